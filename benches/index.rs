@@ -1,9 +1,11 @@
-//! What indexing a directory costs, beside the floor: parsing the same files and nothing else, in the same run.
+//! What indexing a directory costs, beside the floor: parsing the same files and nothing else, in
+//! the same run.
 //!
 //!     cargo bench --bench index -- [DIRECTORY]
 //!
-//! Each of the two runs in a process of its own, so that CPU time and peak memory are its own. The store goes to a temporary
-//! directory. Nothing is printed before what was computed has been checked.
+//! Each of the two runs in a process of its own, so that CPU time and peak memory are its own. The
+//! store goes to a temporary directory. Nothing is printed before what was computed has been
+//! checked.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -34,10 +36,13 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
     // cargo adds `--bench`.
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let arguments: Vec<String> =
+        std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        ["--measure", "index", root, list, cache] => measure_index(Path::new(root), Path::new(list), Path::new(cache)),
+        ["--measure", "index", root, list, cache] => {
+            measure_index(Path::new(root), Path::new(list), Path::new(cache))
+        }
         ["--measure", "parse", root, list, _] => measure_parse(Path::new(root), Path::new(list)),
         [] => compare(Path::new(env!("CARGO_MANIFEST_DIR"))),
         [root] => compare(Path::new(root)),
@@ -50,7 +55,8 @@ type Figures = HashMap<String, u64>;
 
 /// Runs both children on a directory, checks that they did the same work, and prints what it cost.
 fn compare(root: &Path) -> Outcome<()> {
-    let root = root.canonicalize().map_err(|error| format!("cannot open {}: {error}", root.display()))?;
+    let root =
+        root.canonicalize().map_err(|error| format!("cannot open {}: {error}", root.display()))?;
     let scratch = tempfile::tempdir()?;
     let list = scratch.path().join("files");
     let cache = scratch.path().join("cache");
@@ -58,7 +64,10 @@ fn compare(root: &Path) -> Outcome<()> {
     let parse = child("parse", &root, &list, &cache)?;
 
     assert!(index["files"] > 0, "there are files to index in {}", root.display());
-    assert!(index["symbols"] > 0 && index["references"] > 0, "the files have symbols and references");
+    assert!(
+        index["symbols"] > 0 && index["references"] > 0,
+        "the files have symbols and references"
+    );
     assert_eq!(index["files"], parse["files"], "both read the same files");
     assert_eq!(index["bytes"], parse["bytes"], "both read the same bytes");
     assert!(parse["nodes"] >= index["symbols"], "what was parsed has at least a node a symbol");
@@ -72,10 +81,24 @@ fn compare(root: &Path) -> Outcome<()> {
         index["symbols"],
         index["references"]
     );
-    println!("  parse only   {:>9} CPU  {:>9} wall  peak {}", time(parse["cpu"]), time(parse["wall"]), size(parse["peak"]));
-    println!("  index        {:>9} CPU  {:>9} wall  peak {}", time(index["cpu"]), time(index["wall"]), size(index["peak"]));
+    println!(
+        "  parse only   {:>9} CPU  {:>9} wall  peak {}",
+        time(parse["cpu"]),
+        time(parse["wall"]),
+        size(parse["peak"])
+    );
+    println!(
+        "  index        {:>9} CPU  {:>9} wall  peak {}",
+        time(index["cpu"]),
+        time(index["wall"]),
+        size(index["peak"])
+    );
     println!("  index CPU / parse-only CPU   {:.2}", ratio(index["cpu"], parse["cpu"]));
-    println!("  store   {}, {:.1} bytes per symbol or reference", size(index["store"]), ratio(index["store"], facts));
+    println!(
+        "  store   {}, {:.1} bytes per symbol or reference",
+        size(index["store"]),
+        ratio(index["store"], facts)
+    );
     Ok(())
 }
 
@@ -96,7 +119,8 @@ fn child(what: &str, root: &Path, list: &Path, cache: &Path) -> Outcome<Figures>
     Ok(figures)
 }
 
-/// The whole pipe into a new store, as `cograph index` runs it. Leaves the list of the files that it parsed, with their languages.
+/// The whole pipe into a new store, as `cograph index` runs it. Leaves the list of the files that
+/// it parsed, with their languages.
 fn measure_index(root: &Path, list: &Path, cache: &Path) -> Outcome<()> {
     let start = Instant::now();
     let limits = Config::from_environment()?.limits;
@@ -105,7 +129,9 @@ fn measure_index(root: &Path, list: &Path, cache: &Path) -> Outcome<()> {
     let outcome = index::refresh(&location, Duration::ZERO, &Run::quiet(limits, &cancel))?;
     let (cpu, wall, peak) = (cpu_time(), start.elapsed(), peak_memory()?);
 
-    let IndexOutcome::Published { published, .. } = outcome else { return Err("a new cache has no store".into()) };
+    let IndexOutcome::Published { published, .. } = outcome else {
+        return Err("a new cache has no store".into());
+    };
     let snapshot = Arc::new(Store::open_newest(&location)?).snapshot(&cancel)?;
     let report = Report::of(&snapshot)?;
     let languages: HashMap<_, _> = snapshot.languages()?.into_iter().collect();
@@ -131,7 +157,8 @@ fn measure_parse(root: &Path, list: &Path) -> Outcome<()> {
     let mut parsers: HashMap<String, tree_sitter::Parser> = HashMap::new();
     let (mut files, mut bytes, mut nodes) = (0, 0, 0);
     for line in std::fs::read_to_string(list)?.lines() {
-        let (language, path) = line.split_once(' ').ok_or("a line of the list is `language path`")?;
+        let (language, path) =
+            line.split_once(' ').ok_or("a line of the list is `language path`")?;
         let path = RepoPath::new(path).ok_or("the list has paths inside the repository")?;
         let read = source::read(&root, &path, &limits);
         let text = read.text.map_err(|reason| format!("{path}: {}", reason.word()))?;
@@ -139,7 +166,9 @@ fn measure_parse(root: &Path, list: &Path) -> Outcome<()> {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(vacant) => {
                 let mut parser = tree_sitter::Parser::new();
-                parser.set_language(&grammar::by_name(language).ok_or("the list names known languages")?.grammar)?;
+                parser.set_language(
+                    &grammar::by_name(language).ok_or("the list names known languages")?.grammar,
+                )?;
                 vacant.insert(parser)
             }
         };
@@ -176,7 +205,10 @@ fn cpu_time() -> Duration {
 /// The most memory this process has had, in bytes: Linux tells it in /proc.
 fn peak_memory() -> Outcome<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("the kernel tells no peak memory")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .ok_or("the kernel tells no peak memory")?;
     Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
 }
 

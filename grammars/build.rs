@@ -1,5 +1,7 @@
-//! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest with those it extends, its
-//! grammar, and what is asked of every language without reading its manifest: its tier, and which files are in it. Also numbers for the code that makes facts and resolves them and for all code, and how a release is linked.
+//! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest
+//! with those it extends, its grammar, and what is asked of every language without reading its
+//! manifest: its tier, and which files are in it. Also numbers for the code that makes facts and
+//! resolves them and for all code, and how a release is linked.
 #![expect(
     clippy::disallowed_methods,
     reason = "the bans are for the program; this runs while it is built, and reads the manifests"
@@ -14,7 +16,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() {
-    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("grammars");
+    let root =
+        PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("grammars");
     println!("cargo:rerun-if-changed={}", root.display());
     let mut folders: Vec<PathBuf> = fs::read_dir(&root)
         .expect("grammars/ is part of the package")
@@ -27,10 +30,17 @@ fn main() {
         add_language(&mut table, folder);
     }
     table.push_str("];\n");
-    writeln!(table, "const RULES: u64 = {};", rules(root.parent().expect("grammars/ is in the package")))
-        .expect("writing to a string cannot fail");
+    writeln!(
+        table,
+        "const RULES: u64 = {};",
+        rules(root.parent().expect("grammars/ is in the package"))
+    )
+    .expect("writing to a string cannot fail");
     // Two programs of one version that were built from other sources tell each other apart by this.
-    let sources = folders.iter().map(|folder| folder.join("grammar.toml")).chain([root.with_file_name("src")]);
+    let sources = folders
+        .iter()
+        .map(|folder| folder.join("grammar.toml"))
+        .chain([root.with_file_name("src")]);
     println!("cargo:rustc-env=COGRAPH_BUILD={:016x}", hashed(sources.collect()));
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("languages.rs");
     fs::write(out, table).expect("the output folder is writable");
@@ -45,11 +55,16 @@ fn compress_lines() {
     }
 }
 
-/// Stands for the code that makes facts and resolves them: a store that other code has made is not served.
+/// Stands for the code that makes facts and resolves them: a store that other code has made is not
+/// served.
 fn rules(package: &Path) -> u64 {
     let modules = ["extract", "resolve", "grammar", "model"].iter();
     hashed(
-        modules.flat_map(|module| [package.join("src").join(module), package.join("src").join(format!("{module}.rs"))]).collect(),
+        modules
+            .flat_map(|module| {
+                [package.join("src").join(module), package.join("src").join(format!("{module}.rs"))]
+            })
+            .collect(),
     )
 }
 
@@ -59,9 +74,11 @@ fn hashed(mut waiting: Vec<PathBuf>) -> u64 {
     while let Some(path) = waiting.pop() {
         println!("cargo:rerun-if-changed={}", path.display());
         match path.is_dir() {
-            true => {
-                waiting.extend(fs::read_dir(&path).expect("a folder of the package").map(|entry| entry.expect("an entry").path()))
-            }
+            true => waiting.extend(
+                fs::read_dir(&path)
+                    .expect("a folder of the package")
+                    .map(|entry| entry.expect("an entry").path()),
+            ),
             false => files.push(path),
         }
     }
@@ -75,9 +92,14 @@ fn hashed(mut waiting: Vec<PathBuf>) -> u64 {
 
 fn add_language(table: &mut String, folder: &Path) {
     let (manifest, parsed) = read(folder);
-    let grammar = text(&parsed, "grammar")
-        .unwrap_or_else(|| panic!("{}: `grammar` must name the grammar, as in \"tree_sitter_x::LANGUAGE\"", manifest.display()));
-    let name = folder.file_name().and_then(|name| name.to_str()).expect("folder names are plain ASCII");
+    let grammar = text(&parsed, "grammar").unwrap_or_else(|| {
+        panic!(
+            "{}: `grammar` must name the grammar, as in \"tree_sitter_x::LANGUAGE\"",
+            manifest.display()
+        )
+    });
+    let name =
+        folder.file_name().and_then(|name| name.to_str()).expect("folder names are plain ASCII");
     let mut manifests = vec![manifest];
     let mut extends = text(&parsed, "extends").map(str::to_owned);
     while let Some(base) = extends {
@@ -86,15 +108,26 @@ fn add_language(table: &mut String, folder: &Path) {
         manifests.insert(0, manifest);
         extends = text(&parsed, "extends").map(str::to_owned);
     }
-    let contents: Vec<String> = manifests.iter().map(|path| fs::read_to_string(path).expect("it was read before")).collect();
+    let contents: Vec<String> = manifests
+        .iter()
+        .map(|path| fs::read_to_string(path).expect("it was read before"))
+        .collect();
     let merged = inherit::merge(&contents.iter().map(String::as_str).collect::<Vec<_>>())
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let texts: Vec<String> = manifests.iter().map(|path| format!("include_str!({:?})", path.display().to_string())).collect();
+    let texts: Vec<String> = manifests
+        .iter()
+        .map(|path| format!("include_str!({:?})", path.display().to_string()))
+        .collect();
     // Older crates give a function that makes the language, newer ones what it is made of.
-    let made = if grammar.ends_with("()") { grammar.to_owned() } else { format!("tree_sitter::Language::new({grammar})") };
+    let made = if grammar.ends_with("()") {
+        grammar.to_owned()
+    } else {
+        format!("tree_sitter::Language::new({grammar})")
+    };
     writeln!(
         table,
-        "    Folder {{ name: {name:?}, manifests: &[{}], grammar: || {made}, tier: Tier::{}, {} }},",
+        "    Folder {{ name: {name:?}, manifests: &[{}], grammar: || {made}, tier: Tier::{}, {} \
+         }},",
         texts.join(", "),
         tier(folder, &merged),
         known(&merged)
@@ -104,21 +137,30 @@ fn add_language(table: &mut String, folder: &Path) {
 
 /// The name of the variant for the tier that a manifest says.
 fn tier(folder: &Path, merged: &toml::Table) -> String {
-    let word = text(merged, "tier").unwrap_or_else(|| panic!("{}: `tier` must be said", folder.display()));
+    let word =
+        text(merged, "tier").unwrap_or_else(|| panic!("{}: `tier` must be said", folder.display()));
     let (first, rest) = word.split_at_checked(1).unwrap_or_default();
     format!("{}{rest}", first.to_uppercase())
 }
 
-/// Which files a language claims, as fields of the table. What they are is checked where the manifest is read as a whole.
+/// Which files a language claims, as fields of the table. What they are is checked where the
+/// manifest is read as a whole.
 fn known(merged: &toml::Table) -> String {
     let section = |name: &str| merged.get(name).and_then(toml::Value::as_table);
     let list = |name: &str, key: &str| {
-        let list = section(name).and_then(|section| section.get(key)).and_then(toml::Value::as_array);
-        list.into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect::<Vec<_>>()
+        let list =
+            section(name).and_then(|section| section.get(key)).and_then(toml::Value::as_array);
+        list.into_iter()
+            .flatten()
+            .filter_map(|text| text.as_str().map(str::to_owned))
+            .collect::<Vec<_>>()
     };
-    let most = section("detect").and_then(|detect| detect.get("most-bytes")).and_then(toml::Value::as_integer);
+    let most = section("detect")
+        .and_then(|detect| detect.get("most-bytes"))
+        .and_then(toml::Value::as_integer);
     format!(
-        "extensions: &{:?}, file_names: &{:?}, interpreters: &{:?}, shared_extensions: &{:?}, markers: &{:?}, project_files: &{:?}, \
+        "extensions: &{:?}, file_names: &{:?}, interpreters: &{:?}, shared_extensions: &{:?}, \
+         markers: &{:?}, project_files: &{:?}, \
          most_bytes: {most:?}",
         list("detect", "extensions"),
         list("detect", "file-names"),
@@ -132,7 +174,8 @@ fn known(merged: &toml::Table) -> String {
 fn read(folder: &Path) -> (PathBuf, toml::Table) {
     let manifest = folder.join("grammar.toml");
     println!("cargo:rerun-if-changed={}", manifest.display());
-    let text = fs::read_to_string(&manifest).unwrap_or_else(|error| panic!("{}: {error}", manifest.display()));
+    let text = fs::read_to_string(&manifest)
+        .unwrap_or_else(|error| panic!("{}: {error}", manifest.display()));
     let parsed = text.parse().unwrap_or_else(|error| panic!("{}: {error}", manifest.display()));
     (manifest, parsed)
 }

@@ -1,6 +1,8 @@
-//! The command line: arguments, exit codes, and how errors look. One file a subcommand; the work is done by the layers below.
+//! The command line: arguments, exit codes, and how errors look. One file a subcommand; the work is
+//! done by the layers below.
 //!
-//! Results go to stdout, everything else to stderr. A reader that closes the pipe early (`| head`) ends the program quietly.
+//! Results go to stdout, everything else to stderr. A reader that closes the pipe early (`| head`)
+//! ends the program quietly.
 
 mod ask;
 mod clients;
@@ -46,7 +48,8 @@ enum Command {
     Export(export::Command),
     /// Serve an MCP client on standard input and output
     Mcp(mcp::McpArguments),
-    /// Serve many clients at once: one process for all of them, to which `cograph mcp --upstream` passes calls on
+    /// Serve many clients at once: one process for all of them, to which `cograph mcp --upstream`
+    /// passes calls on
     Serve(serve::ServeArguments),
     /// Try everything that a client depends on, and say what is wrong and how to mend it
     Doctor(doctor::DoctorArguments),
@@ -56,7 +59,8 @@ enum Command {
     Uninstall(install::InstallArguments),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArguments),
-    /// Compare the calls in the trees of a directory's files with the references that are made of them
+    /// Compare the calls in the trees of a directory's files with the references that are made of
+    /// them
     #[command(hide = true)]
     Coverage(coverage::CoverageArguments),
     /// Check a language manifest, or show what is extracted from a file
@@ -67,7 +71,8 @@ enum Command {
 /// Which repository a command is about.
 #[derive(Clone, Debug, clap::Args)]
 struct RootArgument {
-    /// Root of the repository: exactly this directory [default: the repository around the working directory]
+    /// Root of the repository: exactly this directory [default: the repository around the working
+    /// directory]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
 }
@@ -100,7 +105,11 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Help and version are results; clap knows where each kind of message goes.
             let code = if error.use_stderr() { USAGE } else { 0 };
-            return if error.print().is_ok() || code == 0 { ExitCode::from(code) } else { ExitCode::from(FAILURE) };
+            return if error.print().is_ok() || code == 0 {
+                ExitCode::from(code)
+            } else {
+                ExitCode::from(FAILURE)
+            };
         }
     };
     let stop = match run(&matches) {
@@ -114,7 +123,9 @@ pub fn main() -> ExitCode {
         Stop::NothingFound(message) => end(NOTHING_FOUND, &message),
         Stop::Usage(message) => end(USAGE, &format!("error: {message}")),
         Stop::AlreadyServed(message) => end(server::ALREADY_SERVED, &message),
-        Stop::Failure { message, hint } => end(FAILURE, &format!("error: {message}\n  hint: {hint}")),
+        Stop::Failure { message, hint } => {
+            end(FAILURE, &format!("error: {message}\n  hint: {hint}"))
+        }
     }
 }
 
@@ -124,14 +135,19 @@ fn command() -> clap::Command {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Stop> {
-    let level = output::log::start(matches, matches!(matches.subcommand_name(), Some("mcp" | "serve")))?;
-    let config = Config::from_environment().map(|config| Config { worker: index::worker_command(&level), ..config });
+    let level =
+        output::log::start(matches, matches!(matches.subcommand_name(), Some("mcp" | "serve")))?;
+    let config = Config::from_environment()
+        .map(|config| Config { worker: index::worker_command(&level), ..config });
     if let Some((name, matches)) = matches.subcommand()
         && let Some(tool) = server::tool(name)
     {
         return ask::run(&config?, tool, matches);
     }
-    match Arguments::from_arg_matches(matches).map_err(|error| Stop::Usage(error.to_string()))?.command {
+    match Arguments::from_arg_matches(matches)
+        .map_err(|error| Stop::Usage(error.to_string()))?
+        .command
+    {
         Command::Index(arguments) => index::run(&config?, &arguments),
         Command::Export(command) => export::run(&config?, &command),
         Command::Mcp(arguments) => mcp::run(config, &level, &arguments),
@@ -161,13 +177,19 @@ impl RootArgument {
 
 impl From<ConfigError> for Stop {
     fn from(error: ConfigError) -> Self {
-        Self::Failure { message: server::one_line(&error.to_string()), hint: error.hint().to_owned() }
+        Self::Failure {
+            message: server::one_line(&error.to_string()),
+            hint: error.hint().to_owned(),
+        }
     }
 }
 
 impl From<IndexError> for Stop {
     fn from(error: IndexError) -> Self {
-        Self::Failure { message: server::one_line(&error.to_string()), hint: error.hint().to_owned() }
+        Self::Failure {
+            message: server::one_line(&error.to_string()),
+            hint: error.hint().to_owned(),
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Settings from outside: the only reader of the environment and of the home directory; limits; what the root of a repository
-//! is and where the cache is. Opens no store and reads no source.
+//! Settings from outside: the only reader of the environment and of the home directory; limits;
+//! what the root of a repository is and where the cache is. Opens no store and reads no source.
 
 mod upstreams;
 mod user;
@@ -15,10 +15,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The variable that holds the token for HTTP. It is for this process: programs that this one starts do not get it.
+/// The variable that holds the token for HTTP. It is for this process: programs that this one
+/// starts do not get it.
 pub const TOKEN_VARIABLE: &str = "COGRAPH_TOKEN";
 
-/// Everything that comes from outside the command line and the repository. It is not printed: it holds a secret.
+/// Everything that comes from outside the command line and the repository. It is not printed: it
+/// holds a secret.
 #[derive(Clone)]
 pub struct Config {
     /// Where stores live, if a place is known: one directory a repository.
@@ -27,8 +29,8 @@ pub struct Config {
     pub home: Option<PathBuf>,
     /// Where a client says its project is, if it does.
     pub project_directory: Option<PathBuf>,
-    /// The path of the directory that the process was started in. A directory that is made again under this path is meant by it,
-    /// although the process is still in the one that is gone.
+    /// The path of the directory that the process was started in. A directory that is made again
+    /// under this path is meant by it, although the process is still in the one that is gone.
     pub working_directory: Option<PathBuf>,
     /// What a runtime over HTTP asks its clients to show, and what they show to it.
     pub token: Option<String>,
@@ -109,7 +111,10 @@ pub enum ConfigError {
         source: io::Error,
     },
     /// No place for the cache is known.
-    #[error("no directory for the index: none of COGRAPH_CACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path")]
+    #[error(
+        "no directory for the index: none of COGRAPH_CACHE_DIR, XDG_CACHE_HOME and HOME is an \
+         absolute path"
+    )]
     NoCacheDirectory,
     /// The cache would be another one in each directory that the program is started in.
     #[error("COGRAPH_CACHE_DIR={path:?} is not an absolute path")]
@@ -142,15 +147,24 @@ impl ConfigError {
     /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Missing { .. } => "check the spelling, or name the repository's directory with --root",
+            Self::Missing { .. } => {
+                "check the spelling, or name the repository's directory with --root"
+            }
             Self::NotADirectory { .. } => "name the directory that contains the file",
-            Self::Unreadable { .. } => "check the permissions of the directory and of those above it",
+            Self::Unreadable { .. } => {
+                "check the permissions of the directory and of those above it"
+            }
             Self::UnreadableSecret { .. } => "name a file that holds the token and nothing else",
             Self::NoCacheDirectory => "set COGRAPH_CACHE_DIR to a directory that may be written",
             Self::RelativeCacheDirectory { .. } => "give it as an absolute path, or unset it",
-            Self::NotMeant { .. } => "start in the directory of the project, or name this one with --root if it is to be indexed",
+            Self::NotMeant { .. } => {
+                "start in the directory of the project, or name this one with --root if it is to \
+                 be indexed"
+            }
             Self::NotANumber { .. } => "correct or unset the variable",
-            Self::NoWorkingDirectory => "change to a directory that exists, or name one with --root",
+            Self::NoWorkingDirectory => {
+                "change to a directory that exists, or name one with --root"
+            }
         }
     }
 }
@@ -231,9 +245,13 @@ impl Config {
     }
 
     /// The text of a file that holds a secret, without the blanks around it.
-    #[expect(clippy::disallowed_methods, reason = "a file of the user's settings, not of a repository")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a file of the user's settings, not of a repository"
+    )]
     pub fn secret(path: &Path) -> Result<String, ConfigError> {
-        let unreadable = |source| ConfigError::UnreadableSecret { path: path.to_path_buf(), source };
+        let unreadable =
+            |source| ConfigError::UnreadableSecret { path: path.to_path_buf(), source };
         Ok(fs::read_to_string(path).map_err(unreadable)?.trim().to_owned())
     }
 
@@ -242,8 +260,8 @@ impl Config {
         self.repository(canonical_directory(directory)?)
     }
 
-    /// The repository that contains this directory: the nearest directory at or above it that has a `.git` (a directory,
-    /// or a file as in a linked work tree), else the directory itself.
+    /// The repository that contains this directory: the nearest directory at or above it that has a
+    /// `.git` (a directory, or a file as in a linked work tree), else the directory itself.
     pub fn repository_around(&self, directory: &Path) -> Result<Repository, ConfigError> {
         self.repository(enclosing_root(&canonical_directory(directory)?))
     }
@@ -260,15 +278,18 @@ impl Config {
     }
 }
 
-/// The path of the working directory: the one that the shell calls it by (which may lead through a link that is turned one day), if
-/// that leads there, else the one without links.
+/// The path of the working directory: the one that the shell calls it by (which may lead through a
+/// link that is turned one day), if that leads there, else the one without links.
 fn working_directory(named: Option<PathBuf>) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let directory = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
-    named.filter(|named| directory(named).is_some() && directory(named) == directory(&here)).or(Some(here))
+    named
+        .filter(|named| directory(named).is_some() && directory(named) == directory(&here))
+        .or(Some(here))
 }
 
-/// The program that is running, as one that can be started again: also after its file was replaced by another version.
+/// The program that is running, as one that can be started again: also after its file was replaced
+/// by another version.
 pub fn running_program() -> io::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     match running.symlink_metadata() {
@@ -288,8 +309,9 @@ fn memory_of_the_machine() -> u64 {
     u64::MAX
 }
 
-/// The nearest directory at or above `directory` (canonical) that has a `.git`, else `directory` itself. A `.git` that another user
-/// has put above the directories of this one decides nothing: who may write there could choose what is indexed.
+/// The nearest directory at or above `directory` (canonical) that has a `.git`, else `directory`
+/// itself. A `.git` that another user has put above the directories of this one decides nothing:
+/// who may write there could choose what is indexed.
 pub fn enclosing_root(directory: &Path) -> PathBuf {
     let owner = |path: &Path| path.symlink_metadata().map(|found| found.uid()).ok();
     enclosing_root_by(directory, rustix::process::geteuid().as_raw(), owner)
@@ -319,9 +341,13 @@ fn canonical_directory(path: &Path) -> Result<PathBuf, ConfigError> {
     Ok(canonical)
 }
 
-fn number(name: &'static str, get: &impl Fn(&str) -> Option<OsString>) -> Result<Option<usize>, ConfigError> {
+fn number(
+    name: &'static str,
+    get: &impl Fn(&str) -> Option<OsString>,
+) -> Result<Option<usize>, ConfigError> {
     let Some(value) = get(name) else { return Ok(None) };
-    let parsed = value.to_str().and_then(|text| text.parse::<usize>().ok()).filter(|&number| number > 0);
+    let parsed =
+        value.to_str().and_then(|text| text.parse::<usize>().ok()).filter(|&number| number > 0);
     parsed.map(Some).ok_or(ConfigError::NotANumber { name, value })
 }
 
@@ -330,7 +356,9 @@ mod tests {
     use super::*;
 
     fn config(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
-        Config::from_variables(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value)))
+        Config::from_variables(|name| {
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+        })
     }
 
     #[test]
@@ -349,35 +377,54 @@ mod tests {
 
     #[test]
     fn a_repository_without_a_cache_is_a_typed_error() {
-        let error =
-            config(&[]).expect("no number is set").repository_at(Path::new("/")).expect_err("there is no cache directory");
+        let error = config(&[])
+            .expect("no number is set")
+            .repository_at(Path::new("/"))
+            .expect_err("there is no cache directory");
         assert!(matches!(error, ConfigError::NoCacheDirectory));
     }
 
     #[test]
     fn a_cache_that_depends_on_the_working_directory_is_refused() {
-        let error = config(&[("COGRAPH_CACHE_DIR", "cache"), ("HOME", "/c")]).err().expect("it is relative");
-        assert!(matches!(&error, ConfigError::RelativeCacheDirectory { path } if path == Path::new("cache")), "{error}");
+        let error = config(&[("COGRAPH_CACHE_DIR", "cache"), ("HOME", "/c")])
+            .err()
+            .expect("it is relative");
+        assert!(
+            matches!(&error, ConfigError::RelativeCacheDirectory { path } if path == Path::new("cache")),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_git_directory_of_another_user_is_no_root() {
         let (me, other) = (1000, 1001);
         let root = |owners: &[(&str, u32)]| {
-            let owner = |path: &Path| owners.iter().find(|(of, _)| Path::new(of) == path).map(|(_, owner)| *owner);
+            let owner = |path: &Path| {
+                owners.iter().find(|(of, _)| Path::new(of) == path).map(|(_, owner)| *owner)
+            };
             enclosing_root_by(Path::new("/shared/mine/deep"), me, owner).display().to_string()
         };
         let mine = ("/shared/mine/deep", me);
         assert_eq!(root(&[mine, ("/shared/.git", me)]), "/shared");
-        assert_eq!(root(&[mine, ("/shared/.git", 0)]), "/shared", "the superuser decides what is there");
+        assert_eq!(
+            root(&[mine, ("/shared/.git", 0)]),
+            "/shared",
+            "the superuser decides what is there"
+        );
         assert_eq!(root(&[mine, ("/shared/.git", other)]), "/shared/mine/deep");
         assert_eq!(root(&[mine, ("/shared/mine/.git", other), ("/shared/.git", me)]), "/shared");
-        assert_eq!(root(&[("/shared/mine/deep", other), ("/shared/.git", other)]), "/shared", "all of it is the other's");
+        assert_eq!(
+            root(&[("/shared/mine/deep", other), ("/shared/.git", other)]),
+            "/shared",
+            "all of it is the other's"
+        );
     }
 
     #[test]
     fn limits_are_numbers() {
-        let limits = config(&[("COGRAPH_THREADS", "3"), ("COGRAPH_FILE_LIMIT", "10")]).expect("both are numbers").limits;
+        let limits = config(&[("COGRAPH_THREADS", "3"), ("COGRAPH_FILE_LIMIT", "10")])
+            .expect("both are numbers")
+            .limits;
         assert_eq!((limits.threads, limits.file_bytes), (3, 10));
         for wrong in ["0", "-1", "many"] {
             assert!(matches!(

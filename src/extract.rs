@@ -1,9 +1,13 @@
-//! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's tables. Knows no other file.
+//! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's
+//! tables. Knows no other file.
 //!
-//! - `preprocess` blanks what only a preprocessor understands, so that the parser can read the rest.
-//! - `walk` goes over the tree and says what each rule means; it keeps the context and lists the children of nodes.
+//! - `preprocess` blanks what only a preprocessor understands, so that the parser can read the
+//!   rest.
+//! - `walk` goes over the tree and says what each rule means; it keeps the context and lists the
+//!   children of nodes.
 //! - `facts` collects the facts, rounds them off, and tells what of a tree is not in them.
-//! - The rules of one area each are in `definitions`, `bindings`, `expressions`, `types`, `imports` and `macros`.
+//! - The rules of one area each are in `definitions`, `bindings`, `expressions`, `types`, `imports`
+//!   and `macros`.
 
 mod bindings;
 mod definitions;
@@ -44,8 +48,8 @@ thread_local! {
     static PARSER: RefCell<tree_sitter::Parser> = RefCell::new(tree_sitter::Parser::new());
 }
 
-/// Extracts the facts of one file. Never fails: what is not understood becomes a problem. `source` must be UTF-8 or
-/// close to it; call it on a thread with at least 16 MiB of stack.
+/// Extracts the facts of one file. Never fails: what is not understood becomes a problem. `source`
+/// must be UTF-8 or close to it; call it on a thread with at least 16 MiB of stack.
 pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) -> FileFacts {
     let language = grammar::language(language);
     let cleared = preprocess::clear(language, source);
@@ -56,7 +60,8 @@ pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) 
         return FileFacts { problems: vec![problem], lines, ..FileFacts::default() };
     };
     let nested = typed_arena::Arena::new();
-    let mut walker = walk::Walker::new(language, source, limits, walk::Embedded { trees: &nested, end });
+    let mut walker =
+        walk::Walker::new(language, source, limits, walk::Embedded { trees: &nested, end });
     walker.made = cleared.made.as_slice();
     walker.walk(tree.root_node());
     walker.moved(&cleared.moved);
@@ -67,16 +72,27 @@ pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) 
 }
 
 /// Parses a source, or the parts of it `within` ranges; none if that is not done at `end`.
-fn parse(language: &Language, source: &[u8], end: Instant, within: &[tree_sitter::Range]) -> Option<tree_sitter::Tree> {
+fn parse(
+    language: &Language,
+    source: &[u8],
+    end: Instant,
+    within: &[tree_sitter::Range],
+) -> Option<tree_sitter::Tree> {
     PARSER.with_borrow_mut(|parser| {
-        parser.set_language(&language.grammar).expect("every grammar is built for this tree-sitter; a test loads them all");
+        parser
+            .set_language(&language.grammar)
+            .expect("every grammar is built for this tree-sitter; a test loads them all");
         parser.set_included_ranges(within).expect("ranges are in order and do not overlap");
         let mut in_time = |_: &tree_sitter::ParseState| match Instant::now() > end {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
         let options = tree_sitter::ParseOptions::new().progress_callback(&mut in_time);
-        let tree = parser.parse_with_options(&mut |offset, _| source.get(offset..).unwrap_or_default(), None, Some(options));
+        let tree = parser.parse_with_options(
+            &mut |offset, _| source.get(offset..).unwrap_or_default(),
+            None,
+            Some(options),
+        );
         if tree.is_none() {
             parser.reset();
         }

@@ -1,8 +1,9 @@
-//! Defects that can be planted on purpose, so that a test can be shown to notice them, and gates at which a test can hold the
-//! program. All of it is constant and compiled away without the cargo feature `faults`, which no released binary has.
+//! Defects that can be planted on purpose, so that a test can be shown to notice them, and gates at
+//! which a test can hold the program. All of it is constant and compiled away without the cargo
+//! feature `faults`, which no released binary has.
 //!
-//! `config` reads from the environment which defect is planted and which gates there are; the rest of the program asks
-//! `planted` where the defect would be.
+//! `config` reads from the environment which defect is planted and which gates there are; the rest
+//! of the program asks `planted` where the defect would be.
 
 /// Declares the defects: one variant and one name each.
 macro_rules! faults {

@@ -1,8 +1,10 @@
-//! The language table made from `grammars/`: what each language declares, and which language a file is in.
+//! The language table made from `grammars/`: what each language declares, and which language a file
+//! is in.
 //!
-//! What is asked of every language is in a table that is made while the program is built: which files it claims, and its tier.
-//! A manifest is read when its language is first needed and is checked against its grammar then; a manifest that does not
-//! fit is a defect of this program (a test reads them all), so it ends the program with the manifest's name and line.
+//! What is asked of every language is in a table that is made while the program is built: which
+//! files it claims, and its tier. A manifest is read when its language is first needed and is
+//! checked against its grammar then; a manifest that does not fit is a defect of this program (a
+//! test reads them all), so it ends the program with the manifest's name and line.
 
 mod check;
 mod detect;
@@ -24,8 +26,8 @@ pub use detect::detect;
 pub(crate) use import_form::ImportForm;
 pub use manifest::values::{Conditions, Conversions, FlowKind, Narrowing, TypeFlow};
 pub use manifest::{
-    Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MemberLookup, ModuleSystem, Names, Resolution, SelfRule,
-    TestMarkers, VisibilityRule,
+    Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MemberLookup, ModuleSystem,
+    Names, Resolution, SelfRule, TestMarkers, VisibilityRule,
 };
 pub(crate) use pattern::{Gathers, Pattern};
 pub use preprocessor::Preprocessor;
@@ -75,14 +77,16 @@ pub struct Language {
     /// The texts of tokens without a name.
     token_words: FxHashSet<Box<str>>,
     roles: sort::Roles,
-    /// Characters around names that are no part of them, by the kind of the name's node; empty where no kind has any.
+    /// Characters around names that are no part of them, by the kind of the name's node; empty
+    /// where no kind has any.
     trims: Vec<Option<Box<str>>>,
     nodes: Vec<Option<Rule>>,
     types: Vec<Option<TypeRule>>,
     patterns: Vec<Option<Pattern>>,
     /// Names of members that builtin types have.
     common_members: FxHashSet<String>,
-    /// Words that need no import: builtin functions and types, and what the language imports by itself.
+    /// Words that need no import: builtin functions and types, and what the language imports by
+    /// itself.
     builtin_names: FxHashSet<String>,
     /// Every name of a type with a table of type flow -> the name of the table.
     flows: FxHashMap<String, String>,
@@ -91,7 +95,8 @@ pub struct Language {
 impl Language {
     /// Whether a text is a word of the language itself: a keyword or the name of a builtin type.
     pub(crate) fn is_word(&self, text: &str) -> bool {
-        self.token_words.contains(text) || self.manifest.builtins.types.iter().any(|name| name == text)
+        self.token_words.contains(text)
+            || self.manifest.builtins.types.iter().any(|name| name == text)
     }
 
     /// Whether nodes of this kind are tokens without a name: `(`, `if`, ….
@@ -99,7 +104,8 @@ impl Language {
         self.is_of_sort(kind, sort::TOKEN)
     }
 
-    /// Whether tokens of this kind say something about the definition that they stand in: `static`, `export`, ….
+    /// Whether tokens of this kind say something about the definition that they stand in: `static`,
+    /// `export`, ….
     pub(crate) fn is_modifier(&self, kind: u16) -> bool {
         self.is_of_sort(kind, sort::MODIFIER)
     }
@@ -171,7 +177,8 @@ impl Language {
         self.common_members.contains(name)
     }
 
-    /// Whether the language knows this name in every file: a builtin function or type, or one of its prelude.
+    /// Whether the language knows this name in every file: a builtin function or type, or one of
+    /// its prelude.
     pub(crate) fn is_builtin(&self, name: &str) -> bool {
         self.builtin_names.contains(name)
     }
@@ -184,11 +191,13 @@ impl Language {
 
     fn load(position: usize, folder: &'static Folder) -> Self {
         let grammar = (folder.grammar)();
-        let mut parsed = parse::parse(folder.manifests, &grammar)
-            .unwrap_or_else(|errors| panic!("grammars/{}/grammar.toml: {}", folder.name, errors.join("; ")));
+        let mut parsed = parse::parse(folder.manifests, &grammar).unwrap_or_else(|errors| {
+            panic!("grammars/{}/grammar.toml: {}", folder.name, errors.join("; "))
+        });
         let token_words = sort::token_words(&grammar);
         if parsed.manifest.preprocessor.directive.is_some() {
-            parsed.manifest.preprocessor.keywords = token_words.iter().map(|word| word.to_string()).collect();
+            parsed.manifest.preprocessor.keywords =
+                token_words.iter().map(|word| word.to_string()).collect();
         }
         Self {
             id: LanguageId(u16::try_from(position).expect("there are few languages")),
@@ -253,7 +262,8 @@ pub fn tier(id: LanguageId) -> Tier {
     FOLDERS[usize::from(id.0)].tier
 }
 
-/// The most bytes that a file of a language may have beyond which it is data; none for a language of code.
+/// The most bytes that a file of a language may have beyond which it is data; none for a language
+/// of code.
 pub fn most_bytes(id: LanguageId) -> Option<u64> {
     FOLDERS[usize::from(id.0)].most_bytes
 }
@@ -264,13 +274,20 @@ pub fn project_files() -> impl Iterator<Item = &'static str> {
 }
 
 /// The languages whose module systems read one of these files, in order of id.
-pub fn of_project_files<'n>(names: impl Iterator<Item = &'n str> + Clone) -> impl Iterator<Item = &'static Language> {
-    let reads = move |folder: &Folder| names.clone().any(|name| folder.project_files.contains(&name));
-    FOLDERS.iter().zip((0..).map(LanguageId)).filter(move |(folder, _)| reads(folder)).map(|(_, id)| language(id))
+pub fn of_project_files<'n>(
+    names: impl Iterator<Item = &'n str> + Clone,
+) -> impl Iterator<Item = &'static Language> {
+    let reads =
+        move |folder: &Folder| names.clone().any(|name| folder.project_files.contains(&name));
+    FOLDERS
+        .iter()
+        .zip((0..).map(LanguageId))
+        .filter(move |(folder, _)| reads(folder))
+        .map(|(_, id)| language(id))
 }
 
-/// Changes whenever the graph that the same bytes give may change: manifests, grammar versions, the code that extracts and
-/// resolves.
+/// Changes whenever the graph that the same bytes give may change: manifests, grammar versions, the
+/// code that extracts and resolves.
 pub fn fingerprint() -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
     RULES.hash(&mut hasher);
@@ -294,33 +311,58 @@ mod tests {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars");
         for (position, language) in all().into_iter().enumerate() {
             let name = language.name;
-            assert!(root.join(name).join("grammar.toml").is_file(), "{name} is a folder of grammars/");
+            assert!(
+                root.join(name).join("grammar.toml").is_file(),
+                "{name} is a folder of grammars/"
+            );
             assert_eq!(
                 (usize::from(language.id.0), by_name(name).map(|found| found.id)),
                 (position, Some(language.id)),
                 "{name}"
             );
             let manifest = &language.manifest;
-            let has = |is: fn(&Rule) -> bool| language.nodes.iter().flatten().flat_map(Rule::cases).any(is);
+            let has = |is: fn(&Rule) -> bool| {
+                language.nodes.iter().flatten().flat_map(Rule::cases).any(is)
+            };
             let (folder, detect) = (&FOLDERS[position], &manifest.detect);
-            assert_eq!((folder.tier, folder.most_bytes), (manifest.tier, detect.most_bytes), "{name}");
-            assert!(folder.extensions == detect.extensions && folder.file_names == detect.file_names, "{name}");
-            assert!(folder.interpreters == detect.interpreters && folder.markers == detect.markers, "{name}");
+            assert_eq!(
+                (folder.tier, folder.most_bytes),
+                (manifest.tier, detect.most_bytes),
+                "{name}"
+            );
+            assert!(
+                folder.extensions == detect.extensions && folder.file_names == detect.file_names,
+                "{name}"
+            );
+            assert!(
+                folder.interpreters == detect.interpreters && folder.markers == detect.markers,
+                "{name}"
+            );
             assert!(folder.shared_extensions == detect.shared_extensions, "{name}");
             assert!(folder.project_files == language.project_files, "{name}");
             match manifest.tier {
                 Tier::Structure => {
-                    let defines = |rule: &Rule| matches!(rule, Rule::Item { .. } | Rule::Function { .. } | Rule::Type { .. });
+                    let defines = |rule: &Rule| {
+                        matches!(
+                            rule,
+                            Rule::Item { .. } | Rule::Function { .. } | Rule::Type { .. }
+                        )
+                    };
                     assert!(has(defines), "{name}: definitions");
                 }
                 Tier::Shared | Tier::Full => {
                     assert!(has(|rule| matches!(rule, Rule::Function { .. })), "{name}: functions");
-                    assert!(language.sorts.iter().any(|sorts| sorts & sort::COMMENT != 0), "{name}: comments");
+                    assert!(
+                        language.sorts.iter().any(|sorts| sorts & sort::COMMENT != 0),
+                        "{name}: comments"
+                    );
                 }
             }
         }
-        let folders =
-            root.read_dir().expect("grammars/ is part of the package").map(|entry| entry.expect("it can be listed").path());
+        let folders = root
+            .read_dir()
+            .expect("grammars/ is part of the package")
+            .map(|entry| entry.expect("it can be listed").path());
         assert_eq!(
             folders.filter(|folder| folder.join("grammar.toml").exists()).count(),
             all().len(),
@@ -331,15 +373,33 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_an_error_with_its_line() {
         let (language, base) = (&all()[0], FOLDERS[0].manifests);
-        let ruled = |id: &u16| language.rule(*id).is_some() || !language.grammar.node_kind_is_named(*id);
-        let known =
-            (1..).find(|id| !ruled(id)).and_then(|id| language.grammar.node_kind_for_id(id)).expect("a kind without a rule");
+        let ruled =
+            |id: &u16| language.rule(*id).is_some() || !language.grammar.node_kind_is_named(*id);
+        let known = (1..)
+            .find(|id| !ruled(id))
+            .and_then(|id| language.grammar.node_kind_for_id(id))
+            .expect("a kind without a rule");
         for (text, expected) in [
-            ("[nodes]\nno_such_kind = { role = \"skip\" }", "line 2: nodes.no_such_kind: the grammar has no such node kind"),
-            ("\n[types]\nno_such_kind = { role = \"skip\" }", "line 3: types.no_such_kind: the grammar has no such node kind"),
-            ("[patterns]\nno_such_kind = {}", "line 2: patterns.no_such_kind: the grammar has no such node kind"),
-            ("[nodes]\nKIND = { role = \"no-such-role\" }", "line 2: nodes.KIND: unknown variant `no-such-role`"),
-            ("[nodes]\nKIND = { role = \"skip\", more = 1 }", "line 2: nodes.KIND: unknown field `more`"),
+            (
+                "[nodes]\nno_such_kind = { role = \"skip\" }",
+                "line 2: nodes.no_such_kind: the grammar has no such node kind",
+            ),
+            (
+                "\n[types]\nno_such_kind = { role = \"skip\" }",
+                "line 3: types.no_such_kind: the grammar has no such node kind",
+            ),
+            (
+                "[patterns]\nno_such_kind = {}",
+                "line 2: patterns.no_such_kind: the grammar has no such node kind",
+            ),
+            (
+                "[nodes]\nKIND = { role = \"no-such-role\" }",
+                "line 2: nodes.KIND: unknown variant `no-such-role`",
+            ),
+            (
+                "[nodes]\nKIND = { role = \"skip\", more = 1 }",
+                "line 2: nodes.KIND: unknown field `more`",
+            ),
             (
                 "[nodes]\nKIND = { role = \"pass\", of = \"no_such_field\" }",
                 "line 2: nodes.KIND: the grammar has no field `no_such_field`",
@@ -357,20 +417,29 @@ mod tests {
             let text = text.replace("KIND", known);
             let errors = parse::parse(&[base, &[text.as_str()]].concat(), &language.grammar).err();
             let errors = errors.unwrap_or_else(|| panic!("it fits: {text}"));
-            assert!(errors.len() == 1 && errors[0].contains(&expected.replace("KIND", known)), "{errors:?}");
+            assert!(
+                errors.len() == 1 && errors[0].contains(&expected.replace("KIND", known)),
+                "{errors:?}"
+            );
         }
     }
 
     #[test]
     fn all_errors_of_a_manifest_are_listed() {
         let (language, base) = (&all()[0], FOLDERS[0].manifests);
-        let text = "[detect]\nno-such-key = 1\n[nodes]\nno_such_kind = { role = \"skip\" }\n[modules]\nsystem = \"no-such-system\"\n\
+        let text = "[detect]\nno-such-key = 1\n[nodes]\nno_such_kind = { role = \"skip\" }\n\
+                    [modules]\nsystem = \"no-such-system\"\n\
                     [types]\nno_such_kind = { role = \"skip\" }";
-        let errors = parse::parse(&[base, &[text]].concat(), &language.grammar).err().expect("nothing of it fits");
+        let errors = parse::parse(&[base, &[text]].concat(), &language.grammar)
+            .err()
+            .expect("nothing of it fits");
         let begins = |start: &str| errors.iter().any(|error| error.starts_with(start));
         assert_eq!(errors.len(), 4, "{errors:?}");
         assert!(begins("line 1: detect: unknown field `no-such-key`"), "{errors:?}");
         assert!(begins("line 5: modules: unknown variant `no-such-system`"), "{errors:?}");
-        assert!(begins("line 4: nodes.no_such_kind") && begins("line 8: types.no_such_kind"), "{errors:?}");
+        assert!(
+            begins("line 4: nodes.no_such_kind") && begins("line 8: types.no_such_kind"),
+            "{errors:?}"
+        );
     }
 }

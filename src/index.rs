@@ -1,9 +1,12 @@
-//! From a repository on disk to its graph: plan, parallel read and extraction, resolution, writing. The only module that uses
-//! several cores, and the only one that changes a store. Knows no protocol and prints nothing.
+//! From a repository on disk to its graph: plan, parallel read and extraction, resolution, writing.
+//! The only module that uses several cores, and the only one that changes a store. Knows no
+//! protocol and prints nothing.
 //!
-//! - `build` makes a whole index; `state` is what is known of a repository between runs, and applies changes to it.
+//! - `build` makes a whole index; `state` is what is known of a repository between runs, and
+//!   applies changes to it.
 //! - `facts_cache` is the form in which facts are kept on disk for a later change.
-//! - `worker` runs both in a process of their own; `quarantine` names the files that must not be parsed.
+//! - `worker` runs both in a process of their own; `quarantine` names the files that must not be
+//!   parsed.
 //! - `job` runs them in the background.
 
 mod build;
@@ -40,7 +43,10 @@ use crate::model::LanguageId;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::FileFacts;
 use crate::source::{self, SourceError};
-use crate::store::{self, Dropped, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind, WriterLock};
+use crate::store::{
+    self, Dropped, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind,
+    WriterLock,
+};
 use state::resident::Resident;
 
 /// What one run of the index needs to know besides the files.
@@ -50,13 +56,15 @@ pub struct Run<'a> {
     pub limits: Limits,
     /// Ends the run early.
     pub cancel: &'a CancelToken,
-    /// Told how far the run is, from any thread: at the start of every phase, and then often, but not for every file.
+    /// Told how far the run is, from any thread: at the start of every phase, and then often, but
+    /// not for every file.
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Where what is known of repositories in use is kept between runs, if it is.
     pub residents: Option<&'a Residents>,
     /// Makes facts of one file; [`extract::extract`] outside tests.
     pub extract: fn(LanguageId, &str, &[u8], extract::Limits) -> FileFacts,
-    /// The processes that do the work; without them it is done in this process, which a grammar can then end.
+    /// The processes that do the work; without them it is done in this process, which a grammar can
+    /// then end.
     pub workers: Option<&'a WorkerPool>,
     /// What is known of files that may end the process, in a process that can be ended.
     pub caution: Option<&'a Caution>,
@@ -140,17 +148,31 @@ impl IndexError {
             Self::Source(_) => "check that the directory exists and may be read",
             Self::Store(error) => match error.kind {
                 StoreErrorKind::Locked => "wait for the other process to end, or stop it",
-                StoreErrorKind::Full => "make room, or set COGRAPH_CACHE_DIR to a place that has more",
-                StoreErrorKind::Permission => "check the permissions of the cache, or set COGRAPH_CACHE_DIR to another place",
-                _ => "if it stays, remove the repository's directory from the cache: it is built again",
+                StoreErrorKind::Full => {
+                    "make room, or set COGRAPH_CACHE_DIR to a place that has more"
+                }
+                StoreErrorKind::Permission => {
+                    "check the permissions of the cache, or set COGRAPH_CACHE_DIR to another place"
+                }
+                _ => {
+                    "if it stays, remove the repository's directory from the cache: it is built \
+                     again"
+                }
             },
             Self::Threads { .. } => "lower COGRAPH_THREADS, or raise the limit on processes",
-            Self::Defect { .. } => "report it as a defect of this program, with the repository if it is public",
-            Self::NoWorker { .. } => "check that the program is still there and that more processes may be started",
-            Self::Worker { .. } => {
-                "if it was killed for lack of memory, lower COGRAPH_THREADS or COGRAPH_MEMORY_LIMIT; else report it"
+            Self::Defect { .. } => {
+                "report it as a defect of this program, with the repository if it is public"
             }
-            Self::Stalled { .. } => "raise COGRAPH_FILE_SECONDS if the machine is slow, else report it",
+            Self::NoWorker { .. } => {
+                "check that the program is still there and that more processes may be started"
+            }
+            Self::Worker { .. } => {
+                "if it was killed for lack of memory, lower COGRAPH_THREADS or \
+                 COGRAPH_MEMORY_LIMIT; else report it"
+            }
+            Self::Stalled { .. } => {
+                "raise COGRAPH_FILE_SECONDS if the machine is slow, else report it"
+            }
             Self::Told { hint, .. } => hint,
             Self::Cancelled { .. } => "start it again",
         }
@@ -164,11 +186,23 @@ fn last_words(said: &str) -> String {
 impl<'a> Run<'a> {
     /// A run with these limits that reports to nobody.
     pub fn quiet(limits: Limits, cancel: &'a CancelToken) -> Self {
-        Self { limits, cancel, progress: &|_| {}, residents: None, extract: extract::extract, workers: None, caution: None }
+        Self {
+            limits,
+            cancel,
+            progress: &|_| {},
+            residents: None,
+            extract: extract::extract,
+            workers: None,
+            caution: None,
+        }
     }
 
     fn check(&self, root: &Path) -> Result<(), IndexError> {
-        if self.cancel.is_cancelled() { Err(IndexError::Cancelled { root: root.to_path_buf() }) } else { Ok(()) }
+        if self.cancel.is_cancelled() {
+            Err(IndexError::Cancelled { root: root.to_path_buf() })
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -214,7 +248,8 @@ impl Outcome {
     }
 }
 
-/// Brings the store of a repository up to date: compares, and applies what has changed. Waits for another writer at most `patience`.
+/// Brings the store of a repository up to date: compares, and applies what has changed. Waits for
+/// another writer at most `patience`.
 pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
     let known = match newest(location, run)? {
         None if adopt(location, patience, run)? => newest(location, run)?,
@@ -233,7 +268,8 @@ pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Out
     apply(location, &changes, patience, run)
 }
 
-/// Finds the store of a repository that was moved, or one of another check-out, for one that has none.
+/// Finds the store of a repository that was moved, or one of another check-out, for one that has
+/// none.
 fn adopt(location: &Location, patience: Duration, run: &Run) -> Result<bool, IndexError> {
     let lock = lock(location, patience, run)?;
     // Another process may have built one while this one waited.
@@ -241,21 +277,24 @@ fn adopt(location: &Location, patience: Duration, run: &Run) -> Result<bool, Ind
         return Ok(true);
     }
     let root = source::Root::new(location.root());
-    let adopted = store::adopt(&lock, |file| root.stat(&file.path).is_some_and(|stamp| stamp.size == file.size));
+    let adopted = store::adopt(&lock, |file| {
+        root.stat(&file.path).is_some_and(|stamp| stamp.size == file.size)
+    });
     Ok(adopted.unwrap_or_else(|error| {
         tracing::info!(%error, "the store is built from nothing: another cannot be copied");
         false
     }))
 }
 
-/// Keeps all stores together within the room that they may take: removes those of repositories that were used longest ago,
-/// and says which.
+/// Keeps all stores together within the room that they may take: removes those of repositories that
+/// were used longest ago, and says which.
 pub fn make_room(location: &Location, limits: &Limits) -> Vec<Dropped> {
     let Some(cache) = location.directory().parent() else { return Vec::new() };
     match store::make_room(cache, limits.cache_bytes, location) {
         Ok(dropped) => {
             for Dropped { root, bytes } in &dropped {
-                tracing::warn!(root = %root.display(), bytes, "the index of a repository was removed to make room");
+                tracing::warn!(root = %root.display(), bytes, "the index of a repository was \
+                    removed to make room");
             }
             dropped
         }
@@ -268,10 +307,16 @@ pub fn make_room(location: &Location, limits: &Limits) -> Vec<Dropped> {
 
 /// Makes the store of a repository reflect `changes`. The only function that changes a store.
 ///
-/// One process writes at a time; another one is waited for, at most `patience`. What it has published by then counts: changes
-/// that are in the store already write nothing. Where a resident has the state that the store is in, only what the changes
-/// concern is read, resolved and written; else everything is.
-pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
+/// One process writes at a time; another one is waited for, at most `patience`. What it has
+/// published by then counts: changes that are in the store already write nothing. Where a resident
+/// has the state that the store is in, only what the changes concern is read, resolved and written;
+/// else everything is.
+pub fn apply(
+    location: &Location,
+    changes: &ChangeSet,
+    patience: Duration,
+    run: &Run,
+) -> Result<Outcome, IndexError> {
     if let Some(workers) = run.workers {
         return workers.apply(location, changes, patience, run);
     }
@@ -291,13 +336,20 @@ pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: 
     Ok(Outcome::Published { published, timings })
 }
 
-/// Takes changes in through what is kept of the repository; none if nothing is that fits the store, if the store cannot be
-/// changed in place, or if to build it anew is less work.
-fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, run: &Run) -> Result<Option<Outcome>, IndexError> {
+/// Takes changes in through what is kept of the repository; none if nothing is that fits the store,
+/// if the store cannot be changed in place, or if to build it anew is less work.
+fn take_in_place(
+    location: &Location,
+    changes: &ChangeSet,
+    patience: Duration,
+    run: &Run,
+) -> Result<Option<Outcome>, IndexError> {
     let ChangeSet::Some { touched, gone } = changes else { return Ok(None) };
     let lock = lock(location, patience, run)?;
     run.check(location.root())?;
-    let Some(snapshot) = newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits)) else {
+    let Some(snapshot) =
+        newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits))
+    else {
         return Ok(None);
     };
     let (touched, gone) = state::change::still_missing((touched, gone), &snapshot, &run.limits)?;
@@ -329,9 +381,11 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
     Ok(Some(Outcome::Published { published: Published::in_place(identity, path)?, timings }))
 }
 
-/// Makes ready for the next changes of a repository whose store is right: reads what is known of it, unless that is kept already.
+/// Makes ready for the next changes of a repository whose store is right: reads what is known of
+/// it, unless that is kept already.
 fn prepare(location: &Location, residents: &Residents, run: &Run) -> Result<(), IndexError> {
-    if let Some(snapshot) = newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits))
+    if let Some(snapshot) =
+        newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits))
         && !residents.knows(location, snapshot.identity())
         && let Some(resident) = Resident::load(&snapshot, run)?
     {
@@ -354,7 +408,8 @@ fn lock(location: &Location, patience: Duration, run: &Run) -> Result<WriterLock
     }
 }
 
-/// The newest state of the store; none if there is none that can be read, so that one must be built.
+/// The newest state of the store; none if there is none that can be read, so that one must be
+/// built.
 fn newest(location: &Location, run: &Run) -> Result<Option<Snapshot>, IndexError> {
     match Store::open_newest(location).and_then(|store| Arc::new(store).snapshot(run.cancel)) {
         Ok(snapshot) => Ok(Some(snapshot)),

@@ -1,4 +1,5 @@
-//! cograph: a code knowledge graph that a coding agent can trust. This file is the code map; read the modules in its order.
+//! cograph: a code knowledge graph that a coding agent can trust. This file is the code map; read
+//! the modules in its order.
 //!
 //! Two one-way pipes meet in the store.
 //!
@@ -10,11 +11,12 @@
 //! ```
 //!
 //! Invariants that hold across modules:
-//! - Imports go downwards only: `cli -> server -> {query, index, watch} -> {store, resolve, extract, source} -> {grammar, config} -> model`
-//!   (`tests/layering.rs`).
-//! - `extract` and `resolve` are pure: values in, values out; broken input becomes a problem in the result.
-//! - Exactly one function changes what a store says of a repository: `index::apply`. (`store::restamp` notes what files look like that
-//!   turned out to be the same.)
+//! - Imports go downwards only: `cli -> server -> {query, index, watch} -> {store, resolve,
+//!   extract, source} -> {grammar, config} -> model` (`tests/layering.rs`).
+//! - `extract` and `resolve` are pure: values in, values out; broken input becomes a problem in the
+//!   result.
+//! - Exactly one function changes what a store says of a repository: `index::apply`.
+//!   (`store::restamp` notes what files look like that turned out to be the same.)
 //! - No language is named in `src`: languages are data in `grammars/`.
 //! - Repository text is data: it reaches a reply only through the escaping types of `server`.
 

@@ -1,7 +1,9 @@
-//! Boundary types: ids, paths, kinds and verdicts that every layer shares. Plain data, no behaviour that needs another module.
+//! Boundary types: ids, paths, kinds and verdicts that every layer shares. Plain data, no behaviour
+//! that needs another module.
 //!
-//! `facts` holds what extraction learns about one file, `graph` what resolution adds for the whole repository, `cancel` how
-//! work is told to stop, `packed` how facts and results are kept in few bytes, `words` what the words of source text are.
+//! `facts` holds what extraction learns about one file, `graph` what resolution adds for the whole
+//! repository, `cancel` how work is told to stop, `packed` how facts and results are kept in few
+//! bytes, `words` what the words of source text are.
 
 pub mod cancel;
 pub mod facts;
@@ -12,10 +14,12 @@ pub mod words;
 use std::fmt;
 use std::sync::Arc;
 
-/// A path inside a repository: relative, `/`-separated, never empty, without `.` or `..` components.
+/// A path inside a repository: relative, `/`-separated, never empty, without `.` or `..`
+/// components.
 ///
-/// Bytes of a file name that are not UTF-8 are written as `%XX` (and `%` itself as `%25` in such a name, and in one that
-/// looks like such an escape), so that every file has exactly one printable path, and every path names one file.
+/// Bytes of a file name that are not UTF-8 are written as `%XX` (and `%` itself as `%25` in such a
+/// name, and in one that looks like such an escape), so that every file has exactly one printable
+/// path, and every path names one file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepoPath(Arc<str>);
 
@@ -46,7 +50,9 @@ impl RepoPath {
 
     /// Whether this is the path of `directory`, or of something in it.
     pub fn starts_with(&self, directory: &Self) -> bool {
-        self.0.strip_prefix(directory.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        self.0
+            .strip_prefix(directory.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     /// The text after the last dot of the file name, if the dot is not its first character.
@@ -68,8 +74,9 @@ impl fmt::Debug for RepoPath {
     }
 }
 
-/// Declares a closed vocabulary: an enum whose variants have one stable word each, used in the store, in replies and in
-/// fixtures alike. Numbers are the variants' positions and are part of the store's format.
+/// Declares a closed vocabulary: an enum whose variants have one stable word each, used in the
+/// store, in replies and in fixtures alike. Numbers are the variants' positions and are part of the
+/// store's format.
 macro_rules! vocabulary {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$meta])*
@@ -144,7 +151,16 @@ vocabulary! {
 impl SymbolKind {
     /// Whether the symbol is a type that can have members.
     pub fn is_type(self) -> bool {
-        matches!(self, Self::Class | Self::Struct | Self::Union | Self::Interface | Self::Trait | Self::Enum | Self::TypeAlias)
+        matches!(
+            self,
+            Self::Class
+                | Self::Struct
+                | Self::Union
+                | Self::Interface
+                | Self::Trait
+                | Self::Enum
+                | Self::TypeAlias
+        )
     }
 
     /// Whether the symbol is code that can be called by its own name.
@@ -218,7 +234,8 @@ vocabulary! {
         InferredType = "inferred-type",
         /// Member of the receiver's type, known from the return type of a call.
         ReturnType = "return-type",
-        /// Heuristic: the only symbol of that name in the import closure, with a fitting arity and an uncommon name.
+        /// Heuristic: the only symbol of that name in the import closure, with a fitting arity and
+        /// an uncommon name.
         UniqueName = "unique-name",
         /// A builtin of the language or a type of its standard library.
         Builtin = "builtin",
@@ -244,7 +261,8 @@ vocabulary! {
         Fault = "fault",
         /// Reason: the candidates are variants of one thing, compiled under different conditions.
         Conditional = "conditional",
-        /// Reason: what is called is the function that a variable or field holds; the target is that variable or field.
+        /// Reason: what is called is the function that a variable or field holds; the target is
+        /// that variable or field.
         FunctionValue = "function-value",
     }
 }
@@ -296,11 +314,13 @@ vocabulary! {
         Encoding = "encoding",
         /// Parsing it crashed, hung or ran out of memory.
         Quarantined = "quarantined",
-        /// It is a symbolic link; what it leads to is indexed under its own path if it lies in the repository.
+        /// It is a symbolic link; what it leads to is indexed under its own path if it lies in the
+        /// repository.
         Symlink = "symlink",
         /// It is neither a file nor a directory (pipe, socket, device).
         Special = "special",
-        /// It would have ignore rules, and is a link, no regular file or larger than 1 MB: it has none.
+        /// It would have ignore rules, and is a link, no regular file or larger than 1 MB: it has
+        /// none.
         UnreadRules = "unread-rules",
     }
 }

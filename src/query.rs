@@ -1,11 +1,14 @@
-//! Questions to a store: one function each, from a snapshot and parameters to plain data. Renders nothing, writes nothing, knows no protocol.
+//! Questions to a store: one function each, from a snapshot and parameters to plain data. Renders
+//! nothing, writes nothing, knows no protocol.
 //!
-//! Every question is a `Params` struct with a `Default`, a function and a result struct. Lists are ordered best first, so
-//! that a reply with little room can cut them from the end; totals are exact or say [`Total::AtLeast`]. The snapshot that was
-//! passed in says of which generation a result speaks.
+//! Every question is a `Params` struct with a `Default`, a function and a result struct. Lists are
+//! ordered best first, so that a reply with little room can cut them from the end; totals are exact
+//! or say [`Total::AtLeast`]. The snapshot that was passed in says of which generation a result
+//! speaks.
 //!
-//! A symbol is named `path::Container.name` or any suffix of that which names only one (`name`, `Container.name`,
-//! `file.ext::name`), or by a place, `path:line`. One resolver (`names`) serves all questions.
+//! A symbol is named `path::Container.name` or any suffix of that which names only one (`name`,
+//! `Container.name`, `file.ext::name`), or by a place, `path:line`. One resolver (`names`) serves
+//! all questions.
 
 pub mod complete;
 pub mod explore;
@@ -43,7 +46,8 @@ pub use sql::{SqlParams, SqlResult, sql};
 pub use status::{StatusParams, StatusResult, status};
 pub use trace::{TraceParams, TraceResult, trace, trace_all};
 
-/// Gives the bytes of a repository's file as they are now. Supplied by the caller, who knows how files may be read.
+/// Gives the bytes of a repository's file as they are now. Supplied by the caller, who knows how
+/// files may be read.
 pub trait ReadFile: Sync {
     /// The whole content.
     fn read(&self, path: &RepoPath) -> io::Result<Vec<u8>>;
@@ -58,7 +62,8 @@ pub struct SymbolInfo {
     pub path: RepoPath,
     /// Its own name.
     pub name: String,
-    /// The names of the symbols around it, joined by dots, outermost first; empty at the top of a file.
+    /// The names of the symbols around it, joined by dots, outermost first; empty at the top of a
+    /// file.
     pub container: String,
     /// What it is.
     pub kind: SymbolKind,
@@ -85,7 +90,11 @@ pub struct SymbolInfo {
 impl SymbolInfo {
     /// `Container.name`.
     pub fn qualified_name(&self) -> String {
-        if self.container.is_empty() { self.name.clone() } else { format!("{}.{}", self.container, self.name) }
+        if self.container.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{}.{}", self.container, self.name)
+        }
     }
 
     /// `path::Container.name`.
@@ -136,7 +145,8 @@ pub enum Certainty {
 
 impl Certainty {
     /// Every value, from sure to vague.
-    pub const ALL: [Certainty; 4] = [Certainty::Certain, Certainty::Likely, Certainty::Possible, Certainty::Textual];
+    pub const ALL: [Certainty; 4] =
+        [Certainty::Certain, Certainty::Likely, Certainty::Possible, Certainty::Textual];
 
     /// The word for replies and parameters.
     pub fn word(self) -> &'static str {
@@ -249,7 +259,10 @@ impl<T> Meanings<T> {
         let (first, rest) = meanings.split_at(meanings.len().min(most));
         Ok(Self {
             answers: first.iter().map(answer).collect::<Result<_, _>>()?,
-            others: rest.iter().map(|meaning| lookup.info(&meaning.symbol)).collect::<Result<_, _>>()?,
+            others: rest
+                .iter()
+                .map(|meaning| lookup.info(&meaning.symbol))
+                .collect::<Result<_, _>>()?,
         })
     }
 }
@@ -275,7 +288,8 @@ pub enum QueryError {
         /// How many there are.
         total: u64,
     },
-    /// No file or directory of the store has the path. `near` holds paths that resemble it, best first.
+    /// No file or directory of the store has the path. `near` holds paths that resemble it, best
+    /// first.
     #[error("no indexed file or directory is named `{path}`")]
     NoSuchPath {
         /// The path as given.

@@ -1,15 +1,19 @@
-//! Facts of a whole repository to targets: scopes, imports, types, members. Pure, and without the name of any language.
+//! Facts of a whole repository to targets: scopes, imports, types, members. Pure, and without the
+//! name of any language.
 //!
-//! - `workspace` has the symbol table: `Tables` holds every file's facts with the tables that lookups need, in a whole build only those
-//!   that others may look at. `Program` is the view of them that one resolution has, which writes down what was asked (`footprint`).
+//! - `workspace` has the symbol table: `Tables` holds every file's facts with the tables that
+//!   lookups need, in a whole build only those that others may look at. `Program` is the view of
+//!   them that one resolution has, which writes down what was asked (`footprint`).
 //! - `imports` has the module systems: which file an import names.
-//! - `names` finds what a name means, `types` what type an expression has, `members` what a type has under a name, `calls` which
-//!   overload is meant and what a call gives, `references` what a reference leads to.
+//! - `names` finds what a name means, `types` what type an expression has, `members` what a type
+//!   has under a name, `calls` which overload is meant and what a call gives, `references` what a
+//!   reference leads to.
 //! - `incremental` finds which files have to be resolved again after a change.
 //!
-//! A `Resolver` answers for one file at a time. The result for a file is a function of the tables alone, so that any order and any
-//! number of threads give the same graph, and a function of the answers to what it asked: after a change only those files are
-//! resolved again that got an answer which is another now.
+//! A `Resolver` answers for one file at a time. The result for a file is a function of the tables
+//! alone, so that any order and any number of threads give the same graph, and a function of the
+//! answers to what it asked: after a change only those files are resolved again that got an answer
+//! which is another now.
 
 mod calls;
 mod imports;
@@ -78,7 +82,7 @@ struct Resolver<'p, 'a> {
     types: types::memo::Types,
     literals: FxHashMap<Name, types::ty::Ty>,
     results: FxHashMap<SymbolRef, types::ty::Ty>,
-    linear: FxHashMap<SymbolRef, std::rc::Rc<members::lookup::Hierarchy>>,
+    linear: FxHashMap<SymbolRef, std::rc::Rc<members::hierarchy::Hierarchy>>,
     /// Names that no member of a type's hierarchy has, for each kind of symbol that is looked for.
     absent: FxHashSet<(SymbolRef, Name, Option<Wanted>)>,
     /// What types have under names, for each kind of symbol that is looked for.
@@ -101,7 +105,8 @@ struct Resolver<'p, 'a> {
     parameters: FxHashMap<SymbolRef, std::rc::Rc<[types::ty::Ty]>>,
     reach: FxHashMap<FileId, std::rc::Rc<crate::resolve::units::footprint::FileSet>>,
     seen: FxHashMap<(FileId, crate::resolve::units::space::Space, Name), Symbols>,
-    /// Whether the bindings of a name, where they are many, are values of a variable in the order of their places.
+    /// Whether the bindings of a name, where they are many, are values of a variable in the order
+    /// of their places.
     assigned: FxHashMap<(FileId, crate::model::facts::ScopeId, Name), bool>,
     depth: u32,
     budget: crate::resolve::units::bounds::Budget,

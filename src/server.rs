@@ -1,6 +1,6 @@
-//! The MCP server on standard input and output or for many clients at once, the client that passes calls on to it, and what they
-//! share with the command line: tools, their answers as text and JSON. Owns the protocol, the clock of requests and the escaping
-//! of everything that is not ours.
+//! The MCP server on standard input and output or for many clients at once, the client that passes
+//! calls on to it, and what they share with the command line: tools, their answers as text and
+//! JSON. Owns the protocol, the clock of requests and the escaping of everything that is not ours.
 //!
 //! ```text
 //! thread reader  descriptor -> reader -> framing -> bounded channel
@@ -10,13 +10,19 @@
 //! thread writer  writer: whole messages to the descriptor
 //! ```
 //!
-//! - One owner and one buffer for the input; nothing tests a descriptor for readiness below a buffer (`transport`).
-//! - A session is all of the above over any stream (`session`); a runtime has many, which share stores, index runs, watches and
-//!   permits and nothing else (`runtime`, `workspace`, `jsonrpc::admission`).
-//! - Every request is in one table until it is answered or cancelled, and only the table makes answers (`jsonrpc::requests`).
-//! - The dispatcher waits for nothing but its channels and its clock; no lock is held across a wait (`session::dispatch`).
-//! - `initialize`, `ping`, `server/discover` and all lists are answered from constants (`protocol`, `tools::table`).
-//! - A resource is a question to a tool, asked by its address: admission, deadline and rendering are those of the tool.
+//! - One owner and one buffer for the input; nothing tests a descriptor for readiness below a
+//!   buffer (`transport`).
+//! - A session is all of the above over any stream (`session`); a runtime has many, which share
+//!   stores, index runs, watches and permits and nothing else (`runtime`, `workspace`,
+//!   `jsonrpc::admission`).
+//! - Every request is in one table until it is answered or cancelled, and only the table makes
+//!   answers (`jsonrpc::requests`).
+//! - The dispatcher waits for nothing but its channels and its clock; no lock is held across a wait
+//!   (`session::dispatch`).
+//! - `initialize`, `ping`, `server/discover` and all lists are answered from constants (`protocol`,
+//!   `tools::table`).
+//! - A resource is a question to a tool, asked by its address: admission, deadline and rendering
+//!   are those of the tool.
 //! - Text of the repository enters a reply through `base::escape` only.
 
 mod answers;
@@ -38,7 +44,9 @@ pub use base::escape::{for_terminal, one_line};
 pub use base::limits::Limits;
 pub use base::log::LogSink;
 pub use jsonrpc::admission::{Class, LaneState};
-pub use peers::{ChildProcess, EndPatience, Ended, Probe, ProbeError, Ran, Started, probe, run_command};
+pub use peers::{
+    ChildProcess, EndPatience, Ended, Probe, ProbeError, Ran, Started, probe, run_command,
+};
 #[cfg(feature = "faults")]
 pub use protocol::fixtures::{FixtureError, Fixtures, run_fixtures};
 pub use proxy::federation::{Name, RegistryError, Upstreams};
@@ -77,13 +85,15 @@ pub struct Options {
     pub delay: Option<Duration>,
 }
 
-/// Serves one client on standard input and output until the input ends, a signal comes or the client is gone. From here on
-/// nothing else can use the two; after it returns the process should end.
+/// Serves one client on standard input and output until the input ends, a signal comes or the
+/// client is gone. From here on nothing else can use the two; after it returns the process should
+/// end.
 pub fn run_stdio(options: Options) -> io::Result<()> {
     let Options { config, root, limits, delay } = options;
     let shared = Shared::new(config, limits.stores);
     run(limits.clone(), |events| {
-        let repositories = Repositories::of(&shared, Reach::from(root), Patience::of(&limits), telling(events));
+        let repositories =
+            Repositories::of(&shared, Reach::from(root), Patience::of(&limits), telling(events));
         Arc::new(tools::Toolbox::new(repositories, delay))
     })
 }
@@ -107,15 +117,19 @@ const WAITING_CALLS: usize = 8;
 /// Serves one client on standard input and output as `run_stdio` does, and passes its calls on.
 pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
     let Options { config, root, mut limits, delay } = options;
-    let (patience, started_in) = (Patience::of(&limits), config.as_ref().ok().and_then(Config::started_in));
+    let (patience, started_in) =
+        (Patience::of(&limits), config.as_ref().ok().and_then(Config::started_in));
     let root = root.map(std::path::absolute).transpose()?;
     let shared = passing.embeds.then(|| Shared::new(config, limits.stores));
-    for permits in [&mut limits.control_permits, &mut limits.query_permits, &mut limits.heavy_permits] {
+    for permits in
+        [&mut limits.control_permits, &mut limits.query_permits, &mut limits.heavy_permits]
+    {
         *permits *= WAITING_CALLS;
     }
     run(limits, |events| {
         let embedded = shared.map(|shared| {
-            let repositories = Repositories::of(&shared, Reach::from(root.clone()), patience, telling(events));
+            let repositories =
+                Repositories::of(&shared, Reach::from(root.clone()), patience, telling(events));
             Arc::new(tools::Toolbox::new(repositories, delay)) as Arc<dyn tools::Tools>
         });
         let Passing { target, starter, .. } = passing;
@@ -138,7 +152,9 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
 pub fn run_federated(options: Options, upstreams: Upstreams) -> io::Result<()> {
     let Options { config, mut limits, .. } = options;
     let started_in = config.as_ref().ok().and_then(Config::started_in);
-    for permits in [&mut limits.control_permits, &mut limits.query_permits, &mut limits.heavy_permits] {
+    for permits in
+        [&mut limits.control_permits, &mut limits.query_permits, &mut limits.heavy_permits]
+    {
         *permits *= WAITING_CALLS;
     }
     // Beside the questions to all there may be calls of every upstream's own tools.
@@ -161,7 +177,10 @@ fn telling(events: &Sender<Event>) -> impl Fn() + Send + Sync + 'static {
     move || drop(events.blocking_send(Event::Published))
 }
 
-fn run(limits: Limits, tools: impl FnOnce(&Sender<Event>) -> Arc<dyn tools::Tools>) -> io::Result<()> {
+fn run(
+    limits: Limits,
+    tools: impl FnOnce(&Sender<Event>) -> Arc<dyn tools::Tools>,
+) -> io::Result<()> {
     let stream = transport::stdio::take()?;
     base::log::take_panics();
     let session = Session::new();
@@ -171,7 +190,8 @@ fn run(limits: Limits, tools: impl FnOnce(&Sender<Event>) -> Arc<dyn tools::Tool
     let grace = limits.signal_grace;
     let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
     session.run(stream, limits, tools, process)?;
-    // With the last owner of the tools, index runs are told to stop and waited for; no longer than this.
+    // With the last owner of the tools, index runs are told to stop and waited for; no longer than
+    // this.
     session::shutdown::watchdog(grace);
     owned.close();
     drop(owned);

@@ -1,7 +1,8 @@
-//! The repository on disk: the one walk, names of files, and reading with limits. Knows no syntax, no store and no threads of the index.
+//! The repository on disk: the one walk, names of files, and reading with limits. Knows no syntax,
+//! no store and no threads of the index.
 //!
-//! Whatever is met is accounted for: a file either yields text or a `SkipReason`. Nothing here follows a symbolic link,
-//! so loops cannot happen and no path leads out of the root.
+//! Whatever is met is accounted for: a file either yields text or a `SkipReason`. Nothing here
+//! follows a symbolic link, so loops cannot happen and no path leads out of the root.
 
 mod filter;
 mod mounts;
@@ -33,7 +34,8 @@ use crate::model::{RepoPath, SkipReason};
 /// What reading a file gave.
 #[derive(Debug)]
 pub struct ReadFile {
-    /// Identity of what was read. The time is that from before reading, so a change during the read shows later.
+    /// Identity of what was read. The time is that from before reading, so a change during the read
+    /// shows later.
     pub stamp: FileStamp,
     /// The text, or why there is none.
     pub text: Result<Text, SkipReason>,
@@ -88,7 +90,8 @@ pub fn read(root: &Root, path: &RepoPath, limits: &Limits) -> ReadFile {
     let Ok(bytes) = root::read_all(&file, stamp.size, limits.file_bytes) else {
         return ReadFile { stamp, text: Err(SkipReason::Unreadable) };
     };
-    // The file may have grown since its size was taken: the stamp describes the bytes that were read.
+    // The file may have grown since its size was taken: the stamp describes the bytes that were
+    // read.
     stamp.size = bytes.len() as u64;
     if stamp.size > limits.file_bytes {
         return ReadFile { stamp, text: Err(SkipReason::TooLarge) };
@@ -97,7 +100,8 @@ pub fn read(root: &Root, path: &RepoPath, limits: &Limits) -> ReadFile {
     ReadFile { stamp, text: text::decode(bytes, limits.line_bytes) }
 }
 
-/// The first bytes of a file, at most `length`, without a byte order mark: enough to tell its language.
+/// The first bytes of a file, at most `length`, without a byte order mark: enough to tell its
+/// language.
 pub fn read_head(root: &Root, path: &RepoPath, length: usize) -> Result<Vec<u8>, SkipReason> {
     let (file, _) = root.open_with_metadata(path)?;
     let mut head = Vec::with_capacity(length);
@@ -108,7 +112,8 @@ pub fn read_head(root: &Root, path: &RepoPath, length: usize) -> Result<Vec<u8>,
     Ok(head)
 }
 
-/// The path of a file on disk. Only for showing it and for comparing: reading goes through [`read`], which guards the root.
+/// The path of a file on disk. Only for showing it and for comparing: reading goes through
+/// [`read`], which guards the root.
 pub fn on_disk(root: &Path, path: &RepoPath) -> PathBuf {
     root.join(names::to_os(path))
 }

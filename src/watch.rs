@@ -1,13 +1,16 @@
-//! What changes in a repository while it is in use: the system's queue of notifications, read when somebody asks. Gives paths to
-//! look at again and nothing more: sizes, times and hashes decide. Knows no contents, no store and no server.
+//! What changes in a repository while it is in use: the system's queue of notifications, read when
+//! somebody asks. Gives paths to look at again and nothing more: sizes, times and hashes decide.
+//! Knows no contents, no store and no server.
 //!
-//! The system puts a notification into the queue before the call that changed the file returns. The queue is read by whoever
-//! has a question, on his thread, so that a file that was saved before the question was asked is among the paths, without a wait.
-//! For the same reason there is no thread here that reads ahead, and opening and reading files is not asked to be notified: the
-//! index does that itself, often enough to flood the queue.
+//! The system puts a notification into the queue before the call that changed the file returns. The
+//! queue is read by whoever has a question, on his thread, so that a file that was saved before the
+//! question was asked is among the paths, without a wait. For the same reason there is no thread
+//! here that reads ahead, and opening and reading files is not asked to be notified: the index does
+//! that itself, often enough to flood the queue.
 //!
-//! A watch is bound to directories, whatever leads to them: when the path of the root leads to another one, or something is mounted in
-//! it, nothing is reported of what is there now. So that is looked at first, each time.
+//! A watch is bound to directories, whatever leads to them: when the path of the root leads to
+//! another one, or something is mounted in it, nothing is reported of what is there now. So that is
+//! looked at first, each time.
 
 mod queue;
 
@@ -102,7 +105,8 @@ impl Hints {
 }
 
 impl Watch {
-    /// Watches the directories of the repository at `root`. What changes from here on is among the hints.
+    /// Watches the directories of the repository at `root`. What changes from here on is among the
+    /// hints.
     pub fn start(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Self, WatchError> {
         let failed = |source| WatchError::System { root: root.to_path_buf(), source };
         if let Some(kind) = source::remote_kind(root) {
@@ -110,9 +114,12 @@ impl Watch {
         }
         let queue = Queue::open().map_err(failed)?;
         let mounts = Mounts::of(root).ok();
-        let Some(identity) = DirectoryId::of(root) else { return Err(WatchError::Lost { root: root.to_path_buf() }) };
+        let Some(identity) = DirectoryId::of(root) else {
+            return Err(WatchError::Lost { root: root.to_path_buf() });
+        };
         let (root, directories) = (root.to_path_buf(), HashMap::new());
-        let mut watch = Self { root, threads, queue, identity, mounts, directories, is_lost: false };
+        let mut watch =
+            Self { root, threads, queue, identity, mounts, directories, is_lost: false };
         watch.add(None)?;
         watch.add_below(None, cancel)?;
         // Rules beside those in the tree. It need not exist.
@@ -133,7 +140,9 @@ impl Watch {
         let mut hints = Hints::default();
         let mut appeared = BTreeSet::new();
         let mut events = Vec::new();
-        self.queue.read(&mut events).map_err(|source| WatchError::System { root: self.root.clone(), source })?;
+        self.queue
+            .read(&mut events)
+            .map_err(|source| WatchError::System { root: self.root.clone(), source })?;
         hints.everything = self.check_mounts()? || events.len() > MOST_EVENTS;
         for event in events {
             self.take_in(event, &mut hints, &mut appeared);
@@ -150,12 +159,14 @@ impl Watch {
         Ok(hints)
     }
 
-    /// Watches the directories that the index looks into now: other rules may let it look into others.
+    /// Watches the directories that the index looks into now: other rules may let it look into
+    /// others.
     pub fn look_everywhere(&mut self, cancel: &CancelToken) -> Result<(), WatchError> {
         self.add_below(None, cancel)
     }
 
-    /// Waits until something was reported and the burst that it belongs to is over. False if `cancel` was raised first.
+    /// Waits until something was reported and the burst that it belongs to is over. False if
+    /// `cancel` was raised first.
     pub fn wait(&self, cancel: &CancelToken) -> Result<bool, WatchError> {
         let failed = |source| WatchError::System { root: self.root.clone(), source };
         let bell = queue::Bell::new().map_err(failed)?;
@@ -186,13 +197,16 @@ impl Watch {
         let Some(directory) = self.directories.get(&event.watch).cloned() else { return };
         let Some(name) = event.name else {
             // About the watched directory itself.
-            self.is_lost |= directory.is_none() && matches!(event.what, What::Gone | What::Unwatched);
+            self.is_lost |=
+                directory.is_none() && matches!(event.what, What::Gone | What::Unwatched);
             if event.what == What::Unwatched {
                 self.directories.remove(&event.watch);
             }
             return;
         };
-        let parent = directory.as_ref().map_or_else(|| self.root.clone(), |path| source::on_disk(&self.root, path));
+        let parent = directory
+            .as_ref()
+            .map_or_else(|| self.root.clone(), |path| source::on_disk(&self.root, path));
         let Some(path) = source::repo_path(&self.root, &parent.join(&name)) else { return };
         if path.as_str() == ".git/info/exclude" {
             hints.everything = true;
@@ -218,31 +232,42 @@ impl Watch {
         }
     }
 
-    /// Whether something else is mounted in the repository than the last time. Fails where others can change files unseen.
+    /// Whether something else is mounted in the repository than the last time. Fails where others
+    /// can change files unseen.
     fn check_mounts(&mut self) -> Result<bool, WatchError> {
         let Some(mounts) = &mut self.mounts else { return Ok(false) };
         let failed = |source| WatchError::System { root: self.root.clone(), source };
         let have_changed = mounts.have_changed().map_err(failed)?;
         match mounts.remote() {
-            Some(kind) => Err(WatchError::Remote { root: self.root.clone(), kind: kind.to_owned() }),
+            Some(kind) => {
+                Err(WatchError::Remote { root: self.root.clone(), kind: kind.to_owned() })
+            }
             None => Ok(have_changed),
         }
     }
 
     /// Watches a directory; one that is gone by now is no error.
     fn add(&mut self, directory: Option<RepoPath>) -> Result<bool, WatchError> {
-        let path = directory.as_ref().map_or_else(|| self.root.clone(), |path| source::on_disk(&self.root, path));
+        let path = directory
+            .as_ref()
+            .map_or_else(|| self.root.clone(), |path| source::on_disk(&self.root, path));
         match self.queue.watch(&path) {
             Ok(number) => Ok(self.directories.insert(number, directory).is_none()),
-            Err(error) if error.kind() == io::ErrorKind::StorageFull => Err(WatchError::Limit { root: self.root.clone() }),
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => {
+                Err(WatchError::Limit { root: self.root.clone() })
+            }
             Err(_) if directory.is_some() => Ok(false),
             Err(source) => Err(WatchError::System { root: self.root.clone(), source }),
         }
     }
 
-    /// Watches the directories below these, or all, that the index looks into. Looks again until there is no new one: what is
-    /// made in a directory before it is watched is not reported.
-    fn add_below(&mut self, below: Option<&BTreeSet<RepoPath>>, cancel: &CancelToken) -> Result<(), WatchError> {
+    /// Watches the directories below these, or all, that the index looks into. Looks again until
+    /// there is no new one: what is made in a directory before it is watched is not reported.
+    fn add_below(
+        &mut self,
+        below: Option<&BTreeSet<RepoPath>>,
+        cancel: &CancelToken,
+    ) -> Result<(), WatchError> {
         loop {
             let walk = match below {
                 Some(paths) => source::walk_below(&self.root, paths, cancel),

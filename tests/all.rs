@@ -1,5 +1,9 @@
-//! The integration tests: one binary, so that they link once. Each module holds one promise or one layer to what it says.
-#![allow(clippy::disallowed_methods, reason = "the bans protect the program; tests stand outside of it and look at its files")]
+//! The integration tests: one binary, so that they link once. Each module holds one promise or one
+//! layer to what it says.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the bans protect the program; tests stand outside of it and look at its files"
+)]
 
 mod bad_input;
 mod commands;

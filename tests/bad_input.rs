@@ -1,5 +1,5 @@
-//! Bad input costs what is bad and nothing else: every file is accounted for, every error says what was attempted on which path,
-//! and the index that was there before is still there.
+//! Bad input costs what is bad and nothing else: every file is accounted for, every error says what
+//! was attempted on which path, and the index that was there before is still there.
 
 mod cache;
 mod damage;

@@ -1,5 +1,5 @@
-//! The command line as a person and a script meet it: every tool is a command, answers go to stdout, and the exit code says
-//! found (0), nothing found (1), not understood (2) or failed (3).
+//! The command line as a person and a script meet it: every tool is a command, answers go to
+//! stdout, and the exit code says found (0), nothing found (1), not understood (2) or failed (3).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,8 @@ impl Project {
         project.write(".git/HEAD", "ref: refs/heads/main\n");
         project.write(
             "shop/cart.py",
-            "class Cart:\n    def total(self):\n        return add(1, 2)\n\ndef add(a, b):\n    return a + b\n",
+            "class Cart:\n    def total(self):\n        return add(1, 2)\n\ndef add(a, b):\n    \
+             return a + b\n",
         );
         project.write("notes.txt", "nothing to parse\n");
         project
@@ -34,13 +35,22 @@ impl Project {
 
     fn command(&self, directory: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
-        command.current_dir(directory).env("COGRAPH_CACHE_DIR", self.root().join(".git/cache")).env_remove("CLAUDE_PROJECT_DIR");
+        command
+            .current_dir(directory)
+            .env("COGRAPH_CACHE_DIR", self.root().join(".git/cache"))
+            .env_remove("CLAUDE_PROJECT_DIR");
         command
     }
 
     /// Runs the program below the root: exit code, stdout, stderr.
     fn run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
-        texts(&self.command(&self.root().join("shop")).args(arguments).output().expect("the program starts"))
+        texts(
+            &self
+                .command(&self.root().join("shop"))
+                .args(arguments)
+                .output()
+                .expect("the program starts"),
+        )
     }
 }
 
@@ -49,11 +59,22 @@ fn texts(output: &Output) -> (Option<i32>, String, String) {
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// A question for each tool that the project has an answer to, what only that answer says, and where the same stands in JSON.
+/// A question for each tool that the project has an answer to, what only that answer says, and
+/// where the same stands in JSON.
 const QUESTIONS: &[(&str, &[&str], &str, &str)] = &[
-    ("explore", &["cart total"], "calls (1): add:5", "/symbols/0/symbol/symbol = \"shop/cart.py::Cart.total\""),
+    (
+        "explore",
+        &["cart total"],
+        "calls (1): add:5",
+        "/symbols/0/symbol/symbol = \"shop/cart.py::Cart.total\"",
+    ),
     ("search", &["add"], "function add(a, b)", "/symbols/0/symbol = \"shop/cart.py::add\""),
-    ("show", &["add", "Cart.total"], "6|     return a + b", "/items/0/lines/1 = \"    return a + b\""),
+    (
+        "show",
+        &["add", "Cart.total"],
+        "6|     return a + b",
+        "/items/0/lines/1 = \"    return a + b\"",
+    ),
     ("outline", &["shop/cart.py"], "1-3 class Cart", "/symbols/0/symbol = \"shop/cart.py::Cart\""),
     ("trace", &["Cart.total", "--direction", "callees"], "add:5@3", "/tree/counts/certain = 1"),
     ("references", &["add"], "call Cart.total:3", "/sites/0/path = \"shop/cart.py\""),
@@ -75,8 +96,16 @@ fn every_tool_is_a_command_with_the_same_options() {
             assert!(help.contains(option), "{}: {option}", tool.name);
         }
         for parameter in tool.own {
-            let (named, first) = (format!("--{}", parameter.name.replace('_', "-")), format!("<{}>", parameter.name));
-            assert!(help.contains(&named) || help.contains(&first) || help.contains(&format!("[{}]", parameter.name)), "{named}");
+            let (named, first) = (
+                format!("--{}", parameter.name.replace('_', "-")),
+                format!("<{}>", parameter.name),
+            );
+            assert!(
+                help.contains(&named)
+                    || help.contains(&first)
+                    || help.contains(&format!("[{}]", parameter.name)),
+                "{named}"
+            );
         }
     }
 }
@@ -90,7 +119,8 @@ fn every_command_answers_as_text_and_as_json() {
         assert!(answer.contains(expected), "{tool}: {answer}");
         let (code, answer, remarks) = project.run(&[&[*tool, "--json"][..], arguments].concat());
         assert_eq!((code, remarks.as_str()), (Some(0), ""), "{tool}: {answer}");
-        let value: serde_json::Value = serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{tool}: {error}: {answer}"));
+        let value: serde_json::Value = serde_json::from_str(&answer)
+            .unwrap_or_else(|error| panic!("{tool}: {error}: {answer}"));
         let (place, expected) = in_json.split_once(" = ").expect("a place and a value");
         let found = value.pointer(place).map(ToString::to_string);
         assert_eq!(found.as_deref(), Some(expected), "{tool}: {answer}");
@@ -102,7 +132,12 @@ fn the_exit_code_tells_nothing_found_from_a_mistake_and_a_failure() {
     let project = Project::new();
     let code = |arguments: &[&str]| project.run(arguments).0;
     assert_eq!(code(&["search", "add"]), Some(0));
-    for nothing in [&["search", "zzzzqqqq"][..], &["grep", "zzzzqqqq"], &["show", "zzzzqqqq"], &["outline", "no/such/file.py"]] {
+    for nothing in [
+        &["search", "zzzzqqqq"][..],
+        &["grep", "zzzzqqqq"],
+        &["show", "zzzzqqqq"],
+        &["outline", "no/such/file.py"],
+    ] {
         let (code, answer, remarks) = project.run(nothing);
         assert_eq!(code, Some(1), "{nothing:?}: {answer}{remarks}");
         assert!(!(answer + &remarks).is_empty(), "{nothing:?}: it is said in words, too");
@@ -128,9 +163,11 @@ fn the_exit_code_tells_nothing_found_from_a_mistake_and_a_failure() {
 #[test]
 fn the_budget_bounds_an_answer() {
     let project = Project::new();
-    let many: String = (0..500).map(|number| format!("def function_number_{number}():\n    pass\n\n")).collect();
+    let many: String =
+        (0..500).map(|number| format!("def function_number_{number}():\n    pass\n\n")).collect();
     project.write("many.py", &many);
-    let length = |budget: &str| project.run(&["search", "function_number", "--budget", budget]).1.len();
+    let length =
+        |budget: &str| project.run(&["search", "function_number", "--budget", budget]).1.len();
     assert!(length("200") <= 800, "{}", length("200"));
     assert!(length("2000") > 2 * length("200"));
 }
@@ -153,7 +190,10 @@ fn the_repository_is_the_one_around_unless_a_root_is_given() {
     let (_, answer, _) = project.run(&["search", "add"]);
     assert!(answer.contains("shop/cart.py"), "paths start at the root of the repository: {answer}");
     let (_, answer, _) = project.run(&["search", "add", "--root", "."]);
-    assert!(answer.contains("cart.py") && !answer.contains("shop/"), "exactly the directory that is given: {answer}");
+    assert!(
+        answer.contains("cart.py") && !answer.contains("shop/"),
+        "exactly the directory that is given: {answer}"
+    );
     let elsewhere = tempfile::tempdir().expect("a temporary directory");
     let mut command = project.command(elsewhere.path());
     command.args(["search", "add"]).env("CLAUDE_PROJECT_DIR", project.root().join("shop"));
@@ -179,17 +219,26 @@ fn the_index_is_counted_in_a_table_and_in_json() {
     ] {
         assert!(table.contains(part), "{part}: {table}");
     }
-    assert!(phases.contains("parse 2 files"), "a line a phase where there is no terminal: {phases}");
+    assert!(
+        phases.contains("parse 2 files"),
+        "a line a phase where there is no terminal: {phases}"
+    );
     let (_, again, _) = project.run(&["index"]);
     assert!(again.contains("nothing has changed since generation 1"), "{again}");
     let (_, json, phases) = project.run(&["index", "--json"]);
     let value: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
-    assert_eq!((value["changed"].as_bool(), value["files"].as_u64(), value["indexed"].as_u64()), (Some(false), Some(2), Some(1)));
+    assert_eq!(
+        (value["changed"].as_bool(), value["files"].as_u64(), value["indexed"].as_u64()),
+        (Some(false), Some(2), Some(1))
+    );
     assert_eq!(phases, "", "nothing beside JSON");
     let (_, json, _) = project.run(&["index", "--json", "--force"]);
     let forced: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
     assert_eq!((forced["changed"].as_bool(), forced["generation"].as_u64()), (Some(true), Some(2)));
-    assert_eq!(forced["languages"], value["languages"], "counted from the graph and from the store");
+    assert_eq!(
+        forced["languages"], value["languages"],
+        "counted from the graph and from the store"
+    );
 }
 
 #[test]
@@ -197,7 +246,10 @@ fn an_index_of_a_part_says_what_questions_will_be_about() {
     let project = Project::new();
     let (code, _, remarks) = project.run(&["index", "."]);
     assert_eq!(code, Some(0));
-    assert!(remarks.contains("is part of") && remarks.contains(&project.root().display().to_string()), "{remarks}");
+    assert!(
+        remarks.contains("is part of") && remarks.contains(&project.root().display().to_string()),
+        "{remarks}"
+    );
 }
 
 #[test]
@@ -205,7 +257,11 @@ fn completions_know_the_commands_of_tools() {
     let project = Project::new();
     let (code, script, _) = project.run(&["completions", "bash"]);
     assert_eq!(code, Some(0));
-    assert!(script.contains("references") && script.contains("--ignore-case"), "{} bytes", script.len());
+    assert!(
+        script.contains("references") && script.contains("--ignore-case"),
+        "{} bytes",
+        script.len()
+    );
 }
 
 #[test]
@@ -213,19 +269,28 @@ fn calls_are_exported_one_pair_a_line() {
     let project = Project::new();
     project.write(
         "shop/main.py",
-        "from .cart import Cart, add\n\n@staticmethod\ndef run():\n    cart = Cart()\n    add(1, 2)\n    add(3, 4)\n    return [add(n, n) for n in map(lambda n: add(n, 1), [])]\n\nrun()\n",
+        "from .cart import Cart, add\n\n@staticmethod\ndef run():\n    cart = Cart()\n    \
+         add(1, 2)\n    add(3, 4)\n    return [add(n, n) for n in map(lambda n: add(n, 1), [])]\n\n\
+         run()\n",
     );
     project.write("shop/__init__.py", "");
     let (code, lines, remarks) = project.run(&["export", "calls"]);
     assert_eq!((code, remarks.as_str()), (Some(0), ""), "{lines}");
-    let calls: Vec<serde_json::Value> =
-        lines.lines().map(|line| serde_json::from_str(line).expect("a line is an object")).collect();
-    let text = |call: &serde_json::Value, key: &str| call[key].as_str().expect("it is text").to_owned();
+    let calls: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line is an object"))
+        .collect();
+    let text =
+        |call: &serde_json::Value, key: &str| call[key].as_str().expect("it is text").to_owned();
     let number = |call: &serde_json::Value, key: &str| call[key].as_u64().expect("it is a number");
     let mut pairs: Vec<String> = calls
         .iter()
         .map(|call| {
-            assert!(["resolved", "likely"].contains(&text(call, "verdict").as_str()) && !text(call, "step").is_empty(), "{call}");
+            assert!(
+                ["resolved", "likely"].contains(&text(call, "verdict").as_str())
+                    && !text(call, "step").is_empty(),
+                "{call}"
+            );
             format!(
                 "{} {}:{} {} -> {}:{} {}",
                 text(call, "kind"),
@@ -247,9 +312,11 @@ fn calls_are_exported_one_pair_a_line() {
             "call shop/main.py:4 run -> shop/cart.py:1 Cart",
             "call shop/main.py:4 run -> shop/cart.py:5 add",
         ],
-        "a pair once, the caller of a closure is the function around it, lines are those of the names"
+        "a pair once, the caller of a closure is the function around it, lines are those of the \
+         names"
     );
-    let modules: Vec<&serde_json::Value> = calls.iter().filter(|call| call["module"] == true).collect();
+    let modules: Vec<&serde_json::Value> =
+        calls.iter().filter(|call| call["module"] == true).collect();
     assert_eq!(modules.len(), 1);
     assert_eq!(text(modules[0], "caller_name"), "<module>");
 
@@ -257,7 +324,10 @@ fn calls_are_exported_one_pair_a_line() {
     project.write("shop/a.py", "from .cart import add\n\ndef first():\n    add(1, 2)\n");
     let (code, lines, remarks) = project.run(&["export", "calls"]);
     assert_eq!((code, lines.lines().count(), remarks.as_str()), (Some(0), calls.len() + 1, ""));
-    assert!(lines.starts_with("{\"caller_file\": \"shop/a.py\", \"caller_name\": \"first\""), "{lines}");
+    assert!(
+        lines.starts_with("{\"caller_file\": \"shop/a.py\", \"caller_name\": \"first\""),
+        "{lines}"
+    );
 }
 
 #[test]
@@ -270,7 +340,10 @@ fn a_member_belongs_to_its_type_though_they_are_in_different_files() {
     assert_eq!(code, Some(0), "{errors}");
     assert!(shown.contains("till/open.go::Till.Open"), "{shown}");
     let (_, outline, _) = project.run(&["outline", "till/open.go"]);
-    assert!(outline.contains("Open()"), "a member whose type is elsewhere is in its own file's outline: {outline}");
+    assert!(
+        outline.contains("Open()"),
+        "a member whose type is elsewhere is in its own file's outline: {outline}"
+    );
 }
 
 #[test]
@@ -279,13 +352,20 @@ fn a_manifest_is_checked_with_all_its_errors() {
     let grammars = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars");
     let lua = grammars.join("lua").display().to_string();
     // One that extends another is read after that.
-    let (code, said, _) = project.run(&["grammar", "check", &lua, &grammars.join("tsx").display().to_string()]);
-    assert!(code == Some(0) && said.lines().count() == 2 && said.contains("Lua fits its grammar"), "{said}");
+    let (code, said, _) =
+        project.run(&["grammar", "check", &lua, &grammars.join("tsx").display().to_string()]);
+    assert!(
+        code == Some(0) && said.lines().count() == 2 && said.contains("Lua fits its grammar"),
+        "{said}"
+    );
     let text = fs::read_to_string(grammars.join("lua/grammar.toml")).expect("it is there");
-    let broken = text.replace("role = \"call\"", "role = \"cal\"").replace("[names]\n", "[names]\nno-such-key = 1\n");
+    let broken = text
+        .replace("role = \"call\"", "role = \"cal\"")
+        .replace("[names]\n", "[names]\nno-such-key = 1\n");
     project.write("gram/grammar.toml", &broken);
     let (code, said, _) = project.run(&["grammar", "check", "../gram"]);
-    let expected = ["names: unknown field `no-such-key`", "nodes.function_call: unknown variant `cal`"];
+    let expected =
+        ["names: unknown field `no-such-key`", "nodes.function_call: unknown variant `cal`"];
     assert!(code == Some(1) && expected.iter().all(|error| said.contains(error)), "{said}");
     let first = broken.lines().position(|line| line == "[names]").expect("it has names") + 1;
     assert!(said.starts_with(&format!("../gram/grammar.toml: line {first}: ")), "{said}");
@@ -298,14 +378,26 @@ fn a_file_is_explained_node_by_node() {
     let project = Project::new();
     let (code, said, _) = project.run(&["grammar", "explain", "cart.py"]);
     assert_eq!(code, Some(0));
-    let line = |kind: &str, fact: &str| said.lines().any(|line| line.contains(kind) && line.ends_with(fact));
-    assert!(line("class_definition [type]", "]") && line("identifier", "= defines class Cart"), "{said}");
-    assert!(line("call [call, types: expression]", "]") && line("function: identifier", "= call add"), "{said}");
+    let line = |kind: &str, fact: &str| {
+        said.lines().any(|line| line.contains(kind) && line.ends_with(fact))
+    };
+    assert!(
+        line("class_definition [type]", "]") && line("identifier", "= defines class Cart"),
+        "{said}"
+    );
+    assert!(
+        line("call [call, types: expression]", "]") && line("function: identifier", "= call add"),
+        "{said}"
+    );
     assert!(
         !said.contains("\"(\"")
-            && project.run(&["grammar", "explain", "cart.py", "--tokens"]).1.lines().count() > said.lines().count()
+            && project.run(&["grammar", "explain", "cart.py", "--tokens"]).1.lines().count()
+                > said.lines().count()
     );
     let (code, _, said) = project.run(&["grammar", "explain", "../notes.txt"]);
     assert!(code == Some(2) && said.contains("--language is one of"), "{said}");
-    assert_eq!(project.run(&["grammar", "explain", "../notes.txt", "--language", "python"]).0, Some(0));
+    assert_eq!(
+        project.run(&["grammar", "explain", "../notes.txt", "--language", "python"]).0,
+        Some(0)
+    );
 }

@@ -1,5 +1,5 @@
-//! Nothing is lost in silence: every call in the fixtures of a language whose references are read has a reference, or lies in a
-//! region that is listed as incomplete.
+//! Nothing is lost in silence: every call in the fixtures of a language whose references are read
+//! has a reference, or lies in a region that is listed as incomplete.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,8 @@ use cograph::model::RepoPath;
 
 /// The sources of every fixture of a language.
 fn sources(language: &str) -> Vec<(RepoPath, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars").join(language).join("fixtures");
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars").join(language).join("fixtures");
     let mut found: Vec<(RepoPath, String)> = Vec::new();
     for entry in fs::read_dir(folder).expect("every language has fixtures") {
         let path = entry.expect("a readable folder").path();
@@ -21,7 +22,8 @@ fn sources(language: &str) -> Vec<(RepoPath, String)> {
         let mut in_source = false;
         for line in fs::read_to_string(path).expect("a readable fixture").split_inclusive('\n') {
             if let Some(path) = line.strip_prefix("//- ") {
-                let path = RepoPath::new(path.trim().trim_start_matches('/')).expect("a fixture's paths are relative");
+                let path = RepoPath::new(path.trim().trim_start_matches('/'))
+                    .expect("a fixture's paths are relative");
                 found.push((path, String::new()));
                 in_source = true;
             } else if line.starts_with("//= ") {
@@ -36,7 +38,10 @@ fn sources(language: &str) -> Vec<(RepoPath, String)> {
 
 fn of(path: &RepoPath, text: &str) -> Option<(&'static str, Coverage)> {
     let id = grammar::detect(path, text.as_bytes(), &vec![0; grammar::count()])?;
-    Some((grammar::language(id).name, coverage(id, path.as_str(), text.as_bytes(), Limits::default())))
+    Some((
+        grammar::language(id).name,
+        coverage(id, path.as_str(), text.as_bytes(), Limits::default()),
+    ))
 }
 
 #[test]
@@ -52,12 +57,22 @@ fn the_calls_of_fixtures_are_there() {
         }
     }
     for language in grammar::all() {
-        let (calls, kept, lost) = sums.get(language.name).unwrap_or_else(|| panic!("{} has no sources", language.name));
+        let (calls, kept, lost) =
+            sums.get(language.name).unwrap_or_else(|| panic!("{} has no sources", language.name));
         match language.tier() {
             Tier::Structure => assert_eq!(*calls, 0, "{}: references are not read", language.name),
-            Tier::Shared => assert!(*calls > 2 && kept * 100 >= calls * 98, "{}: {kept} of {calls}: {lost:#?}", language.name),
-            // The rest are values of types that have no name, and conversions to them: they are written like calls.
-            Tier::Full => assert!(*calls > 2 && kept * 100 >= calls * 85, "{}: {kept} of {calls}: {lost:#?}", language.name),
+            Tier::Shared => assert!(
+                *calls > 2 && kept * 100 >= calls * 98,
+                "{}: {kept} of {calls}: {lost:#?}",
+                language.name
+            ),
+            // The rest are values of types that have no name, and conversions to them: they are
+            // written like calls.
+            Tier::Full => assert!(
+                *calls > 2 && kept * 100 >= calls * 85,
+                "{}: {kept} of {calls}: {lost:#?}",
+                language.name
+            ),
         }
     }
 }

@@ -38,13 +38,20 @@ impl Place {
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
         command.args(words).current_dir(self.path("repository")).env_clear();
-        command.env("HOME", self.path("")).env("PATH", "/usr/bin:/bin").env("COGRAPH_CACHE_DIR", self.path("cache"));
+        command
+            .env("HOME", self.path(""))
+            .env("PATH", "/usr/bin:/bin")
+            .env("COGRAPH_CACHE_DIR", self.path("cache"));
         command
     }
 
     /// Runs the command: exit code, and what it has found.
     fn examine(&self, variables: &[(&str, &str)]) -> (Option<i32>, Value) {
-        let output = self.command(&["doctor", "--json"]).envs(variables.iter().copied()).output().expect("the program starts");
+        let output = self
+            .command(&["doctor", "--json"])
+            .envs(variables.iter().copied())
+            .output()
+            .expect("the program starts");
         let found = serde_json::from_slice(&output.stdout).expect("it is JSON");
         (output.status.code(), found)
     }
@@ -53,8 +60,13 @@ impl Place {
     fn problem(&self, variables: &[(&str, &str)], area: &str) -> String {
         let (code, found) = self.examine(variables);
         let findings = found["findings"].as_array().expect("a list");
-        let problems: Vec<&Value> = findings.iter().filter(|finding| finding["verdict"] == "problem").collect();
-        assert_eq!((code, problems.len(), found["healthy"].as_bool()), (Some(1), 1, Some(false)), "{found:#}");
+        let problems: Vec<&Value> =
+            findings.iter().filter(|finding| finding["verdict"] == "problem").collect();
+        assert_eq!(
+            (code, problems.len(), found["healthy"].as_bool()),
+            (Some(1), 1, Some(false)),
+            "{found:#}"
+        );
         assert_eq!(problems[0]["area"], area, "{found:#}");
         assert!(!problems[0]["hint"].as_str().unwrap_or_default().is_empty(), "{found:#}");
         problems[0]["text"].as_str().expect("it is text").to_owned()
@@ -63,7 +75,10 @@ impl Place {
 
 fn finding<'v>(found: &'v Value, area: &str) -> &'v Value {
     let findings = found["findings"].as_array().expect("a list");
-    findings.iter().find(|finding| finding["area"] == area).unwrap_or_else(|| panic!("nothing about {area}: {found:#}"))
+    findings
+        .iter()
+        .find(|finding| finding["area"] == area)
+        .unwrap_or_else(|| panic!("nothing about {area}: {found:#}"))
 }
 
 #[test]
@@ -72,23 +87,43 @@ fn all_is_well_before_and_after_the_first_index() {
     let (code, found) = place.examine(&[]);
     assert_eq!((code, found["healthy"].as_bool()), (Some(0), Some(true)), "{found:#}");
     let server = finding(&found, "server");
-    assert!(server["tools"].as_u64().is_some_and(|tools| tools >= 10) && server["initialize_ms"].is_u64(), "{server}");
+    assert!(
+        server["tools"].as_u64().is_some_and(|tools| tools >= 10)
+            && server["initialize_ms"].is_u64(),
+        "{server}"
+    );
     let text = server["text"].as_str().expect("it is text");
     assert!(text.contains("2025-11-25") && text.contains("2026-07-28"), "{text}");
     assert_eq!(
-        (finding(&found, "store")["verdict"].as_str(), finding(&found, "clients")["verdict"].as_str()),
+        (
+            finding(&found, "store")["verdict"].as_str(),
+            finding(&found, "clients")["verdict"].as_str()
+        ),
         (Some("note"), Some("note"))
     );
     assert_eq!(finding(&found, "watcher")["directories"].as_u64(), Some(1));
     assert!(!place.path("cache").exists(), "it changes nothing, and starts no index");
 
     assert!(place.command(&["index"]).output().expect("the program starts").status.success());
-    assert!(place.command(&["install", "cursor"]).output().expect("the program starts").status.success());
+    assert!(
+        place
+            .command(&["install", "cursor"])
+            .output()
+            .expect("the program starts")
+            .status
+            .success()
+    );
     let output = place.command(&["doctor"]).output().expect("the program starts");
     let text = String::from_utf8(output.stdout).expect("output is UTF-8");
     assert_eq!(output.status.code(), Some(0), "{text}");
-    assert!(text.contains("store: generation 1") && text.contains("whole") && text.contains("cursor: "), "{text}");
-    assert!(text.lines().filter(|line| !line.is_empty()).count() >= 7 && text.ends_with("healthy\n"), "{text}");
+    assert!(
+        text.contains("store: generation 1") && text.contains("whole") && text.contains("cursor: "),
+        "{text}"
+    );
+    assert!(
+        text.lines().filter(|line| !line.is_empty()).count() >= 7 && text.ends_with("healthy\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -111,7 +146,10 @@ fn every_planted_entry_of_a_client_is_found() {
     ] {
         place.write(
             ".claude.json",
-            &format!("{{\"mcpServers\": {{\"cograph\": {{\"command\": {command:?}, \"args\": [{argument:?}]}}}}}}"),
+            &format!(
+                "{{\"mcpServers\": {{\"cograph\": {{\"command\": {command:?}, \"args\": \
+                      [{argument:?}]}}}}}}"
+            ),
         );
         let text = place.problem(&[], "claude-code");
         assert!(text.contains(wrong) && text.contains(".claude.json"), "{command}: {text}");
@@ -123,16 +161,35 @@ fn every_list_of_every_client_is_looked_at() {
     let place = Place::new();
     let root = place.path("repository");
     for (area, file, text) in [
-        ("claude-code", "repository/.mcp.json", "{\"mcpServers\": {\"x\": {\"command\": \"/gone/cograph\"}}}".to_owned()),
+        (
+            "claude-code",
+            "repository/.mcp.json",
+            "{\"mcpServers\": {\"x\": {\"command\": \"/gone/cograph\"}}}".to_owned(),
+        ),
         (
             "claude-code",
             ".claude.json",
-            format!("{{\"projects\": {{{root:?}: {{\"mcpServers\": {{\"cograph\": {{\"command\": \"/gone\"}}}}}}}}}}"),
+            format!(
+                "{{\"projects\": {{{root:?}: {{\"mcpServers\": {{\"cograph\": {{\"command\": \
+                 \"/gone\"}}}}}}}}}}"
+            ),
         ),
         ("codex", ".codex/config.toml", "[mcp_servers.cograph]\ncommand = \"/gone\"\n".to_owned()),
-        ("gemini", ".gemini/settings.json", "{\"mcpServers\": {\"cograph\": {\"command\": \"/gone\"}}}".to_owned()),
-        ("cursor", "repository/.cursor/mcp.json", "{\"mcpServers\": {\"cograph\": {\"command\": \"/gone\"}}}".to_owned()),
-        ("vscode", "repository/.vscode/mcp.json", "{\"servers\": {\"cograph\": {\"command\": \"/gone\"}}}".to_owned()),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            "{\"mcpServers\": {\"cograph\": {\"command\": \"/gone\"}}}".to_owned(),
+        ),
+        (
+            "cursor",
+            "repository/.cursor/mcp.json",
+            "{\"mcpServers\": {\"cograph\": {\"command\": \"/gone\"}}}".to_owned(),
+        ),
+        (
+            "vscode",
+            "repository/.vscode/mcp.json",
+            "{\"servers\": {\"cograph\": {\"command\": \"/gone\"}}}".to_owned(),
+        ),
         ("vscode", ".config/Code/User/mcp.json", "{\"servers\": [}".to_owned()),
     ] {
         place.write(file, &text);
@@ -145,7 +202,9 @@ fn every_list_of_every_client_is_looked_at() {
 #[test]
 fn nothing_that_a_repository_names_is_started() {
     let json = |section: &str, command: &str| {
-        format!("{{\"{section}\": {{\"cograph\": {{\"command\": {command:?}, \"args\": [\"mcp\"]}}}}}}")
+        format!(
+            "{{\"{section}\": {{\"cograph\": {{\"command\": {command:?}, \"args\": [\"mcp\"]}}}}}}"
+        )
     };
     type List<'l> = (&'l str, &'l str, &'l dyn Fn(&str) -> String);
     let lists: [List<'_>; 5] = [
@@ -153,15 +212,23 @@ fn nothing_that_a_repository_names_is_started() {
         ("cursor", ".cursor/mcp.json", &|command| json("mcpServers", command)),
         ("gemini", ".gemini/settings.json", &|command| json("mcpServers", command)),
         ("vscode", ".vscode/mcp.json", &|command| json("servers", command)),
-        ("codex", ".codex/config.toml", &|command| format!("[mcp_servers.cograph]\ncommand = {command:?}\nargs = [\"mcp\"]\n")),
+        ("codex", ".codex/config.toml", &|command| {
+            format!("[mcp_servers.cograph]\ncommand = {command:?}\nargs = [\"mcp\"]\n")
+        }),
     ];
     for (area, file, text) in lists {
         let place = Place::new();
         let mark = place.path("was-started");
-        let script = format!("echo x > {}; echo cograph {}", mark.display(), env!("CARGO_PKG_VERSION"));
+        let script =
+            format!("echo x > {}; echo cograph {}", mark.display(), env!("CARGO_PKG_VERSION"));
         let inside = place.script("repository/tool/cograph", &script);
         let outside = place.script("elsewhere/cograph", &script);
-        for command in ["./tool/cograph", "tool/cograph", inside.to_str().expect("text"), outside.to_str().expect("text")] {
+        for command in [
+            "./tool/cograph",
+            "tool/cograph",
+            inside.to_str().expect("text"),
+            outside.to_str().expect("text"),
+        ] {
             place.write(&format!("repository/{file}"), &text(command));
             let said = place.problem(&[], area);
             assert!(said.contains(file) && !mark.exists(), "{command}: {said}");
@@ -179,7 +246,10 @@ fn a_projects_list_that_names_the_program_alone_is_right_where_the_search_path_h
     let place = Place::new();
     let mark = place.path("was-started");
     place.script("bin/cograph", &format!("echo x > {}; echo cograph 0.0.1", mark.display()));
-    place.write("repository/.mcp.json", "{\"mcpServers\": {\"cograph\": {\"command\": \"cograph\", \"args\": [\"mcp\"]}}}");
+    place.write(
+        "repository/.mcp.json",
+        "{\"mcpServers\": {\"cograph\": {\"command\": \"cograph\", \"args\": [\"mcp\"]}}}",
+    );
     let search = format!("{}:/usr/bin:/bin", place.path("bin").display());
     let (code, found) = place.examine(&[("PATH", &search)]);
     assert_eq!(code, Some(0), "{found:#}");
@@ -199,7 +269,10 @@ fn a_list_that_is_no_file_of_the_project_is_a_problem_and_holds_nothing_up() {
     place.write("secret.json", "{\"mcpServers\": {\"cograph\": {\"command\": \"/secret/name\"}}}");
     std::os::unix::fs::symlink("../secret.json", &list).expect("linked");
     let said = place.problem(&[], "claude-code");
-    assert!(said.contains("leads out of the repository") && !said.contains("/secret/name"), "{said}");
+    assert!(
+        said.contains("leads out of the repository") && !said.contains("/secret/name"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -208,7 +281,8 @@ fn what_the_server_stands_on_is_tried() {
     assert!(place.command(&["index"]).output().expect("the program starts").status.success());
     place.write("a-file", "");
     let no_cache = place.path("a-file");
-    let text = place.problem(&[("COGRAPH_CACHE_DIR", no_cache.to_str().expect("it is text"))], "cache");
+    let text =
+        place.problem(&[("COGRAPH_CACHE_DIR", no_cache.to_str().expect("it is text"))], "cache");
     assert!(text.contains("a-file"), "{text}");
 
     let text = place.problem(&[("COGRAPH_THREADS", "many")], "settings");
@@ -218,8 +292,15 @@ fn what_the_server_stands_on_is_tried() {
     assert_eq!(finding(&found, "store")["verdict"], "note", "made by other rules: {found:#}");
 
     let stores = fs::read_dir(place.path("cache")).expect("there is an index").flatten();
-    let files = stores.filter_map(|store| fs::read_dir(store.path()).ok()).flatten().flatten().map(|file| file.path());
-    let store = files.into_iter().find(|file| file.extension().is_some_and(|ending| ending == "db")).expect("there is a store");
+    let files = stores
+        .filter_map(|store| fs::read_dir(store.path()).ok())
+        .flatten()
+        .flatten()
+        .map(|file| file.path());
+    let store = files
+        .into_iter()
+        .find(|file| file.extension().is_some_and(|ending| ending == "db"))
+        .expect("there is a store");
     let mut bytes = fs::read(&store).expect("it can be read");
     let middle = bytes.len() / 2;
     bytes[middle..].fill(0x5a);
@@ -232,7 +313,8 @@ fn what_the_server_stands_on_is_tried() {
 fn configured_upstreams_are_started_and_ended() {
     let place = Place::new();
     let file = ".config/cograph/upstreams.toml";
-    let hangs = place.script("hangs", "trap '' TERM; echo $$ > \"$0.pid\"; while :; do sleep 1000; done");
+    let hangs =
+        place.script("hangs", "trap '' TERM; echo $$ > \"$0.pid\"; while :; do sleep 1000; done");
     let own = format!(
         "[upstreams]\nown = \"cmd:{} mcp --root {}\"\n",
         env!("CARGO_BIN_EXE_cograph"),
@@ -241,14 +323,19 @@ fn configured_upstreams_are_started_and_ended() {
     place.write(file, &own);
     let (code, found) = place.examine(&[]);
     assert_eq!(code, Some(0), "{found:#}");
-    assert!(finding(&found, "upstream own")["tools"].as_u64().is_some_and(|tools| tools >= 10), "{found:#}");
+    assert!(
+        finding(&found, "upstream own")["tools"].as_u64().is_some_and(|tools| tools >= 10),
+        "{found:#}"
+    );
 
     place.write(file, &format!("[upstreams]\nstuck = \"cmd:{}\"\n", hangs.display()));
     let mut command = place.command(&["doctor", "--json", "--timeout", "1"]);
     let output = command.output().expect("the program starts");
     let text = String::from_utf8(output.stdout).expect("output is UTF-8");
     assert!(
-        output.status.code() == Some(1) && text.contains("no answer to `initialize`") && text.contains("was killed"),
+        output.status.code() == Some(1)
+            && text.contains("no answer to `initialize`")
+            && text.contains("was killed"),
         "{text}"
     );
     let pid = fs::read_to_string(place.path("hangs.pid")).expect("it was started");
@@ -271,9 +358,14 @@ fn configured_upstreams_are_started_and_ended() {
 fn a_command_line_that_cannot_be_meant_is_told_apart_from_problems() {
     let place = Place::new();
     for words in [&["doctor", "--timeout", "0"][..], &["doctor", "extra"]] {
-        assert_eq!(place.command(words).output().expect("the program starts").status.code(), Some(2), "{words:?}");
+        assert_eq!(
+            place.command(words).output().expect("the program starts").status.code(),
+            Some(2),
+            "{words:?}"
+        );
     }
-    let output = place.command(&["doctor", "--root", "nowhere"]).output().expect("the program starts");
+    let output =
+        place.command(&["doctor", "--root", "nowhere"]).output().expect("the program starts");
     let text = String::from_utf8(output.stdout).expect("output is UTF-8");
     assert!(output.status.code() == Some(1) && text.contains("nowhere"), "{text}");
 }

@@ -1,8 +1,10 @@
-//! Fixtures of the languages: `grammars/<language>/fixtures/*.txt`, each a small repository and the facts it must give.
+//! Fixtures of the languages: `grammars/<language>/fixtures/*.txt`, each a small repository and the
+//! facts it must give.
 //!
-//! A fixture has sources (`//- path`) and then expectations (`//= symbols`, `//= imports`, `//= sites`, `//= relations`,
-//! `//= problems`), one fact a line, in order, complete. A section that is left out is not looked at. To see what the
-//! program says now, run with `COGRAPH_WRITE_FIXTURES=1`: expectations are written anew, for a person to read and judge, and
+//! A fixture has sources (`//- path`) and then expectations (`//= symbols`, `//= imports`,
+//! `//= sites`, `//= relations`, `//= problems`), one fact a line, in order, complete. A section
+//! that is left out is not looked at. To see what the program says now, run with
+//! `COGRAPH_WRITE_FIXTURES=1`: expectations are written anew, for a person to read and judge, and
 //! the run fails, since it has compared nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +30,8 @@ fn parse(text: &str) -> Fixture {
     let mut current: Option<&mut String> = None;
     for line in text.split_inclusive('\n') {
         if let Some(path) = line.strip_prefix("//- ") {
-            let path = RepoPath::new(path.trim().trim_start_matches('/')).expect("a fixture's paths are relative");
+            let path = RepoPath::new(path.trim().trim_start_matches('/'))
+                .expect("a fixture's paths are relative");
             fixture.sources.push((path, String::new()));
             current = fixture.sources.last_mut().map(|(_, text)| text);
         } else if let Some(section) = line.strip_prefix("//= ") {
@@ -56,7 +59,9 @@ fn build(sources: &[(RepoPath, String)]) -> Built {
         .map(|(path, text)| {
             let language = grammar::detect(path, text.as_bytes(), &neighbours);
             let content = match language {
-                Some(language) => Ok(extract(language, path.as_str(), text.as_bytes(), Limits::default()).into()),
+                Some(language) => {
+                    Ok(extract(language, path.as_str(), text.as_bytes(), Limits::default()).into())
+                }
                 None => Err(SkipReason::NoLanguage),
             };
             let stamp = FileStamp { size: text.len() as u64, ..FileStamp::default() };
@@ -66,19 +71,28 @@ fn build(sources: &[(RepoPath, String)]) -> Built {
     let project_files: Vec<ProjectFile> = sorted
         .iter()
         .filter(|(path, _)| {
-            grammar::all().iter().any(|language| language.project_files.iter().any(|name| name == path.file_name()))
+            grammar::all()
+                .iter()
+                .any(|language| language.project_files.iter().any(|name| name == path.file_name()))
         })
         .map(|(path, text)| ProjectFile { path: path.clone(), text: text.clone() })
         .collect();
     let tables = Tables::whole(&files, &project_files);
     let resolutions = (0..files.len())
-        .map(|position| tables.resolve_file(FileId(u32::try_from(position).expect("few files"))).resolution)
+        .map(|position| {
+            tables.resolve_file(FileId(u32::try_from(position).expect("few files"))).resolution
+        })
         .collect();
-    assert_eq!(resolutions, found_by_shared(&files, project_files), "of other files only what is shared may be looked at");
+    assert_eq!(
+        resolutions,
+        found_by_shared(&files, project_files),
+        "of other files only what is shared may be looked at"
+    );
     Built { files, resolutions }
 }
 
-/// What is found where the tables have of each file only what others may look at, as in a whole build.
+/// What is found where the tables have of each file only what others may look at, as in a whole
+/// build.
 fn found_by_shared(files: &[FileRecord], project_files: Vec<ProjectFile>) -> Vec<FileResolution> {
     let (mut names, mut prepared, mut whole) = (Names::default(), Vec::new(), Vec::new());
     let mut leave = |record: &FileRecord| {
@@ -90,9 +104,18 @@ fn found_by_shared(files: &[FileRecord], project_files: Vec<ProjectFile>) -> Vec
             encoded.shrink();
             let shared = Shared::first(facts);
             Shared::first(&mut encoded);
-            assert!(encoded == *facts, "{}: the order of facts does not depend on the form of the references", record.path);
+            assert!(
+                encoded == *facts,
+                "{}: the order of facts does not depend on the form of the references",
+                record.path
+            );
             let again = Shared::first(&mut facts.clone()).interface();
-            assert_eq!(shared.interface(), again, "{}: the number is that of the order in which the facts are kept", record.path);
+            assert_eq!(
+                shared.interface(),
+                again,
+                "{}: the number is that of the order in which the facts are kept",
+                record.path
+            );
             let arranged = facts.clone();
             let own = facts.names.iter().map(|name| names.intern(name)).collect();
             let language = record.language.expect("a file with facts has a language");
@@ -114,10 +137,9 @@ fn found_by_shared(files: &[FileRecord], project_files: Vec<ProjectFile>) -> Vec
 
 impl Built {
     fn facts(&self) -> impl Iterator<Item = (&RepoPath, &FileFacts, &FileResolution)> {
-        self.files
-            .iter()
-            .zip(&self.resolutions)
-            .filter_map(|(file, resolution)| file.content.as_ref().ok().map(|facts| (&file.path, &**facts, resolution)))
+        self.files.iter().zip(&self.resolutions).filter_map(|(file, resolution)| {
+            file.content.as_ref().ok().map(|facts| (&file.path, &**facts, resolution))
+        })
     }
 
     fn symbol(&self, symbol: SymbolRef) -> String {
@@ -138,13 +160,26 @@ impl Built {
                     for relation in &resolution.relations {
                         line(
                             &mut text,
-                            format!("{} {} {}", self.symbol(relation.from), relation.kind.word(), self.symbol(relation.to)),
+                            format!(
+                                "{} {} {}",
+                                self.symbol(relation.from),
+                                relation.kind.word(),
+                                self.symbol(relation.to)
+                            ),
                         );
                     }
                 }
                 "problems" => {
                     for problem in &facts.problems {
-                        line(&mut text, format!("{path}:{}-{} {}", problem.first_line, problem.last_line, problem.kind.word()));
+                        line(
+                            &mut text,
+                            format!(
+                                "{path}:{}-{} {}",
+                                problem.first_line,
+                                problem.last_line,
+                                problem.kind.word()
+                            ),
+                        );
                     }
                 }
                 other => panic!("no section is called `{other}`"),
@@ -153,7 +188,13 @@ impl Built {
         text
     }
 
-    fn imports(&self, text: &mut String, path: &RepoPath, facts: &FileFacts, resolution: &FileResolution) {
+    fn imports(
+        &self,
+        text: &mut String,
+        path: &RepoPath,
+        facts: &FileFacts,
+        resolution: &FileResolution,
+    ) {
         for (import, target) in facts.imports.iter().zip(&resolution.imports) {
             let kind = match import.kind {
                 ImportKind::Module => "module",
@@ -162,37 +203,62 @@ impl Built {
                 ImportKind::Include => "include",
                 ImportKind::Default => "default",
             };
-            let name = |name: cograph::model::facts::NameId| name.get().map_or("", |name| &facts.names[name]);
-            let mut entry =
-                format!("{path}:{} {kind} {}{}", import.at.line, ".".repeat(usize::from(import.level)), import.module);
+            let name = |name: cograph::model::facts::NameId| {
+                name.get().map_or("", |name| &facts.names[name])
+            };
+            let mut entry = format!(
+                "{path}:{} {kind} {}{}",
+                import.at.line,
+                ".".repeat(usize::from(import.level)),
+                import.module
+            );
             if import.item.is_some() {
                 write!(entry, " {}", name(import.item)).expect("writing to a string cannot fail");
             }
             if import.alias.is_some() && import.alias != import.item {
-                write!(entry, " as {}", name(import.alias)).expect("writing to a string cannot fail");
+                write!(entry, " as {}", name(import.alias))
+                    .expect("writing to a string cannot fail");
             }
             if let Some(target) = target {
-                write!(entry, " -> {}", self.files[target.0 as usize].path).expect("writing to a string cannot fail");
+                write!(entry, " -> {}", self.files[target.0 as usize].path)
+                    .expect("writing to a string cannot fail");
             }
             line(text, entry);
         }
     }
 
-    fn sites(&self, text: &mut String, path: &RepoPath, facts: &FileFacts, resolution: &FileResolution) {
+    fn sites(
+        &self,
+        text: &mut String,
+        path: &RepoPath,
+        facts: &FileFacts,
+        resolution: &FileResolution,
+    ) {
         for (site, resolved) in facts.sites.list().iter().zip(&resolution.sites) {
             let name = site.name.get().map_or("", |name| &facts.names[name]);
             let target = match &resolved.target {
                 Target::None => String::new(),
                 Target::Symbol(symbol) => format!(" -> {}", self.symbol(*symbol)),
                 Target::Candidates(candidates) => {
-                    format!(" -> {}", candidates.iter().map(|symbol| self.symbol(*symbol)).collect::<Vec<_>>().join(" | "))
+                    format!(
+                        " -> {}",
+                        candidates
+                            .iter()
+                            .map(|symbol| self.symbol(*symbol))
+                            .collect::<Vec<_>>()
+                            .join(" | ")
+                    )
                 }
                 Target::External(name) => format!(" -> external {name}"),
                 Target::File(file) => format!(" -> {}", self.files[file.0 as usize].path),
             };
-            let around = site.enclosing.get().map_or("<file>".to_owned(), |_| qualified(facts, site.enclosing));
+            let around = site
+                .enclosing
+                .get()
+                .map_or("<file>".to_owned(), |_| qualified(facts, site.enclosing));
             let at = format!("{path}:{}:{}", site.at.line, site.at.column);
-            let (kind, verdict, step) = (site.kind.word(), resolved.verdict.word(), resolved.step.word());
+            let (kind, verdict, step) =
+                (site.kind.word(), resolved.verdict.word(), resolved.step.word());
             line(text, format!("{at} {around} {kind} {name}{target} ({verdict}, {step})"));
         }
     }
@@ -225,7 +291,11 @@ fn symbols(text: &mut String, path: &RepoPath, facts: &FileFacts) {
             qualified(facts, LocalSymbol::at(position))
         );
         if symbol.kind.is_callable() {
-            let most = if symbol.arity.1 == u16::MAX { "*".to_owned() } else { symbol.arity.1.to_string() };
+            let most = if symbol.arity.1 == u16::MAX {
+                "*".to_owned()
+            } else {
+                symbol.arity.1.to_string()
+            };
             write!(entry, "/{}..{most}", symbol.arity.0).expect("writing to a string cannot fail");
         }
         write!(entry, " {}", symbol.visibility.word()).expect("writing to a string cannot fail");
@@ -275,7 +345,8 @@ fn written(text: &str, fixture: &Fixture, built: &Built) -> String {
     let sources = text.find("\n//= ").map_or(text.len(), |end| end + 1);
     let mut anew = text[..sources].to_owned();
     for (section, _) in &fixture.expectations {
-        write!(anew, "//= {section}\n{}", built.section(section)).expect("writing to a string cannot fail");
+        write!(anew, "//= {section}\n{}", built.section(section))
+            .expect("writing to a string cannot fail");
     }
     anew
 }
@@ -287,7 +358,11 @@ fn every_fixture_gives_its_facts() {
     for path in &all {
         let text = fs::read_to_string(path).expect("a readable fixture");
         let fixture = parse(&text);
-        assert!(!fixture.sources.is_empty() && !fixture.expectations.is_empty(), "{} checks nothing", path.display());
+        assert!(
+            !fixture.sources.is_empty() && !fixture.expectations.is_empty(),
+            "{} checks nothing",
+            path.display()
+        );
         let built = build(&fixture.sources);
         if is_written {
             fs::write(path, written(&text, &fixture, &built)).expect("a writable fixture");
@@ -298,11 +373,16 @@ fn every_fixture_gives_its_facts() {
             if found == *expected {
                 continue;
             }
-            writeln!(failures, "\n{} //= {section}", path.display()).expect("writing to a string cannot fail");
-            for missing in expected.lines().filter(|line| !found.lines().any(|other| other == *line)) {
+            writeln!(failures, "\n{} //= {section}", path.display())
+                .expect("writing to a string cannot fail");
+            for missing in
+                expected.lines().filter(|line| !found.lines().any(|other| other == *line))
+            {
                 writeln!(failures, "  missing {missing}").expect("writing to a string cannot fail");
             }
-            for surplus in found.lines().filter(|line| !expected.lines().any(|other| other == *line)) {
+            for surplus in
+                found.lines().filter(|line| !expected.lines().any(|other| other == *line))
+            {
                 writeln!(failures, "  surplus {surplus}").expect("writing to a string cannot fail");
             }
         }
@@ -316,24 +396,33 @@ fn every_fixture_gives_its_facts() {
 fn snapshots_are_compared_and_not_accepted() {
     let set = |name: &str| env::var(name).unwrap_or_default();
     let (update, forced) = (set("INSTA_UPDATE"), set("INSTA_FORCE_PASS"));
-    assert!(!["always", "force", "unseen"].contains(&&*update), "INSTA_UPDATE={update}: snapshots were written, not compared");
+    assert!(
+        !["always", "force", "unseen"].contains(&&*update),
+        "INSTA_UPDATE={update}: snapshots were written, not compared"
+    );
     assert!(["", "0"].contains(&&*forced), "INSTA_FORCE_PASS={forced}: no snapshot can fail");
 }
 
 #[test]
 fn of_a_body_only_what_others_look_at_stays() {
     let body = "other(given, given + 1);\n".repeat(1_000);
-    for (path, text) in
-        [("a.c", format!("void one(int given) {{\n{body}}}\n")), ("a.ts", format!("function one(given: number) {{\n{body}}}\n"))]
-    {
-        let language = grammar::detect(&RepoPath::new(path).expect("a path"), &[], &[]).expect("a language");
+    for (path, text) in [
+        ("a.c", format!("void one(int given) {{\n{body}}}\n")),
+        ("a.ts", format!("function one(given: number) {{\n{body}}}\n")),
+    ] {
+        let language =
+            grammar::detect(&RepoPath::new(path).expect("a path"), &[], &[]).expect("a language");
         let mut facts = extract(language, path, text.as_bytes(), Limits::default());
         let (all, mut names) = (facts.exprs.len(), Names::default());
         let shared = Shared::first(&mut facts);
         let own = facts.names.iter().map(|name| names.intern(name)).collect();
         shared.leave(&mut facts, language, own);
         assert!(all > 3_000 && facts.exprs.len() < 10, "{path}: {} of {all}", facts.exprs.len());
-        assert_eq!((facts.symbols.len(), facts.sites.len(), facts.names.len()), (1, 0, 0), "{path}");
+        assert_eq!(
+            (facts.symbols.len(), facts.sites.len(), facts.names.len()),
+            (1, 0, 0),
+            "{path}"
+        );
     }
 }
 
@@ -342,29 +431,51 @@ fn every_language_has_fixtures_of_every_kind_of_fact() {
     let mut shown: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut steps = BTreeSet::new();
     for path in fixtures() {
-        let folder = path.parent().and_then(Path::parent).and_then(Path::file_name).expect("fixtures are in a language's folder");
+        let folder = path
+            .parent()
+            .and_then(Path::parent)
+            .and_then(Path::file_name)
+            .expect("fixtures are in a language's folder");
         let fixture = parse(&fs::read_to_string(&path).expect("a readable fixture"));
-        for (section, expected) in fixture.expectations.iter().filter(|(_, expected)| !expected.is_empty()) {
+        for (section, expected) in
+            fixture.expectations.iter().filter(|(_, expected)| !expected.is_empty())
+        {
             shown.entry(folder.to_string_lossy().into_owned()).or_default().insert(section.clone());
             if section == "sites" {
-                let step = |line: &str| Some(line.strip_suffix(')')?.rsplit_once(", ")?.1.to_owned());
+                let step =
+                    |line: &str| Some(line.strip_suffix(')')?.rsplit_once(", ")?.1.to_owned());
                 steps.extend(expected.lines().filter_map(step));
             }
         }
     }
     for language in grammar::all() {
-        let sections = shown.get(language.name).unwrap_or_else(|| panic!("{} has none", language.name));
+        let sections =
+            shown.get(language.name).unwrap_or_else(|| panic!("{} has none", language.name));
         // Of a language whose structure alone is read nothing but symbols is there to be shown.
-        let wanted: &[&str] = if language.tier() == Tier::Structure { &["symbols"] } else { &["symbols", "imports", "sites"] };
+        let wanted: &[&str] = if language.tier() == Tier::Structure {
+            &["symbols"]
+        } else {
+            &["symbols", "imports", "sites"]
+        };
         for section in wanted {
             assert!(sections.contains(*section), "{}: no fixture expects {section}", language.name);
         }
-        assert!(language.tier() != Tier::Structure || !sections.contains("sites"), "{}: references are not read", language.name);
+        assert!(
+            language.tier() != Tier::Structure || !sections.contains("sites"),
+            "{}: references are not read",
+            language.name
+        );
     }
     let with = |section: &str| shown.values().filter(|sections| sections.contains(section)).count();
     let full = grammar::all().iter().filter(|language| language.tier() == Tier::Full).count();
     assert!(with("relations") + 1 >= full && with("problems") >= 3, "{shown:?}");
     // A panic leaves the one behind; that only a macro stands in the way is shown by no fixture.
-    let unseen = Step::ALL.iter().filter(|step| !steps.contains(step.word()) && !matches!(step, Step::Fault | Step::Macro));
-    assert_eq!(unseen.map(|step| step.word()).collect::<Vec<_>>(), Vec::<&str>::new(), "steps that no fixture shows");
+    let unseen = Step::ALL
+        .iter()
+        .filter(|step| !steps.contains(step.word()) && !matches!(step, Step::Fault | Step::Macro));
+    assert_eq!(
+        unseen.map(|step| step.word()).collect::<Vec<_>>(),
+        Vec::<&str>::new(),
+        "steps that no fixture shows"
+    );
 }

@@ -1,98 +1,34 @@
-//! A store reflects the files as they are: what has changed is noticed by itself, what has not costs nothing, and all who
-//! wait for a run share it.
+//! A store reflects the files as they are: what has changed is noticed by itself, what has not
+//! costs nothing, and all who wait for a run share it.
+
+mod project;
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use cograph::config::Limits;
 use cograph::index::{
-    ChangeSet, IndexError, JobState, Jobs, Outcome, Report, Residents, Run, Verified, apply, freshness, refresh,
+    ChangeSet, IndexError, JobState, Jobs, Outcome, Report, Residents, Run, Verified, apply,
+    freshness, refresh,
 };
 use cograph::model::cancel::CancelToken;
-use cograph::store::{Location, Snapshot, Store, StoreErrorKind};
-use tempfile::TempDir;
+use cograph::store::{Store, StoreErrorKind};
 
 use crate::incremental::assert_says_what_is_there;
+use project::{Project, generation, limits, set_age};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Project {
-    directory: TempDir,
-    location: Location,
-    cancel: CancelToken,
-}
-
-impl Project {
-    fn with(files: &[(&str, &str)]) -> Self {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let top = fs::canonicalize(directory.path()).expect("it exists");
-        fs::create_dir(top.join("root")).expect("created");
-        let project =
-            Self { directory, location: Location::new(&top.join("cache"), &top.join("root")), cancel: CancelToken::new() };
-        for (path, text) in files {
-            project.write(path, text);
-        }
-        project
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.location.root().join(path)
-    }
-
-    /// Writes a file, and gives it a time that is long past, so that the clock of the file system plays no part.
-    fn write(&self, path: &str, text: &str) {
-        let path = self.path(path);
-        fs::create_dir_all(path.parent().expect("the root is above it")).expect("created");
-        fs::write(&path, text).expect("written");
-        set_age(&path, 3_600);
-    }
-
-    fn run(&self) -> Run<'_> {
-        Run::quiet(limits(), &self.cancel)
-    }
-
-    fn refresh(&self) -> Outcome {
-        refresh(&self.location, PATIENCE, &self.run()).expect("nothing stands in the way")
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        let store = Arc::new(Store::open_newest(&self.location).expect("there is a store"));
-        store.snapshot(&self.cancel).expect("it can be read")
-    }
-
-    /// What has changed since the store was written.
-    fn changes(&self) -> ChangeSet {
-        freshness(&self.snapshot(), &limits(), &Verified::new(), &self.cancel).expect("the root can be read")
-    }
-
-    fn changed_paths(&self) -> Vec<String> {
-        self.changes().paths().map(ToString::to_string).collect()
-    }
-}
-
-fn limits() -> Limits {
-    Limits { threads: 2, ..Limits::default() }
-}
-
-/// Sets the time of last modification to so many seconds ago.
-fn set_age(path: &Path, seconds: u64) {
-    let time = SystemTime::now() - Duration::from_secs(seconds);
-    fs::File::options().write(true).open(path).and_then(|file| file.set_modified(time)).expect("it is ours");
-}
-
-fn generation(outcome: &Outcome) -> (bool, u64) {
-    match outcome {
-        Outcome::Unchanged { identity } => (false, identity.generation),
-        Outcome::Published { published, .. } => (true, published.identity.generation),
-    }
-}
-
 #[test]
 fn nothing_changed_writes_nothing() {
-    let project = Project::with(&[("a.py", "def a():\n    pass\n"), ("notes.txt", "text"), ("tool", "#!/bin/sh\n")]);
+    let project = Project::with(&[
+        ("a.py", "def a():\n    pass\n"),
+        ("notes.txt", "text"),
+        ("tool", "#!/bin/sh\n"),
+    ]);
     assert_eq!(generation(&project.refresh()), (true, 1));
     assert!(project.changes().is_empty(), "{:?}", project.changes());
     assert_eq!(generation(&project.refresh()), (false, 1));
@@ -100,7 +36,12 @@ fn nothing_changed_writes_nothing() {
 
 #[test]
 fn every_kind_of_change_is_seen() {
-    let files = [("changed.py", "x = 1\n"), ("same_size.py", "x = 1\n"), ("gone.py", "x = 1\n"), ("sub/stays.py", "x = 1\n")];
+    let files = [
+        ("changed.py", "x = 1\n"),
+        ("same_size.py", "x = 1\n"),
+        ("gone.py", "x = 1\n"),
+        ("sub/stays.py", "x = 1\n"),
+    ];
     let project = Project::with(&files);
     project.refresh();
     project.write("changed.py", "x = 12\n");
@@ -108,7 +49,10 @@ fn every_kind_of_change_is_seen() {
     project.write("new.py", "x = 1\n");
     project.write("new.txt", "text");
     fs::remove_file(project.path("gone.py")).expect("removed");
-    assert_eq!(project.changed_paths(), ["changed.py", "new.py", "new.txt", "same_size.py", "gone.py"]);
+    assert_eq!(
+        project.changed_paths(),
+        ["changed.py", "new.py", "new.txt", "same_size.py", "gone.py"]
+    );
     assert_eq!(generation(&project.refresh()), (true, 2));
     assert!(project.changes().is_empty());
 
@@ -135,8 +79,12 @@ fn a_time_that_changes_without_the_bytes_is_no_change() {
 /// Waits until the time of the last change of a file is long enough past to be trusted.
 fn come_to_rest(path: &Path) {
     let until = Instant::now() + PATIENCE;
-    let changed = |path: &Path| fs::metadata(path).map(|found| Duration::new(found.ctime() as u64, found.ctime_nsec() as u32));
-    let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is right");
+    let changed = |path: &Path| {
+        fs::metadata(path)
+            .map(|found| Duration::new(found.ctime() as u64, found.ctime_nsec() as u32))
+    };
+    let now =
+        || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is right");
     while changed(path).expect("it is there") + Duration::from_millis(100) > now() {
         assert!(Instant::now() < until, "time goes by");
         std::thread::yield_now();
@@ -146,18 +94,29 @@ fn come_to_rest(path: &Path) {
 #[test]
 fn a_change_that_keeps_size_and_time_is_seen() {
     let project = Project::with(&[("a.py", "x = 1\n"), ("b.py", "x = 1\n")]);
-    let time = |path: &str| fs::metadata(project.path(path)).and_then(|metadata| metadata.modified()).expect("it has one");
+    let time = |path: &str| {
+        fs::metadata(project.path(path))
+            .and_then(|metadata| metadata.modified())
+            .expect("it has one")
+    };
     let write_as_old = |path: &str, text: &str, time: SystemTime| {
         fs::write(project.path(path), text).expect("written");
-        fs::File::options().write(true).open(project.path(path)).and_then(|file| file.set_modified(time)).expect("it is ours");
+        fs::File::options()
+            .write(true)
+            .open(project.path(path))
+            .and_then(|file| file.set_modified(time))
+            .expect("it is ours");
     };
     ["a.py", "b.py"].into_iter().for_each(|path| come_to_rest(&project.path(path)));
     project.refresh();
     let verified = Verified::new();
     let snapshot = project.snapshot();
-    let look = || freshness(&snapshot, &limits(), &verified, &project.cancel).expect("the root can be read");
+    let look = || {
+        freshness(&snapshot, &limits(), &verified, &project.cancel).expect("the root can be read")
+    };
     let before = time("a.py");
-    // The same bytes: what was found of them then is remembered, and is worth nothing for other bytes.
+    // The same bytes: what was found of them then is remembered, and is worth nothing for other
+    // bytes.
     write_as_old("a.py", "x = 1\n", before);
     assert!(look().is_empty());
     come_to_rest(&project.path("a.py"));
@@ -185,7 +144,10 @@ fn many_files_that_were_touched_are_read_by_one_process_only() {
     assert_eq!(snapshot.identity(), before);
     for row in snapshot.files().expect("files") {
         let found = fs::metadata(project.path(row.path.as_str())).expect("it is there");
-        let now = (found.mtime() * 1_000_000_000 + found.mtime_nsec(), found.ctime() * 1_000_000_000 + found.ctime_nsec());
+        let now = (
+            found.mtime() * 1_000_000_000 + found.mtime_nsec(),
+            found.ctime() * 1_000_000_000 + found.ctime_nsec(),
+        );
         assert_eq!((row.modified_ns, row.changed_ns), now, "{}", row.path);
         assert_eq!(row.inode, found.ino());
     }
@@ -198,7 +160,11 @@ fn a_time_that_is_not_over_when_the_file_is_read_is_not_trusted() {
     let time = SystemTime::now() + Duration::from_secs(60);
     let write = |text| {
         fs::write(project.path("a.py"), text).expect("written");
-        fs::File::options().write(true).open(project.path("a.py")).and_then(|file| file.set_modified(time)).expect("it is ours");
+        fs::File::options()
+            .write(true)
+            .open(project.path("a.py"))
+            .and_then(|file| file.set_modified(time))
+            .expect("it is ours");
     };
     write("x = 1\n");
     project.refresh();
@@ -212,7 +178,8 @@ fn other_limits_mean_another_build() {
     let project = Project::with(&[("a.py", "x = 1\n")]);
     project.refresh();
     let limits = Limits { file_bytes: 3, ..limits() };
-    let changes = freshness(&project.snapshot(), &limits, &Verified::new(), &project.cancel).expect("the root can be read");
+    let changes = freshness(&project.snapshot(), &limits, &Verified::new(), &project.cancel)
+        .expect("the root can be read");
     assert_eq!(changes, ChangeSet::Everything { forced: false });
 }
 
@@ -221,7 +188,8 @@ fn a_build_can_be_forced() {
     let project = Project::with(&[("a.py", "x = 1\n")]);
     project.refresh();
     let applied = |forced| {
-        let outcome = apply(&project.location, &ChangeSet::Everything { forced }, PATIENCE, &project.run());
+        let outcome =
+            apply(&project.location, &ChangeSet::Everything { forced }, PATIENCE, &project.run());
         generation(&outcome.expect("nothing stands in the way"))
     };
     assert_eq!(applied(false), (false, 1), "somebody else has built it meanwhile");
@@ -233,7 +201,10 @@ fn a_writer_is_waited_for_only_so_long() {
     let project = Project::with(&[("a.py", "x = 1\n")]);
     let lock = project.location.lock(Duration::ZERO).expect("nobody else writes");
     let refused = refresh(&project.location, Duration::from_millis(20), &project.run());
-    assert!(matches!(&refused, Err(IndexError::Store(error)) if error.kind == StoreErrorKind::Locked), "{refused:?}");
+    assert!(
+        matches!(&refused, Err(IndexError::Store(error)) if error.kind == StoreErrorKind::Locked),
+        "{refused:?}"
+    );
     drop(lock);
     assert_eq!(generation(&project.refresh()), (true, 1));
 }
@@ -243,14 +214,22 @@ fn a_cancelled_run_leaves_the_store_as_it_was() {
     let project = Project::with(&[("a.py", "x = 1\n")]);
     project.refresh();
     project.write("a.py", "x = 3\n");
-    for phase in [cograph::index::Phase::Walk, cograph::index::Phase::Extract, cograph::index::Phase::Resolve] {
+    for phase in [
+        cograph::index::Phase::Walk,
+        cograph::index::Phase::Extract,
+        cograph::index::Phase::Resolve,
+    ] {
         let cancel = CancelToken::new();
         let progress = |progress: cograph::index::Progress| {
             if progress.phase == phase {
                 cancel.cancel();
             }
         };
-        let ended = refresh(&project.location, PATIENCE, &Run { progress: &progress, ..Run::quiet(limits(), &cancel) });
+        let ended = refresh(
+            &project.location,
+            PATIENCE,
+            &Run { progress: &progress, ..Run::quiet(limits(), &cancel) },
+        );
         assert!(matches!(ended, Err(IndexError::Cancelled { .. })), "{phase:?}: {ended:?}");
         assert_eq!(project.snapshot().identity().generation, 1);
     }
@@ -267,7 +246,10 @@ fn all_who_wait_share_one_run() {
     let second = jobs.start(&project.location);
     assert!(Arc::ptr_eq(&first, &second));
     assert_eq!(jobs.current().len(), 1);
-    assert!(!matches!(first.wait(Instant::now()), JobState::Done(_)), "a wait that may not last comes back at once");
+    assert!(
+        !matches!(first.wait(Instant::now()), JobState::Done(_)),
+        "a wait that may not last comes back at once"
+    );
     drop(lock);
     std::thread::scope(|scope| {
         for job in [&first, &second] {
@@ -280,7 +262,10 @@ fn all_who_wait_share_one_run() {
     assert!(jobs.current().is_empty());
     let again = jobs.start(&project.location);
     assert!(!Arc::ptr_eq(&first, &again), "a run that has ended is not joined");
-    assert!(matches!(again.wait(Instant::now() + PATIENCE), JobState::Done(Ok(Outcome::Unchanged { .. }))));
+    assert!(matches!(
+        again.wait(Instant::now() + PATIENCE),
+        JobState::Done(Ok(Outcome::Unchanged { .. }))
+    ));
 }
 
 #[test]
@@ -300,13 +285,22 @@ fn what_matters_most_is_taken_in_first_and_the_rest_by_itself() {
     let (first, rest) = all.split(|path| path.as_str() == "b.py").expect("they have names");
     assert_eq!((first.len(), rest.len()), (Some(1), Some(2)));
     let job = jobs.start_for(&project.location, Some(first.clone()), Some(rest.clone()));
-    assert!(job.takes_in(Some(&first)) && !job.takes_in(Some(&rest)) && !job.takes_in(Some(&all)) && !job.takes_in(None));
+    assert!(
+        job.takes_in(Some(&first))
+            && !job.takes_in(Some(&rest))
+            && !job.takes_in(Some(&all))
+            && !job.takes_in(None)
+    );
     assert_eq!(done(job), (true, 2));
     // The one for the rest, which is under way, or a new one that finds nothing left to do.
     let (_, last) = done(jobs.start_for(&project.location, Some(rest.clone()), None));
     assert_eq!((last, project.changes().is_empty()), (3, true));
     let again = jobs.start_for(&project.location, Some(all.clone()), None);
-    assert!(again.takes_in(Some(&rest)) && again.takes_in(Some(&all)) && jobs.start(&project.location).takes_in(Some(&all)));
+    assert!(
+        again.takes_in(Some(&rest))
+            && again.takes_in(Some(&all))
+            && jobs.start(&project.location).takes_in(Some(&all))
+    );
     assert_eq!(done(again), (false, 3), "what is in the store already is not written again");
     assert_says_what_is_there(&project.location);
 }
@@ -320,7 +314,10 @@ fn where_most_files_have_changed_the_store_is_built_anew() {
     let run = Run { residents: Some(&residents), ..project.run() };
     let uid = |changed: usize, text: &str| {
         names.iter().take(changed).for_each(|name| project.write(name, text));
-        refresh(&project.location, PATIENCE, &run).expect("nothing stands in the way").identity().uid
+        refresh(&project.location, PATIENCE, &run)
+            .expect("nothing stands in the way")
+            .identity()
+            .uid
     };
     let first = uid(0, "");
     assert_eq!(uid(40, "x = 2\n"), first);
@@ -336,18 +333,26 @@ fn a_long_log_of_changes_is_carried_over_to_the_store() {
     let project = Project::with(&[("a.py", "x = 1\n"), ("b.py", "x = 1\n")]);
     let residents = Residents::new();
     let run = Run { residents: Some(&residents), ..project.run() };
-    let refreshed = || refresh(&project.location, PATIENCE, &run).expect("nothing stands in the way");
+    let refreshed =
+        || refresh(&project.location, PATIENCE, &run).expect("nothing stands in the way");
     refreshed();
     // As long as somebody has it open, the log stays.
     let reader = Store::open_newest(&project.location).expect("there is a store");
     let log = reader.path().with_extension("db-wal");
-    let sizes = || (fs::metadata(reader.path()).expect("it is there").len(), fs::metadata(&log).expect("it is there").len());
+    let sizes = || {
+        (
+            fs::metadata(reader.path()).expect("it is there").len(),
+            fs::metadata(&log).expect("it is there").len(),
+        )
+    };
     project.write("a.py", "x = 12\n");
     refreshed();
     let before = sizes();
     cograph::store::carry_over(&project.location).expect("nothing stands in the way");
     assert_eq!(sizes(), before, "it is short");
-    let many: String = (0..26_000).map(|number| format!("def function_{number}():\n    return call_{number}()\n")).collect();
+    let many: String = (0..26_000)
+        .map(|number| format!("def function_{number}():\n    return call_{number}()\n"))
+        .collect();
     project.write("b.py", &many);
     refreshed();
     assert!(sizes().0 == before.0 && sizes().1 > 4 << 20, "{before:?} {:?}", sizes());
@@ -358,17 +363,23 @@ fn a_long_log_of_changes_is_carried_over_to_the_store() {
 #[test]
 fn runs_are_stopped_by_whoever_has_them_and_by_the_end() {
     let projects = [(); 3].map(|()| Project::with(&[("a.py", "x = 1\n")]));
-    let locks = projects.each_ref().map(|project| project.location.lock(Duration::ZERO).expect("nobody else writes"));
+    let locks = projects
+        .each_ref()
+        .map(|project| project.location.lock(Duration::ZERO).expect("nobody else writes"));
     let jobs = Jobs::new(limits(), None);
     let started = projects.each_ref().map(|project| jobs.start(&project.location));
-    // At most two work at a time, and they are held up: the third waits for its turn and can be stopped all the same.
+    // At most two work at a time, and they are held up: the third waits for its turn and can be
+    // stopped all the same.
     started[2].cancel();
     drop(locks);
     for job in &started[..2] {
         assert!(matches!(job.wait(Instant::now() + PATIENCE), JobState::Done(Ok(_))));
     }
     let third = started[2].wait(Instant::now() + PATIENCE);
-    assert!(matches!(&third, JobState::Done(Err(error)) if matches!(**error, IndexError::Cancelled { .. })), "{third:?}");
+    assert!(
+        matches!(&third, JobState::Done(Err(error)) if matches!(**error, IndexError::Cancelled { .. })),
+        "{third:?}"
+    );
 
     let lock = projects[2].location.lock(Duration::ZERO).expect("nobody else writes");
     let last = jobs.start(&projects[2].location);
@@ -394,17 +405,25 @@ fn a_directory_that_goes_is_an_error_and_the_store_stays() {
 
 #[test]
 fn changes_are_taken_in_in_place_and_idle_knowledge_is_let_go() {
-    let project = Project::with(&[("a.py", "def f():\n    return g()\n"), ("b.py", "from a import f\n\ndef h():\n    f()\n")]);
+    let project = Project::with(&[
+        ("a.py", "def f():\n    return g()\n"),
+        ("b.py", "from a import f\n\ndef h():\n    f()\n"),
+    ]);
     let residents = Residents::kept_for(Duration::from_millis(50));
     let run = Run { residents: Some(&residents), ..project.run() };
-    let refreshed = || match refresh(&project.location, PATIENCE, &run).expect("nothing stands in the way") {
-        Outcome::Published { published, .. } => published.identity,
-        Outcome::Unchanged { .. } => panic!("a file has changed"),
-    };
+    let refreshed =
+        || match refresh(&project.location, PATIENCE, &run).expect("nothing stands in the way") {
+            Outcome::Published { published, .. } => published.identity,
+            Outcome::Unchanged { .. } => panic!("a file has changed"),
+        };
     let first = refreshed();
     project.write("a.py", "def f(x):\n    return g(x)\n");
     let second = refreshed();
-    assert_eq!((second.uid, second.generation), (first.uid, first.generation + 1), "it is the same file in another state");
+    assert_eq!(
+        (second.uid, second.generation),
+        (first.uid, first.generation + 1),
+        "it is the same file in another state"
+    );
     assert!(project.changes().is_empty());
     let until = Instant::now() + PATIENCE;
     while !residents.locations().is_empty() {
@@ -413,7 +432,11 @@ fn changes_are_taken_in_in_place_and_idle_knowledge_is_let_go() {
     }
     project.write("a.py", "def f(x, y):\n    return g(x)\n");
     let third = refreshed();
-    assert_eq!((third.uid, third.generation), (first.uid, second.generation + 1), "what is on disk is taken up again");
+    assert_eq!(
+        (third.uid, third.generation),
+        (first.uid, second.generation + 1),
+        "what is on disk is taken up again"
+    );
     assert_says_what_is_there(&project.location);
 }
 
@@ -423,7 +446,8 @@ fn a_store_that_somebody_else_has_changed_is_not_taken_for_the_known_one() {
     let (one, other) = (Residents::new(), Residents::new());
     let refreshed = |residents: &Residents| {
         let run = Run { residents: Some(residents), ..project.run() };
-        let outcome = refresh(&project.location, PATIENCE, &run).expect("nothing stands in the way");
+        let outcome =
+            refresh(&project.location, PATIENCE, &run).expect("nothing stands in the way");
         assert!(matches!(outcome, Outcome::Published { .. }), "a file has changed");
         let store = Arc::new(Store::open_newest(&project.location).expect("there is a store"));
         let snapshot = store.snapshot(&CancelToken::new()).expect("it can be read");

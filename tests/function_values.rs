@@ -1,4 +1,5 @@
-//! Functions that are put into variables and fields: who calls what these hold is found from either side, and what is not known is said.
+//! Functions that are put into variables and fields: who calls what these hold is found from either
+//! side, and what is not known is said.
 
 use super::bad_input::setup::Repository;
 
@@ -6,7 +7,8 @@ const FILES: [(&str, &[u8]); 4] = [
     (
         "a.h",
         b"struct file;\n\
-          struct ops { int (*read)(struct file *f); int (*write)(struct file *f); void (*sync)(struct file *f); };\n\
+          struct ops { int (*read)(struct file *f); int (*write)(struct file *f); void \
+          (*sync)(struct file *f); };\n\
           struct file { const struct ops *ops; };\n",
     ),
     (
@@ -26,10 +28,16 @@ const FILES: [(&str, &[u8]); 4] = [
     ),
     (
         "c.py",
-        b"class Box:\n    @property\n    def size(self):\n        return measure\n\n\ndef measure():\n    return 1\n\n\n\
-          class Holder:\n    def __init__(self, box: Box):\n        self.measured = box.size\n\n    def apply(self):\n        return self.measured()\n",
+        b"class Box:\n    @property\n    def size(self):\n        return measure\n\n\n\
+          def measure():\n    return 1\n\n\n\
+          class Holder:\n    def __init__(self, box: Box):\n        self.measured = box.size\n\
+          \n    def apply(self):\n        return self.measured()\n",
     ),
-    ("b.ts", b"class Task {\n  done: () => void = finish;\n  run() {\n    this.done();\n  }\n}\nfunction finish(): void {}\n"),
+    (
+        "b.ts",
+        b"class Task {\n  done: () => void = finish;\n  run() {\n    this.done();\n  }\n}\n\
+               function finish(): void {}\n",
+    ),
 ];
 
 fn asked(arguments: &[&str]) -> String {
@@ -51,7 +59,12 @@ fn of_several_functions_each_is_one_of_the_candidates() {
     for function in ["my_write", "other_write"] {
         let answer = asked(&["trace", function]);
         assert!(answer.starts_with(&format!("0 callers of {function}")), "{answer}");
-        assert!(answer.contains("not followed, because their target is not certain (function-value):\na.c: use:11"), "{answer}");
+        assert!(
+            answer.contains(
+                "not followed, because their target is not certain (function-value):\na.c: use:11"
+            ),
+            "{answer}"
+        );
         let answer = asked(&["trace", function, "--certainty", "possible"]);
         assert!(answer.contains("\na.c: ?=use:11"), "{answer}");
     }
@@ -65,10 +78,16 @@ fn of_several_functions_each_is_one_of_the_candidates() {
 #[test]
 fn a_field_that_is_called_has_the_calls_among_its_references() {
     let answer = asked(&["references", "ops.write"]);
-    assert!(answer.starts_with("references to a.h::ops.write (field, line 2): 3 certain in 1 file"), "{answer}");
+    assert!(
+        answer.starts_with("references to a.h::ops.write (field, line 2): 3 certain in 1 file"),
+        "{answer}"
+    );
     assert!(answer.contains("by kind: 2 write, 1 call"), "{answer}");
     let answer = asked(&["trace", "flush", "--direction", "callees"]);
-    assert!(answer.contains("(function-value):\na.c: sync:12"), "it is no call of `void` outside: {answer}");
+    assert!(
+        answer.contains("(function-value):\na.c: sync:12"),
+        "it is no call of `void` outside: {answer}"
+    );
 }
 
 #[test]
@@ -93,11 +112,17 @@ fn reading_a_property_puts_no_function_anywhere() {
 
 #[test]
 fn what_a_variable_with_very_many_references_holds_is_left_open() {
-    let start = "struct ops { int (*go)(int); };\nint act(int x) { return x; }\nstruct ops all = { .go = act };\n\
+    let start = "struct ops { int (*go)(int); };\nint act(int x) { return x; }\n\
+                 struct ops all = { .go = act };\n\
                  int use(struct ops *o) { return o->go(1); }\nvoid keep(struct ops *o) {\n";
     for (reads, expected) in [(10, "~=act:2@4"), (5000, "not followed")] {
         let text = format!("{start}{}}}\n", "    put(o->go);\n".repeat(reads));
-        let answer = Repository::with(&[("a.c", text.as_bytes())]).asked(&["trace", "use", "--direction", "callees"]);
+        let answer = Repository::with(&[("a.c", text.as_bytes())]).asked(&[
+            "trace",
+            "use",
+            "--direction",
+            "callees",
+        ]);
         assert!(answer.contains(expected), "{reads}: {answer}");
     }
 }

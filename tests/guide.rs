@@ -1,7 +1,8 @@
-//! The guide to manifests, `grammars/README.md`: its reference part is made from the doc comments of the types that manifests are
-//! read into, and every manifest is commented.
+//! The guide to manifests, `grammars/README.md`: its reference part is made from the doc comments
+//! of the types that manifests are read into, and every manifest is commented.
 //!
-//! `COGRAPH_WRITE_FIXTURES=1` writes the reference part anew, for a person to read; the run fails then, since it has compared nothing.
+//! `COGRAPH_WRITE_FIXTURES=1` writes the reference part anew, for a person to read; the run fails
+//! then, since it has compared nothing.
 
 mod source;
 
@@ -17,7 +18,8 @@ const START: &str = "<!-- reference: made from src/grammar by tests/guide.rs -->
 const END: &str = "<!-- /reference -->";
 
 /// The tables of rules: the section in a manifest, and the type of a rule.
-const RULES: [(&str, &str); 3] = [("nodes", "Rule"), ("patterns", "Pattern"), ("types", "TypeRule")];
+const RULES: [(&str, &str); 3] =
+    [("nodes", "Rule"), ("patterns", "Pattern"), ("types", "TypeRule")];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -34,7 +36,9 @@ fn types() -> BTreeMap<String, Declaration> {
                 pending.push(path);
             } else {
                 let text = fs::read_to_string(&path).expect("sources are UTF-8");
-                let read = declarations(&text).into_iter().filter(|declared| declared.attributes.contains("Deserialize"));
+                let read = declarations(&text)
+                    .into_iter()
+                    .filter(|declared| declared.attributes.contains("Deserialize"));
                 found.extend(read.map(|declared| (declared.name.clone(), declared)));
             }
         }
@@ -56,7 +60,9 @@ impl Reference {
         reference.manifest();
         for (section, ty) in RULES {
             let docs = reference.types[ty].docs.clone();
-            reference.text += &format!("\n### `[{section}]`\n\n{docs}\n\n| role | keys | meaning |\n| --- | --- | --- |\n");
+            reference.text += &format!(
+                "\n### `[{section}]`\n\n{docs}\n\n| role | keys | meaning |\n| --- | --- | --- |\n"
+            );
             reference.variants(ty);
         }
         reference.text
@@ -70,7 +76,8 @@ impl Reference {
         self.fields(&keys, &manifest.attributes);
         for section in sections {
             let (name, ty) = (key(section), self.section(&section.ty).expect("it is one"));
-            let name = if section.ty.starts_with("BTreeMap") { format!("{name}.NAME") } else { name };
+            let name =
+                if section.ty.starts_with("BTreeMap") { format!("{name}.NAME") } else { name };
             let declared = &self.types[&ty];
             let (members, attributes) = (fields_of(declared), declared.attributes.clone());
             self.text += &format!("\n### `[{name}]`\n\n{}\n\n", section.docs);
@@ -81,7 +88,10 @@ impl Reference {
 
     /// The struct that a section holds, if the type of a key of the manifest is one.
     fn section(&self, ty: &str) -> Option<String> {
-        let ty = ty.strip_prefix("BTreeMap<String,").and_then(|rest| rest.strip_suffix('>')).unwrap_or(ty);
+        let ty = ty
+            .strip_prefix("BTreeMap<String,")
+            .and_then(|rest| rest.strip_suffix('>'))
+            .unwrap_or(ty);
         self.types.get(ty).filter(|declared| !declared.is_enum).map(|_| ty.to_owned())
     }
 
@@ -90,7 +100,12 @@ impl Reference {
         self.text += "| key | value | meaning |\n| --- | --- | --- |\n";
         for field in fields {
             let needed = if is_required(field, attributes) { ", required" } else { "" };
-            self.text += &format!("| `{}` | {}{needed} | {} |\n", key(field), self.value(&field.ty), cell(&field.docs));
+            self.text += &format!(
+                "| `{}` | {}{needed} | {} |\n",
+                key(field),
+                self.value(&field.ty),
+                cell(&field.docs)
+            );
         }
         self.named_types(fields.iter().map(|field| field.ty.clone()));
     }
@@ -99,19 +114,31 @@ impl Reference {
     fn named_types(&mut self, types: impl Iterator<Item = String>) {
         for ty in types {
             let name = inner(&ty);
-            let Some(declared) = self.types.get(name).filter(|_| !RULES.iter().any(|(_, rule)| *rule == name)) else { continue };
+            let Some(declared) =
+                self.types.get(name).filter(|_| !RULES.iter().any(|(_, rule)| *rule == name))
+            else {
+                continue;
+            };
             if !self.described.insert(name.to_owned()) {
                 continue;
             }
             let (docs, is_enum) = (declared.docs.clone(), declared.is_enum);
             if tag(&declared.attributes).is_some() {
-                self.text += &format!("\n**{name}.** {docs}\n\n| as | keys | meaning |\n| --- | --- | --- |\n");
+                self.text += &format!(
+                    "\n**{name}.** {docs}\n\n| as | keys | meaning |\n| --- | --- | --- |\n"
+                );
                 self.variants(name);
             } else if is_enum {
-                self.text += &format!("\n**{name}.** {docs}\n\n| word | meaning |\n| --- | --- |\n");
+                self.text +=
+                    &format!("\n**{name}.** {docs}\n\n| word | meaning |\n| --- | --- |\n");
                 for variant in &self.types[name].members {
-                    let default = if variant.attributes.contains("default") { " (default)" } else { "" };
-                    self.text += &format!("| `{}`{default} | {} |\n", kebab(&variant.name), cell(&variant.docs));
+                    let default =
+                        if variant.attributes.contains("default") { " (default)" } else { "" };
+                    self.text += &format!(
+                        "| `{}`{default} | {} |\n",
+                        kebab(&variant.name),
+                        cell(&variant.docs)
+                    );
                 }
             } else {
                 let (members, attributes) = (fields_of(declared), declared.attributes.clone());
@@ -124,7 +151,11 @@ impl Reference {
     /// The rows of a tagged enum, then the types that its fields name.
     fn variants(&mut self, ty: &str) {
         let mut named = Vec::new();
-        for variant in self.types[ty].members.iter().filter(|variant| !variant.attributes.contains("serde(skip)")) {
+        for variant in self.types[ty]
+            .members
+            .iter()
+            .filter(|variant| !variant.attributes.contains("serde(skip)"))
+        {
             let mut meaning = variant.docs.clone();
             let keys = variant.fields.iter().map(|field| {
                 let mark = if is_required(field, "") { "" } else { "?" };
@@ -135,7 +166,12 @@ impl Reference {
                 meaning += &format!(" `{}`: {}", key(field), lowered(&field.docs));
             }
             named.extend(variant.fields.iter().map(|field| field.ty.clone()));
-            let row = format!("| `{}` | {} | {} |\n", kebab(&variant.name), keys.join(", "), cell(&meaning));
+            let row = format!(
+                "| `{}` | {} | {} |\n",
+                kebab(&variant.name),
+                keys.join(", "),
+                cell(&meaning)
+            );
             self.text += &row;
         }
         self.named_types(named.into_iter());
@@ -143,7 +179,9 @@ impl Reference {
 
     /// What may be written as the value of a key.
     fn value(&self, ty: &str) -> String {
-        let within = |outer: &str| ty.strip_prefix(outer).and_then(|rest| rest.strip_prefix('<')?.strip_suffix('>'));
+        let within = |outer: &str| {
+            ty.strip_prefix(outer).and_then(|rest| rest.strip_prefix('<')?.strip_suffix('>'))
+        };
         if let Some(ty) = within("Option") {
             return self.value(ty);
         }
@@ -159,13 +197,18 @@ impl Reference {
             "String" => "text".to_owned(),
             "Selector" => "selector".to_owned(),
             "SymbolKind" => "symbol kind".to_owned(),
-            _ => self.types.get(ty).map(|_| ty.to_owned()).unwrap_or_else(|| panic!("the guide has no words for the type {ty}")),
+            _ => self
+                .types
+                .get(ty)
+                .map(|_| ty.to_owned())
+                .unwrap_or_else(|| panic!("the guide has no words for the type {ty}")),
         }
     }
 }
 
 fn fields_of(declared: &Declaration) -> Vec<Member> {
-    let fields = declared.members.iter().filter(|member| !member.attributes.contains("serde(skip)"));
+    let fields =
+        declared.members.iter().filter(|member| !member.attributes.contains("serde(skip)"));
     fields
         .map(|field| Member {
             name: field.name.clone(),
@@ -189,7 +232,9 @@ fn tag(attributes: &str) -> Option<&str> {
 
 /// Whether a key must be written: it is no option and neither it nor its table has a default.
 fn is_required(field: &Member, attributes: &str) -> bool {
-    let has_default = |attributes: &str| attributes.split(['(', ',', ')', ';', '=']).any(|word| word == "default");
+    let has_default = |attributes: &str| {
+        attributes.split(['(', ',', ')', ';', '=']).any(|word| word == "default")
+    };
     !field.ty.starts_with("Option<") && !has_default(&field.attributes) && !has_default(attributes)
 }
 
@@ -212,7 +257,10 @@ fn kebab(name: &str) -> String {
 /// A sentence that goes on after a colon.
 fn lowered(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map(|first| first.to_lowercase().collect::<String>() + letters.as_str()).unwrap_or_default()
+    letters
+        .next()
+        .map(|first| first.to_lowercase().collect::<String>() + letters.as_str())
+        .unwrap_or_default()
 }
 
 /// Text inside a table.
@@ -226,41 +274,59 @@ fn the_reference_of_the_guide_is_that_of_the_manifest_types() {
     let guide = fs::read_to_string(&path).expect("there is a guide");
     let (before, rest) = guide.split_once(START).expect("the guide has a reference");
     let (written, after) = rest.split_once(END).expect("the reference has an end");
-    let words = |words: Vec<&str>| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let words = |words: Vec<&str>| {
+        words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+    };
     let kinds = words(SymbolKind::ALL.iter().map(|kind| kind.word()).collect());
     let visibilities = words(Visibility::ALL.iter().map(|visibility| visibility.word()).collect());
     let made = format!(
-        "\nSymbol kinds: {kinds}.\nVisibilities: {visibilities}.\nIn tables of roles a `?` marks a key that may be left out.\n\n{}\n",
+        "\nSymbol kinds: {kinds}.\nVisibilities: {visibilities}.\n\
+         In tables of roles a `?` marks a key that may be left out.\n\n{}\n",
         Reference::write(types())
     );
     if env::var_os("COGRAPH_WRITE_FIXTURES").is_some() {
-        fs::write(&path, format!("{before}{START}{made}{END}{after}")).expect("the guide is writable");
+        fs::write(&path, format!("{before}{START}{made}{END}{after}"))
+            .expect("the guide is writable");
         panic!("the reference was written anew, and nothing was compared");
     }
     for (found, expected) in written.lines().zip(made.lines()) {
-        assert_eq!(found, expected, "grammars/README.md differs from the doc comments: run with COGRAPH_WRITE_FIXTURES=1");
+        assert_eq!(
+            found, expected,
+            "grammars/README.md differs from the doc comments: run with COGRAPH_WRITE_FIXTURES=1"
+        );
     }
     assert_eq!(written.lines().count(), made.lines().count());
 }
 
 #[test]
 fn every_key_of_a_manifest_type_is_documented() {
-    for declared in types().values().filter(|declared| declared.attributes.contains("deny_unknown_fields")) {
+    for declared in
+        types().values().filter(|declared| declared.attributes.contains("deny_unknown_fields"))
+    {
         let tagged = tag(&declared.attributes).is_some();
         for member in &declared.members {
             // What a selector of a rule names is in the name of its key.
-            assert!(!member.docs.is_empty(), "{}::{} has no documentation", declared.name, member.name);
+            assert!(
+                !member.docs.is_empty(),
+                "{}::{} has no documentation",
+                declared.name,
+                member.name
+            );
         }
         assert!(tagged || !declared.members.is_empty(), "{} was not read", declared.name);
     }
 }
 
-/// The sections of a manifest that have no comment right above them. Tables below a section belong to it.
+/// The sections of a manifest that have no comment right above them. Tables below a section belong
+/// to it.
 fn uncommented(manifest: &str) -> Vec<&str> {
     let lines: Vec<&str> = manifest.lines().collect();
     let is_section = |line: &str| line.starts_with('[') && !line.contains('.');
     let above = |at: usize| at.checked_sub(1).map_or("", |above| lines[above]);
-    (0..lines.len()).filter(|&at| is_section(lines[at]) && !above(at).starts_with('#')).map(|at| lines[at]).collect()
+    (0..lines.len())
+        .filter(|&at| is_section(lines[at]) && !above(at).starts_with('#'))
+        .map(|at| lines[at])
+        .collect()
 }
 
 #[test]
@@ -271,7 +337,11 @@ fn every_section_of_a_manifest_says_what_it_holds() {
         let Ok(manifest) = fs::read_to_string(&path) else { continue };
         let name = Path::new(&path).display();
         assert!(manifest.starts_with('#'), "{name} begins with a comment about the language");
-        assert_eq!(uncommented(&manifest), Vec::<&str>::new(), "{name}: sections without a comment above them");
+        assert_eq!(
+            uncommented(&manifest),
+            Vec::<&str>::new(),
+            "{name}: sections without a comment above them"
+        );
         manifests += 1;
     }
     assert!(manifests > 2, "the manifests were found");
@@ -279,24 +349,40 @@ fn every_section_of_a_manifest_says_what_it_holds() {
 
 #[test]
 fn a_planted_section_without_a_comment_is_seen() {
-    assert_eq!(uncommented("# Files.\n[detect]\nx = 1\n[modules]\n\n# Names.\n\n[names]\n[flow.list]"), ["[modules]", "[names]"]);
+    assert_eq!(
+        uncommented("# Files.\n[detect]\nx = 1\n[modules]\n\n# Names.\n\n[names]\n[flow.list]"),
+        ["[modules]", "[names]"]
+    );
 }
 
 #[test]
 fn planted_declarations_are_read() {
-    let source = "use a::B;\n/// A table.\n/// Of two lines.\n#[derive(Debug, Deserialize)]\n#[serde(default)]\npub struct Table {\n    /// One.\n    \
-                  #[serde(skip)]\n    pub(crate) r#static: Option<Vec<String>>,\n    pub two: BTreeMap<String, bool>,\n}\n\
-                  fn f() {}\nenum Word { /// First.\n A {}, B { name: Selector }, C }\n#[cfg(test)]\nstruct Hidden { a: u8 }";
+    let source = "use a::B;\n/// A table.\n/// Of two lines.\n#[derive(Debug, Deserialize)]\n\
+                  #[serde(default)]\npub struct Table {\n    /// One.\n    \
+                  #[serde(skip)]\n    pub(crate) r#static: Option<Vec<String>>,\n    \
+                  pub two: BTreeMap<String, bool>,\n}\n\
+                  fn f() {}\nenum Word { /// First.\n A {}, B { name: Selector }, C }\n\
+                  #[cfg(test)]\nstruct Hidden { a: u8 }";
     let found = declarations(source);
     assert_eq!(found.iter().map(|declared| &*declared.name).collect::<Vec<_>>(), ["Table", "Word"]);
     let [table, word] = &found[..] else { panic!("two were declared") };
-    assert_eq!((&*table.docs, table.is_enum, word.is_enum), ("A table. Of two lines.", false, true));
+    assert_eq!(
+        (&*table.docs, table.is_enum, word.is_enum),
+        ("A table. Of two lines.", false, true)
+    );
     assert!(table.attributes.contains("serde(default)"));
     let members = |declared: &Declaration| -> Vec<(String, String, usize)> {
-        declared.members.iter().map(|member| (member.name.clone(), member.ty.clone(), member.fields.len())).collect()
+        declared
+            .members
+            .iter()
+            .map(|member| (member.name.clone(), member.ty.clone(), member.fields.len()))
+            .collect()
     };
     let member = |name: &str, ty: &str, fields| (name.to_owned(), ty.to_owned(), fields);
-    assert_eq!(members(table), [member("static", "Option<Vec<String>>", 0), member("two", "BTreeMap<String,bool>", 0)]);
+    assert_eq!(
+        members(table),
+        [member("static", "Option<Vec<String>>", 0), member("two", "BTreeMap<String,bool>", 0)]
+    );
     assert_eq!(members(word), [member("A", "", 0), member("B", "", 1), member("C", "", 0)]);
     assert_eq!((&*table.members[0].docs, &*word.members[0].docs), ("One.", "First."));
 }

@@ -1,10 +1,12 @@
-//! A store that changes were taken into is the store that a fresh build gives, row for row up to keys (random edits of small
-//! repositories in all languages), and it is changed in place: by the process that knows the repository, and by one that knows
-//! only what is on disk. Every second seed goes the way that the program goes, through worker processes of it: the one that has
-//! taken in the edits before, or a new one. The others, and the special cases in the files beside, stay in this process, which is
-//! faster and runs the same `apply`.
+//! A store that changes were taken into is the store that a fresh build gives, row for row up to
+//! keys (random edits of small repositories in all languages), and it is changed in place: by the
+//! process that knows the repository, and by one that knows only what is on disk. Every second seed
+//! goes the way that the program goes, through worker processes of it: the one that has taken in
+//! the edits before, or a new one. The others, and the special cases in the files beside, stay in
+//! this process, which is faster and runs the same `apply`.
 //!
-//! `COGRAPH_TEST_SEEDS=1000..2000` runs those seeds instead of the usual few; a failure names its seed.
+//! `COGRAPH_TEST_SEEDS=1000..2000` runs those seeds instead of the usual few; a failure names its
+//! seed.
 
 pub(crate) mod contents;
 pub(crate) mod dump;
@@ -41,7 +43,18 @@ const BUDGET: Duration = Duration::from_secs(30);
 /// Most edits of a repository lead to another state.
 const STATES_OF_A_SEED: u32 = 10;
 /// What a dump has of most repositories.
-const KINDS: [&str; 10] = ["file", "symbol", "site", "import", "relation", "problem", "file_edge", "words", "totals", "name"];
+const KINDS: [&str; 10] = [
+    "file",
+    "symbol",
+    "site",
+    "import",
+    "relation",
+    "problem",
+    "file_edge",
+    "words",
+    "totals",
+    "name",
+];
 
 fn limits(threads: usize) -> Limits {
     Limits { threads, ..Limits::default() }
@@ -106,16 +119,21 @@ impl Repository {
     /// What a fresh build by one thread gives: what the graph says, made without a store.
     fn fresh(&self) -> String {
         let run = Run::quiet(limits(1), &self.cancel);
-        apply(&self.location("fresh"), &ChangeSet::Everything { forced: true }, PATIENCE, &run).expect("built");
+        apply(&self.location("fresh"), &ChangeSet::Everything { forced: true }, PATIENCE, &run)
+            .expect("built");
         assert_says_what_is_there(&self.location("fresh"))
     }
 }
 
-/// The newest store of a repository says what the graph of the files says that are there now; gives all that it says.
+/// The newest store of a repository says what the graph of the files says that are there now; gives
+/// all that it says.
 pub(crate) fn assert_says_what_is_there(location: &Location) -> String {
     let store = Arc::new(Store::open_newest(location).expect("a store"));
     let dump = dump::of(store.path());
-    contents::assert_same(&dump, &graph::of(&store.snapshot(&CancelToken::new()).expect("it can be read")));
+    contents::assert_same(
+        &dump,
+        &graph::of(&store.snapshot(&CancelToken::new()).expect("it can be read")),
+    );
     dump
 }
 
@@ -129,16 +147,26 @@ pub(crate) fn difference(kept: &str, fresh: &str) -> String {
     let (kept, fresh): (Vec<&str>, Vec<&str>) = (kept.lines().collect(), fresh.lines().collect());
     let only = |these: &[&str], those: &[&str]| {
         let those: std::collections::BTreeSet<&&str> = those.iter().collect();
-        these.iter().filter(|line| !those.contains(line)).take(12).map(|line| format!("    {line}\n")).collect::<String>()
+        these
+            .iter()
+            .filter(|line| !those.contains(line))
+            .take(12)
+            .map(|line| format!("    {line}\n"))
+            .collect::<String>()
     };
-    format!("only after changes:\n{}only in a fresh build:\n{}", only(&kept, &fresh), only(&fresh, &kept))
+    format!(
+        "only after changes:\n{}only in a fresh build:\n{}",
+        only(&kept, &fresh),
+        only(&fresh, &kept)
+    )
 }
 
 /// What was looked at.
 #[derive(Debug, Default)]
 struct Reached {
     seeds: u64,
-    /// States after the first ones, those among them that were reached in place, and by a process that knew the repository.
+    /// States after the first ones, those among them that were reached in place, and by a process
+    /// that knew the repository.
     states: u32,
     in_place: u32,
     known: u32,
@@ -148,10 +176,13 @@ struct Reached {
 
 /// Edits one repository and compares every state that it goes through.
 fn try_seed(seed: u64, reached: &mut Reached) {
-    let mut repository = if seed.is_multiple_of(2) { Repository::with_workers() } else { Repository::new() };
+    let mut repository =
+        if seed.is_multiple_of(2) { Repository::with_workers() } else { Repository::new() };
     let mut tree = Tree::new(repository.root(), seed);
     tree.grow();
-    let Outcome::Published { published: first, .. } = repository.refresh() else { panic!("seed {seed}: there was a store") };
+    let Outcome::Published { published: first, .. } = repository.refresh() else {
+        panic!("seed {seed}: there was a store")
+    };
     reached.seeds += 1;
     for edit in 0..EDITS {
         let what = tree.edit();
@@ -193,15 +224,22 @@ fn after_any_edits_a_store_is_what_a_fresh_build_gives() {
     // A single seed may be a poor one.
     let least = STATES_OF_A_SEED * u32::try_from(reached.seeds).expect("few seeds");
     if asked.is_none() {
-        assert!(reached.states >= least && reached.known >= least / 6, "fewer than {least} states: {reached:?}");
-        assert!(KINDS.iter().all(|kind| reached.kinds[kind] >= least / 2), "some tables were empty mostly: {reached:?}");
+        assert!(
+            reached.states >= least && reached.known >= least / 6,
+            "fewer than {least} states: {reached:?}"
+        );
+        assert!(
+            KINDS.iter().all(|kind| reached.kinds[kind] >= least / 2),
+            "some tables were empty mostly: {reached:?}"
+        );
     }
 }
 
 #[test]
 fn the_size_of_a_file_that_nobody_reads_is_that_of_now() {
     let repository = Repository::new();
-    let write = |path: &str, text: &str| fs::write(repository.root().join(path), text).expect("written");
+    let write =
+        |path: &str, text: &str| fs::write(repository.root().join(path), text).expect("written");
     write("a.py", "def f():\n    pass\n");
     write("go.work", "use a\n");
     repository.refresh();

@@ -50,14 +50,19 @@ impl Built {
         self.snapshot.files().expect("the store can be read")
     }
 
-    /// The pages of the store's file, keys and all, but for the one that says which store it is and when it was made.
+    /// The pages of the store's file, keys and all, but for the one that says which store it is and
+    /// when it was made.
     fn pages(&self) -> Vec<Vec<u8>> {
         let connection = Connection::open(self.path()).expect("a store");
-        let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, usize>(0)).expect("a number");
+        let number = |sql: &str| {
+            connection.query_row(sql, [], |row| row.get::<_, usize>(0)).expect("a number")
+        };
         let size = number("PRAGMA page_size");
         let meta = number("SELECT rootpage FROM sqlite_schema WHERE name = 'meta'");
         let bytes = fs::read(self.path()).expect("it is there");
-        let pages = (1..).zip(bytes.chunks(size)).map(|(page, bytes)| if page == meta { Vec::new() } else { bytes.to_vec() });
+        let pages = (1..)
+            .zip(bytes.chunks(size))
+            .map(|(page, bytes)| if page == meta { Vec::new() } else { bytes.to_vec() });
         pages.collect()
     }
 }
@@ -85,22 +90,41 @@ fn files_are_sorted_and_every_site_has_an_answer() {
     assert!(files.is_sorted_by(|one, next| one.path < next.path), "sorted, and no path twice");
     let languages = store.languages().expect(read);
     let language = |key: LanguageKey| {
-        let (_, name) = languages.iter().find(|(known, _)| *known == key).expect("files are in languages that there are");
-        let place = grammar::all().iter().position(|language| language.name == name).expect("the program knows it");
+        let (_, name) = languages
+            .iter()
+            .find(|(known, _)| *known == key)
+            .expect("files are in languages that there are");
+        let place = grammar::all()
+            .iter()
+            .position(|language| language.name == name)
+            .expect("the program knows it");
         LanguageId(place.try_into().expect("languages are few"))
     };
     for file in files {
-        let (sites, imports) = (store.sites_of(&file).expect(read), store.imports_of(file.key).expect(read));
+        let (sites, imports) =
+            (store.sites_of(&file).expect(read), store.imports_of(file.key).expect(read));
         let facts = file.skipped.is_none().then(|| {
-            let text = fs::read(project().join(file.path.as_str())).expect("it was read a moment ago");
+            let text =
+                fs::read(project().join(file.path.as_str())).expect("it was read a moment ago");
             let language = language(file.language.expect("what is indexed is in a language"));
             extract(language, file.path.as_str(), &text, extract::Limits::default())
         });
-        let (all_sites, all_imports) = facts.as_ref().map_or((0, 0), |facts| (facts.sites.len(), facts.imports.len()));
-        assert_eq!((sites.len(), imports.len()), (file.sites as usize, all_imports), "{}", file.path);
+        let (all_sites, all_imports) =
+            facts.as_ref().map_or((0, 0), |facts| (facts.sites.len(), facts.imports.len()));
+        assert_eq!(
+            (sites.len(), imports.len()),
+            (file.sites as usize, all_imports),
+            "{}",
+            file.path
+        );
         assert_eq!(file.verdicts.iter().sum::<u32>(), file.sites, "{}", file.path);
-        // A site without an answer is stored as a fault; one that names a local value is not stored.
-        assert!(sites.iter().all(|site| site.step != Step::Fault && site.step != Step::LocalValue), "{}", file.path);
+        // A site without an answer is stored as a fault; one that names a local value is not
+        // stored.
+        assert!(
+            sites.iter().all(|site| site.step != Step::Fault && site.step != Step::LocalValue),
+            "{}",
+            file.path
+        );
         assert!(sites.len() <= all_sites, "{}", file.path);
     }
 }
@@ -114,15 +138,26 @@ fn progress_names_every_phase_and_ends_with_all_files() {
     let files = built.files().len() as u64;
     for phase in [Phase::Extract, Phase::Resolve] {
         let of_phase: Vec<_> = seen.iter().filter(|progress| progress.phase == phase).collect();
-        assert_eq!(of_phase.iter().map(|progress| progress.done).min(), Some(0), "{phase:?} begins");
+        assert_eq!(
+            of_phase.iter().map(|progress| progress.done).min(),
+            Some(0),
+            "{phase:?} begins"
+        );
         assert!(of_phase.iter().any(|progress| progress.done == files), "{phase:?} ends");
         assert!(of_phase.len() <= 500, "{phase:?}: {} reports for {files} files", of_phase.len());
-        assert_eq!(of_phase.iter().map(|progress| progress.total).collect::<BTreeSet<_>>(), BTreeSet::from([files]));
+        assert_eq!(
+            of_phase.iter().map(|progress| progress.total).collect::<BTreeSet<_>>(),
+            BTreeSet::from([files])
+        );
     }
     let phases = [Phase::Walk, Phase::Extract, Phase::Tables, Phase::Resolve, Phase::Write];
     let mut told: Vec<Phase> = seen.iter().map(|progress| progress.phase).collect();
     told.dedup();
     assert_eq!(told, phases);
     assert_eq!(built.timings.iter().map(|timing| timing.phase).collect::<Vec<_>>(), phases);
-    assert!(built.timings.iter().any(|timing| !timing.cpu.is_zero()), "something was computed: {:?}", built.timings);
+    assert!(
+        built.timings.iter().any(|timing| !timing.cpu.is_zero()),
+        "something was computed: {:?}",
+        built.timings
+    );
 }

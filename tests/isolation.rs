@@ -1,5 +1,5 @@
-//! A file that ends the process which parses it costs that file and nothing else. The binary does what such files ask for only
-//! when it is built with the feature `faults`.
+//! A file that ends the process which parses it costs that file and nothing else. The binary does
+//! what such files ask for only when it is built with the feature `faults`.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -55,9 +55,16 @@ impl Project {
 
     /// The files of generations in the cache; a store that is changed in place keeps its name.
     fn stores(&self) -> Vec<PathBuf> {
-        let inside = |path: PathBuf| fs::read_dir(path).expect("it exists").map(|entry| entry.expect("it can be listed").path());
+        let inside = |path: PathBuf| {
+            fs::read_dir(path)
+                .expect("it exists")
+                .map(|entry| entry.expect("it can be listed").path())
+        };
         let repositories = inside(self.0.path().join("cache")).filter(|path| path.is_dir());
-        repositories.flat_map(inside).filter(|path| path.extension().is_some_and(|extension| extension == "db")).collect()
+        repositories
+            .flat_map(inside)
+            .filter(|path| path.extension().is_some_and(|extension| extension == "db"))
+            .collect()
     }
 
     /// Brings the index up to date and gives its numbers, and what was logged.
@@ -78,7 +85,11 @@ fn a_file_that_ends_the_worker_is_left_out_and_tried_again_when_it_changes() {
     for fault in ["abort", "segv", "overflow", "allocate", "hang", "chatter"] {
         let project = Project::with(fault);
         let (numbers, log) = project.index();
-        assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&4.into(), &1.into()), "{fault}: {log}");
+        assert_eq!(
+            (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
+            (&4.into(), &1.into()),
+            "{fault}: {log}"
+        );
         assert!(log.contains("has died"), "{fault}: {log}");
         let status = String::from_utf8(project.run(&["status"]).stdout).expect("answers are text");
         assert!(status.contains("1 quarantined, e.g. bad.py"), "{fault}: {status}");
@@ -86,12 +97,20 @@ fn a_file_that_ends_the_worker_is_left_out_and_tried_again_when_it_changes() {
         assert_eq!(project.index().0["changed"], false, "{fault}");
         project.write("e.py", "def e():\n    return 1\n");
         let (numbers, log) = project.index();
-        assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&5.into(), &1.into()), "{fault}: {log}");
+        assert_eq!(
+            (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
+            (&5.into(), &1.into()),
+            "{fault}: {log}"
+        );
         assert!(!log.contains("has died"), "{fault}: it was known: {log}");
 
         project.write("bad.py", &bad("none"));
         let (numbers, log) = project.index();
-        assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&6.into(), &Value::Null), "{fault}: {log}");
+        assert_eq!(
+            (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
+            (&6.into(), &Value::Null),
+            "{fault}: {log}"
+        );
     }
 }
 
@@ -105,7 +124,11 @@ fn a_changed_file_that_ends_what_parses_it_is_left_out_where_it_is() {
         project.write("bad.py", &bad(fault));
         project.write("a.py", &format!("def a():\n    return '{fault}'\n"));
         let (numbers, log) = project.index();
-        assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&4.into(), &1.into()), "{fault}: {log}");
+        assert_eq!(
+            (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
+            (&4.into(), &1.into()),
+            "{fault}: {log}"
+        );
         assert!(log.contains("bad.py") && log.contains("the file is left out"), "{fault}: {log}");
         assert_eq!(project.stores(), stores, "{fault}: nothing was built anew: {log}");
         assert_eq!(project.index().0["changed"], false, "{fault}");
@@ -114,7 +137,11 @@ fn a_changed_file_that_ends_what_parses_it_is_left_out_where_it_is() {
     }
     project.write("bad.py", &bad("none"));
     let (numbers, log) = project.index();
-    assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&5.into(), &Value::Null), "{log}");
+    assert_eq!(
+        (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
+        (&5.into(), &Value::Null),
+        "{log}"
+    );
 }
 
 #[test]
@@ -129,10 +156,16 @@ fn a_worker_that_is_killed_from_outside_costs_no_file() {
     project.write("bad.py", &bad("kill"));
     let found = project.run(&["search", "--mode", "name", "bad"]);
     let found = String::from_utf8_lossy(&found.stdout).into_owned();
-    assert!(found.contains("stale: 1 file not indexed (bad.py)") && found.contains("function bad"), "{found}");
+    assert!(
+        found.contains("stale: 1 file not indexed (bad.py)") && found.contains("function bad"),
+        "{found}"
+    );
     project.write("bad.py", &bad("none").replace("bad()", "good()"));
     let numbers = project.index().0;
-    assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&5.into(), &Value::Null));
+    assert_eq!(
+        (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
+        (&5.into(), &Value::Null)
+    );
 }
 
 #[test]
@@ -142,7 +175,11 @@ fn several_files_that_end_the_worker_are_all_found() {
         project.write(name, &bad("abort"));
     }
     let (numbers, log) = project.index();
-    assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&4.into(), &3.into()), "{log}");
+    assert_eq!(
+        (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
+        (&4.into(), &3.into()),
+        "{log}"
+    );
 }
 
 #[test]
@@ -152,7 +189,11 @@ fn more_files_that_end_the_worker_than_can_be_an_accident_cost_those_files_only(
         project.write(&format!("worse_{number:03}.py"), &bad("abort"));
     }
     let (numbers, log) = project.index();
-    assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&5.into(), &110.into()), "{log}");
+    assert_eq!(
+        (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
+        (&5.into(), &110.into()),
+        "{log}"
+    );
     let found = project.run(&["search", "--mode", "name", "bad"]);
     assert!(String::from_utf8_lossy(&found.stdout).contains("bad.py"), "{found:?}");
 }
@@ -181,10 +222,17 @@ fn a_phase_that_does_not_end_costs_the_change_and_not_the_answer() {
     project.index();
     project.write("worker-fault-at-tables", "hang");
     project.write("a.py", "def changed():\n    return 1\n");
-    let output = project.command(&["index", "--force"]).env("COGRAPH_FILE_SECONDS", "1").output().expect("the program starts");
+    let output = project
+        .command(&["index", "--force"])
+        .env("COGRAPH_FILE_SECONDS", "1")
+        .output()
+        .expect("the program starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("`tables` takes too long") && said.contains("COGRAPH_FILE_SECONDS"), "{said}");
+    assert!(
+        said.contains("`tables` takes too long") && said.contains("COGRAPH_FILE_SECONDS"),
+        "{said}"
+    );
     fs::remove_file(project.root().join("worker-fault-at-tables")).expect("it is there");
     assert_eq!(project.index().0["indexed"], 5);
 }
@@ -200,17 +248,25 @@ fn a_worker_ends_with_the_process_that_started_it() {
         .spawn()
         .expect("the program starts");
     let mut lines = BufReader::new(parent.stderr.take().expect("it is piped")).lines();
-    assert!(lines.any(|line| line.is_ok_and(|line| line.contains("parse"))), "the worker has begun to parse");
+    assert!(
+        lines.any(|line| line.is_ok_and(|line| line.contains("parse"))),
+        "the worker has begun to parse"
+    );
     let pid = parent.id();
     let children = fs::read_dir(format!("/proc/{pid}/task"))
         .expect("it runs")
         .filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok())
         .collect::<String>();
     let child: i32 = children.trim().parse().unwrap_or_else(|_| panic!("one worker: {children:?}"));
-    let child = pidfd_open(Pid::from_raw(child).expect("a process"), PidfdFlags::empty()).expect("it runs");
+    let child =
+        pidfd_open(Pid::from_raw(child).expect("a process"), PidfdFlags::empty()).expect("it runs");
     parent.kill().and_then(|()| parent.wait()).expect("it is our child");
     let mut waited = [PollFd::new(&child, PollFlags::IN)];
-    assert_eq!(poll(&mut waited, Some(&PATIENCE)).expect("it can be waited for"), 1, "the worker has outlived its parent");
+    assert_eq!(
+        poll(&mut waited, Some(&PATIENCE)).expect("it can be waited for"),
+        1,
+        "the worker has outlived its parent"
+    );
     let location = cograph::store::Location::new(
         &fs::canonicalize(project.0.path()).expect("it exists").join("cache"),
         &fs::canonicalize(project.root()).expect("it exists"),

@@ -1,5 +1,7 @@
-//! The borders of the code map, held against every file: direction of imports between modules and inside of them, owners of crates,
-//! names of languages and types, size and shape of files and folders. Each rule is also shown a planted violation, so that a rule that sees nothing is found out.
+//! The borders of the code map, held against every file: direction of imports between modules and
+//! inside of them, owners of crates, names of languages and types, size and shape of files and
+//! folders. Each rule is also shown a planted violation, so that a rule that sees nothing is found
+//! out.
 
 mod folders;
 mod graph;
@@ -25,7 +27,10 @@ fn sources(folders: &[&str]) -> Vec<(String, String)> {
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path).expect("sources are UTF-8");
                 let inner = path.strip_prefix(root).expect("the walk started at the root");
-                found.push((inner.to_str().expect("sources have plain names").replace('\\', "/"), text));
+                found.push((
+                    inner.to_str().expect("sources have plain names").replace('\\', "/"),
+                    text,
+                ));
             }
         }
     }
@@ -38,18 +43,21 @@ fn hold(files: &[(String, String)], rule: impl Fn(&str, &str) -> Vec<Violation>)
     assert!(!files.is_empty(), "there is something to hold the rule against");
     let found: Vec<String> = files
         .iter()
-        .flat_map(|(path, text)| rule(path, text).into_iter().map(move |violation| (path, violation)))
+        .flat_map(|(path, text)| {
+            rule(path, text).into_iter().map(move |violation| (path, violation))
+        })
         .map(|(path, violation)| format!("{path}:{}: {}", violation.line, violation.what))
         .collect();
     assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
 }
 
 fn manifest() -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).expect("there is a manifest")
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
+        .expect("there is a manifest")
 }
 
-/// Formats that this program itself reads and writes, and words that are more than the name of a language. They say nothing about
-/// how sources are read.
+/// Formats that this program itself reads and writes, and words that are more than the name of a
+/// language. They say nothing about how sources are read.
 const SPOKEN: &[&str] = &["json", "sql", "toml", "make", "scheme", "html", "sh", "ss", "inc"];
 
 /// What no file of `src` may say, from the folders and manifests in `grammars/`.
@@ -57,14 +65,23 @@ fn languages() -> Languages {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars");
     let crates = rules::dependencies(&manifest()).into_iter().map(|name| name.replace('-', "_"));
     let crates = crates.filter(|name| !name.starts_with("tree_sitter_")).collect();
-    let mut languages = Languages { names: ["c++", "golang"].map(String::from).to_vec(), marks: Vec::new(), crates };
+    let mut languages = Languages {
+        names: ["c++", "golang"].map(String::from).to_vec(),
+        marks: Vec::new(),
+        crates,
+    };
     for entry in std::fs::read_dir(folder).expect("grammars/ is readable") {
         let path = entry.expect("grammars/ is readable").path();
         let Ok(manifest) = std::fs::read_to_string(path.join("grammar.toml")) else { continue };
         let manifest: toml::Table = manifest.parse().expect("manifests are TOML");
-        languages.names.extend(path.file_name().and_then(|name| name.to_str()).map(str::to_lowercase));
-        languages.names.extend(manifest.get("title").and_then(toml::Value::as_str).map(str::to_lowercase));
-        let detect = manifest["detect"].as_table().expect("a manifest says how its files are detected");
+        languages
+            .names
+            .extend(path.file_name().and_then(|name| name.to_str()).map(str::to_lowercase));
+        languages
+            .names
+            .extend(manifest.get("title").and_then(toml::Value::as_str).map(str::to_lowercase));
+        let detect =
+            manifest["detect"].as_table().expect("a manifest says how its files are detected");
         for list in ["extensions", "file-names", "interpreters"] {
             let words = detect.get(list).and_then(toml::Value::as_array).into_iter().flatten();
             languages.marks.extend(words.filter_map(toml::Value::as_str).map(str::to_lowercase));
@@ -153,7 +170,11 @@ fn planted_imports_are_seen_in_every_notation() {
         [1],
         "neighbours of one layer are strangers"
     );
-    assert_eq!(lines(rules::layering("src/novelty.rs", "")), [1], "a new module gets its place in the table first");
+    assert_eq!(
+        lines(rules::layering("src/novelty.rs", "")),
+        [1],
+        "a new module gets its place in the table first"
+    );
 }
 
 #[test]
@@ -169,7 +190,10 @@ fn allowed_imports_are_let_through() {
     ] {
         assert_eq!(rules::layering("src/store.rs", allowed), [], "{allowed}");
     }
-    assert_eq!(rules::layering("src/cli/index.rs", "use crate::server::rpc; use super::super::query;"), []);
+    assert_eq!(
+        rules::layering("src/cli/index.rs", "use crate::server::rpc; use super::super::query;"),
+        []
+    );
     assert_eq!(rules::layering("src/lib.rs", "pub mod server;"), []);
 }
 
@@ -216,9 +240,15 @@ fn planted_language_names_are_seen() {
     ] {
         assert_eq!(lines(rules::language_names("src/x.rs", planted, &languages)), [1], "{planted}");
     }
-    for allowed in
-        ["// go on", "let c = 'd'; go(c);", "javascripted()", "\"go to\"", "fn f<C>() {}", "use hash_java::f;", "f(\"C\")"]
-    {
+    for allowed in [
+        "// go on",
+        "let c = 'd'; go(c);",
+        "javascripted()",
+        "\"go to\"",
+        "fn f<C>() {}",
+        "use hash_java::f;",
+        "f(\"C\")",
+    ] {
         assert_eq!(rules::language_names("src/x.rs", allowed, &languages), [], "{allowed}");
     }
 }
@@ -226,7 +256,9 @@ fn planted_language_names_are_seen() {
 #[test]
 fn every_dependency_is_used() {
     let mut files = sources(&["src", "tests", "benches", "grammars"]);
-    for language in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars")).expect("grammars/ is readable") {
+    for language in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars"))
+        .expect("grammars/ is readable")
+    {
         let path = language.expect("grammars/ is readable").path().join("grammar.toml");
         files.extend(std::fs::read_to_string(&path).map(|text| (path.display().to_string(), text)));
     }
@@ -235,9 +267,12 @@ fn every_dependency_is_used() {
 
 #[test]
 fn a_planted_dependency_is_seen() {
-    let manifest = "[dependencies]\nused-one = \"1\"\nidle = \"1\"\n[dev-dependencies]\nlazy = \"2\"";
-    let files =
-        [("src/x.rs".to_owned(), "//! idle is only spoken of.\nuse used_one::Thing;\nconst A: &str = \"lazy\";".to_owned())];
+    let manifest =
+        "[dependencies]\nused-one = \"1\"\nidle = \"1\"\n[dev-dependencies]\nlazy = \"2\"";
+    let files = [(
+        "src/x.rs".to_owned(),
+        "//! idle is only spoken of.\nuse used_one::Thing;\nconst A: &str = \"lazy\";".to_owned(),
+    )];
     assert_eq!(rules::unused_dependencies(manifest, &files), ["idle", "lazy"]);
 }
 
@@ -246,8 +281,14 @@ fn planted_shapes_are_seen() {
     assert_eq!(lines(rules::shape("src/x.rs", "use std::fs;\n")), [1]);
     assert_eq!(lines(rules::shape("src/x.rs", "//! Short.\n")), [1]);
     let head = "//! A file of lines that say nothing at all.\n";
-    assert_eq!(rules::shape("src/x.rs", &(head.to_owned() + &"\n".repeat(rules::MAX_LINES - 1))), []);
-    assert_eq!(lines(rules::shape("src/x.rs", &(head.to_owned() + &"\n".repeat(rules::MAX_LINES)))), [rules::MAX_LINES + 1]);
+    assert_eq!(
+        rules::shape("src/x.rs", &(head.to_owned() + &"\n".repeat(rules::MAX_LINES - 1))),
+        []
+    );
+    assert_eq!(
+        lines(rules::shape("src/x.rs", &(head.to_owned() + &"\n".repeat(rules::MAX_LINES)))),
+        [rules::MAX_LINES + 1]
+    );
 }
 
 #[test]
@@ -265,7 +306,12 @@ fn planted_leftovers_are_seen() {
     ] {
         assert_eq!(lines(rules::leftovers("src/x.rs", planted)), [1], "{planted}");
     }
-    for allowed in ["fn f() { g(\"todo!()\") }", "// sleeps never", "fn todo_list() { asleep(1) }", "use ignore::Walk;"] {
+    for allowed in [
+        "fn f() { g(\"todo!()\") }",
+        "// sleeps never",
+        "fn todo_list() { asleep(1) }",
+        "use ignore::Walk;",
+    ] {
         assert_eq!(rules::leftovers("src/x.rs", allowed), [], "{allowed}");
     }
 }
@@ -303,16 +349,26 @@ fn planted_arrows_are_seen_in_every_notation() {
     ] {
         assert_eq!(with(planted, &[]).len(), 1, "{planted}");
     }
-    for allowed in
-        ["use super::Thing;", "use crate::store;", "mod tests { use crate::store::read; }", "// crate::store::read::rows"]
-    {
+    for allowed in [
+        "use super::Thing;",
+        "use crate::store;",
+        "mod tests { use crate::store::read; }",
+        "// crate::store::read::rows",
+    ] {
         assert_eq!(with(allowed, &[]), Vec::<String>::new(), "{allowed}");
     }
     let exception = [("store", "format", "read")];
     assert_eq!(with("use crate::store::Row;", &exception), Vec::<String>::new());
     assert_eq!(with("", &exception).len(), 1, "an exception that is none any more");
-    let neighbours = planted(&[("src/store/read.rs", "use crate::store::build::f;"), ("src/store/build.rs", "")]);
-    assert_eq!(folders::second_level(&Graph::of(&neighbours), layers, &[]).len(), 1, "neighbours of one layer are strangers");
+    let neighbours = planted(&[
+        ("src/store/read.rs", "use crate::store::build::f;"),
+        ("src/store/build.rs", ""),
+    ]);
+    assert_eq!(
+        folders::second_level(&Graph::of(&neighbours), layers, &[]).len(),
+        1,
+        "neighbours of one layer are strangers"
+    );
 }
 
 #[test]
@@ -328,16 +384,29 @@ fn planted_circles_are_seen() {
         ]);
         Graph::of(&files)
     };
-    for planted in
-        ["use crate::a::inner::X;", "use crate::a::X;", "use crate::a; fn f() { a::inner::g() }", "fn f() { crate::a::X::g() }"]
-    {
+    for planted in [
+        "use crate::a::inner::X;",
+        "use crate::a::X;",
+        "use crate::a; fn f() { a::inner::g() }",
+        "fn f() { crate::a::X::g() }",
+    ] {
         let found = folders::circles(&circle(planted), &[]);
         assert_eq!(found.len(), 1, "{planted}");
-        assert_eq!(folders::circles(&circle(planted), &[&["src/a/inner.rs", "src/b.rs"]]), Vec::<String>::new(), "{planted}");
+        assert_eq!(
+            folders::circles(&circle(planted), &[&["src/a/inner.rs", "src/b.rs"]]),
+            Vec::<String>::new(),
+            "{planted}"
+        );
     }
-    for allowed in ["use deep::All;", "mod tests { use crate::a::X; }", "use crate::c;", "// crate::a::X"] {
+    for allowed in
+        ["use deep::All;", "mod tests { use crate::a::X; }", "use crate::c;", "// crate::a::X"]
+    {
         assert_eq!(folders::circles(&circle(allowed), &[]), Vec::<String>::new(), "{allowed}");
-        assert_eq!(folders::circles(&circle(allowed), &[&["src/a/inner.rs", "src/b.rs"]]).len(), 1, "a stale exception");
+        assert_eq!(
+            folders::circles(&circle(allowed), &[&["src/a/inner.rs", "src/b.rs"]]).len(),
+            1,
+            "a stale exception"
+        );
     }
 }
 
@@ -357,13 +426,23 @@ fn planted_crowds_are_seen() {
 fn planted_namesakes_are_seen() {
     let with = |last: &str| {
         let files = ["struct Same;", "pub(super) enum Same<'a> {}", "pub trait Same {}", last];
-        let files: Vec<(String, String)> = files.iter().map(|text| ("src/x.rs".to_owned(), (*text).to_owned())).collect();
+        let files: Vec<(String, String)> =
+            files.iter().map(|text| ("src/x.rs".to_owned(), (*text).to_owned())).collect();
         folders::namesakes(&files)
     };
-    for planted in ["struct Same(u32);", "mod inner { pub enum Same {} }", "mod tests { struct Other; } struct Same { a: u32 }"] {
+    for planted in [
+        "struct Same(u32);",
+        "mod inner { pub enum Same {} }",
+        "mod tests { struct Other; } struct Same { a: u32 }",
+    ] {
         assert_eq!(with(planted).len(), 1, "{planted}");
     }
-    for allowed in ["mod tests { struct Same; }", "impl Same {}", "// struct Same", "struct Similar; fn f(_: Same) {}"] {
+    for allowed in [
+        "mod tests { struct Same; }",
+        "impl Same {}",
+        "// struct Same",
+        "struct Similar; fn f(_: Same) {}",
+    ] {
         assert_eq!(with(allowed), Vec::<String>::new(), "{allowed}");
     }
 }

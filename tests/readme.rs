@@ -1,4 +1,5 @@
-//! The documents speak of what there is: tools, commands, modules, files, settings, versions and the command that tests everything.
+//! The documents speak of what there is: tools, commands, modules, files, settings, versions and
+//! the command that tests everything.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,10 +19,13 @@ fn text(path: impl AsRef<Path>) -> String {
 fn documents() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for folder in ["", "docs", "grammars", "scripts/accuracy.d"] {
-        for entry in std::fs::read_dir(root().join(folder)).expect("the project's folders are readable") {
+        for entry in
+            std::fs::read_dir(root().join(folder)).expect("the project's folders are readable")
+        {
             let path = entry.expect("the project's folders are readable").path();
             if path.extension().is_some_and(|extension| extension == "md") {
-                let inner = path.strip_prefix(root()).expect("it lies in the project").to_path_buf();
+                let inner =
+                    path.strip_prefix(root()).expect("it lies in the project").to_path_buf();
                 found.push((inner.clone(), text(inner)));
             }
         }
@@ -40,12 +44,19 @@ fn words(document: &str) -> impl Iterator<Item = &str> {
 fn every_tool_and_module_has_its_line() {
     let (readme, architecture) = (text("README.md"), text("ARCHITECTURE.md"));
     for tool in TOOLS {
-        assert!(readme.contains(&format!("| `{}` | ", tool.name)), "no line for the tool {}", tool.name);
+        assert!(
+            readme.contains(&format!("| `{}` | ", tool.name)),
+            "no line for the tool {}",
+            tool.name
+        );
         assert!(readme.contains(&format!("`cograph {}", tool.name)), "no example of {}", tool.name);
     }
     for line in text("src/lib.rs").lines().filter_map(|line| line.strip_prefix("pub mod ")) {
         let module = line.trim_end_matches(';');
-        assert!(architecture.contains(&format!("| `{module}` | ")), "no line for the module {module}");
+        assert!(
+            architecture.contains(&format!("| `{module}` | ")),
+            "no line for the module {module}"
+        );
     }
 }
 
@@ -57,19 +68,26 @@ fn the_readme_is_short() {
 
 #[test]
 fn every_script_and_file_that_is_named_exists() {
-    const FOLDERS: [&str; 8] = ["scripts/", ".ci/", ".github/", "src/", "tests/", "docs/", "grammars/", "benches/"];
+    const FOLDERS: [&str; 8] =
+        ["scripts/", ".ci/", ".github/", "src/", "tests/", "docs/", "grammars/", "benches/"];
     let mut named = BTreeSet::new();
     for (document, text) in documents() {
-        // The changelog speaks of what there was; tables of measurements name files of other projects.
+        // The changelog speaks of what there was; tables of measurements name files of other
+        // projects.
         if document.ends_with("CHANGELOG.md") || document.starts_with("scripts") {
             continue;
         }
         // What a command printed about another project names files of that one.
-        let is_ours = |line: &&str| !line.starts_with("    ") || line.trim_start().starts_with("scripts/");
+        let is_ours =
+            |line: &&str| !line.starts_with("    ") || line.trim_start().starts_with("scripts/");
         let ours = text.lines().filter(is_ours).flat_map(words);
         for path in ours.filter(|word| FOLDERS.iter().any(|folder| word.starts_with(folder))) {
             let is_pattern = path.contains(['*', '<']) || path.starts_with("grammars/x/");
-            assert!(is_pattern || root().join(path).exists(), "{path} is named in {}", document.display());
+            assert!(
+                is_pattern || root().join(path).exists(),
+                "{path} is named in {}",
+                document.display()
+            );
             named.insert(path.to_owned());
         }
     }
@@ -91,16 +109,23 @@ fn anchor(heading: &str) -> String {
 fn every_link_leads_somewhere() {
     let mut checked = 0;
     for (document, text) in documents() {
-        let folder = root().join(&document).parent().expect("a file lies in a folder").to_path_buf();
+        let folder =
+            root().join(&document).parent().expect("a file lies in a folder").to_path_buf();
         for link in links(&text).filter(|link| !link.contains("://")) {
             let (path, heading) = link.split_once('#').unwrap_or((link, ""));
             let target = if path.is_empty() { root().join(&document) } else { folder.join(path) };
             assert!(target.exists(), "{link} in {}", document.display());
             if !heading.is_empty() {
                 let text = std::fs::read_to_string(&target).expect("a document");
-                let mut anchors =
-                    text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
-                assert!(anchors.any(|found| anchor(found) == heading), "{link} in {}", document.display());
+                let mut anchors = text
+                    .lines()
+                    .filter(|line| line.starts_with('#'))
+                    .map(|line| line.trim_start_matches('#').trim());
+                assert!(
+                    anchors.any(|found| anchor(found) == heading),
+                    "{link} in {}",
+                    document.display()
+                );
             }
             checked += 1;
         }
@@ -115,55 +140,88 @@ fn settings_that_are_named_are_read_and_all_are_named() {
     for (document, text) in documents() {
         for name in words(&text).filter(|word| word.starts_with("COGRAPH_")).map(name_of) {
             let is_of_tests = name == "COGRAPH_WRITE_FIXTURES";
-            assert!(is_of_tests || config.contains(&format!("\"{name}\"")), "{name} is named in {}", document.display());
+            assert!(
+                is_of_tests || config.contains(&format!("\"{name}\"")),
+                "{name} is named in {}",
+                document.display()
+            );
         }
     }
     let described = text("docs/configuration.md");
-    let read: Vec<&str> = config.split('"').filter(|text| text.starts_with("COGRAPH_") && !text.contains(['=', ' '])).collect();
+    let read: Vec<&str> = config
+        .split('"')
+        .filter(|text| text.starts_with("COGRAPH_") && !text.contains(['=', ' ']))
+        .collect();
     assert!(read.len() > 5, "{read:?}");
     for name in read {
-        assert!(described.contains(&format!("| `{name}` | ")), "docs/configuration.md has no line for {name}");
+        assert!(
+            described.contains(&format!("| `{name}` | ")),
+            "docs/configuration.md has no line for {name}"
+        );
     }
 }
 
 #[test]
 fn commands_that_are_named_exist() {
-    let help = Command::new(env!("CARGO_BIN_EXE_cograph")).arg("--help").output().expect("the program starts");
+    let help = Command::new(env!("CARGO_BIN_EXE_cograph"))
+        .arg("--help")
+        .output()
+        .expect("the program starts");
     let help = String::from_utf8(help.stdout).expect("help is text");
     let commands: BTreeSet<&str> = help
         .lines()
-        .filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?.split_whitespace().next())
+        .filter_map(|line| {
+            line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?.split_whitespace().next()
+        })
         .collect();
     assert!(TOOLS.iter().all(|tool| commands.contains(tool.name)), "{commands:?}");
     let mut named = BTreeSet::new();
     for (document, text) in documents() {
         for before in ["`", "\n    ", "$ ", "-- "] {
             for rest in text.split(&format!("{before}cograph ")).skip(1) {
-                let command: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric()).collect();
-                assert!(command.is_empty() || commands.contains(&*command), "cograph {command} in {}", document.display());
+                let command: String =
+                    rest.chars().take_while(|c| c.is_ascii_alphanumeric()).collect();
+                assert!(
+                    command.is_empty() || commands.contains(&*command),
+                    "cograph {command} in {}",
+                    document.display()
+                );
                 named.insert(command);
             }
         }
     }
-    let is_command = |word: &&&str| word.chars().all(|c| c.is_ascii_lowercase()) && **word != "help";
-    let missing: Vec<&&str> = commands.iter().filter(|word| is_command(word) && !named.contains(**word)).collect();
+    let is_command =
+        |word: &&&str| word.chars().all(|c| c.is_ascii_lowercase()) && **word != "help";
+    let missing: Vec<&&str> =
+        commands.iter().filter(|word| is_command(word) && !named.contains(**word)).collect();
     assert!(missing.is_empty(), "no document names {missing:?}");
 }
 
 #[test]
 fn the_changelog_has_this_version() {
     let changelog = text("CHANGELOG.md");
-    let versions: Vec<&str> = changelog.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let versions: Vec<&str> =
+        changelog.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     assert_eq!(versions.first(), Some(&"Unreleased"));
     let is_this = |version: &&&str| version.split(" - ").next() == Some(env!("CARGO_PKG_VERSION"));
-    assert_eq!(versions.get(1).iter().filter(|version| is_this(version)).count(), 1, "{versions:?}");
+    assert_eq!(
+        versions.get(1).iter().filter(|version| is_this(version)).count(),
+        1,
+        "{versions:?}"
+    );
 }
 
 #[test]
 fn the_command_for_testing_is_what_a_clean_checkout_runs() {
     assert!(text("CONTRIBUTING.md").contains("    scripts/check  "));
     let run = text(".ci/run");
-    assert_eq!(run.lines().filter(|line| line.starts_with("scripts/")).collect::<Vec<_>>(), ["scripts/check"]);
+    assert_eq!(
+        run.lines().filter(|line| line.starts_with("scripts/")).collect::<Vec<_>>(),
+        ["scripts/check"]
+    );
     let hosted = text(".github/workflows/check.yml");
-    assert!(hosted.lines().any(|line| line.trim_start_matches(['-', ' ']) == "run: .ci/run"), "the hosted check runs it");
+    assert!(
+        hosted.lines().any(|line| line.trim_start_matches(['-', ' ']) == "run: .ci/run"),
+        "the hosted check runs it"
+    );
 }

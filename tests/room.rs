@@ -1,5 +1,5 @@
-//! What becomes of stores over time: they follow a repository that moves, help another check-out to start, and give way when all
-//! together take too much room.
+//! What becomes of stores over time: they follow a repository that moves, help another check-out to
+//! start, and give way when all together take too much room.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,10 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        Self { directory: tempfile::tempdir().expect("a temporary directory"), cancel: CancelToken::new() }
+        Self {
+            directory: tempfile::tempdir().expect("a temporary directory"),
+            cancel: CancelToken::new(),
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -37,7 +40,10 @@ impl Place {
     /// A repository of twenty files whose texts have `word` in them.
     fn repository(&self, name: &str, word: &str) -> Location {
         for number in 0..20 {
-            self.write(&format!("{name}/sub/file_{number}.py"), &format!("def {word}_{number}():\n    return {number}\n"));
+            self.write(
+                &format!("{name}/sub/file_{number}.py"),
+                &format!("def {word}_{number}():\n    return {number}\n"),
+            );
         }
         self.location(name)
     }
@@ -47,11 +53,16 @@ impl Place {
         fs::create_dir_all(path.parent().expect("the place is above it")).expect("created");
         fs::write(&path, text).expect("written");
         let time = SystemTime::now() - Duration::from_secs(3_600);
-        fs::File::options().write(true).open(path).and_then(|file| file.set_modified(time)).expect("it is ours");
+        fs::File::options()
+            .write(true)
+            .open(path)
+            .and_then(|file| file.set_modified(time))
+            .expect("it is ours");
     }
 
     fn refresh(&self, location: &Location) -> Outcome {
-        refresh(location, PATIENCE, &Run::quiet(limits(), &self.cancel)).expect("nothing stands in the way")
+        refresh(location, PATIENCE, &Run::quiet(limits(), &self.cancel))
+            .expect("nothing stands in the way")
     }
 
     fn snapshot(&self, location: &Location) -> Snapshot {
@@ -60,7 +71,8 @@ impl Place {
     }
 
     fn changes(&self, location: &Location) -> Vec<String> {
-        let changes = freshness(&self.snapshot(location), &limits(), &Verified::new(), &self.cancel);
+        let changes =
+            freshness(&self.snapshot(location), &limits(), &Verified::new(), &self.cancel);
         changes.expect("the root can be read").paths().map(ToString::to_string).collect()
     }
 }
@@ -80,7 +92,9 @@ fn a_repository_that_moved_keeps_its_store() {
     let identity = place.refresh(&before).identity();
     fs::rename(place.path("before"), place.path("after")).expect("renamed");
     let after = place.location("after");
-    let Outcome::Unchanged { identity: kept } = place.refresh(&after) else { panic!("it was built again") };
+    let Outcome::Unchanged { identity: kept } = place.refresh(&after) else {
+        panic!("it was built again")
+    };
     assert_eq!(kept, identity);
     assert_eq!(place.snapshot(&after).meta().root, place.path("after"));
     assert!(!has_store(&before), "nobody can ask for it there");
@@ -97,7 +111,10 @@ fn another_check_out_starts_from_a_copy_and_knows_what_differs() {
     place.write("second/sub/new.py", "def new():\n    return 3\n");
     {
         let lock = second.lock(Duration::ZERO).expect("nobody writes");
-        assert!(adopt(&lock, |file| second.root().join(file.path.as_str()).exists()).expect("it can be copied"));
+        assert!(
+            adopt(&lock, |file| second.root().join(file.path.as_str()).exists())
+                .expect("it can be copied")
+        );
     }
     assert_eq!(place.changes(&second), ["sub/file_3.py", "sub/new.py"]);
     assert!(has_store(&first) && place.changes(&first).is_empty(), "the first one is as it was");
@@ -111,7 +128,9 @@ fn a_repository_of_its_own_starts_from_nothing() {
     let place = Place::new();
     place.refresh(&place.repository("first", "work"));
     let other = place.repository("second", "a_much_longer_word");
-    assert!(matches!(place.refresh(&other), Outcome::Published { published, .. } if published.identity.generation == 1));
+    assert!(
+        matches!(place.refresh(&other), Outcome::Published { published, .. } if published.identity.generation == 1)
+    );
     let small = place.location("small");
     place.write("small/sub/file_1.py", "def work_1():\n    return 1\n");
     let lock = small.lock(Duration::ZERO).expect("nobody writes");
@@ -126,7 +145,10 @@ fn those_that_were_used_longest_ago_make_room() {
     for (number, location) in (0..).zip(&locations) {
         place.refresh(location);
         let used = SystemTime::now() - Duration::from_secs(10_000 - 1_000 * number);
-        let lock = fs::File::options().append(true).open(location.directory().join("writer.lock")).expect("it is there");
+        let lock = fs::File::options()
+            .append(true)
+            .open(location.directory().join("writer.lock"))
+            .expect("it is there");
         lock.set_modified(used).expect("it is ours");
     }
     let [oldest, written, older, kept] = &locations;
@@ -134,9 +156,15 @@ fn those_that_were_used_longest_ago_make_room() {
     let writer = written.lock(Duration::ZERO).expect("nobody writes");
     let all: u64 = locations.iter().map(|location| size(location.directory())).sum();
 
-    assert!(make_room(kept, &Limits { cache_bytes: all, ..limits() }).is_empty(), "there is room for all");
+    assert!(
+        make_room(kept, &Limits { cache_bytes: all, ..limits() }).is_empty(),
+        "there is room for all"
+    );
     let dropped = make_room(kept, &Limits { cache_bytes: all - 1, ..limits() });
-    assert_eq!(dropped.iter().map(|dropped| dropped.root.clone()).collect::<Vec<_>>(), [place.path("oldest")]);
+    assert_eq!(
+        dropped.iter().map(|dropped| dropped.root.clone()).collect::<Vec<_>>(),
+        [place.path("oldest")]
+    );
     assert_eq!(reader.files().expect("it is still open").len(), 20);
     assert_eq!(locations.each_ref().map(has_store), [false, true, true, true]);
 

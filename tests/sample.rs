@@ -1,4 +1,5 @@
-//! A small repository built by hand: graph, source text and a published store, for the tests of the store and of the questions.
+//! A small repository built by hand: graph, source text and a published store, for the tests of the
+//! store and of the questions.
 
 mod builder;
 
@@ -58,7 +59,12 @@ impl Cache {
 }
 
 pub(crate) fn info() -> BuildInfo<'static> {
-    BuildInfo { languages: LANGUAGES, fingerprint: u64::MAX - 5, started: Instant::now(), max_bytes: None }
+    BuildInfo {
+        languages: LANGUAGES,
+        fingerprint: u64::MAX - 5,
+        started: Instant::now(),
+        max_bytes: None,
+    }
 }
 
 /// A repository of one file with so many functions.
@@ -67,12 +73,19 @@ pub(crate) fn functions(count: usize) -> Graph {
     let file = builder.file("only.x", 0, "");
     for number in 0..count {
         let line = number as u32 + 1;
-        builder.symbol(file, SymbolKind::Function, &format!("function_{number}"), (line, line), Options::default());
+        builder.symbol(
+            file,
+            SymbolKind::Function,
+            &format!("function_{number}"),
+            (line, line),
+            Options::default(),
+        );
     }
     builder.finish().0
 }
 
-/// The sample: a class with a base, a hierarchy, overloads, a prototype, two modules in a circle, a test, files without facts.
+/// The sample: a class with a base, a hierarchy, overloads, a prototype, two modules in a circle, a
+/// test, files without facts.
 pub(crate) fn sample() -> (Graph, Files) {
     use Answer::{External, Likely, Local, OneOf, To, ToFile, Unknown};
     use SiteKind::{Call, Construct, Import, Inherit, Read};
@@ -82,19 +95,34 @@ pub(crate) fn sample() -> (Graph, Files) {
 
     b.skipped("README.md", SkipReason::NoLanguage, "# Sample\nhelper is described here\n");
     let base = b.file("app/base.x", 0, "class Base {\n  def run() {\n  }\n}\n");
-    let main = b.file("app/main.x", 0, "import service\n\ndef main() {\n  Service().handle(1)\n  print()\n}\nmain()\n");
-    let over = b.file("app/over.x", 0, "class Over {\n  def put(a) {\n  }\n  def put(a, b) {\n  }\n  ???\n}\n");
+    let main = b.file(
+        "app/main.x",
+        0,
+        "import service\n\ndef main() {\n  Service().handle(1)\n  print()\n}\nmain()\n",
+    );
+    let over = b.file(
+        "app/over.x",
+        0,
+        "class Over {\n  def put(a) {\n  }\n  def put(a, b) {\n  }\n  ???\n}\n",
+    );
     let service = b.file(
         "app/service.x",
         0,
-        "class Service : Base {\n  def new() {\n  }\n  def handle(n) {\n    this.run()\n    helper(n)\n  }\n  def run() {\n    helper(2)\n  }\n  def get() { fetch() }\n}\n",
+        "class Service : Base {\n  def new() {\n  }\n  def handle(n) {\n    this.run()\n    \
+         helper(n)\n  }\n  def run() {\n    helper(2)\n  }\n  def get() { fetch() }\n}\n",
     );
-    let util = b.file("app/util.x", 0, "def helper(n) {\n  n + 1\n}\ndef fetch() {\n  lib.fetch() }\n");
+    let util =
+        b.file("app/util.x", 0, "def helper(n) {\n  n + 1\n}\ndef fetch() {\n  lib.fetch() }\n");
     b.skipped("blob.bin", SkipReason::Binary, "\0\0");
-    let lib = b.file("lib/util.x", 0, "def fetch() {\n}\ndef helper_two() {\n  x.helper()\n  app.fetch()\n}\n");
+    let lib = b.file(
+        "lib/util.x",
+        0,
+        "def fetch() {\n}\ndef helper_two() {\n  x.helper()\n  app.fetch()\n}\n",
+    );
     let api_c = b.file("native/api.c", 1, "int connect(int a) {\n  return a;\n}\n");
     let api_h = b.file("native/api.h", 1, "int connect(int a);\n");
-    let use_c = b.file("native/use.c", 1, "#include \"api.h\"\nvoid go(void) {\n  connect(1);\n}\n");
+    let use_c =
+        b.file("native/use.c", 1, "#include \"api.h\"\nvoid go(void) {\n  connect(1);\n}\n");
     let test = b.file("tests/test_service.x", 0, "def test_handle() {\n  Service().handle(2)\n}\n");
     b.mark_test(test);
 
@@ -102,24 +130,54 @@ pub(crate) fn sample() -> (Graph, Files) {
     let base_run = b.symbol(base, SymbolKind::Method, "run", (2, 3), Options::inside(base_class));
     let main_fn = b.symbol(main, SymbolKind::Function, "main", (3, 6), none());
     let over_class = b.symbol(over, SymbolKind::Class, "Over", (1, 7), none());
-    b.symbol(over, SymbolKind::Method, "put", (2, 3), Options { signature: "def put(a)", ..Options::inside(over_class) });
-    b.symbol(over, SymbolKind::Method, "put", (4, 5), Options { signature: "def put(a, b)", ..Options::inside(over_class) });
+    b.symbol(
+        over,
+        SymbolKind::Method,
+        "put",
+        (2, 3),
+        Options { signature: "def put(a)", ..Options::inside(over_class) },
+    );
+    b.symbol(
+        over,
+        SymbolKind::Method,
+        "put",
+        (4, 5),
+        Options { signature: "def put(a, b)", ..Options::inside(over_class) },
+    );
     b.problem(over, ProblemKind::Syntax, (6, 6));
-    let service_class =
-        b.symbol(service, SymbolKind::Class, "Service", (1, 12), Options { doc: "Answers requests of customers.", ..exported() });
+    let service_class = b.symbol(
+        service,
+        SymbolKind::Class,
+        "Service",
+        (1, 12),
+        Options { doc: "Answers requests of customers.", ..exported() },
+    );
     b.symbol(service, SymbolKind::Constructor, "new", (2, 3), Options::inside(service_class));
-    let handle = b.symbol(service, SymbolKind::Method, "handle", (4, 7), Options::inside(service_class));
+    let handle =
+        b.symbol(service, SymbolKind::Method, "handle", (4, 7), Options::inside(service_class));
     let run = b.symbol(service, SymbolKind::Method, "run", (8, 10), Options::inside(service_class));
-    let get = b.symbol(service, SymbolKind::Method, "get", (11, 11), Options::inside(service_class));
+    let get =
+        b.symbol(service, SymbolKind::Method, "get", (11, 11), Options::inside(service_class));
     let helper = b.symbol(util, SymbolKind::Function, "helper", (1, 3), exported());
     let app_fetch = b.symbol(util, SymbolKind::Function, "fetch", (4, 5), none());
     let lib_fetch = b.symbol(lib, SymbolKind::Function, "fetch", (1, 2), none());
     let helper_two = b.symbol(lib, SymbolKind::Function, "helper_two", (3, 6), none());
     let connect = b.symbol(api_c, SymbolKind::Function, "connect", (1, 3), none());
-    let prototype =
-        b.symbol(api_h, SymbolKind::Function, "connect", (1, 1), Options { flags: flags::DECLARATION, ..Options::default() });
+    let prototype = b.symbol(
+        api_h,
+        SymbolKind::Function,
+        "connect",
+        (1, 1),
+        Options { flags: flags::DECLARATION, ..Options::default() },
+    );
     let go = b.symbol(use_c, SymbolKind::Function, "go", (2, 4), none());
-    let test_fn = b.symbol(test, SymbolKind::Function, "test_handle", (1, 3), Options { flags: flags::TEST, ..none() });
+    let test_fn = b.symbol(
+        test,
+        SymbolKind::Function,
+        "test_handle",
+        (1, 3),
+        Options { flags: flags::TEST, ..none() },
+    );
 
     b.import(main, "service", (1, 7), Some(service));
     b.import(use_c, "api.h", (1, 10), Some(api_h));
@@ -133,7 +191,15 @@ pub(crate) fn sample() -> (Graph, Files) {
     b.site(service, Some(handle), Call, "helper", (6, 4), To(helper), Step::Import);
     b.site(service, Some(handle), Read, "n", (6, 11), Local, Step::LocalValue);
     b.site(service, Some(run), Call, "helper", (9, 4), Likely(helper), Step::UniqueName);
-    b.site(service, Some(get), Call, "fetch", (11, 14), OneOf(vec![app_fetch, lib_fetch]), Step::Overloads);
+    b.site(
+        service,
+        Some(get),
+        Call,
+        "fetch",
+        (11, 14),
+        OneOf(vec![app_fetch, lib_fetch]),
+        Step::Overloads,
+    );
     b.site(util, Some(app_fetch), Call, "fetch", (5, 6), To(lib_fetch), Step::ModuleMember);
     b.site(lib, Some(helper_two), Call, "helper", (4, 4), Unknown, Step::ReceiverUnknown);
     b.site(lib, Some(helper_two), Call, "fetch", (5, 6), To(app_fetch), Step::ModuleMember);

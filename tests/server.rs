@@ -1,4 +1,5 @@
-//! The server as its clients meet it: the built program over pipes, with standard input held open unless a test says otherwise.
+//! The server as its clients meet it: the built program over pipes, with standard input held open
+//! unless a test says otherwise.
 
 mod bounds;
 mod budget;

@@ -1,4 +1,5 @@
-//! The store: what is published is what is read, whole or not at all, whatever else lies in the directory.
+//! The store: what is published is what is read, whole or not at all, whatever else lies in the
+//! directory.
 
 mod damage;
 mod large;
@@ -22,7 +23,10 @@ fn what_was_published_is_read() {
     assert_eq!((meta.files, meta.identity.generation, meta.fingerprint), (12, 1, u64::MAX - 5));
     assert_eq!(meta.root, std::path::Path::new("/somewhere/sample"));
     for (row, record) in snapshot.files().expect("files").iter().zip(&graph.files) {
-        assert_eq!((&row.path, row.size, row.hash), (&record.path, record.stamp.size, record.stamp.hash));
+        assert_eq!(
+            (&row.path, row.size, row.hash),
+            (&record.path, record.stamp.size, record.stamp.hash)
+        );
         assert_eq!((row.modified_ns, row.stamp()), (-1, record.stamp));
         let Ok(facts) = &record.content else {
             assert!(matches!(row.skipped, Some(SkipReason::NoLanguage | SkipReason::Binary)));
@@ -33,9 +37,15 @@ fn what_was_published_is_read() {
         assert_eq!(symbols.len(), facts.symbols.len());
         for (symbol, wanted) in symbols.iter().zip(&facts.symbols) {
             assert_eq!(*symbol.name_text, *facts.names[wanted.name.0 as usize]);
-            assert_eq!((symbol.kind, symbol.extent, symbol.name_at), (wanted.kind, wanted.extent, wanted.name_at));
+            assert_eq!(
+                (symbol.kind, symbol.extent, symbol.name_at),
+                (wanted.kind, wanted.extent, wanted.name_at)
+            );
             assert_eq!((symbol.arity, symbol.flags), (wanted.arity, wanted.flags));
-            assert_eq!(symbol.container.map(|key| key.0 - row.first_symbol), wanted.container.get().map(|at| at as u32));
+            assert_eq!(
+                symbol.container.map(|key| key.0 - row.first_symbol),
+                wanted.container.get().map(|at| at as u32)
+            );
         }
     }
 }
@@ -45,7 +55,8 @@ fn every_site_is_kept_but_those_of_local_values() {
     let (_cache, snapshot, _) = stored_sample();
     let service = snapshot.file_at("app/service.x").expect("a read").expect("a file");
     let sites = snapshot.sites_of(&service).expect("sites");
-    let places: Vec<_> = sites.iter().map(|site| (site.at.line, site.at.column, site.kind, site.verdict)).collect();
+    let places: Vec<_> =
+        sites.iter().map(|site| (site.at.line, site.at.column, site.kind, site.verdict)).collect();
     assert_eq!(
         places,
         [
@@ -57,7 +68,9 @@ fn every_site_is_kept_but_those_of_local_values() {
         ]
     );
     assert_eq!(service.verdicts, [3, 1, 1, 0, 0]);
-    let SiteTarget::Candidates(set) = sites[4].target else { panic!("an ambiguous site has candidates") };
+    let SiteTarget::Candidates(set) = sites[4].target else {
+        panic!("an ambiguous site has candidates")
+    };
     assert_eq!(snapshot.candidates(set).expect("candidates").len(), 2);
     let main = snapshot.file_at("app/main.x").expect("a read").expect("a file");
     let sites = snapshot.sites_of(&main).expect("sites");
@@ -76,7 +89,8 @@ fn files_depend_on_each_other_by_sites_and_imports() {
         true
     });
     visited.expect("edges");
-    let edges: Vec<_> = edges.into_iter().map(|(from, to, sites)| (path(from), path(to), sites)).collect();
+    let edges: Vec<_> =
+        edges.into_iter().map(|(from, to, sites)| (path(from), path(to), sites)).collect();
     let expected = [
         ("app/main.x", "app/service.x", 4),
         ("app/service.x", "app/base.x", 2),
@@ -97,7 +111,10 @@ fn the_same_graph_gives_the_same_rows() {
     assert_eq!(one.files().expect("files"), two.files().expect("files"));
     for file in one.files().expect("files") {
         assert_eq!(one.sites_of(&file).expect("sites"), two.sites_of(&file).expect("sites"));
-        assert_eq!(one.symbols_of(&file).expect("symbols"), two.symbols_of(&file).expect("symbols"));
+        assert_eq!(
+            one.symbols_of(&file).expect("symbols"),
+            two.symbols_of(&file).expect("symbols")
+        );
     }
 }
 
@@ -128,9 +145,18 @@ fn what_has_no_name_is_stored_without_one() {
     let mut builder = GraphBuilder::default();
     let file = builder.file("only.x", 0, "");
     let symbol = builder.symbol(file, SymbolKind::Function, "f", (1, 2), Options::default());
-    builder.site(file, Some(symbol), SiteKind::Import, "anything", (2, 0), Answer::Unknown, Step::Dynamic);
+    builder.site(
+        file,
+        Some(symbol),
+        SiteKind::Import,
+        "anything",
+        (2, 0),
+        Answer::Unknown,
+        Step::Dynamic,
+    );
     let (mut graph, _) = builder.finish();
-    let facts = std::sync::Arc::make_mut(graph.files[0].content.as_mut().expect("a file with facts"));
+    let facts =
+        std::sync::Arc::make_mut(graph.files[0].content.as_mut().expect("a file with facts"));
     facts.sites.list_mut()[0].name = NameId::NONE;
     let cache = Cache::new();
     cache.publish(&graph).expect("a store");
@@ -201,5 +227,8 @@ fn a_directory_that_cannot_be_made_is_named() {
     fs::write(&file, "").expect("a file");
     let location = Location::new(&file, std::path::Path::new("/r"));
     let error = location.lock(Duration::ZERO).expect_err("a file is no directory");
-    assert!(error.to_string().starts_with("creating store directory") && error.path.starts_with(&file), "{error}");
+    assert!(
+        error.to_string().starts_with("creating store directory") && error.path.starts_with(&file),
+        "{error}"
+    );
 }

@@ -1,4 +1,5 @@
-//! How deep a language is read is said where it matters: in what is known of a repository, and in empty answers.
+//! How deep a language is read is said where it matters: in what is known of a repository, and in
+//! empty answers.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +11,9 @@ use cograph::grammar::{self, Tier};
 use cograph::index::{Run, refresh};
 use cograph::model::cancel::CancelToken;
 use cograph::model::{RepoPath, SkipReason};
-use cograph::query::{ElsewhereSearch, GrepParams, OverviewParams, StatusParams, grep, overview, status, unread};
+use cograph::query::{
+    ElsewhereSearch, GrepParams, OverviewParams, StatusParams, grep, overview, status, unread,
+};
 use cograph::store::{Location, Snapshot, Store, SymbolKey};
 use tempfile::TempDir;
 
@@ -34,16 +37,26 @@ fn project(files: &[(&str, &str)]) -> Project {
     }
     let location = Location::new(&top.join("cache"), &top.join("root"));
     let cancel = CancelToken::new();
-    refresh(&location, Duration::ZERO, &Run::quiet(Limits { threads: 2, ..Limits::default() }, &cancel)).expect("indexed");
+    refresh(
+        &location,
+        Duration::ZERO,
+        &Run::quiet(Limits { threads: 2, ..Limits::default() }, &cancel),
+    )
+    .expect("indexed");
     let store = Arc::new(Store::open_newest(&location).expect("there is a store"));
-    Project { snapshot: store.snapshot(&cancel).expect("it can be read"), _directory: directory, files: known }
+    Project {
+        snapshot: store.snapshot(&cancel).expect("it can be read"),
+        _directory: directory,
+        files: known,
+    }
 }
 
 /// The only symbol of a name.
 fn symbol(project: &Project, name: &str) -> SymbolKey {
     let files = project.snapshot.files().expect("read");
     let symbols = files.iter().flat_map(|file| project.snapshot.symbols_of(file).expect("read"));
-    let mut named = symbols.filter(|symbol| project.snapshot.name(symbol.name).expect("read") == name);
+    let mut named =
+        symbols.filter(|symbol| project.snapshot.name(symbol.name).expect("read") == name);
     let only = named.next().expect("it is there");
     assert!(named.next().is_none(), "there is one symbol of that name");
     only.key
@@ -51,28 +64,45 @@ fn symbol(project: &Project, name: &str) -> SymbolKey {
 
 #[test]
 fn the_tier_of_each_language_is_said() {
-    let project = project(&[("a.py", "def f():\n    pass\n"), ("b.rb", "def g\n  h(1)\nend\n"), ("c.toml", "[one]\ntwo = 3\n")]);
+    let project = project(&[
+        ("a.py", "def f():\n    pass\n"),
+        ("b.rb", "def g\n  h(1)\nend\n"),
+        ("c.toml", "[one]\ntwo = 3\n"),
+    ]);
     let cancel = CancelToken::new();
     let found = status(&project.snapshot, &StatusParams::default(), &cancel).expect("answered");
-    let mut tiers: Vec<_> = found.languages.iter().map(|language| (language.name.as_str(), language.tier)).collect();
+    let mut tiers: Vec<_> =
+        found.languages.iter().map(|language| (language.name.as_str(), language.tier)).collect();
     tiers.sort();
     assert_eq!(tiers, [("python", Tier::Full), ("ruby", Tier::Shared), ("toml", Tier::Structure)]);
-    let sites = |name: &str| found.languages.iter().find(|language| language.name == name).map(|language| language.sites.total());
+    let sites = |name: &str| {
+        found
+            .languages
+            .iter()
+            .find(|language| language.name == name)
+            .map(|language| language.sites.total())
+    };
     assert_eq!((sites("ruby"), sites("toml")), (Some(1), Some(0)));
     let found = overview(&project.snapshot, &OverviewParams::default(), &cancel).expect("answered");
-    let mut tiers: Vec<_> = found.languages.iter().map(|share| (share.name.as_str(), share.tier)).collect();
+    let mut tiers: Vec<_> =
+        found.languages.iter().map(|share| (share.name.as_str(), share.tier)).collect();
     tiers.sort();
     assert_eq!(tiers, [("python", Tier::Full), ("ruby", Tier::Shared), ("toml", Tier::Structure)]);
 }
 
 #[test]
 fn that_nobody_uses_a_symbol_is_no_claim_where_references_are_not_read() {
-    let project = project(&[("a.py", "def lonely():\n    pass\n"), ("c.toml", "[single]\ntwo = 3\n")]);
+    let project =
+        project(&[("a.py", "def lonely():\n    pass\n"), ("c.toml", "[single]\ntwo = 3\n")]);
     let cancel = CancelToken::new();
     let mut search = ElsewhereSearch::new(&project.snapshot, &project.files, &cancel);
     for (name, expected) in [("lonely", None), ("single", Some("toml"))] {
         let found = search.of(&[symbol(&project, name)]).expect("answered");
-        assert_eq!((found.not_read.as_deref(), found.is_nowhere()), (expected, expected.is_none()), "{name}");
+        assert_eq!(
+            (found.not_read.as_deref(), found.is_nowhere()),
+            (expected, expected.is_none()),
+            "{name}"
+        );
     }
 }
 
@@ -90,32 +120,56 @@ fn a_repository_of_which_nothing_is_read_says_so() {
 fn large_files_of_data_are_left_out_and_listed() {
     let small = "{\"one\": {\"two\": 3}}";
     let large = format!("{{\"big\": [\n{}0]}}", "1,\n".repeat(40_000));
-    let project = project(&[("small.json", small), ("large.json", &large), ("big.py", "def big():\n    pass\n")]);
+    let project = project(&[
+        ("small.json", small),
+        ("large.json", &large),
+        ("big.py", "def big():\n    pass\n"),
+    ]);
     let files = project.snapshot.files().expect("read");
-    let skipped = |path: &str| files.iter().find(|file| file.path.as_str() == path).and_then(|file| file.skipped);
+    let skipped = |path: &str| {
+        files.iter().find(|file| file.path.as_str() == path).and_then(|file| file.skipped)
+    };
     assert_eq!((skipped("small.json"), skipped("large.json")), (None, Some(SkipReason::TooLarge)));
-    let json = grammar::detect(&RepoPath::new("x.json").expect("a path"), &[], &[]).expect("a language");
-    assert!(grammar::most_bytes(json).is_some_and(|most| (small.len() as u64) < most && most < large.len() as u64));
+    let json =
+        grammar::detect(&RepoPath::new("x.json").expect("a path"), &[], &[]).expect("a language");
+    assert!(
+        grammar::most_bytes(json)
+            .is_some_and(|most| (small.len() as u64) < most && most < large.len() as u64)
+    );
     // They are text all the same.
     let cancel = CancelToken::new();
     let params = GrepParams { pattern: "big".to_owned(), ..GrepParams::default() };
     let found = grep(&project.snapshot, &project.files, &params, &cancel).expect("searched");
     assert_eq!((found.searched, found.not_text), (3, 0));
-    assert_eq!(found.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["big.py", "large.json"]);
+    assert_eq!(
+        found.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(),
+        ["big.py", "large.json"]
+    );
     let symbol = symbol(&project, "big");
-    let said = ElsewhereSearch::new(&project.snapshot, &project.files, &cancel).of(&[symbol]).expect("answered");
-    assert_eq!((said.lines, said.unsearched), (vec![(RepoPath::new("large.json").expect("a path"), 1)], 0));
+    let said = ElsewhereSearch::new(&project.snapshot, &project.files, &cancel)
+        .of(&[symbol])
+        .expect("answered");
+    assert_eq!(
+        (said.lines, said.unsearched),
+        (vec![(RepoPath::new("large.json").expect("a path"), 1)], 0)
+    );
 }
 
 #[test]
 fn fixtures_of_shared_languages_claim_no_more_than_they_may() {
     let mut verdicts = 0;
     for language in grammar::all().into_iter().filter(|language| language.tier() == Tier::Shared) {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars").join(language.name).join("fixtures");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("grammars")
+            .join(language.name)
+            .join("fixtures");
         for entry in fs::read_dir(folder).expect("every language has fixtures") {
-            let text = fs::read_to_string(entry.expect("a readable folder").path()).expect("a readable fixture");
+            let text = fs::read_to_string(entry.expect("a readable folder").path())
+                .expect("a readable fixture");
             for line in text.lines().skip_while(|line| *line != "//= sites") {
-                let Some((verdict, step)) = line.rsplit_once(" (").and_then(|(_, end)| end.strip_suffix(')')?.split_once(", "))
+                let Some((verdict, step)) = line
+                    .rsplit_once(" (")
+                    .and_then(|(_, end)| end.strip_suffix(')')?.split_once(", "))
                 else {
                     continue;
                 };

@@ -1,18 +1,22 @@
-//! Answers on which a reader acts, as the program gives them: that nobody uses a symbol, that nothing else overrides it. What else the
-//! repository has of that symbol stands in the same answer, and where there is nothing else, that is said.
+//! Answers on which a reader acts, as the program gives them: that nobody uses a symbol, that
+//! nothing else overrides it. What else the repository has of that symbol stands in the same
+//! answer, and where there is nothing else, that is said.
 
 use super::bad_input::setup::Repository;
 
 const FILES: [(&str, &[u8]); 5] = [
     (
         "app.py",
-        b"from timers import every\n\n\ndef tick():\n    pass\n\n\ndef set_command():\n    pass\n\n\ndef get_command():\n    pass\n\n\n\
+        b"from timers import every\n\n\ndef tick():\n    pass\n\n\ndef set_command():\n    pass\n\n\
+          \ndef get_command():\n    pass\n\n\n\
           def lonely():\n    pass\n\n\nevery(5, tick)\n",
     ),
-    ("commands.def", b"{\"set\", set_command},\n{\"get\", get_command},\n{\"get\", get_command},\n"),
+    ("commands.def", b"{\"set\", set_command},\n{\"get\", get_command},\n\
+                       {\"get\", get_command},\n"),
     (
         "chain.py",
-        b"class Handler:\n    def respond(self, request):\n        chain = self.load()\n        return chain(request)\n\n    def load(self):\n        \
+        b"class Handler:\n    def respond(self, request):\n        chain = self.load()\n        \
+          return chain(request)\n\n    def load(self):\n        \
           return unknown.middleware\n\n\ndef view(request):\n    return request\n",
     ),
     ("quiet.py", b"def start():\n    return 1\n\n\ndef stop():\n    return 2\n"),
@@ -26,7 +30,12 @@ fn asked(arguments: &[&str]) -> String {
 #[test]
 fn a_function_that_is_handed_on_as_a_value_is_not_said_to_be_unused() {
     let trace = asked(&["trace", "tick"]);
-    assert!(trace.starts_with("0 callers of tick (app.py:4); call sites: 0; used without a call at 1 place"), "{trace}");
+    assert!(
+        trace.starts_with(
+            "0 callers of tick (app.py:4); call sites: 0; used without a call at 1 place"
+        ),
+        "{trace}"
+    );
     assert!(trace.contains("\napp.py: read (top):20"), "{trace}");
 }
 
@@ -34,10 +43,16 @@ fn a_function_that_is_handed_on_as_a_value_is_not_said_to_be_unused() {
 fn a_name_in_text_that_no_language_reads_is_shown() {
     for command in ["references", "trace"] {
         let answer = asked(&[command, "get_command"]);
-        assert!(answer.contains("its name stands in 2 lines that no reference accounts for"), "{answer}");
+        assert!(
+            answer.contains("its name stands in 2 lines that no reference accounts for"),
+            "{answer}"
+        );
         assert!(answer.contains("\ncommands.def: 2, 3"), "{answer}");
         let answer = asked(&[command, "set_command"]);
-        assert!(answer.contains("its name stands in 1 line that no reference accounts for"), "of whole words: {answer}");
+        assert!(
+            answer.contains("its name stands in 1 line that no reference accounts for"),
+            "of whole words: {answer}"
+        );
     }
 }
 
@@ -45,14 +60,22 @@ fn a_name_in_text_that_no_language_reads_is_shown() {
 fn where_every_line_with_the_name_is_accounted_for_that_is_said() {
     for command in ["references", "trace"] {
         let answer = asked(&[command, "lonely"]);
-        assert!(answer.contains("; every other line with its name belongs to a symbol or reference that is known"), "{answer}");
+        assert!(
+            answer.contains(
+                "; every other line with its name belongs to a symbol or reference that is known"
+            ),
+            "{answer}"
+        );
     }
 }
 
 #[test]
 fn no_path_is_final_only_where_every_call_could_be_followed() {
     let answer = asked(&["trace", "Handler.respond", "--to", "view"]);
-    assert!(answer.contains("none along calls whose target is known; 1 other on the way not followed"), "{answer}");
+    assert!(
+        answer.contains("none along calls whose target is known; 1 other on the way not followed"),
+        "{answer}"
+    );
     assert!(answer.contains("\nchain.py: chain:4"), "{answer}");
     let answer = asked(&["trace", "start", "--to", "stop"]);
     assert!(answer.contains("there is none at any depth"), "{answer}");
@@ -63,7 +86,8 @@ fn what_overrides_a_method_is_listed_however_far_down_it_is() {
     let mut source = "class Base:\n    def run(self):\n        pass\n".to_owned();
     for number in 0..30 {
         let base = if number < 10 { "Base".to_owned() } else { format!("C{}", number - 10) };
-        source.push_str(&format!("\n\nclass C{number}({base}):\n    def run(self):\n        pass\n"));
+        source
+            .push_str(&format!("\n\nclass C{number}({base}):\n    def run(self):\n        pass\n"));
     }
     let repository = Repository::with(&[("all.py", source.as_bytes())]);
     let answer = repository.asked(&["references", "Base.run"]);
@@ -73,11 +97,19 @@ fn what_overrides_a_method_is_listed_however_far_down_it_is() {
 
 #[test]
 fn an_import_leads_to_a_link_only_as_long_as_that_is_there() {
-    let files: [(&str, &[u8]); 3] =
-        [("Cargo.toml", b"[package]\nname = \"a\"\n"), ("src/lib.rs", b"mod gone;\n"), ("notes.txt", b"nothing\n")];
+    let files: [(&str, &[u8]); 3] = [
+        ("Cargo.toml", b"[package]\nname = \"a\"\n"),
+        ("src/lib.rs", b"mod gone;\n"),
+        ("notes.txt", b"nothing\n"),
+    ];
     let repository = Repository::with(&files);
     let link = repository.root().join("src/gone.rs");
-    let verdict = || repository.asked(&["sql", "SELECT verdict FROM refs WHERE kind = 'import'"]).trim_end().to_owned();
+    let verdict = || {
+        repository
+            .asked(&["sql", "SELECT verdict FROM refs WHERE kind = 'import'"])
+            .trim_end()
+            .to_owned()
+    };
     std::os::unix::fs::symlink("../notes.txt", &link).expect("created");
     assert!(verdict().ends_with("\nresolved"), "{}", verdict());
     std::fs::remove_file(&link).expect("removed");

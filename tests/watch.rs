@@ -1,5 +1,5 @@
-//! What a watch reports: everything that the index looks at, at once, whatever happens to the directories around it, and nothing
-//! of what it does not look at.
+//! What a watch reports: everything that the index looks at, at once, whatever happens to the
+//! directories around it, and nothing of what it does not look at.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -129,7 +129,8 @@ fn more_than_the_queue_holds_means_everything() {
     let project = Project::with(&["a.py", "sub/b.py"]);
     let mut watch = project.watch();
     for number in 0..20_000 {
-        fs::write(project.root.join(if number % 2 == 0 { "a.py" } else { "sub/b.py" }), "x").expect("written");
+        fs::write(project.root.join(if number % 2 == 0 { "a.py" } else { "sub/b.py" }), "x")
+            .expect("written");
     }
     fs::create_dir(project.root.join("unseen")).expect("created");
     let hints = project.drain(&mut watch);
@@ -140,17 +141,23 @@ fn more_than_the_queue_holds_means_everything() {
 
 #[test]
 fn a_root_that_goes_is_an_error() {
-    for by in [|root: &Path| fs::remove_dir_all(root), |root: &Path| fs::rename(root, root.with_file_name("elsewhere"))] {
+    for by in [
+        |root: &Path| fs::remove_dir_all(root),
+        |root: &Path| fs::rename(root, root.with_file_name("elsewhere")),
+    ] {
         let project = Project::with(&["a.py"]);
         let mut watch = project.watch();
         by(&project.root).expect("it is ours");
         let error = watch.drain(&project.cancel).expect_err("there is nothing to watch");
         assert!(matches!(&error, WatchError::Lost { root } if *root == project.root), "{error}");
     }
-    // Somebody is in the directory that is gone, as a server is in its working directory: the system keeps it, and reports nothing.
+    // Somebody is in the directory that is gone, as a server is in its working directory: the
+    // system keeps it, and reports nothing.
     for by in [
         |root: &Path| fs::remove_dir_all(root),
-        |root: &Path| fs::rename(root.parent().expect("it is not the top"), root.join("../../elsewhere")),
+        |root: &Path| {
+            fs::rename(root.parent().expect("it is not the top"), root.join("../../elsewhere"))
+        },
     ] {
         let project = Project::with(&["root/a.py"]);
         let root = project.root.join("root");

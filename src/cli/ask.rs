@@ -1,5 +1,6 @@
-//! The query commands: one for each tool of the server, made from its table. They take the same parameters, ask the same
-//! questions and render the same answers; the first parameter needs no name here.
+//! The query commands: one for each tool of the server, made from its table. They take the same
+//! parameters, ask the same questions and render the same answers; the first parameter needs no
+//! name here.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,7 +17,8 @@ use crate::cli::output::progress::Bar;
 use crate::config::Config;
 use crate::model::cancel::CancelToken;
 use crate::server::{
-    self, Form, Host, Outcome, Parameter, Patience, ProgressReport, Repositories, ServerState, Shape, TOOLS, Tool,
+    self, Form, Host, Outcome, Parameter, Patience, ProgressReport, Repositories, ServerState,
+    Shape, TOOLS, Tool,
 };
 
 /// A person waits for an index until it is there, or stops the program.
@@ -25,10 +27,23 @@ const TO_THE_END: Duration = Duration::from_secs(24 * 3600);
 /// The commands for all tools.
 pub(super) fn commands() -> impl Iterator<Item = clap::Command> {
     TOOLS.iter().map(|tool| {
-        let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the whole answer as JSON");
-        let own = tool.own.iter().enumerate().map(|(position, parameter)| argument(parameter, position == 0));
-        let common = tool.parameters().skip(tool.own.len()).map(|parameter| argument(parameter, false));
-        clap::Command::new(tool.name).about(tool.title).long_about(tool.about).args(own).args(common).arg(json)
+        let json = Arg::new("json")
+            .long("json")
+            .action(ArgAction::SetTrue)
+            .help("Print the whole answer as JSON");
+        let own = tool
+            .own
+            .iter()
+            .enumerate()
+            .map(|(position, parameter)| argument(parameter, position == 0));
+        let common =
+            tool.parameters().skip(tool.own.len()).map(|parameter| argument(parameter, false));
+        clap::Command::new(tool.name)
+            .about(tool.title)
+            .long_about(tool.about)
+            .args(own)
+            .args(common)
+            .arg(json)
     })
 }
 
@@ -36,20 +51,30 @@ fn argument(parameter: &'static Parameter, is_first: bool) -> Arg {
     let argument = Arg::new(parameter.name).help(parameter.about).required(parameter.required);
     let argument = match parameter.shape {
         Shape::Flag => argument.action(ArgAction::SetTrue),
-        Shape::Word(words) => argument.value_parser(PossibleValuesParser::new(words.iter().copied())),
-        Shape::Integer { least, most } => argument.value_parser(value_parser!(u64).range(least..=most)),
+        Shape::Word(words) => {
+            argument.value_parser(PossibleValuesParser::new(words.iter().copied()))
+        }
+        Shape::Integer { least, most } => {
+            argument.value_parser(value_parser!(u64).range(least..=most))
+        }
         Shape::Text { .. } => argument,
         Shape::Texts { words, .. } => {
             let words = words();
             let argument = argument.action(ArgAction::Append);
-            let argument = if is_first { argument.num_args(1..) } else { argument.value_delimiter(',') };
-            if words.is_empty() { argument } else { argument.value_parser(PossibleValuesParser::new(words)) }
+            let argument =
+                if is_first { argument.num_args(1..) } else { argument.value_delimiter(',') };
+            if words.is_empty() {
+                argument
+            } else {
+                argument.value_parser(PossibleValuesParser::new(words))
+            }
         }
     };
     if is_first { argument } else { argument.long(long_name(parameter)) }
 }
 
-/// The parameter's name as people type it. It is kept for the life of the program, as the command line wants it.
+/// The parameter's name as people type it. It is kept for the life of the program, as the command
+/// line wants it.
 fn long_name(parameter: &'static Parameter) -> &'static str {
     static NAMES: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
         let parameters = TOOLS.iter().flat_map(|tool| tool.parameters());
@@ -66,24 +91,33 @@ pub(super) fn repositories(config: &Config, root: PathBuf) -> Repositories {
 
 /// Runs the command of a tool.
 pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) -> Result<(), Stop> {
-    let root = RootArgument { root: matches.get_one::<String>("root").map(Into::into) }.repository(config)?.root;
+    let root = RootArgument { root: matches.get_one::<String>("root").map(Into::into) }
+        .repository(config)?
+        .root;
     let given = tool
         .parameters()
         .filter(|parameter| parameter.name != "root")
         .map(|parameter| (parameter.name, words(parameter, matches)));
-    let arguments = server::Arguments::from_words(tool, given.filter(|(_, words)| !words.is_empty())).map_err(Stop::Usage)?;
+    let arguments =
+        server::Arguments::from_words(tool, given.filter(|(_, words)| !words.is_empty()))
+            .map_err(Stop::Usage)?;
     let (repositories, person) = (repositories(config, root), Person::new());
     let form = if matches.get_flag("json") { Form::Json } else { Form::Text };
     let reply = server::call(tool, &arguments, &repositories, &person, form);
     drop(person);
     match reply.outcome {
         Outcome::Missing => Err(Stop::NothingFound(reply.text)),
-        Outcome::Refused | Outcome::Failed | Outcome::Stopped => {
-            Err(Stop::Failure { message: reply.text, hint: format!("see `cograph {} --help`", tool.name) })
-        }
+        Outcome::Refused | Outcome::Failed | Outcome::Stopped => Err(Stop::Failure {
+            message: reply.text,
+            hint: format!("see `cograph {} --help`", tool.name),
+        }),
         Outcome::Found | Outcome::Nothing | Outcome::NotYet => {
             to_stdout(|out| writeln!(out, "{}", reply.text.trim_end_matches('\n')))?;
-            if reply.outcome == Outcome::Nothing { Err(Stop::NothingFound(String::new())) } else { Ok(()) }
+            if reply.outcome == Outcome::Nothing {
+                Err(Stop::NothingFound(String::new()))
+            } else {
+                Ok(())
+            }
         }
     }
 }
@@ -98,7 +132,9 @@ fn words(parameter: &Parameter, matches: &ArgMatches) -> Vec<String> {
                 Vec::new()
             }
         }
-        Shape::Integer { .. } => matches.get_one::<u64>(parameter.name).map(u64::to_string).into_iter().collect(),
+        Shape::Integer { .. } => {
+            matches.get_one::<u64>(parameter.name).map(u64::to_string).into_iter().collect()
+        }
         Shape::Text { .. } | Shape::Word(_) | Shape::Texts { .. } => {
             matches.get_many::<String>(parameter.name).into_iter().flatten().cloned().collect()
         }

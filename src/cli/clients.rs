@@ -1,5 +1,6 @@
-//! Programs that use this server, and where each keeps its list of servers: files and commands as their makers document them.
-//! Shared by `install`, which changes those files, and `doctor`, which only reads them.
+//! Programs that use this server, and where each keeps its list of servers: files and commands as
+//! their makers document them. Shared by `install`, which changes those files, and `doctor`, which
+//! only reads them.
 
 mod json;
 #[cfg(test)]
@@ -87,11 +88,15 @@ pub(super) static CLIENTS: [Client; 5] = [
         format: Format::Json { section: "mcpServers", relaxed: false, typed: true },
         user_file: |user| Some(user.claude.as_ref().or(user.home.as_ref())?.join(".claude.json")),
         project_file: ".mcp.json",
-        add: |scope, entry| Some(words(&["mcp", "add", "--scope", scope.word(), NAME, "--"], entry)),
+        add: |scope, entry| {
+            Some(words(&["mcp", "add", "--scope", scope.word(), NAME, "--"], entry))
+        },
         remove: |scope| Some(texts(&["mcp", "remove", "--scope", scope.word(), NAME])),
         next: |scope| match scope {
             Scope::User => "`claude mcp list` shows it; sessions that run see it after a restart",
-            Scope::Project => "Claude Code asks each user once whether the servers of the project may be used",
+            Scope::Project => {
+                "Claude Code asks each user once whether the servers of the project may be used"
+            }
         },
     },
     Client {
@@ -101,7 +106,9 @@ pub(super) static CLIENTS: [Client; 5] = [
         format: Format::Toml { section: "mcp_servers" },
         user_file: |user| Some(user.codex.as_ref()?.join("config.toml")),
         project_file: ".codex/config.toml",
-        add: |scope, entry| (scope == Scope::User).then(|| words(&["mcp", "add", NAME, "--"], entry)),
+        add: |scope, entry| {
+            (scope == Scope::User).then(|| words(&["mcp", "add", NAME, "--"], entry))
+        },
         remove: |scope| (scope == Scope::User).then(|| texts(&["mcp", "remove", NAME])),
         next: |scope| match scope {
             Scope::User => "`codex mcp list` shows it",
@@ -137,7 +144,9 @@ pub(super) static CLIENTS: [Client; 5] = [
         format: Format::Json { section: "servers", relaxed: true, typed: true },
         user_file: visual_studio_code,
         project_file: ".vscode/mcp.json",
-        add: |scope, entry| (scope == Scope::User).then(|| vec!["--add-mcp".to_owned(), described(entry)]),
+        add: |scope, entry| {
+            (scope == Scope::User).then(|| vec!["--add-mcp".to_owned(), described(entry)])
+        },
         remove: |_| None,
         next: |_| "the command `MCP: List Servers` shows it and starts it",
     },
@@ -158,13 +167,22 @@ fn texts(words: &[&str]) -> Vec<String> {
 }
 
 fn words(first: &[&str], entry: &ServerEntry) -> Vec<String> {
-    texts(first).into_iter().chain([entry.command.clone()]).chain(entry.arguments.iter().cloned()).collect()
+    texts(first)
+        .into_iter()
+        .chain([entry.command.clone()])
+        .chain(entry.arguments.iter().cloned())
+        .collect()
 }
 
 /// An entry with its name, as one program wants it on its command line.
 fn described(entry: &ServerEntry) -> String {
     let arguments: Vec<String> = entry.arguments.iter().map(|argument| quoted(argument)).collect();
-    format!("{{\"name\":{},\"command\":{},\"args\":[{}]}}", quoted(NAME), quoted(&entry.command), arguments.join(","))
+    format!(
+        "{{\"name\":{},\"command\":{},\"args\":[{}]}}",
+        quoted(NAME),
+        quoted(&entry.command),
+        arguments.join(",")
+    )
 }
 
 /// The client of a name.
@@ -247,7 +265,9 @@ impl List<'_> {
     /// The text with this server in the list; everything else as it was.
     pub(super) fn with(&self, entry: &ServerEntry) -> Result<String, String> {
         match self.format {
-            Format::Json { section, relaxed, typed } => json::with(self.text, relaxed, section, NAME, entry, typed),
+            Format::Json { section, relaxed, typed } => {
+                json::with(self.text, relaxed, section, NAME, entry, typed)
+            }
             Format::Toml { section } => toml::with(self.text, section, NAME, entry),
         }
     }
@@ -255,7 +275,9 @@ impl List<'_> {
     /// The text without this server; everything else as it was.
     pub(super) fn without(&self) -> Result<String, String> {
         match self.format {
-            Format::Json { section, relaxed, .. } => json::without(self.text, relaxed, section, NAME),
+            Format::Json { section, relaxed, .. } => {
+                json::without(self.text, relaxed, section, NAME)
+            }
             Format::Toml { section } => toml::without(self.text, section, NAME),
         }
     }
@@ -263,7 +285,9 @@ impl List<'_> {
     /// Whether the two say the same about everything but this server, whatever their spaces.
     pub(super) fn agrees_with(&self, other: &List<'_>) -> bool {
         match self.format {
-            Format::Json { section, relaxed, .. } => json::agree(self.text, other.text, relaxed, section, NAME),
+            Format::Json { section, relaxed, .. } => {
+                json::agree(self.text, other.text, relaxed, section, NAME)
+            }
             Format::Toml { section } => toml::agree(self.text, other.text, section, NAME),
         }
     }
@@ -274,11 +298,12 @@ impl List<'_> {
     }
 }
 
-/// Where a path in a repository leads, if that is out of the repository: through the file itself or a directory above it.
-/// `root` is canonical.
+/// Where a path in a repository leads, if that is out of the repository: through the file itself or
+/// a directory above it. `root` is canonical.
 pub(super) fn outside(path: &Path, root: &Path) -> Option<PathBuf> {
     let mut existing = path;
-    // What is not there yet is made where the directories above it are. A link that leads nowhere is there.
+    // What is not there yet is made where the directories above it are. A link that leads nowhere
+    // is there.
     while existing.symlink_metadata().is_err() {
         existing = existing.parent()?;
     }
@@ -304,7 +329,11 @@ fn read_with(path: &Path, flags: OFlags) -> io::Result<Option<String>> {
     let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from) {
         Ok(file) => File::from(file),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(None);
+        }
         Err(error) => return Err(error),
     };
     if !file.metadata()?.is_file() {

@@ -1,4 +1,5 @@
-//! `cograph coverage`: what of the calls in a directory is there as references, one JSON object a file. For those who write manifests.
+//! `cograph coverage`: what of the calls in a directory is there as references, one JSON object a
+//! file. For those who write manifests.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -25,13 +26,19 @@ pub(super) struct CoverageArguments {
 
 pub(super) fn run(config: &Config, arguments: &CoverageArguments) -> Result<(), Stop> {
     let root = config.repository_at(&arguments.directory)?.root;
-    let walk = source::walk(&root, config.limits.threads, &CancelToken::new()).map_err(crate::index::IndexError::from)?;
+    let walk = source::walk(&root, config.limits.threads, &CancelToken::new())
+        .map_err(crate::index::IndexError::from)?;
     let (place, neighbours) = (Root::new(&root), vec![0; grammar::count()]);
     for file in &walk.files {
         let head = source::read_head(&place, &file.path, HEAD).unwrap_or_default();
         let Some(language) = grammar::detect(&file.path, &head, &neighbours) else { continue };
         let Ok(text) = source::read(&place, &file.path, &config.limits).text else { continue };
-        let coverage = extract::coverage(language, file.path.as_str(), &text.bytes, extract::Limits::default());
+        let coverage = extract::coverage(
+            language,
+            file.path.as_str(),
+            &text.bytes,
+            extract::Limits::default(),
+        );
         let line = line(&file.path, grammar::names()[usize::from(language.0)], &coverage);
         to_stdout(|out| writeln!(out, "{line}"))?;
     }
@@ -40,7 +47,10 @@ pub(super) fn run(config: &Config, arguments: &CoverageArguments) -> Result<(), 
 
 fn line(path: &RepoPath, language: &str, coverage: &Coverage) -> String {
     let places = |places: &[(u32, String)]| {
-        places.iter().map(|(line, what)| Object::new().number("line", u64::from(*line)).text("what", what)).collect::<Vec<_>>()
+        places
+            .iter()
+            .map(|(line, what)| Object::new().number("line", u64::from(*line)).text("what", what))
+            .collect::<Vec<_>>()
     };
     Object::new()
         .text("path", path.as_str())

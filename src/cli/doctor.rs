@@ -1,4 +1,5 @@
-//! `cograph doctor`: tries everything that a client depends on, and says what is wrong and how to mend it. Changes nothing.
+//! `cograph doctor`: tries everything that a client depends on, and says what is wrong and how to
+//! mend it. Changes nothing.
 
 mod configurations;
 mod ground;
@@ -53,7 +54,13 @@ struct Finding {
 
 impl Finding {
     fn good(area: &str, text: impl Into<String>) -> Self {
-        Self { area: area.to_owned(), verdict: Verdict::Good, text: text.into(), hint: String::new(), numbers: Vec::new() }
+        Self {
+            area: area.to_owned(),
+            verdict: Verdict::Good,
+            text: text.into(),
+            hint: String::new(),
+            numbers: Vec::new(),
+        }
     }
 
     fn note(area: &str, text: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -81,7 +88,10 @@ impl Verdict {
 }
 
 /// Looks at everything. Ends with a failure code if there is a problem.
-pub(super) fn run(config: Result<Config, ConfigError>, arguments: &DoctorArguments) -> Result<(), Stop> {
+pub(super) fn run(
+    config: Result<Config, ConfigError>,
+    arguments: &DoctorArguments,
+) -> Result<(), Stop> {
     let user = User::from_environment();
     let patience = Duration::from_secs(arguments.timeout);
     let mut findings = Vec::new();
@@ -111,7 +121,11 @@ pub(super) fn run(config: Result<Config, ConfigError>, arguments: &DoctorArgumen
             let root = root.map(|root| root.display().to_string()).unwrap_or_default();
             writeln!(out, "{}", json(&root, &findings, problems))
         }
-        false => write!(out, "{}", text(&root.map(|root| shown(&root)).unwrap_or_default(), &findings, problems)),
+        false => write!(
+            out,
+            "{}",
+            text(&root.map(|root| shown(&root)).unwrap_or_default(), &findings, problems)
+        ),
     })?;
     if problems > 0 { Err(Stop::Problems) } else { Ok(()) }
 }
@@ -119,7 +133,12 @@ pub(super) fn run(config: Result<Config, ConfigError>, arguments: &DoctorArgumen
 fn text(root: &str, findings: &[Finding], problems: usize) -> String {
     let mut text = format!("cograph {} in {root}\n", env!("CARGO_PKG_VERSION"));
     for finding in findings {
-        text += &format!("{:8} {}: {}\n", finding.verdict.word(), one_line(&finding.area), one_line(&finding.text));
+        text += &format!(
+            "{:8} {}: {}\n",
+            finding.verdict.word(),
+            one_line(&finding.area),
+            one_line(&finding.text)
+        );
         if !finding.hint.is_empty() {
             text += &format!("{:8} -> {}\n", "", one_line(&finding.hint));
         }
@@ -133,10 +152,17 @@ fn text(root: &str, findings: &[Finding], problems: usize) -> String {
 
 fn json(root: &str, findings: &[Finding], problems: usize) -> String {
     let one = |finding: &Finding| {
-        let object = Object::new().text("area", &finding.area).text("verdict", finding.verdict.word());
+        let object =
+            Object::new().text("area", &finding.area).text("verdict", finding.verdict.word());
         let object = object.text("text", &finding.text).text("hint", &finding.hint);
         finding.numbers.iter().fold(object, |object, (name, number)| object.number(name, *number))
     };
-    let object = Object::new().boolean("healthy", problems == 0).text("version", env!("CARGO_PKG_VERSION")).text("root", root);
-    object.number("problems", problems as u64).list("findings", findings.iter().map(one).collect()).finish()
+    let object = Object::new()
+        .boolean("healthy", problems == 0)
+        .text("version", env!("CARGO_PKG_VERSION"))
+        .text("root", root);
+    object
+        .number("problems", problems as u64)
+        .list("findings", findings.iter().map(one).collect())
+        .finish()
 }

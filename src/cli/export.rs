@@ -1,4 +1,5 @@
-//! `cograph export`: parts of the graph as JSON lines for other programs, from the store that all questions are answered from.
+//! `cograph export`: parts of the graph as JSON lines for other programs, from the store that all
+//! questions are answered from.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +13,9 @@ use crate::index::IndexError;
 use crate::model::facts::flags;
 use crate::model::{SiteKind, Span, SymbolKind, Verdict};
 use crate::server::Unavailable;
-use crate::store::{FileKey, FileRow, SiteRow, SiteTarget, Snapshot, StoreError, SymbolKey, SymbolRow};
+use crate::store::{
+    FileKey, FileRow, SiteRow, SiteTarget, Snapshot, StoreError, SymbolKey, SymbolRow,
+};
 
 /// What is exported.
 #[derive(Debug, clap::Subcommand)]
@@ -35,7 +38,8 @@ pub(super) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What is read of a store: pairs of caller and callee in the order of their files and of their places there.
+/// What is read of a store: pairs of caller and callee in the order of their files and of their
+/// places there.
 struct Calls<'s> {
     snapshot: &'s Snapshot,
     /// By path, which is not the order of their keys once files were added.
@@ -54,7 +58,8 @@ struct Callee {
     kind: SymbolKind,
 }
 
-/// The function around a site, or none at the top of a file; and what it calls, with the place of its file first.
+/// The function around a site, or none at the top of a file; and what it calls, with the place of
+/// its file first.
 type Pair = (Option<SymbolKey>, (usize, SymbolKey));
 
 impl<'s> Calls<'s> {
@@ -76,7 +81,8 @@ impl<'s> Calls<'s> {
         let best = self.best_of_each_pair(&symbols, sites)?;
         let mut lines = String::new();
         for ((caller, (_, callee)), call) in best {
-            let (caller, callee) = (caller.and_then(|caller| symbols.get(caller)), &self.callees[&callee]);
+            let (caller, callee) =
+                (caller.and_then(|caller| symbols.get(caller)), &self.callees[&callee]);
             // What has no name cannot be told from others.
             if !callee.name.is_empty() {
                 let _ = writeln!(lines, "{}", self.line(place, caller, callee, &call));
@@ -86,7 +92,11 @@ impl<'s> Calls<'s> {
     }
 
     /// The best-proven call of each pair: the first site with the strongest verdict.
-    fn best_of_each_pair(&mut self, symbols: &Symbols, sites: Vec<SiteRow>) -> Result<BTreeMap<Pair, SiteRow>, StoreError> {
+    fn best_of_each_pair(
+        &mut self,
+        symbols: &Symbols,
+        sites: Vec<SiteRow>,
+    ) -> Result<BTreeMap<Pair, SiteRow>, StoreError> {
         let mut best: BTreeMap<Pair, SiteRow> = BTreeMap::new();
         for site in sites {
             let SiteTarget::Symbol(callee) = site.target else { continue };
@@ -108,15 +118,29 @@ impl<'s> Calls<'s> {
         }
         let Some(row) = self.snapshot.symbol(callee)? else { return Ok(None) };
         let Some(&file) = self.places.get(&row.file) else { return Ok(None) };
-        self.callees.insert(callee, Callee { file, name: row.name_text, line: row.name_at.line, kind: row.kind });
+        self.callees.insert(
+            callee,
+            Callee { file, name: row.name_text, line: row.name_at.line, kind: row.kind },
+        );
         Ok(Some(file))
     }
 
-    fn line(&self, caller_file: usize, caller: Option<&SymbolRow>, callee: &Callee, call: &SiteRow) -> String {
+    fn line(
+        &self,
+        caller_file: usize,
+        caller: Option<&SymbolRow>,
+        callee: &Callee,
+        call: &SiteRow,
+    ) -> String {
         let line = Object::new().text("caller_file", self.files[caller_file].path.as_str());
         let line = match caller.filter(|caller| !caller.name_text.is_empty()) {
-            Some(caller) => line.text("caller_name", &caller.name_text).number("caller_line", u64::from(caller.name_at.line)),
-            None => line.text("caller_name", "<module>").number("caller_line", 0).boolean("module", true),
+            Some(caller) => line
+                .text("caller_name", &caller.name_text)
+                .number("caller_line", u64::from(caller.name_at.line)),
+            None => line
+                .text("caller_name", "<module>")
+                .number("caller_line", 0)
+                .boolean("module", true),
         };
         let kind = if callee.kind == SymbolKind::Macro { "macro" } else { call.kind.word() };
         line.text("callee_file", self.files[callee.file].path.as_str())
@@ -153,7 +177,8 @@ impl Symbols {
         self.place(key).map(|place| &self.rows[place])
     }
 
-    /// The innermost function around a site: closures and local values belong to the named function around them.
+    /// The innermost function around a site: closures and local values belong to the named function
+    /// around them.
     fn caller(&self, site: &SiteRow) -> Option<SymbolKey> {
         let mut around = self.place(site.enclosing?);
         while let Some(place) = around {
@@ -167,11 +192,12 @@ impl Symbols {
         None
     }
 
-    /// The symbol that another is written inside of. Its container is another one if it is a member that is defined outside of
-    /// its type's body.
+    /// The symbol that another is written inside of. Its container is another one if it is a member
+    /// that is defined outside of its type's body.
     fn written_in(&self, place: usize) -> Option<usize> {
         let symbol = &self.rows[place];
-        let is_around = |outer: &usize| *outer < place && encloses(&self.rows[*outer].extent, &symbol.extent);
+        let is_around =
+            |outer: &usize| *outer < place && encloses(&self.rows[*outer].extent, &symbol.extent);
         let container = self.place(symbol.container?);
         container.filter(is_around).or_else(|| (0..place).rev().find(is_around))
     }

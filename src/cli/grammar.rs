@@ -1,4 +1,5 @@
-//! `cograph grammar`: checks a language manifest against its grammar, and shows what is made of every node of a file.
+//! `cograph grammar`: checks a language manifest against its grammar, and shows what is made of
+//! every node of a file.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -28,7 +29,8 @@ pub(super) enum Command {
         #[arg(long)]
         kinds: bool,
     },
-    /// Show the syntax tree of a file: every node with its roles, and the symbols and references that are made of it
+    /// Show the syntax tree of a file: every node with its roles, and the symbols and references
+    /// that are made of it
     Explain {
         /// A source file
         file: PathBuf,
@@ -44,7 +46,9 @@ pub(super) enum Command {
 pub(super) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
     match command {
         Command::Check { directories, kinds } => check(config, directories, *kinds),
-        Command::Explain { file, language, tokens } => explain(config, file, language.as_deref(), *tokens),
+        Command::Explain { file, language, tokens } => {
+            explain(config, file, language.as_deref(), *tokens)
+        }
     }
 }
 
@@ -58,8 +62,8 @@ fn check(config: &Config, directories: &[PathBuf], kinds: bool) -> Result<(), St
                 let [nodes, types, patterns] = fits.rules;
                 let without = fits.without.len();
                 let mut said = format!(
-                    "{}: {} fits its grammar: rules for {nodes} kinds of nodes, {types} of types, {patterns} of patterns; {without} kinds \
-                     without a rule, whose children are visited",
+                    "{}: {} fits its grammar: rules for {nodes} kinds of nodes, {types} of types, \
+                     {patterns} of patterns; {without} kinds without a rule, whose children are visited",
                     manifest.display(),
                     fits.title
                 );
@@ -70,7 +74,9 @@ fn check(config: &Config, directories: &[PathBuf], kinds: bool) -> Result<(), St
             }
             Err(errors) => {
                 has_problems = true;
-                let lines = errors.iter().map(|error| format!("{}: {}", manifest.display(), one_line(error)));
+                let lines = errors
+                    .iter()
+                    .map(|error| format!("{}: {}", manifest.display(), one_line(error)));
                 lines.collect::<Vec<_>>().join("\n")
             }
         };
@@ -82,7 +88,9 @@ fn check(config: &Config, directories: &[PathBuf], kinds: bool) -> Result<(), St
 /// The manifest of a directory after those that it extends.
 fn chain(config: &Config, directory: &Path) -> Result<Vec<String>, Stop> {
     let name = RepoPath::new(MANIFEST).expect("it is a name of a file");
-    let text = |directory: &Path| Ok::<_, Stop>(String::from_utf8_lossy(&read(config, directory, &name)?).into_owned());
+    let text = |directory: &Path| {
+        Ok::<_, Stop>(String::from_utf8_lossy(&read(config, directory, &name)?).into_owned())
+    };
     let mut seen = vec![directory.to_path_buf()];
     let mut texts = vec![text(directory)?];
     while let Some(base) = grammar::extended(&texts[0]) {
@@ -98,40 +106,70 @@ fn chain(config: &Config, directory: &Path) -> Result<Vec<String>, Stop> {
 
 /// The text of a file, within the limits of an index.
 fn read(config: &Config, directory: &Path, name: &RepoPath) -> Result<Vec<u8>, Stop> {
-    source::read(&Root::new(directory), name, &config.limits).text.map(|text| text.bytes).map_err(|reason| Stop::Failure {
-        message: format!("cannot read {}: {}", directory.join(name.as_str()).display(), reason.word()),
-        hint: "check its name, its permissions and its size".to_owned(),
-    })
+    source::read(&Root::new(directory), name, &config.limits).text.map(|text| text.bytes).map_err(
+        |reason| Stop::Failure {
+            message: format!(
+                "cannot read {}: {}",
+                directory.join(name.as_str()).display(),
+                reason.word()
+            ),
+            hint: "check its name, its permissions and its size".to_owned(),
+        },
+    )
 }
 
 fn explain(config: &Config, file: &Path, language: Option<&str>, tokens: bool) -> Result<(), Stop> {
     let name = file.file_name().and_then(|name| name.to_str()).and_then(RepoPath::new);
     let name = name.ok_or_else(|| Stop::Usage(format!("{} is no file", file.display())))?;
-    let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = file
+        .parent()
+        .filter(|directory| !directory.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let source = read(config, directory, &name)?;
     let id = match language {
         Some(language) => grammar::id_of(language),
         None => grammar::detect(&name, &source, &vec![0; grammar::count()]),
     };
-    let id = id.ok_or_else(|| Stop::Usage(format!("no such language; --language is one of {}", grammar::names().join(", "))))?;
+    let id = id.ok_or_else(|| {
+        Stop::Usage(format!(
+            "no such language; --language is one of {}",
+            grammar::names().join(", ")
+        ))
+    })?;
     if let [first, more @ ..] = grammar::errors(id).as_slice() {
-        let message = format!("the manifest of the language does not fit: {} (and {} more)", one_line(first), more.len());
-        return Err(Stop::Failure { message, hint: "`cograph grammar check` lists all errors".to_owned() });
+        let message = format!(
+            "the manifest of the language does not fit: {} (and {} more)",
+            one_line(first),
+            more.len()
+        );
+        return Err(Stop::Failure {
+            message,
+            hint: "`cograph grammar check` lists all errors".to_owned(),
+        });
     }
-    let Explanation { nodes, elsewhere } = extract::explain(id, name.as_str(), &source, extract::Limits::default());
+    let Explanation { nodes, elsewhere } =
+        extract::explain(id, name.as_str(), &source, extract::Limits::default());
     let mut said = String::new();
     for node in nodes.iter().filter(|node| node.is_named || node.is_wrong || tokens) {
         write_node(&mut said, node);
     }
     for (at, fact) in elsewhere {
-        let _ = writeln!(said, "{:>5}:{:<4} (no node) = {}", at.line, at.column + 1, one_line(&fact));
+        let _ =
+            writeln!(said, "{:>5}:{:<4} (no node) = {}", at.line, at.column + 1, one_line(&fact));
     }
     to_stdout(|out| out.write_all(said.as_bytes()))
 }
 
 /// `LINE:COLUMN  FIELD: KIND [ROLE, ...] = FACT, ...`
 fn write_node(said: &mut String, node: &Explained) {
-    let _ = write!(said, "{:>5}:{:<4} {:indent$}", node.at.line, node.at.column + 1, "", indent = node.depth * 2);
+    let _ = write!(
+        said,
+        "{:>5}:{:<4} {:indent$}",
+        node.at.line,
+        node.at.column + 1,
+        "",
+        indent = node.depth * 2
+    );
     if let Some(field) = &node.field {
         let _ = write!(said, "{field}: ");
     }

@@ -1,4 +1,5 @@
-//! `cograph index`: builds the index of a repository, shows how far it is, and ends with its numbers.
+//! `cograph index`: builds the index of a repository, shows how far it is, and ends with its
+//! numbers.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -14,7 +15,9 @@ use crate::cli::output::json::Object;
 use crate::cli::output::progress::Display;
 use crate::config::{Config, WorkerCommand, enclosing_root, running_program};
 use crate::grammar;
-use crate::index::{self, ChangeSet, IndexError, Outcome, Report, Residents, Run, Timing, WorkerPool};
+use crate::index::{
+    self, ChangeSet, IndexError, Outcome, Report, Residents, Run, Timing, WorkerPool,
+};
 use crate::model::Verdict;
 use crate::model::cancel::CancelToken;
 use crate::server;
@@ -30,7 +33,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
 pub(super) struct IndexArguments {
-    /// Root of the repository: exactly this directory [default: the repository around the working directory]
+    /// Root of the repository: exactly this directory [default: the repository around the working
+    /// directory]
     path: Option<PathBuf>,
     /// Print the numbers as one JSON object
     #[arg(long)]
@@ -52,7 +56,10 @@ pub(super) struct IndexArguments {
 /// How a worker is started that logs to standard error, by `level`.
 pub(super) fn worker_command(level: &str) -> Option<WorkerCommand> {
     let program = running_program().ok()?;
-    Some(WorkerCommand { program, arguments: ["index", "--worker", "--log-level", level].map(OsString::from).to_vec() })
+    Some(WorkerCommand {
+        program,
+        arguments: ["index", "--worker", "--log-level", level].map(OsString::from).to_vec(),
+    })
 }
 
 pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Stop> {
@@ -81,7 +88,11 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
     let display = Display::new(arguments.json);
     let progress = |progress| display.show(progress);
     let workers = config.worker.clone().map(WorkerPool::new);
-    let run = Run { progress: &progress, workers: workers.as_ref(), ..Run::quiet(config.limits, &cancel) };
+    let run = Run {
+        progress: &progress,
+        workers: workers.as_ref(),
+        ..Run::quiet(config.limits, &cancel)
+    };
     let location = Location::new(&repository.cache, &repository.root);
     let outcome = if arguments.force {
         index::apply(&location, &ChangeSet::Everything { forced: true }, WRITER_PATIENCE, &run)
@@ -93,13 +104,15 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
         for dropped in index::make_room(&location, &config.limits) {
             let room = bytes(dropped.bytes);
             note(&format!(
-                "note: the index of {} was removed to make room ({room}); COGRAPH_CACHE_LIMIT is the limit",
+                "note: the index of {} was removed to make room ({room}); COGRAPH_CACHE_LIMIT is \
+                 the limit",
                 shown(&dropped.root)
             ));
         }
     }
     let summary = Summary::of(outcome?, &location, &cancel, started)?;
-    let text = if arguments.json { json(&summary) + "\n" } else { table(&summary, arguments.timings) };
+    let text =
+        if arguments.json { json(&summary) + "\n" } else { table(&summary, arguments.timings) };
     to_stdout(|out| out.write_all(text.as_bytes()))?;
     if arguments.watch { stay(&location, config, &cancel) } else { Ok(()) }
 }
@@ -107,7 +120,11 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
 /// Takes in what changes, one line each time. Ends with an error or with the process.
 fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<(), Stop> {
     let (workers, residents) = (config.worker.clone().map(WorkerPool::new), Residents::new());
-    let run = Run { workers: workers.as_ref(), residents: Some(&residents), ..Run::quiet(config.limits, cancel) };
+    let run = Run {
+        workers: workers.as_ref(),
+        residents: Some(&residents),
+        ..Run::quiet(config.limits, cancel)
+    };
     let mut watch = match Watch::start(location.root(), run.limits.threads, run.cancel) {
         Ok(watch) => {
             note(&format!("watching {} directories", grouped(watch.directories() as u64)));
@@ -119,17 +136,27 @@ fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<()
         }
     };
     loop {
-        // Before the first wait too: what has changed since the index was built, and before the watch began.
+        // Before the first wait too: what has changed since the index was built, and before the
+        // watch began.
         let started = Instant::now();
-        if let Outcome::Published { published, .. } = index::refresh(location, WRITER_PATIENCE, &run)? {
+        if let Outcome::Published { published, .. } =
+            index::refresh(location, WRITER_PATIENCE, &run)?
+        {
             let elapsed = started.elapsed().as_secs_f64();
-            to_stdout(|out| writeln!(out, "generation {}, {elapsed:.2} s", published.identity.generation))?;
+            to_stdout(|out| {
+                writeln!(out, "generation {}, {elapsed:.2} s", published.identity.generation)
+            })?;
         }
-        let changed = watch.as_mut().map(|watch| watch.wait(run.cancel).and_then(|_| watch.drain(run.cancel)));
+        let changed = watch
+            .as_mut()
+            .map(|watch| watch.wait(run.cancel).and_then(|_| watch.drain(run.cancel)));
         match changed {
             Some(Ok(_)) => {}
             Some(Err(error)) => {
-                note(&format!("{error}: all files are looked at every {} s", BETWEEN_LOOKS.as_secs()));
+                note(&format!(
+                    "{error}: all files are looked at every {} s",
+                    BETWEEN_LOOKS.as_secs()
+                ));
                 watch = None;
             }
             None => drop(run.cancel.wait(BETWEEN_LOOKS)),
@@ -148,7 +175,12 @@ struct Summary {
 }
 
 impl Summary {
-    fn of(outcome: Outcome, location: &Location, cancel: &CancelToken, started: Instant) -> Result<Self, IndexError> {
+    fn of(
+        outcome: Outcome,
+        location: &Location,
+        cancel: &CancelToken,
+        started: Instant,
+    ) -> Result<Self, IndexError> {
         let (timings, changed) = match outcome {
             Outcome::Published { timings, .. } => (timings, true),
             Outcome::Unchanged { .. } => (Vec::new(), false),
@@ -156,7 +188,14 @@ impl Summary {
         let store = Arc::new(Store::open_newest(location)?);
         let snapshot = store.snapshot(cancel)?;
         let (report, generation) = (Report::of(&snapshot)?, snapshot.identity().generation);
-        Ok(Self { report, timings, changed, generation, store_bytes: store.bytes(), elapsed: started.elapsed() })
+        Ok(Self {
+            report,
+            timings,
+            changed,
+            generation,
+            store_bytes: store.bytes(),
+            elapsed: started.elapsed(),
+        })
     }
 }
 
@@ -164,7 +203,12 @@ fn table(summary: &Summary, with_timings: bool) -> String {
     let report = &summary.report;
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    let mut header = vec!["language".to_owned(), "files".to_owned(), "symbols".to_owned(), "references".to_owned()];
+    let mut header = vec![
+        "language".to_owned(),
+        "files".to_owned(),
+        "symbols".to_owned(),
+        "references".to_owned(),
+    ];
     header.extend(Verdict::ALL.iter().map(|verdict| verdict.word().to_owned()));
     header.push("problems".to_owned());
     table.set_header(header);
@@ -174,21 +218,38 @@ fn table(summary: &Summary, with_timings: bool) -> String {
             *sum += count;
         }
         let name = grammar::language(numbers.language).name;
-        table.add_row(row(name, [numbers.files, numbers.symbols, numbers.references], numbers.verdicts, numbers.problems));
+        table.add_row(row(
+            name,
+            [numbers.files, numbers.symbols, numbers.references],
+            numbers.verdicts,
+            numbers.problems,
+        ));
     }
-    table.add_row(row("total", [report.indexed, report.symbols(), report.references()], verdicts, report.problems));
+    table.add_row(row(
+        "total",
+        [report.indexed, report.symbols(), report.references()],
+        verdicts,
+        report.problems,
+    ));
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let mut text = format!("{}\n\n", table.trim_fmt());
-    text.push_str(&format!("{} files met, {} indexed", grouped(report.files), grouped(report.indexed)));
+    text.push_str(&format!(
+        "{} files met, {} indexed",
+        grouped(report.files),
+        grouped(report.indexed)
+    ));
     if report.partly > 0 {
         text.push_str(&format!(" ({} of them partly)", grouped(report.partly)));
     }
     let skipped: u64 = report.skipped.iter().map(|(_, count)| count).sum();
     if skipped > 0 {
-        let reasons: Vec<String> =
-            report.skipped.iter().map(|(reason, count)| format!("{} {}", grouped(*count), reason.word())).collect();
+        let reasons: Vec<String> = report
+            .skipped
+            .iter()
+            .map(|(reason, count)| format!("{} {}", grouped(*count), reason.word()))
+            .collect();
         text.push_str(&format!(", {} skipped: {}", grouped(skipped), reasons.join(", ")));
     }
     let done = if summary.changed { "built" } else { "nothing has changed since" };
@@ -205,7 +266,12 @@ fn table(summary: &Summary, with_timings: bool) -> String {
     text
 }
 
-fn row(name: &str, counts: [u64; 3], verdicts: [u64; Verdict::ALL.len()], problems: u64) -> Vec<String> {
+fn row(
+    name: &str,
+    counts: [u64; 3],
+    verdicts: [u64; Verdict::ALL.len()],
+    problems: u64,
+) -> Vec<String> {
     let mut cells = vec![name.to_owned()];
     cells.extend(counts.map(grouped));
     cells.extend(verdicts.map(|count| percent(count, counts[2])));
@@ -220,8 +286,15 @@ fn timings_line(timings: &[Timing]) -> String {
     let part = |word: &str, elapsed: Duration, cpu: Duration| {
         format!("{word} {:.3} s ({:.3} CPU)", elapsed.as_secs_f64(), cpu.as_secs_f64())
     };
-    let mut parts: Vec<String> = timings.iter().map(|timing| part(timing.phase.word(), timing.elapsed, timing.cpu)).collect();
-    parts.push(part("all", timings.iter().map(|timing| timing.elapsed).sum(), timings.iter().map(|timing| timing.cpu).sum()));
+    let mut parts: Vec<String> = timings
+        .iter()
+        .map(|timing| part(timing.phase.word(), timing.elapsed, timing.cpu))
+        .collect();
+    parts.push(part(
+        "all",
+        timings.iter().map(|timing| timing.elapsed).sum(),
+        timings.iter().map(|timing| timing.cpu).sum(),
+    ));
     format!("{}\n", parts.join(" · "))
 }
 
@@ -237,11 +310,19 @@ fn json(summary: &Summary) -> String {
         for (verdict, count) in Verdict::ALL.iter().zip(numbers.verdicts) {
             language = language.number(verdict.word(), count);
         }
-        languages = languages.object(grammar::language(numbers.language).name, language.number("problems", numbers.problems));
+        languages = languages.object(
+            grammar::language(numbers.language).name,
+            language.number("problems", numbers.problems),
+        );
     }
-    let skipped = report.skipped.iter().fold(Object::new(), |object, (reason, count)| object.number(reason.word(), *count));
+    let skipped = report
+        .skipped
+        .iter()
+        .fold(Object::new(), |object, (reason, count)| object.number(reason.word(), *count));
     let phases = |duration: fn(&Timing) -> Duration| {
-        let number = |object: Object, timing: &Timing| object.number(timing.phase.word(), milliseconds(duration(timing)));
+        let number = |object: Object, timing: &Timing| {
+            object.number(timing.phase.word(), milliseconds(duration(timing)))
+        };
         summary.timings.iter().fold(Object::new(), number)
     };
     Object::new()

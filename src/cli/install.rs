@@ -1,5 +1,6 @@
-//! `cograph install` and `cograph uninstall`: puts this server into a client's list, and takes it out again. Through the client's
-//! own program where there is one; everything else in the file stays as it is, byte for byte.
+//! `cograph install` and `cograph uninstall`: puts this server into a client's list, and takes it
+//! out again. Through the client's own program where there is one; everything else in the file
+//! stays as it is, byte for byte.
 
 mod place;
 
@@ -42,21 +43,28 @@ struct Task {
     client: &'static Client,
     scope: Scope,
     user: User,
-    /// Where the client's own program is run: the project's directory decides which file it changes.
+    /// Where the client's own program is run: the project's directory decides which file it
+    /// changes.
     directory: PathBuf,
     place: ConfigFile,
     dry_run: bool,
 }
 
 /// Puts the server into the list.
-pub(super) fn install(config: Result<Config, ConfigError>, arguments: &InstallArguments) -> Result<(), Stop> {
+pub(super) fn install(
+    config: Result<Config, ConfigError>,
+    arguments: &InstallArguments,
+) -> Result<(), Stop> {
     let task = Task::new(config, arguments)?;
     let command = match task.scope {
         Scope::User => task.user.own_program()?.to_string_lossy().into_owned(),
         // A file that others have too cannot say where a program is on this machine.
         Scope::Project => {
             if task.user.program(NAME).is_none() {
-                note(&format!("note: `{NAME}` is not in the search path; clients that read this file will look for it there"));
+                note(&format!(
+                    "note: `{NAME}` is not in the search path; clients that read this file will \
+                     look for it there"
+                ));
             }
             NAME.to_owned()
         }
@@ -65,25 +73,43 @@ pub(super) fn install(config: Result<Config, ConfigError>, arguments: &InstallAr
 }
 
 /// Takes the server out of the list.
-pub(super) fn uninstall(config: Result<Config, ConfigError>, arguments: &InstallArguments) -> Result<(), Stop> {
+pub(super) fn uninstall(
+    config: Result<Config, ConfigError>,
+    arguments: &InstallArguments,
+) -> Result<(), Stop> {
     Task::new(config, arguments)?.uninstall()
 }
 
 impl Task {
-    fn new(config: Result<Config, ConfigError>, arguments: &InstallArguments) -> Result<Self, Stop> {
-        let client = clients::client(&arguments.client).ok_or_else(|| Stop::Usage("no such client".to_owned()))?;
+    fn new(
+        config: Result<Config, ConfigError>,
+        arguments: &InstallArguments,
+    ) -> Result<Self, Stop> {
+        let client = clients::client(&arguments.client)
+            .ok_or_else(|| Stop::Usage("no such client".to_owned()))?;
         let user = User::from_environment();
         let directory = match arguments.scope {
             Scope::User => PathBuf::from("."),
             Scope::Project => arguments.root.repository(&config?)?.root,
         };
-        let path = client.file(arguments.scope, &user, &directory).ok_or_else(|| Stop::Failure {
-            message: format!("cannot tell where {} keeps its settings: HOME is not set", client.title),
-            hint: "set HOME to the user's directory".to_owned(),
-        })?;
+        let path =
+            client.file(arguments.scope, &user, &directory).ok_or_else(|| Stop::Failure {
+                message: format!(
+                    "cannot tell where {} keeps its settings: HOME is not set",
+                    client.title
+                ),
+                hint: "set HOME to the user's directory".to_owned(),
+            })?;
         let within = (arguments.scope == Scope::Project).then_some(directory.as_path());
         let place = ConfigFile::read(&path, within)?;
-        Ok(Self { client, scope: arguments.scope, user, directory, place, dry_run: arguments.dry_run })
+        Ok(Self {
+            client,
+            scope: arguments.scope,
+            user,
+            directory,
+            place,
+            dry_run: arguments.dry_run,
+        })
     }
 
     fn install(&self, entry: &ServerEntry) -> Result<(), Stop> {
@@ -91,11 +117,20 @@ impl Task {
         let list = self.list(before)?;
         let wanted = list.with(entry).map_err(|why| self.unusable(&why))?;
         if wanted == before {
-            return self.say(&format!("nothing to do: {} is there already, as `{}`", NAME, line(entry)));
+            return self.say(&format!(
+                "nothing to do: {} is there already, as `{}`",
+                NAME,
+                line(entry)
+            ));
         }
-        let own = if list.has() { None } else { self.client.add(self.scope, entry).and_then(|words| self.own_command(words)) };
+        let own = if list.has() {
+            None
+        } else {
+            self.client.add(self.scope, entry).and_then(|words| self.own_command(words))
+        };
         if self.dry_run {
-            let way = own.map_or(String::new(), |own| format!("\nit would be done by `{}`", own.shown));
+            let way =
+                own.map_or(String::new(), |own| format!("\nit would be done by `{}`", own.shown));
             return self.say(&format!("{}nothing was written{way}", diff(before, &wanted)));
         }
         let copy = self.place.keep(&wanted)?;
@@ -105,7 +140,10 @@ impl Task {
             text = own.run(&self.directory).and_then(|()| self.taken_in(&list, entry, &wanted));
             match &text {
                 Some(_) => by = format!(" by `{}`", own.shown),
-                None => note(&format!("note: `{}` did not do it; the file is written instead", own.shown)),
+                None => note(&format!(
+                    "note: `{}` did not do it; the file is written instead",
+                    own.shown
+                )),
             }
         }
         let text = match text {
@@ -113,7 +151,8 @@ impl Task {
             None => {
                 // The client's program may have changed the file all the same.
                 let place = self.place.again()?;
-                let wanted = self.list(place.text())?.with(entry).map_err(|why| self.unusable(&why))?;
+                let wanted =
+                    self.list(place.text())?.with(entry).map_err(|why| self.unusable(&why))?;
                 place.write(&wanted)?;
                 wanted
             }
@@ -126,15 +165,17 @@ impl Task {
         self.say(&format!("{told}\nnext: {}", (self.client.next)(self.scope)))
     }
 
-    /// What the file says after the client's program has run, if that has taken the entry in. Where it has also rearranged the
-    /// rest without changing what it says, the rest is put back as it was.
+    /// What the file says after the client's program has run, if that has taken the entry in. Where
+    /// it has also rearranged the rest without changing what it says, the rest is put back as it
+    /// was.
     fn taken_in(&self, before: &List<'_>, entry: &ServerEntry, wanted: &str) -> Option<String> {
         let place = self.place.again().ok()?;
         let list = self.client.list(place.text()).ok()?;
         if list.entry().as_ref() != Some(entry) {
             return None;
         }
-        let is_rearranged = self.place.exists() && place.text() != wanted && list.agrees_with(before);
+        let is_rearranged =
+            self.place.exists() && place.text() != wanted && list.agrees_with(before);
         if is_rearranged && place.write(wanted).is_ok() {
             return Some(wanted.to_owned());
         }
@@ -156,22 +197,31 @@ impl Task {
                 // The file is as it was; a copy that stays says the same.
                 let _ = std::fs::remove_file(copy);
             }
-            return self.say(&format!("{}uninstalled; the file is as it was before", diff(before, &text)));
+            return self
+                .say(&format!("{}uninstalled; the file is as it was before", diff(before, &text)));
         }
         if list.is_ours_alone() {
             if self.dry_run {
-                return self.say(&format!("{}the file would be removed; nothing was written", diff(before, "")));
+                return self.say(&format!(
+                    "{}the file would be removed; nothing was written",
+                    diff(before, "")
+                ));
             }
             self.place.remove()?;
-            return self.say(&format!("{}uninstalled; the file had nothing else and was removed", diff(before, "")));
+            return self.say(&format!(
+                "{}uninstalled; the file had nothing else and was removed",
+                diff(before, "")
+            ));
         }
         let wanted = list.without().map_err(|why| self.unusable(&why))?;
         let own = self.client.remove(self.scope).and_then(|words| self.own_command(words));
         if self.dry_run {
-            let way = own.map_or(String::new(), |own| format!("\nit would be done by `{}`", own.shown));
+            let way =
+                own.map_or(String::new(), |own| format!("\nit would be done by `{}`", own.shown));
             return self.say(&format!("{}nothing was written{way}", diff(before, &wanted)));
         }
-        let own = own.and_then(|own| own.run(&self.directory).map(|()| format!(" by `{}`", own.shown)));
+        let own =
+            own.and_then(|own| own.run(&self.directory).map(|()| format!(" by `{}`", own.shown)));
         let place = self.place.again()?;
         let after = self.list(place.text())?;
         let text = if after.has() {
@@ -187,7 +237,8 @@ impl Task {
         self.say(&format!("{}uninstalled{}", diff(before, &text), own.unwrap_or_default()))
     }
 
-    /// What the file said before this server came into it, if nothing else has changed since; and the copies that say so.
+    /// What the file said before this server came into it, if nothing else has changed since; and
+    /// the copies that say so.
     fn as_it_was(&self, now: &str) -> Option<(Vec<PathBuf>, String)> {
         let (copy, mut text) = self.place.before(now)?;
         let mut copies = vec![copy];
@@ -226,14 +277,24 @@ impl Task {
     fn own_command(&self, words: Vec<String>) -> Option<OwnCommand> {
         let name = self.client.program?;
         let program = self.user.program(name)?;
-        let shown = std::iter::once(name).chain(words.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+        let shown = std::iter::once(name)
+            .chain(words.iter().map(String::as_str))
+            .collect::<Vec<_>>()
+            .join(" ");
         Some(OwnCommand { program, words, shown })
     }
 
     fn say(&self, told: &str) -> Result<(), Stop> {
         let (title, scope) = (self.client.title, self.scope.word());
         // What is shown of the file is the file's own.
-        to_stdout(|out| writeln!(out, "{title}, {scope} scope: {}\n{}", shown(self.place.path()), for_terminal(told)))
+        to_stdout(|out| {
+            writeln!(
+                out,
+                "{title}, {scope} scope: {}\n{}",
+                shown(self.place.path()),
+                for_terminal(told)
+            )
+        })
     }
 }
 
@@ -263,9 +324,17 @@ impl OwnCommand {
 }
 
 fn line(entry: &ServerEntry) -> String {
-    std::iter::once(&entry.command).chain(&entry.arguments).map(String::as_str).collect::<Vec<_>>().join(" ")
+    std::iter::once(&entry.command)
+        .chain(&entry.arguments)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn diff(before: &str, after: &str) -> String {
-    TextDiff::from_lines(before, after).unified_diff().context_radius(3).header("before", "after").to_string()
+    TextDiff::from_lines(before, after)
+        .unified_diff()
+        .context_radius(3)
+        .header("before", "after")
+        .to_string()
 }

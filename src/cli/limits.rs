@@ -39,7 +39,8 @@ impl LimitArguments {
         limits.deadline = self.deadline_ms.map(Duration::from_millis);
         limits.index_wait = self.index_wait_ms.map_or(limits.index_wait, Duration::from_millis);
         if let Some(idle) = self.idle_ms.map(Duration::from_millis) {
-            limits.stores = PoolSettings { idle, sweep: limits.stores.sweep.min(idle / 4), ..limits.stores };
+            limits.stores =
+                PoolSettings { idle, sweep: limits.stores.sweep.min(idle / 4), ..limits.stores };
         }
         limits
     }

@@ -1,12 +1,17 @@
-//! `cograph mcp`: serves one client on standard input and output, by itself or by passing its calls on to a runtime.
+//! `cograph mcp`: serves one client on standard input and output, by itself or by passing its calls
+//! on to a runtime.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::limits::LimitArguments;
 use super::{RootArgument, Stop, output, token};
-use crate::config::{Config, ConfigError, NamedTarget, NamedTargets, User, WorkerCommand, running_program, upstreams};
-use crate::server::{BearerToken, Options, Passing, Target, Upstreams, run_federated, run_passing, run_stdio};
+use crate::config::{
+    Config, ConfigError, NamedTarget, NamedTargets, User, WorkerCommand, running_program, upstreams,
+};
+use crate::server::{
+    BearerToken, Options, Passing, Target, Upstreams, run_federated, run_passing, run_stdio,
+};
 
 /// The word for the runtime of this user, in place of a target.
 const AUTO: &str = "auto";
@@ -19,46 +24,58 @@ const IDLE_EXIT: &str = "600";
 pub(super) struct McpArguments {
     #[command(flatten)]
     root: RootArgument,
-    /// Pass calls on to a runtime: the path of its socket, an http(s) address, or `auto` for that of this user and, while there is
-    /// none, this process. With a name in front, and more than once, to several: the same, or `cmd:` and the command line of a
-    /// program that serves
+    /// Pass calls on to a runtime: the path of its socket, an http(s) address, or `auto` for that
+    /// of this user and, while there is none, this process. With a name in front, and more than
+    /// once, to several: the same, or `cmd:` and the command line of a program that serves
     #[arg(long, value_name = "TARGET|auto|NAME=TARGET")]
     upstream: Vec<String>,
-    /// A file with the token that is shown to an http(s) address [default: COGRAPH_TOKEN, if it is set]; of several upstreams each
-    /// has its own, and none without
+    /// A file with the token that is shown to an http(s) address [default: COGRAPH_TOKEN, if it is
+    /// set]; of several upstreams each has its own, and none without
     #[arg(long, value_name = "FILE|NAME=FILE", requires = "upstream")]
     token_file: Vec<String>,
     /// With `--upstream auto`: start a runtime when there is none
     #[arg(long, requires = "upstream")]
     start: bool,
-    /// Pass calls on to the upstreams that a file names [default file: cograph/upstreams.toml among the user's settings]
+    /// Pass calls on to the upstreams that a file names [default file: cograph/upstreams.toml among
+    /// the user's settings]
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["upstream", "root"])]
     upstreams: Option<Option<PathBuf>>,
     #[command(flatten)]
     limits: LimitArguments,
 }
 
-/// Serves until the client is done. Settings that cannot be used are told to whoever calls a tool: a client must be able to
-/// connect and to list the tools in any case.
-pub(super) fn run(config: Result<Config, ConfigError>, level: &str, arguments: &McpArguments) -> Result<(), Stop> {
+/// Serves until the client is done. Settings that cannot be used are told to whoever calls a tool:
+/// a client must be able to connect and to list the tools in any case.
+pub(super) fn run(
+    config: Result<Config, ConfigError>,
+    level: &str,
+    arguments: &McpArguments,
+) -> Result<(), Stop> {
     let limits = arguments.limits.limits();
     let delay = arguments.limits.delay();
     let way = match (arguments.upstream.as_slice(), &arguments.upstreams) {
         (_, Some(file)) => Way::Several(from_file(file.clone())?),
         ([], None) => Way::Embedded,
         ([word], None) if word == AUTO => Way::Passing(auto(&config, level, arguments.start)?),
-        (_, None) if arguments.start => return Err(Stop::Usage("--start goes with --upstream auto only".to_owned())),
+        (_, None) if arguments.start => {
+            return Err(Stop::Usage("--start goes with --upstream auto only".to_owned()));
+        }
         ([text], None) if named(text).is_none() => {
             let token = the_token(&arguments.token_file, config.as_ref().ok())?;
-            let target = Target::parse(text, token).map_err(|error| Stop::Usage(error.to_string()))?;
+            let target =
+                Target::parse(text, token).map_err(|error| Stop::Usage(error.to_string()))?;
             if matches!(target, Target::Command(_)) {
-                return Err(Stop::Usage(format!("a program that is started needs a name: NAME={text}")));
+                return Err(Stop::Usage(format!(
+                    "a program that is started needs a name: NAME={text}"
+                )));
             }
             Way::Passing(Passing { target, embeds: false, starter: None })
         }
         (several, None) => {
             if arguments.root.root.is_some() {
-                return Err(Stop::Usage("--root goes with one upstream; each of several has its own".to_owned()));
+                return Err(Stop::Usage(
+                    "--root goes with one upstream; each of several has its own".to_owned(),
+                ));
             }
             Way::Several(several_of(several, &arguments.token_file)?)
         }
@@ -94,7 +111,9 @@ impl Way {
         match self {
             Self::Embedded => Vec::new(),
             Self::Passing(passing) => passing.target.warning().into_iter().collect(),
-            Self::Several(upstreams) => upstreams.all().filter_map(|(_, target)| target.warning()).collect(),
+            Self::Several(upstreams) => {
+                upstreams.all().filter_map(|(_, target)| target.warning()).collect()
+            }
         }
     }
 }
@@ -115,15 +134,20 @@ fn the_token(files: &[String], config: Option<&Config>) -> Result<Option<BearerT
 
 fn several_of(texts: &[String], token_files: &[String]) -> Result<Upstreams, Stop> {
     let split = |text: &String| {
-        let (name, target) = named(text).ok_or_else(|| format!("of several upstreams each needs a name: NAME={text}"))?;
+        let (name, target) = named(text)
+            .ok_or_else(|| format!("of several upstreams each needs a name: NAME={text}"))?;
         Ok(NamedTarget { name: name.to_owned(), target: target.to_owned(), token_file: None })
     };
-    let mut given: NamedTargets = texts.iter().map(split).collect::<Result<_, String>>().map_err(Stop::Usage)?;
+    let mut given: NamedTargets =
+        texts.iter().map(split).collect::<Result<_, String>>().map_err(Stop::Usage)?;
     for text in token_files {
-        let (name, file) =
-            named(text).ok_or_else(|| Stop::Usage(format!("of several upstreams a token needs the name of one: NAME={text}")))?;
+        let (name, file) = named(text).ok_or_else(|| {
+            Stop::Usage(format!("of several upstreams a token needs the name of one: NAME={text}"))
+        })?;
         let upstream = given.iter_mut().find(|upstream| upstream.name == name);
-        let upstream = upstream.ok_or_else(|| Stop::Usage(format!("--token-file {text}: no upstream is named {name}")))?;
+        let upstream = upstream.ok_or_else(|| {
+            Stop::Usage(format!("--token-file {text}: no upstream is named {name}"))
+        })?;
         if upstream.token_file.replace(PathBuf::from(file)).is_some() {
             return Err(Stop::Usage(format!("--token-file: {name} has one already")));
         }
@@ -133,7 +157,8 @@ fn several_of(texts: &[String], token_files: &[String]) -> Result<Upstreams, Sto
 
 /// Upstreams whose names, targets and tokens can be used.
 pub(super) fn checked(given: NamedTargets) -> Result<Upstreams, String> {
-    Upstreams::new(given.into_iter().map(target_of).collect::<Result<_, String>>()?).map_err(|error| error.to_string())
+    Upstreams::new(given.into_iter().map(target_of).collect::<Result<_, String>>()?)
+        .map_err(|error| error.to_string())
 }
 
 fn target_of(given: NamedTarget) -> Result<(String, Target), String> {
@@ -143,12 +168,15 @@ fn target_of(given: NamedTarget) -> Result<(String, Target), String> {
     }
     let token = token_file.map(|file| {
         let text = Config::secret(&file).map_err(|error| format!("{name}: {error}"))?;
-        BearerToken::new(&text).ok_or_else(|| format!("{name}: {}: {}", file.display(), token::TOO_SHORT))
+        BearerToken::new(&text)
+            .ok_or_else(|| format!("{name}: {}: {}", file.display(), token::TOO_SHORT))
     });
     let token = token.transpose()?;
     let has_token = token.is_some();
     match Target::parse(&target, token).map_err(|error| error.to_string())? {
-        Target::Socket(_) | Target::Command(_) if has_token => Err(format!("{name}: a token is shown to http(s) addresses only")),
+        Target::Socket(_) | Target::Command(_) if has_token => {
+            Err(format!("{name}: a token is shown to http(s) addresses only"))
+        }
         target => Ok((name, target)),
     }
 }
@@ -156,8 +184,12 @@ fn target_of(given: NamedTarget) -> Result<(String, Target), String> {
 /// The upstreams of a file, or of the user's own.
 fn from_file(file: Option<PathBuf>) -> Result<Upstreams, Stop> {
     let path = file.or_else(|| User::from_environment().upstreams_file());
-    let path = path.ok_or_else(|| Stop::Usage("--upstreams needs a file: HOME is not set".to_owned()))?;
-    let failure = |message: String| Stop::Failure { message, hint: "see the README for what the file may say".to_owned() };
+    let path =
+        path.ok_or_else(|| Stop::Usage("--upstreams needs a file: HOME is not set".to_owned()))?;
+    let failure = |message: String| Stop::Failure {
+        message,
+        hint: "see the README for what the file may say".to_owned(),
+    };
     let named = upstreams(&path).map_err(|error| failure(error.to_string()))?;
     let named = named.ok_or_else(|| failure(format!("there is no file {}", path.display())))?;
     checked(named).map_err(|why| failure(format!("cannot use {}: {why}", path.display())))
@@ -165,14 +197,21 @@ fn from_file(file: Option<PathBuf>) -> Result<Upstreams, Stop> {
 
 /// The runtime of this user, which may not be there.
 fn auto(config: &Result<Config, ConfigError>, level: &str, starts: bool) -> Result<Passing, Stop> {
-    let Ok(socket) = config.as_ref().map_err(|_| ()).and_then(|config| config.socket().map_err(|_| ())) else {
+    let Ok(socket) =
+        config.as_ref().map_err(|_| ()).and_then(|config| config.socket().map_err(|_| ()))
+    else {
         // Without a place for an index there is none for a socket: the tools will say so.
         return Ok(Passing { target: Target::Socket(PathBuf::new()), embeds: true, starter: None });
     };
     let program = if starts { running_program().ok() } else { None };
     let starter = program.map(|program| {
-        let arguments = ["serve", "--detached", "--idle-exit", IDLE_EXIT, "--log-level", level, "--socket"].map(OsString::from);
-        WorkerCommand { program, arguments: arguments.into_iter().chain([OsString::from(&socket)]).collect() }
+        let arguments =
+            ["serve", "--detached", "--idle-exit", IDLE_EXIT, "--log-level", level, "--socket"]
+                .map(OsString::from);
+        WorkerCommand {
+            program,
+            arguments: arguments.into_iter().chain([OsString::from(&socket)]).collect(),
+        }
     });
     Ok(Passing { target: Target::Socket(socket), embeds: true, starter })
 }

@@ -1,4 +1,5 @@
-//! Where the command line writes: results to stdout through one buffer, remarks to stderr. Knows no command.
+//! Where the command line writes: results to stdout through one buffer, remarks to stderr. Knows no
+//! command.
 
 pub(super) mod json;
 pub(super) mod log;
@@ -11,8 +12,13 @@ use super::Stop;
 use crate::server::{for_terminal, one_line};
 
 /// Lets `write` fill stdout, and flushes. A closed pipe is `Stop::Closed`.
-#[expect(clippy::disallowed_methods, reason = "the one place where the command line writes its results")]
-pub(super) fn to_stdout(write: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) -> io::Result<()>) -> Result<(), Stop> {
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place where the command line writes its results"
+)]
+pub(super) fn to_stdout(
+    write: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) -> io::Result<()>,
+) -> Result<(), Stop> {
     let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
     write(&mut out)?;
     out.flush()?;
@@ -69,7 +75,10 @@ mod tests {
     #[test]
     fn numbers_for_people() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!([999, 1_000, 999_960, 2_500_000_000].map(bytes), ["999 B", "1.0 kB", "1.0 MB", "2.5 GB"]);
+        assert_eq!(
+            [999, 1_000, 999_960, 2_500_000_000].map(bytes),
+            ["999 B", "1.0 kB", "1.0 MB", "2.5 GB"]
+        );
         assert_eq!((percent(1, 3), percent(0, 0)), ("33.3 %".to_owned(), "-".to_owned()));
     }
 }

@@ -16,14 +16,16 @@ use crate::server::{HttpListening, Listening, Options, ServeError, Web, serve};
 pub(super) struct ServeArguments {
     #[command(flatten)]
     root: RootArgument,
-    /// Where to listen: a path in a directory that is yours alone [default: run/socket in the cache directory]
+    /// Where to listen: a path in a directory that is yours alone [default: run/socket in the cache
+    /// directory]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// Serve MCP over HTTP as well: an address and a port [for example: 127.0.0.1:7474]
     #[arg(long, value_name = "ADDR:PORT")]
     http: Option<SocketAddr>,
-    /// A directory that clients over HTTP may name as `root`, with all below it, besides that of --root; can be given several times
-    /// [default, if neither is given: the repository of the working directory]
+    /// A directory that clients over HTTP may name as `root`, with all below it, besides that of --root;
+    /// can be given several times [default, if neither is given: the repository of the working
+    /// directory]
     #[arg(long, value_name = "DIR", requires = "http")]
     allow: Vec<PathBuf>,
     #[command(flatten)]
@@ -39,7 +41,10 @@ pub(super) struct ServeArguments {
 }
 
 /// Serves until a signal comes.
-pub(super) fn run(config: Result<Config, ConfigError>, arguments: &ServeArguments) -> Result<(), Stop> {
+pub(super) fn run(
+    config: Result<Config, ConfigError>,
+    arguments: &ServeArguments,
+) -> Result<(), Stop> {
     let socket = match (&arguments.socket, &config) {
         (Some(socket), _) => socket.clone(),
         (None, Ok(config)) => config.socket()?,
@@ -52,31 +57,46 @@ pub(super) fn run(config: Result<Config, ConfigError>, arguments: &ServeArgument
     let config = config.map(|config| Config { project_directory: None, ..config });
     let token = arguments.token.token(config.as_ref().ok())?;
     let http = match (arguments.http, &config) {
-        (Some(address), Ok(config)) => Some(HttpListening { address, token, within: within(config, arguments)? }),
+        (Some(address), Ok(config)) => {
+            Some(HttpListening { address, token, within: within(config, arguments)? })
+        }
         (Some(address), Err(_)) => Some(HttpListening { address, token, within: Vec::new() }),
         (None, _) => None,
     };
     let limits = arguments.limits.limits();
-    let options = Options { config, root: arguments.root.root.clone(), limits, delay: arguments.limits.delay() };
-    let listening = Listening { socket, http, idle_exit: arguments.idle_exit.map(Duration::from_secs) };
+    let options = Options {
+        config,
+        root: arguments.root.root.clone(),
+        limits,
+        delay: arguments.limits.delay(),
+    };
+    let listening =
+        Listening { socket, http, idle_exit: arguments.idle_exit.map(Duration::from_secs) };
     let on_ready = |web: Option<Web>| {
         // One who does not read it does not need it.
         let _ = output::to_stdout(|out| {
             writeln!(out, "listening on {}", listening.socket.display())?;
             let Some(Web { address, token_file }) = web else { return Ok(()) };
             writeln!(out, "listening on http://{address}/mcp")?;
-            token_file.map_or(Ok(()), |path| writeln!(out, "the bearer token for it is in {}", path.display()))
+            token_file.map_or(Ok(()), |path| {
+                writeln!(out, "the bearer token for it is in {}", path.display())
+            })
         });
     };
     serve(options, &listening, on_ready).map_err(|error| match error {
-        ServeError::AlreadyServed { .. } => Stop::AlreadyServed(format!("{error}\n  hint: {}", error.hint())),
+        ServeError::AlreadyServed { .. } => {
+            Stop::AlreadyServed(format!("{error}\n  hint: {}", error.hint()))
+        }
         error => Stop::Failure { message: error.to_string(), hint: error.hint().to_owned() },
     })
 }
 
-/// What clients over HTTP may ask about: what was named, else the repository of calls that name none.
+/// What clients over HTTP may ask about: what was named, else the repository of calls that name
+/// none.
 fn within(config: &Config, arguments: &ServeArguments) -> Result<Vec<PathBuf>, ConfigError> {
     let named = arguments.root.root.iter().chain(&arguments.allow);
-    let named: Vec<PathBuf> = named.map(|named| Ok(config.repository_at(named)?.root)).collect::<Result<_, ConfigError>>()?;
+    let named: Vec<PathBuf> = named
+        .map(|named| Ok(config.repository_at(named)?.root))
+        .collect::<Result<_, ConfigError>>()?;
     if named.is_empty() { Ok(vec![config.default_repository()?.root]) } else { Ok(named) }
 }

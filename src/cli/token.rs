@@ -1,4 +1,5 @@
-//! The token that a runtime over HTTP asks for: from a file or the environment, never from the command line, where others see it.
+//! The token that a runtime over HTTP asks for: from a file or the environment, never from the
+//! command line, where others see it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,8 @@ pub(super) const TOO_SHORT: &str = "the token must have 16 visible characters or
 /// Where the token is.
 #[derive(Debug, clap::Args)]
 pub(super) struct TokenArgument {
-    /// A file with the token that clients over HTTP must show [default: COGRAPH_TOKEN, if it is set]
+    /// A file with the token that clients over HTTP must show [default: COGRAPH_TOKEN, if it is
+    /// set]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 }

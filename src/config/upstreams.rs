@@ -1,5 +1,5 @@
-//! The file in which a user names the upstreams: one line each, a name and where it is. Only the user's own directory is looked
-//! into: a repository must not be able to have programs started.
+//! The file in which a user names the upstreams: one line each, a name and where it is. Only the
+//! user's own directory is looked into: a repository must not be able to have programs started.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,25 +50,33 @@ impl User {
 
 /// Reads a file of upstreams; none if there is no such file.
 pub fn upstreams(path: &Path) -> Result<Option<NamedTargets>, UpstreamsError> {
-    #[expect(clippy::disallowed_methods, reason = "reads the user's settings, not a repository's source")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "reads the user's settings, not a repository's source"
+    )]
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(UpstreamsError::Unreadable { path: path.to_owned(), source }),
     };
     let beside = path.parent().unwrap_or(Path::new(""));
-    parse(&text, beside).map(Some).map_err(|why| UpstreamsError::Wrong { path: path.to_owned(), why })
+    parse(&text, beside)
+        .map(Some)
+        .map_err(|why| UpstreamsError::Wrong { path: path.to_owned(), why })
 }
 
 /// Paths of files are relative to the directory of this one.
 fn parse(text: &str, beside: &Path) -> Result<NamedTargets, String> {
-    let mut table: toml::Table = text.parse().map_err(|error| format!("it is not valid TOML: {error}"))?;
+    let mut table: toml::Table =
+        text.parse().map_err(|error| format!("it is not valid TOML: {error}"))?;
     let listed = table.remove("upstreams");
     if let Some(key) = table.keys().next() {
         return Err(format!("{key:?} is not known there: only the table `upstreams` is"));
     }
     let Some(listed) = listed else { return Ok(Vec::new()) };
-    let toml::Value::Table(listed) = listed else { return Err("`upstreams` is not a table".to_owned()) };
+    let toml::Value::Table(listed) = listed else {
+        return Err("`upstreams` is not a table".to_owned());
+    };
     listed.into_iter().map(|(name, entry)| entry_of(name, entry, beside)).collect()
 }
 
@@ -86,7 +94,9 @@ fn entry_of(name: String, entry: toml::Value, beside: &Path) -> Result<NamedTarg
     };
     let (target, token_file) = (text("target")?, text("token-file")?.map(|file| beside.join(file)));
     if let Some(key) = table.keys().next() {
-        return Err(format!("{key:?} of {name:?} is not known: only `target` and `token-file` are"));
+        return Err(format!(
+            "{key:?} of {name:?} is not known: only `target` and `token-file` are"
+        ));
     }
     let target = target.ok_or_else(|| format!("{name:?} has no `target`"))?;
     Ok(NamedTarget { name, target, token_file })
@@ -103,9 +113,11 @@ mod tests {
             target: target.to_owned(),
             token_file: token_file.map(PathBuf::from),
         };
-        let text = "# mine\n[upstreams]\nweb = \"/run/web.sock\"\napi = \"cmd:cograph mcp --root /srv/api\"\n\
+        let text = "# mine\n[upstreams]\nweb = \"/run/web.sock\"\n\
+                    api = \"cmd:cograph mcp --root /srv/api\"\n\
                     far = { target = \"https://far.example/mcp\", token-file = \"far.token\" }\n\
-                    [upstreams.near]\ntarget = \"http://127.0.0.1:1/mcp\"\ntoken-file = \"/etc/near.token\"\n";
+                    [upstreams.near]\ntarget = \"http://127.0.0.1:1/mcp\"\n\
+                    token-file = \"/etc/near.token\"\n";
         let beside = Path::new("/home/me");
         let mut found = parse(text, beside).expect("it is right");
         found.sort();

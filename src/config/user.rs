@@ -1,5 +1,5 @@
-//! What the environment says about the user: where programs are found and where other programs keep their settings. Opens
-//! nothing; whether a file is there is looked at only to find a program.
+//! What the environment says about the user: where programs are found and where other programs keep
+//! their settings. Opens nothing; whether a file is there is looked at only to find a program.
 
 use std::ffi::OsString;
 use std::io;
@@ -30,29 +30,37 @@ impl User {
 
     /// Reads variables through `lookup`. Relative directories count as not set.
     pub fn from_variables(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
-        let directory = |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let directory =
+            |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let home = directory("HOME");
         let below_home = |name: &str| home.as_ref().map(|home| home.join(name));
         Self {
             settings: directory("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
             claude: directory("CLAUDE_CONFIG_DIR"),
             codex: directory("CODEX_HOME").or_else(|| below_home(".codex")),
-            search: lookup("PATH").map(|paths| std::env::split_paths(&paths).collect()).unwrap_or_default(),
+            search: lookup("PATH")
+                .map(|paths| std::env::split_paths(&paths).collect())
+                .unwrap_or_default(),
             home,
         }
     }
 
-    /// The program that a command means: the path itself if it has a `/`, else the first executable file of that name.
+    /// The program that a command means: the path itself if it has a `/`, else the first executable
+    /// file of that name.
     pub fn program(&self, command: &str) -> Option<PathBuf> {
         if command.contains('/') {
             return Some(PathBuf::from(command)).filter(|path| is_executable(path));
         }
-        let candidates = self.search.iter().filter(|directory| directory.is_absolute()).map(|directory| directory.join(command));
+        let candidates = self
+            .search
+            .iter()
+            .filter(|directory| directory.is_absolute())
+            .map(|directory| directory.join(command));
         candidates.into_iter().find(|path| is_executable(path))
     }
 
-    /// The path under which this very program will be found again: its place in the search path, which outlives an update, else
-    /// the file that is running.
+    /// The path under which this very program will be found again: its place in the search path,
+    /// which outlives an update, else the file that is running.
     pub fn own_program(&self) -> io::Result<PathBuf> {
         let running = std::env::current_exe()?;
         let same = |found: &PathBuf| found.canonicalize().ok() == running.canonicalize().ok();
@@ -61,8 +69,8 @@ impl User {
     }
 }
 
-/// The files that git reads the user's and the machine's settings from, and the default for the user's ignore rules; whether they are
-/// there or not.
+/// The files that git reads the user's and the machine's settings from, and the default for the
+/// user's ignore rules; whether they are there or not.
 #[expect(clippy::disallowed_methods, reason = "config is the one reader of the environment")]
 pub fn git_settings() -> Vec<PathBuf> {
     git_settings_of(|name| std::env::var_os(name))
@@ -71,10 +79,17 @@ pub fn git_settings() -> Vec<PathBuf> {
 fn git_settings_of(lookup: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let named = |name: &str| lookup(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = named("HOME");
-    let own = named("XDG_CONFIG_HOME").or_else(|| home.as_ref().map(|home| home.join(".config"))).map(|own| own.join("git"));
+    let own = named("XDG_CONFIG_HOME")
+        .or_else(|| home.as_ref().map(|home| home.join(".config")))
+        .map(|own| own.join("git"));
     let machine = named("GIT_CONFIG_SYSTEM").unwrap_or_else(|| PathBuf::from("/etc/gitconfig"));
     let own = own.into_iter().flat_map(|own| [own.join("config"), own.join("ignore")]);
-    named("GIT_CONFIG_GLOBAL").into_iter().chain(home.map(|home| home.join(".gitconfig"))).chain(own).chain([machine]).collect()
+    named("GIT_CONFIG_GLOBAL")
+        .into_iter()
+        .chain(home.map(|home| home.join(".gitconfig")))
+        .chain(own)
+        .chain([machine])
+        .collect()
 }
 
 /// Whether a path leads to a file that somebody may execute.
@@ -87,14 +102,24 @@ mod tests {
     use super::*;
 
     fn user(variables: &[(&str, &str)]) -> User {
-        User::from_variables(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value)))
+        User::from_variables(|name| {
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+        })
     }
 
     #[test]
     fn settings_are_below_the_home_directory_unless_said_otherwise() {
         let plain = user(&[("HOME", "/h")]);
-        assert_eq!((plain.settings, plain.claude, plain.codex), (Some("/h/.config".into()), None, Some("/h/.codex".into())));
-        let other = user(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "/s"), ("CLAUDE_CONFIG_DIR", "/c"), ("CODEX_HOME", "relative")]);
+        assert_eq!(
+            (plain.settings, plain.claude, plain.codex),
+            (Some("/h/.config".into()), None, Some("/h/.codex".into()))
+        );
+        let other = user(&[
+            ("HOME", "/h"),
+            ("XDG_CONFIG_HOME", "/s"),
+            ("CLAUDE_CONFIG_DIR", "/c"),
+            ("CODEX_HOME", "relative"),
+        ]);
         assert_eq!((other.settings, other.claude), (Some("/s".into()), Some("/c".into())));
         assert_eq!(other.codex, Some("/h/.codex".into()), "a relative directory counts as not set");
         assert_eq!(user(&[]), User::default());
@@ -103,15 +128,24 @@ mod tests {
     #[test]
     fn settings_of_git_are_where_git_looks_for_them() {
         let paths = |variables: &[(&str, &str)]| {
-            let found =
-                git_settings_of(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value)));
+            let found = git_settings_of(|name| {
+                variables
+                    .iter()
+                    .find(|(key, _)| *key == name)
+                    .map(|(_, value)| OsString::from(value))
+            });
             found.into_iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
         };
         assert_eq!(
             paths(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "")]),
             ["/h/.gitconfig", "/h/.config/git/config", "/h/.config/git/ignore", "/etc/gitconfig"]
         );
-        let named = [("HOME", "/h"), ("XDG_CONFIG_HOME", "/x"), ("GIT_CONFIG_GLOBAL", "/g"), ("GIT_CONFIG_SYSTEM", "/s")];
+        let named = [
+            ("HOME", "/h"),
+            ("XDG_CONFIG_HOME", "/x"),
+            ("GIT_CONFIG_GLOBAL", "/g"),
+            ("GIT_CONFIG_SYSTEM", "/s"),
+        ];
         assert_eq!(paths(&named), ["/g", "/h/.gitconfig", "/x/git/config", "/x/git/ignore", "/s"]);
         assert_eq!(paths(&[]), ["/etc/gitconfig"]);
     }
@@ -121,7 +155,8 @@ mod tests {
         let place = tempfile::tempdir().expect("a temporary directory");
         let file = |name: &str, mode: u32| {
             let path = place.path().join(name);
-            std::fs::create_dir_all(path.parent().expect("it is below the place")).expect("created");
+            std::fs::create_dir_all(path.parent().expect("it is below the place"))
+                .expect("created");
             std::fs::write(&path, "").expect("written");
             std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("it is ours");
             path
@@ -130,7 +165,11 @@ mod tests {
         let (second, _) = (file("b/tool", 0o755), file("c/tool", 0o755));
         let search = ["a", "b", "c"].map(|name| place.path().join(name)).to_vec();
         let user = User { search, ..User::default() };
-        assert_eq!(user.program("tool"), Some(second.clone()), "a file that cannot be executed is passed over");
+        assert_eq!(
+            user.program("tool"),
+            Some(second.clone()),
+            "a file that cannot be executed is passed over"
+        );
         assert_eq!(user.program("other"), None);
         assert_eq!(user.program(second.to_str().expect("it is text")), Some(second));
         assert_eq!(user.program("./tool"), None);

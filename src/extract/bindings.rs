@@ -1,6 +1,7 @@
 //! Bindings: variables, patterns, narrowing by conditions, and statements that bind.
 
 pub(super) mod conditions;
+mod fields;
 pub(super) mod narrowing;
 pub(super) mod patterns;
 pub(super) mod statements;

@@ -1,4 +1,5 @@
-//! Definitions: symbols, declarators, types, callables, parameters, decorators, and types in documentation.
+//! Definitions: symbols, declarators, types, callables, parameters, decorators, and types in
+//! documentation.
 
 pub(super) mod callables;
 pub(super) mod declarators;

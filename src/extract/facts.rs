@@ -1,4 +1,5 @@
-//! Facts of one file: the builder that collects them, the last look at them, and how complete they are.
+//! Facts of one file: the builder that collects them, the last look at them, and how complete they
+//! are.
 
 pub(super) mod builder;
 pub(super) mod coverage;

@@ -1,4 +1,5 @@
-//! Applications of macros: expressions are read from the tokens as far as names, joiners and lists in brackets show them.
+//! Applications of macros: expressions are read from the tokens as far as names, joiners and lists
+//! in brackets show them.
 
 pub(super) mod bodies;
 pub(super) mod items;
@@ -86,11 +87,13 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Call(callee, args))
     }
 
-    /// A macro's name, possibly at the end of a path: the expression that stands for it, with its call site.
+    /// A macro's name, possibly at the end of a path: the expression that stands for it, with its
+    /// call site.
     fn macro_name(&mut self, node: Node<'t>, suffix: &str) -> ExprId {
         let (path, last) = match self.rule_at(node) {
             Some(Rule::Member { object, name, .. }) => {
-                let object = object.as_ref().and_then(|selector: &'static Selector| selector.first(node));
+                let object =
+                    object.as_ref().and_then(|selector: &'static Selector| selector.first(node));
                 (object, name.first(node).unwrap_or(node))
             }
             _ => (None, node),
@@ -124,7 +127,8 @@ impl<'t> Walker<'t> {
                 true => self.build.expr(Expr::Member(value, name)),
                 false => self.build.expr(Expr::Name(name, self.scope)),
             };
-            if tokens.get(position + 1).is_none_or(|next| !self.is_path_joiner(self.text_of(*next))) {
+            if tokens.get(position + 1).is_none_or(|next| !self.is_path_joiner(self.text_of(*next)))
+            {
                 self.site(Usage::Site(SiteKind::Decorate), *token, name, value);
                 value = ExprId::NONE;
             }
@@ -132,8 +136,14 @@ impl<'t> Walker<'t> {
     }
 
     /// Reads a list of tokens; gives the values between its separators.
-    fn token_list(&mut self, list: Node<'t>, words: &'static TokenWords, suffix: &'static str) -> Vec<ExprId> {
-        let tokens = Tokens { items: self.children(list), list_kind: list.kind_id(), words, suffix };
+    fn token_list(
+        &mut self,
+        list: Node<'t>,
+        words: &'static TokenWords,
+        suffix: &'static str,
+    ) -> Vec<ExprId> {
+        let tokens =
+            Tokens { items: self.children(list), list_kind: list.kind_id(), words, suffix };
         let mut values = Vec::new();
         let mut reading = Reading::NOTHING;
         let mut position = 0;
@@ -147,7 +157,13 @@ impl<'t> Walker<'t> {
     }
 
     /// Reads the token at `position` into the expression at hand; gives the position after it.
-    fn token(&mut self, tokens: &Tokens<'t>, position: usize, reading: &mut Reading<'t>, values: &mut Vec<ExprId>) -> usize {
+    fn token(
+        &mut self,
+        tokens: &Tokens<'t>,
+        position: usize,
+        reading: &mut Reading<'t>,
+        values: &mut Vec<ExprId>,
+    ) -> usize {
         let (token, words) = (tokens.items[position], tokens.words);
         if tokens.joins(position) {
             reading.joined = true;
@@ -166,7 +182,11 @@ impl<'t> Walker<'t> {
                     }
                     self.build.of(reading.value, |callee| Expr::Call(callee, args))
                 }
-                None if inner.len() == 1 && self.text_of(token).starts_with(words.call.as_str()) => inner[0],
+                None if inner.len() == 1
+                    && self.text_of(token).starts_with(words.call.as_str()) =>
+                {
+                    inner[0]
+                }
                 None => ExprId::NONE,
             };
             reading.joined = false;
@@ -178,7 +198,9 @@ impl<'t> Walker<'t> {
                     values.push(self.known(reading.value));
                     *reading = Reading::NOTHING;
                 }
-                word if word == words.unwrap => reading.value = self.build.of(reading.value, Expr::Unwrapped),
+                word if word == words.unwrap => {
+                    reading.value = self.build.of(reading.value, Expr::Unwrapped)
+                }
                 word if word == words.awaits && reading.joined => {
                     reading.value = self.build.of(reading.value, Expr::Await);
                     reading.joined = false;
@@ -190,18 +212,27 @@ impl<'t> Walker<'t> {
         self.named_token(tokens, position, reading)
     }
 
-    fn named_token(&mut self, tokens: &Tokens<'t>, position: usize, reading: &mut Reading<'t>) -> usize {
+    fn named_token(
+        &mut self,
+        tokens: &Tokens<'t>,
+        position: usize,
+        reading: &mut Reading<'t>,
+    ) -> usize {
         let (token, next) = (tokens.items[position], position + 1);
         match self.rule_at(token) {
             Some(Rule::Name {}) => return self.name_token(tokens, position, reading),
-            Some(Rule::SelfValue {}) if tokens.joins(next) && self.is_path_joiner(tokens.word(next)) => {
+            Some(Rule::SelfValue {})
+                if tokens.joins(next) && self.is_path_joiner(tokens.word(next)) =>
+            {
                 return self.name_token(tokens, position, reading);
             }
             Some(Rule::Literal { .. }) if reading.joined && reading.value.is_some() => {
                 let name = self.name_of(token);
                 reading.value = self.build.expr(Expr::Member(reading.value, name));
             }
-            Some(Rule::SelfValue {} | Rule::Literal { .. } | Rule::Text { .. }) => reading.value = self.visit(token, READ),
+            Some(Rule::SelfValue {} | Rule::Literal { .. } | Rule::Text { .. }) => {
+                reading.value = self.visit(token, READ)
+            }
             _ => {
                 self.visit(token, READ);
                 reading.value = ExprId::NONE;
@@ -216,15 +247,27 @@ impl<'t> Walker<'t> {
         word == self.language.manifest.modules.separator
     }
 
-    fn name_token(&mut self, tokens: &Tokens<'t>, position: usize, reading: &mut Reading<'t>) -> usize {
+    fn name_token(
+        &mut self,
+        tokens: &Tokens<'t>,
+        position: usize,
+        reading: &mut Reading<'t>,
+    ) -> usize {
         let token = tokens.items[position];
         let mut next = position + 1;
-        if !tokens.suffix.is_empty() && tokens.word(next) == tokens.suffix && tokens.is_list(next + 1) {
+        if !tokens.suffix.is_empty()
+            && tokens.word(next) == tokens.suffix
+            && tokens.is_list(next + 1)
+        {
             let callee = self.macro_name(token, tokens.suffix);
             self.take_call_site();
             let inner = self.token_list(tokens.items[next + 1], tokens.words, tokens.suffix);
             let args = self.build.list(&inner);
-            *reading = Reading { value: self.build.expr(Expr::Call(callee, args)), joined: false, callee: None };
+            *reading = Reading {
+                value: self.build.expr(Expr::Call(callee, args)),
+                joined: false,
+                callee: None,
+            };
             return next + 2;
         }
         let is_member = reading.joined && reading.value.is_some();
@@ -238,7 +281,9 @@ impl<'t> Walker<'t> {
         reading.value = match path_word {
             Some(value) => value,
             None if is_member => self.build.expr(Expr::Member(reading.value, name)),
-            None if self.is_self_type(self.text_of(token)) => self.build.expr(Expr::SelfType(self.scope)),
+            None if self.is_self_type(self.text_of(token)) => {
+                self.build.expr(Expr::SelfType(self.scope))
+            }
             None => self.build.expr(Expr::Name(name, self.scope)),
         };
         if let Some(after) = tokens.after_types(next) {
@@ -249,9 +294,13 @@ impl<'t> Walker<'t> {
             }
             next = after;
         }
-        let calls = tokens.is_list(next) && self.text_of(tokens.items[next]).starts_with(tokens.words.call.as_str());
+        let calls = tokens.is_list(next)
+            && self.text_of(tokens.items[next]).starts_with(tokens.words.call.as_str());
         reading.callee = calls.then_some((token, name));
-        if !calls && !silent && matches!(self.build.get(reading.value), Expr::Name(..) | Expr::Member(..)) {
+        if !calls
+            && !silent
+            && matches!(self.build.get(reading.value), Expr::Name(..) | Expr::Member(..))
+        {
             self.site(READ, token, name, reading.value);
         }
         reading.joined = false;

@@ -1,7 +1,9 @@
-//! Source as a parser can read it: in languages with a preprocessor, text that only the preprocessor understands is blanked.
+//! Source as a parser can read it: in languages with a preprocessor, text that only the
+//! preprocessor understands is blanked.
 //!
-//! Lengths and lines stay as they are, so that every position of the tree is one of the source. `branches` settles conditions
-//! that cut through statements, `attributes` takes out what else cannot be read; both work on the pieces of `tokens`.
+//! Lengths and lines stay as they are, so that every position of the tree is one of the source.
+//! `branches` settles conditions that cut through statements, `attributes` takes out what else
+//! cannot be read; both work on the pieces of `tokens`.
 
 mod attributes;
 mod brackets;
@@ -64,8 +66,13 @@ impl Edit {
 
 /// Blanks what the parser cannot read. Without a preprocessor the source is as it was.
 pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
-    let mut cleared =
-        Cleared { source: Cow::Borrowed(source), uses: Vec::new(), dropped: Vec::new(), moved: Vec::new(), made: Vec::new() };
+    let mut cleared = Cleared {
+        source: Cow::Borrowed(source),
+        uses: Vec::new(),
+        dropped: Vec::new(),
+        moved: Vec::new(),
+        made: Vec::new(),
+    };
     let rules = &language.manifest.preprocessor;
     if rules.directive.is_none() {
         return cleared;
@@ -118,7 +125,10 @@ mod tests {
 
     fn language() -> &'static Language {
         let languages = crate::grammar::all();
-        let language = languages.iter().rev().find(|language| language.manifest.preprocessor.directive.is_some());
+        let language = languages
+            .iter()
+            .rev()
+            .find(|language| language.manifest.preprocessor.directive.is_some());
         language.expect("a language with a preprocessor is in the table")
     }
 
@@ -137,8 +147,14 @@ mod tests {
         check("LIB_API struct state *open_door(int n);", "struct state *open_door(int n);");
         check("LIB_API void (shut)(int n);", "void (shut)(int n);");
         check("LIB_API size (length) (state *s);", "size (length) (state *s);");
-        check("static FORCE_INLINE UNUSED_ATTR size_t count(void) { return 1; }", "static size_t count(void) { return 1; }");
-        check("class Q { int n_ GUARDED_BY(mu_); void f() REQUIRES(mu_) { g(); } };", "class Q { int n_ ; void f() { g(); } };");
+        check(
+            "static FORCE_INLINE UNUSED_ATTR size_t count(void) { return 1; }",
+            "static size_t count(void) { return 1; }",
+        );
+        check(
+            "class Q { int n_ GUARDED_BY(mu_); void f() REQUIRES(mu_) { g(); } };",
+            "class Q { int n_ ; void f() { g(); } };",
+        );
         check("DEFINE_FLAG(int, limit, 1 << 10);\nint f();", "; int f();");
         check("BEGIN_SPACE\nnamespace a { int x; }\n", "namespace a { int x; }");
     }
@@ -150,31 +166,61 @@ mod tests {
             "static __always_inline __alloc_size(1) void *kmalloc(size_t size, gfp_t flags) { }",
             "static void *kmalloc(size_t size, gfp_t flags) { }",
         );
-        check("void *__kmalloc(size_t size) __assume_aligned __alloc_size(1);", "void *__kmalloc(size_t size) ;");
-        check("struct s { u8 __iomem *addr; struct t __rcu *next; } __packed;", "struct s { u8 *addr; struct t *next; } ;");
-        check("static u64 notrace now(void) { return (__force u32)x; }", "static u64 now(void) { return ( u32)x; }");
-        check("int level __read_mostly = 3; char name[4] __aligned(8);", "int level = 3; char name[4] ;");
+        check(
+            "void *__kmalloc(size_t size) __assume_aligned __alloc_size(1);",
+            "void *__kmalloc(size_t size) ;",
+        );
+        check(
+            "struct s { u8 __iomem *addr; struct t __rcu *next; } __packed;",
+            "struct s { u8 *addr; struct t *next; } ;",
+        );
+        check(
+            "static u64 notrace now(void) { return (__force u32)x; }",
+            "static u64 now(void) { return ( u32)x; }",
+        );
+        check(
+            "int level __read_mostly = 3; char name[4] __aligned(8);",
+            "int level = 3; char name[4] ;",
+        );
         check("typedef int (WINAPI *callback)(int n);", "typedef int ( *callback)(int n);");
         check("API_FUNC Door::Door(int n) : n_(n) {}", "Door::Door(int n) : n_(n) {}");
-        check("class Door { CONSTEXPR20 Door(int n) : n_(n) {} };", "class Door { Door(int n) : n_(n) {} };");
+        check(
+            "class Door { CONSTEXPR20 Door(int n) : n_(n) {} };",
+            "class Door { Door(int n) : n_(n) {} };",
+        );
         check(
             "extern \"C\" { API struct s *f(const char *p, struct s *s); }",
             "extern \"C\" { struct s *f(const char *p, struct s *s); }",
         );
-        check("void f() { if ((flags & FLAG) && ~MASK) g(a * SIZE); }", "void f() { if ((flags & FLAG) && ~MASK) g(a * SIZE); }");
-        check("static void copy(BYTE* to, BYTE const* from) { }", "static void copy(BYTE* to, BYTE const* from) { }");
+        check(
+            "void f() { if ((flags & FLAG) && ~MASK) g(a * SIZE); }",
+            "void f() { if ((flags & FLAG) && ~MASK) g(a * SIZE); }",
+        );
+        check(
+            "static void copy(BYTE* to, BYTE const* from) { }",
+            "static void copy(BYTE* to, BYTE const* from) { }",
+        );
     }
 
     #[test]
     fn statements_and_arguments_of_macros_read_as_calls() {
         check("void f() { each(a, b) { g(); } }", "void f() { each(a, b);{ g(); } }");
-        check("void f() { if (a) each(b)\n  if (c) g(); }", "void f() { if (a) each(b) ; if (c) g(); }");
+        check(
+            "void f() { if (a) each(b)\n  if (c) g(); }",
+            "void f() { if (a) each(b) ; if (c) g(); }",
+        );
         check(
             "void f() { x = of(p, struct s, m); y = least(unsigned int, a, b); }",
             "void f() { x = of(p, 0 , m); y = least(0 , a, b); }",
         );
-        check("void f() { run(x, +=, 1); set(.a = 1, .b = 2, ); }", "void f() { run(x, 0 , 1); set( 1, 2 ); }");
-        check("void f() { switch (a) { case 1 ... 3: g(); } }", "void f() { switch (a) { case 1 : g(); } }");
+        check(
+            "void f() { run(x, +=, 1); set(.a = 1, .b = 2, ); }",
+            "void f() { run(x, 0 , 1); set( 1, 2 ); }",
+        );
+        check(
+            "void f() { switch (a) { case 1 ... 3: g(); } }",
+            "void f() { switch (a) { case 1 : g(); } }",
+        );
         check("void f() { asm volatile(\"nop\" : : \"r\" (a)); }", "void f() { ; }");
         check(".macro SAVE reg\n mov \\reg, (r1\n.endm\n#endif\nint f();", "#endif int f();");
         check("int __printf(1, 0) (*print)(const char *text);", "int (*print)(const char *text);");
@@ -184,8 +230,14 @@ mod tests {
         );
         check("enum e { A, MORE(B), MANY(C) D, };", "enum e { A, D, };");
         check("start_up(init)\nstop(leave)\nint f();", "int f();");
-        check("struct s { bits(mask, 4); group(head, int a; int b; ); };", "struct s { bits(mask ); int a; int b; };");
-        check("DEFINE_CALL2(open, const char *, path, int, mode)\n{ }", "int open( const char * path, int mode)\n{ }");
+        check(
+            "struct s { bits(mask, 4); group(head, int a; int b; ); };",
+            "struct s { bits(mask ); int a; int b; };",
+        );
+        check(
+            "DEFINE_CALL2(open, const char *, path, int, mode)\n{ }",
+            "int open( const char * path, int mode)\n{ }",
+        );
     }
 
     #[test]
@@ -208,13 +260,20 @@ mod tests {
 
     #[test]
     fn a_condition_that_cuts_through_a_block_keeps_its_first_branch() {
-        check("void f() {\n#ifdef A\n if (a) {\n#else\n if (b) {\n#endif\n  g();\n }\n}\n", "void f() { if (a) { g(); } }");
         check(
-            "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void);\n#ifdef __cplusplus\n}\n#endif\n",
+            "void f() {\n#ifdef A\n if (a) {\n#else\n if (b) {\n#endif\n  g();\n }\n}\n",
+            "void f() { if (a) { g(); } }",
+        );
+        check(
+            "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void);\n#ifdef __cplusplus\n}\n\
+             #endif\n",
             "extern \"C\" { int f(void); }",
         );
         check("int a[] = {\n#ifdef A\n 1,\n#else\n 2,\n#endif\n};", "int a[] = { 1, 2, };");
-        let cleared = clear(language(), b"void f() {\n#ifdef A\n if (a) {\n#else\n if (b) {\n#endif\n }\n}\n");
+        let cleared = clear(
+            language(),
+            b"void f() {\n#ifdef A\n if (a) {\n#else\n if (b) {\n#endif\n }\n}\n",
+        );
         assert_eq!(cleared.dropped.len(), 1);
     }
 }

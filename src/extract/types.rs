@@ -1,4 +1,5 @@
-//! Types as they are written: type expressions, chains of declarators, qualified names of definitions.
+//! Types as they are written: type expressions, chains of declarators, qualified names of
+//! definitions.
 
 pub(super) mod generics;
 
@@ -35,14 +36,17 @@ impl<'t> Walker<'t> {
             };
         };
         self.build.at = super::walk::offset(node.start_byte());
-        let inner = if usage == Usage::Silent { Usage::Silent } else { Usage::Site(SiteKind::Type) };
+        let inner =
+            if usage == Usage::Silent { Usage::Silent } else { Usage::Site(SiteKind::Type) };
         match rule {
             TypeRule::Skip {} | TypeRule::Mark {} => ExprId::NONE,
             TypeRule::Pass { of, otherwise } => {
                 let mut found = ExprId::NONE;
                 match of {
                     Some(selector) => {
-                        found = selector.first(node).map_or(ExprId::NONE, |child| self.visit_type(child, usage));
+                        found = selector
+                            .first(node)
+                            .map_or(ExprId::NONE, |child| self.visit_type(child, usage));
                     }
                     None => {
                         for child in self.named_children(node) {
@@ -86,9 +90,13 @@ impl<'t> Walker<'t> {
                 let mut object = self.known(object);
                 let mut name_node = name_node;
                 // A path may nest in the place of the name.
-                while let Some(TypeRule::Member { object: Some(part), name: rest }) = self.language.type_rule(name_node.kind_id())
+                while let Some(TypeRule::Member { object: Some(part), name: rest }) =
+                    self.language.type_rule(name_node.kind_id())
                 {
-                    let (Some(part), Some(rest)) = (part.first(name_node), rest.first(name_node)) else { break };
+                    let (Some(part), Some(rest)) = (part.first(name_node), rest.first(name_node))
+                    else {
+                        break;
+                    };
                     let (part, _) = self.generic_name(part, inner);
                     let name = self.name_of(part);
                     object = self.build.expr(Expr::Member(object, name));
@@ -102,10 +110,12 @@ impl<'t> Walker<'t> {
                 self.applied(value, &args)
             }
             TypeRule::Apply { base, args } => {
-                let base = base.first(node).map_or(ExprId::NONE, |base| self.visit_type(base, usage));
+                let base =
+                    base.first(node).map_or(ExprId::NONE, |base| self.visit_type(base, usage));
                 let mut list = Vec::new();
                 for args in self.every(args.as_ref(), node) {
-                    let is_list = self.language.type_rule(args.kind_id()) == Some(&TypeRule::Each {});
+                    let is_list =
+                        self.language.type_rule(args.kind_id()) == Some(&TypeRule::Each {});
                     if is_list {
                         for arg in self.named_children(args) {
                             if self.language.type_rule(arg.kind_id()) == Some(&TypeRule::Mark {}) {
@@ -134,7 +144,8 @@ impl<'t> Walker<'t> {
             }
             TypeRule::Mapping { key, value, .. } => {
                 let key = key.first(node).map_or(ExprId::NONE, |key| self.visit_type(key, inner));
-                let value = value.first(node).map_or(ExprId::NONE, |value| self.visit_type(value, inner));
+                let value =
+                    value.first(node).map_or(ExprId::NONE, |value| self.visit_type(value, inner));
                 let (key, value) = (self.known(key), self.known(value));
                 self.build.expr(Expr::Mapping(key, value))
             }
@@ -226,9 +237,11 @@ impl<'t> Walker<'t> {
     /// The types of all parts of a list, or of the node alone.
     pub(super) fn visit_types(&mut self, node: Node<'t>, usage: Usage) -> Vec<ExprId> {
         match self.language.type_rule(node.kind_id()) {
-            Some(TypeRule::Each {} | TypeRule::Union {} | TypeRule::Tuple {}) => {
-                self.named_children(node).into_iter().flat_map(|child| self.visit_each(child, usage)).collect()
-            }
+            Some(TypeRule::Each {} | TypeRule::Union {} | TypeRule::Tuple {}) => self
+                .named_children(node)
+                .into_iter()
+                .flat_map(|child| self.visit_each(child, usage))
+                .collect(),
             _ => vec![self.visit_type(node, usage)],
         }
     }
@@ -250,7 +263,9 @@ impl<'t> Walker<'t> {
 
     /// A name that may carry type arguments: the name's node and the arguments.
     fn generic_name(&mut self, node: Node<'t>, usage: Usage) -> (Node<'t>, Vec<ExprId>) {
-        let Some(TypeRule::Apply { base, args }) = self.language.type_rule(node.kind_id()) else { return (node, Vec::new()) };
+        let Some(TypeRule::Apply { base, args }) = self.language.type_rule(node.kind_id()) else {
+            return (node, Vec::new());
+        };
         let mut list = Vec::new();
         for args in self.every(args.as_ref(), node) {
             for arg in self.visit_types(args, usage) {
@@ -270,7 +285,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// A type in quotes, as far as it is made of names, paths, applications of them and alternatives.
+    /// A type in quotes, as far as it is made of names, paths, applications of them and
+    /// alternatives.
     fn quoted_type(&mut self, node: Node<'t>) -> ExprId {
         let text = self.text_of(node).trim_matches(['"', '\'']);
         self.written_type(node, text, Usage::Site(SiteKind::Type))
@@ -283,7 +299,9 @@ impl<'t> Walker<'t> {
             return ExprId::NONE;
         }
         self.deeper(node, |walker| {
-            let parts = split(text, '|').into_iter().map(|part| walker.written_part(node, part.trim(), usage));
+            let parts = split(text, '|')
+                .into_iter()
+                .map(|part| walker.written_part(node, part.trim(), usage));
             let parts: Vec<ExprId> = parts.collect();
             walker.build.union(&parts)
         })
@@ -309,7 +327,9 @@ impl<'t> Walker<'t> {
                 false => self.build.expr(Expr::Name(name, self.scope)),
             };
         }
-        if let (Expr::Name(name, _) | Expr::Member(_, name), true) = (self.build.get(value), value.is_some()) {
+        if let (Expr::Name(name, _) | Expr::Member(_, name), true) =
+            (self.build.get(value), value.is_some())
+        {
             self.site(usage, node, name, value);
         }
         let args: Vec<ExprId> = split(args, ',')

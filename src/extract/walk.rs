@@ -1,9 +1,12 @@
-//! The pass over the tree: says what each rule means and keeps the context (scope, enclosing symbol, pending documentation).
+//! The pass over the tree: says what each rule means and keeps the context (scope, enclosing
+//! symbol, pending documentation).
 
 pub(super) mod children;
 pub(super) mod context;
 pub(super) mod rule_choice;
+mod scopes;
 pub(super) mod surroundings;
+mod texts;
 pub(super) mod unruled;
 
 use super::Limits;
@@ -11,23 +14,24 @@ use crate::extract::facts::builder::Builder;
 use crate::extract::facts::exports::{self, ExportList};
 use crate::grammar::{Language, Rule, Tier};
 use crate::model::facts::{
-    Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, RESULT, Run, ScopeId, ScopeKind, Site, SiteId,
+    Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, RESULT, Run,
+    ScopeId, ScopeKind, Site, SiteId,
 };
 use crate::model::{Position, ProblemKind, SiteKind};
 use children::Lister;
 pub(super) use context::{
-    Callable, Declared, Decorator, Definition, Embedded, Pending, QUOTES, READ, Surroundings, Usage, Wrapper,
+    Callable, Declared, Decorator, Definition, Embedded, Pending, QUOTES, READ, Surroundings,
+    Usage, Wrapper,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::borrow::Cow;
-use std::ops::Range;
 use tree_sitter::Node;
 
 /// The pass over one tree.
 pub(super) struct Walker<'t> {
     pub(super) language: &'static Language,
     pub(super) source: &'t [u8],
-    /// The source as text, if it is text from end to end: parts of it need no look at their bytes then.
+    /// The source as text, if it is text from end to end: parts of it need no look at their bytes
+    /// then.
     text: Option<&'t str>,
     pub(super) build: Builder,
     pub(super) scope: ScopeId,
@@ -36,10 +40,11 @@ pub(super) struct Walker<'t> {
     pub(super) around: Surroundings,
     pub(super) pending: Pending<'t>,
     pub(super) in_macro: bool,
-    /// Whether the target of an assignment is visited that was visited as a value before: what is assigned to in it is not visited twice
-    /// again, or each level would double the visits.
+    /// Whether the target of an assignment is visited that was visited as a value before: what is
+    /// assigned to in it is not visited twice again, or each level would double the visits.
     pub(super) in_target: bool,
-    /// A definition (by its node's id) that is the only one under its keyword, and the node with the keyword.
+    /// A definition (by its node's id) that is the only one under its keyword, and the node with
+    /// the keyword.
     pub(super) whole: Option<(usize, Node<'t>)>,
     /// Type parameters written around the definition that comes next.
     pub(super) waiting_type_params: Option<Node<'t>>,
@@ -53,7 +58,8 @@ pub(super) struct Walker<'t> {
     pub(super) calls: FxHashMap<usize, ExprId>,
     /// What the file lists for those who import all of it.
     pub(super) export_list: ExportList,
-    /// Members that the bodies of the types around declare, also those further down, where declarations are hoisted.
+    /// Members that the bodies of the types around declare, also those further down, where
+    /// declarations are hoisted.
     pub(super) declared_members: FxHashSet<(ScopeId, NameId)>,
     /// The call site that waits for its arguments.
     pub(super) call_site: SiteId,
@@ -73,7 +79,12 @@ pub(super) struct Walker<'t> {
 }
 
 impl<'t> Walker<'t> {
-    pub(super) fn new(language: &'static Language, source: &'t [u8], limits: Limits, embedded: Embedded<'t>) -> Self {
+    pub(super) fn new(
+        language: &'static Language,
+        source: &'t [u8],
+        limits: Limits,
+        embedded: Embedded<'t>,
+    ) -> Self {
         let mut build = Builder::for_source(source.len());
         let scope = build.scope(ScopeId::NONE, ScopeKind::File, LocalSymbol::NONE, 0, source.len());
         Self {
@@ -119,7 +130,10 @@ impl<'t> Walker<'t> {
         if root.has_error() && !self.build.has_problems() {
             let mut node = root;
             while !node.is_error() && !node.is_missing() {
-                let Some(child) = self.children(node).into_iter().find(|child| child.has_error()) else { break };
+                let Some(child) = self.children(node).into_iter().find(|child| child.has_error())
+                else {
+                    break;
+                };
                 node = child;
             }
             self.problem(ProblemKind::Syntax, node);
@@ -133,10 +147,12 @@ impl<'t> Walker<'t> {
         facts
     }
 
-    /// Visits everything below a node in reading order; comments and decorators wait for the definition after them.
+    /// Visits everything below a node in reading order; comments and decorators wait for the
+    /// definition after them.
     pub(super) fn visit_children(&mut self, node: Node<'t>) -> ExprId {
         // Tokens say nothing, except that they are missing.
-        let children = if self.has_errors { self.children(node) } else { self.named_and_comments(node) };
+        let children =
+            if self.has_errors { self.children(node) } else { self.named_and_comments(node) };
         let mut last = ExprId::NONE;
         for child in &children {
             if let Some(value) = self.visit_child(*child) {
@@ -169,14 +185,16 @@ impl<'t> Walker<'t> {
 
     pub(super) fn note_comment(&mut self, comment: Node<'t>) {
         let (start, end) = (comment.start_byte(), comment.end_byte());
-        let line = self.source.get(start - comment.start_position().column..start).unwrap_or_default();
+        let line =
+            self.source.get(start - comment.start_position().column..start).unwrap_or_default();
         if !line.iter().all(u8::is_ascii_whitespace) {
             // Behind code on the same line: about that code, not about what follows.
             return;
         }
         let joined = self.pending.comment.filter(|&(_, previous)| {
             let gap = self.source.get(previous..start).unwrap_or_default();
-            gap.iter().all(u8::is_ascii_whitespace) && gap.iter().filter(|&&byte| byte == b'\n').count() <= 1
+            gap.iter().all(u8::is_ascii_whitespace)
+                && gap.iter().filter(|&&byte| byte == b'\n').count() <= 1
         });
         self.pending.comment = Some((joined.map_or(start, |(first, _)| first), end));
     }
@@ -192,12 +210,22 @@ impl<'t> Walker<'t> {
     }
 
     /// Visits a node by `visit`, unless it is nested too deep.
-    pub(super) fn deeper(&mut self, node: Node<'t>, visit: impl FnOnce(&mut Self) -> ExprId) -> ExprId {
+    pub(super) fn deeper(
+        &mut self,
+        node: Node<'t>,
+        visit: impl FnOnce(&mut Self) -> ExprId,
+    ) -> ExprId {
         self.nested(node, ExprId::NONE, visit)
     }
 
-    /// Does something with a node that may do the same with nodes inside; gives `otherwise` where that is nested too deep.
-    pub(super) fn nested<T>(&mut self, node: Node<'t>, otherwise: T, visit: impl FnOnce(&mut Self) -> T) -> T {
+    /// Does something with a node that may do the same with nodes inside; gives `otherwise` where
+    /// that is nested too deep.
+    pub(super) fn nested<T>(
+        &mut self,
+        node: Node<'t>,
+        otherwise: T,
+        visit: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         if self.depth >= self.limits.depth {
             self.problem(ProblemKind::TooDeep, node);
             return otherwise;
@@ -237,7 +265,12 @@ impl<'t> Walker<'t> {
         }
     }
 
-    pub(super) fn visit_selected(&mut self, node: Node<'t>, selector: Option<&crate::grammar::Selector>, usage: Usage) -> ExprId {
+    pub(super) fn visit_selected(
+        &mut self,
+        node: Node<'t>,
+        selector: Option<&crate::grammar::Selector>,
+        usage: Usage,
+    ) -> ExprId {
         match selector.and_then(|selector| selector.first(node)) {
             Some(child) => self.visit(child, usage),
             None => ExprId::NONE,
@@ -303,9 +336,16 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn pass(&mut self, node: Node<'t>, of: Option<&crate::grammar::Selector>, usage: Usage) -> ExprId {
+    fn pass(
+        &mut self,
+        node: Node<'t>,
+        of: Option<&crate::grammar::Selector>,
+        usage: Usage,
+    ) -> ExprId {
         if let Some(only) = self.lone_child(node) {
-            let is_chosen = of.is_none_or(|selector| selector.first(node).is_some_and(|chosen| chosen.id() == only.id()));
+            let is_chosen = of.is_none_or(|selector| {
+                selector.first(node).is_some_and(|chosen| chosen.id() == only.id())
+            });
             let value = self.visit(only, if is_chosen { usage } else { READ });
             return if is_chosen { value } else { ExprId::NONE };
         }
@@ -331,15 +371,12 @@ impl<'t> Walker<'t> {
         if ended { ExprId::NONE } else { value }
     }
 
-    /// Visits a block in a scope of its own; its value is that of its last child.
-    pub(super) fn block(&mut self, node: Node<'t>, kind: ScopeKind) -> ExprId {
-        let scope = self.open(kind, LocalSymbol::NONE, node);
-        let value = self.visit_children(node);
-        self.close(scope);
-        value
-    }
-
-    fn jump(&mut self, node: Node<'t>, of: Option<&crate::grammar::Selector>, returns: bool) -> ExprId {
+    fn jump(
+        &mut self,
+        node: Node<'t>,
+        of: Option<&crate::grammar::Selector>,
+        returns: bool,
+    ) -> ExprId {
         let value = match of {
             Some(_) => self.visit_selected(node, of, READ),
             None => self.visit_children(node),
@@ -355,56 +392,6 @@ impl<'t> Walker<'t> {
             self.bind(scope, name, BindingKind::Result, node.start_byte(), ExprId::NONE, value);
         }
         ExprId::NONE
-    }
-
-    /// Opens a scope and makes it the current one; gives back what [`Walker::close`] needs.
-    pub(super) fn open(&mut self, kind: ScopeKind, symbol: LocalSymbol, node: Node<'t>) -> (ScopeId, Surroundings) {
-        let before = (self.scope, self.around);
-        self.scope = self.build.scope(self.scope, kind, symbol, node.start_byte(), node.end_byte());
-        self.around = Surroundings::NONE;
-        before
-    }
-
-    pub(super) fn close(&mut self, (scope, around): (ScopeId, Surroundings)) {
-        self.scope = scope;
-        self.around = around;
-    }
-
-    /// Opens a scope that lasts until the one around it is closed: what is declared from here on hides what was before.
-    pub(super) fn open_rest(&mut self, node: Node<'t>) {
-        let end = self.scope.get().map_or(node.end_byte(), |position| self.build.facts.scopes[position].end as usize);
-        let symbol = LocalSymbol::NONE;
-        self.scope = self.build.scope(self.scope, ScopeKind::Block, symbol, node.start_byte(), end);
-    }
-
-    /// The scope that owns names declared here.
-    pub(super) fn owner_scope(&self) -> ScopeId {
-        self.build.nearest(self.scope, |kind| kind != ScopeKind::Flow)
-    }
-
-    pub(super) fn text_of(&self, node: Node<'t>) -> &'t str {
-        match self.text {
-            Some(text) => text.get(node.byte_range()).unwrap_or_default(),
-            None => std::str::from_utf8(self.source.get(node.byte_range()).unwrap_or_default()).unwrap_or_default(),
-        }
-    }
-
-    /// The text of a part of the source; what is no text in it becomes a mark that says so.
-    pub(super) fn text_at(&self, range: Range<usize>) -> Cow<'t, str> {
-        match self.text.and_then(|text| text.get(range.clone())) {
-            Some(text) => Cow::Borrowed(text),
-            None => String::from_utf8_lossy(self.source.get(range).unwrap_or_default()),
-        }
-    }
-
-    /// The name that a node is; quotes around it are no part of it.
-    pub(super) fn name_of(&mut self, node: Node<'t>) -> NameId {
-        self.seen.note(node);
-        let text = self.trimmed_text(node);
-        match self.rule_at(node) {
-            Some(Rule::Text { .. }) => self.build.name(text.trim_matches(QUOTES)),
-            _ => self.build.name(text),
-        }
     }
 
     /// Records a site at a node.
@@ -436,43 +423,28 @@ impl<'t> Walker<'t> {
         std::mem::replace(&mut self.call_site, SiteId::NONE)
     }
 
-    pub(super) fn bind(&mut self, scope: ScopeId, name: NameId, kind: BindingKind, from: usize, ty: ExprId, value: ExprId) {
+    pub(super) fn bind(
+        &mut self,
+        scope: ScopeId,
+        name: NameId,
+        kind: BindingKind,
+        from: usize,
+        ty: ExprId,
+        value: ExprId,
+    ) {
         if name.is_some() && !self.is_ignored(name) {
             let (symbol, import) = (LocalSymbol::NONE, ImportId::NONE);
-            self.build.bind(Binding { scope, block: self.scope, name, kind, from: offset(from), symbol, import, ty, value });
-        }
-    }
-
-    /// The expression for a word that starts a path (the root, this module, the one around), without a site.
-    pub(super) fn path_word(&mut self, text: &str) -> Option<ExprId> {
-        let modules = &self.language.manifest.modules;
-        let words = [&modules.root_word, &modules.self_word, &modules.super_word];
-        if !words.iter().any(|word| word.as_deref() == Some(text)) {
-            return None;
-        }
-        let name = self.build.name(text);
-        Some(self.build.expr(Expr::Name(name, self.scope)))
-    }
-
-    /// Whether a word means the type around.
-    pub(super) fn is_self_type(&self, text: &str) -> bool {
-        self.language.manifest.names.self_type.iter().any(|word| word == text)
-    }
-
-    pub(super) fn is_ignored(&self, name: NameId) -> bool {
-        self.is_ignored_text(self.build.text(name))
-    }
-
-    pub(super) fn is_ignored_text(&self, text: &str) -> bool {
-        text.is_empty() || self.language.manifest.names.ignored.iter().any(|ignored| ignored == text)
-    }
-
-    /// Whether an expression is the receiver of the method around.
-    pub(super) fn is_receiver(&self, value: ExprId) -> bool {
-        match self.build.get(value) {
-            Expr::SelfValue(_) => true,
-            Expr::Name(name, _) => name.is_some() && name == self.callable.receiver,
-            _ => false,
+            self.build.bind(Binding {
+                scope,
+                block: self.scope,
+                name,
+                kind,
+                from: offset(from),
+                symbol,
+                import,
+                ty,
+                value,
+            });
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What tests can have the program do: announce where it is, wait at a gate, print, panic, answer at length. A gate is a FIFO:
-//! opening it for reading waits until the test opens it for writing.
+//! What tests can have the program do: announce where it is, wait at a gate, print, panic, answer
+//! at length. A gate is a FIFO: opening it for reading waits until the test opens it for writing.
 
 use super::Fault;
 use std::ffi::OsString;
@@ -139,7 +139,8 @@ fn announce(kind: &str, whose: &str) {
     }
 }
 
-/// As a library would that does not know where it runs: through the standard library, and straight to the descriptor.
+/// As a library would that does not know where it runs: through the standard library, and straight
+/// to the descriptor.
 #[expect(clippy::print_stdout, reason = "this is the noise that the test is about")]
 fn print() {
     println!("printed by a handler");

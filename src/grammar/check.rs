@@ -1,4 +1,5 @@
-//! What those who write manifests ask: does a manifest fit its grammar, and what does it say of a kind of nodes? Reads no file.
+//! What those who write manifests ask: does a manifest fit its grammar, and what does it say of a
+//! kind of nodes? Reads no file.
 
 use super::{FOLDERS, inherit, parse};
 use crate::model::LanguageId;
@@ -9,41 +10,56 @@ use toml::{Table, Value};
 pub struct Fits {
     /// Display name of the language.
     pub title: String,
-    /// Kinds of nodes with a rule: as statements, definitions and expressions, as types, as patterns.
+    /// Kinds of nodes with a rule: as statements, definitions and expressions, as types, as
+    /// patterns.
     pub rules: [usize; 3],
     /// Named kinds of nodes without any rule, whose children are visited.
     pub without: Vec<String>,
 }
 
-/// Checks the text of a manifest after those that it extends, outermost first. The grammar is one that the program is linked with.
-/// Each error names the line and what does not fit; all of them are listed.
+/// Checks the text of a manifest after those that it extends, outermost first. The grammar is one
+/// that the program is linked with. Each error names the line and what does not fit; all of them
+/// are listed.
 pub fn check(texts: &[&str]) -> Result<Fits, Vec<String>> {
     let merged = inherit::merge(texts).map_err(|error| vec![error])?;
     let named = merged.get("grammar").and_then(Value::as_str);
-    let named = named.ok_or_else(|| vec!["`grammar` must name the grammar, as in \"tree_sitter_x::LANGUAGE\"".to_owned()])?;
-    let folder = FOLDERS.iter().find(|folder| grammar_of(folder.manifests).as_deref() == Some(named));
+    let named = named.ok_or_else(|| {
+        vec!["`grammar` must name the grammar, as in \"tree_sitter_x::LANGUAGE\"".to_owned()]
+    })?;
+    let folder =
+        FOLDERS.iter().find(|folder| grammar_of(folder.manifests).as_deref() == Some(named));
     let folder = folder.ok_or_else(|| {
         vec![format!(
-            "this program is not linked with `{named}`: build it with the crate in Cargo.toml and the manifest in grammars/"
+            "this program is not linked with `{named}`: build it with the crate in Cargo.toml and \
+             the manifest in grammars/"
         )]
     })?;
     let grammar = (folder.grammar)();
     let parsed = parse::parse(texts, &grammar)?;
-    let rules =
-        [parsed.nodes.iter().flatten().count(), parsed.types.iter().flatten().count(), parsed.patterns.iter().flatten().count()];
-    let has_rule = |kind: usize| parsed.nodes[kind].is_some() || parsed.types[kind].is_some() || parsed.patterns[kind].is_some();
-    let without = (0..grammar.node_kind_count()).filter(|&kind| !has_rule(kind)).filter_map(|kind| {
-        let id = u16::try_from(kind).ok()?;
-        let is_seen = grammar.node_kind_is_named(id) && grammar.node_kind_is_visible(id);
-        grammar.node_kind_for_id(id).filter(|_| is_seen)
-    });
+    let rules = [
+        parsed.nodes.iter().flatten().count(),
+        parsed.types.iter().flatten().count(),
+        parsed.patterns.iter().flatten().count(),
+    ];
+    let has_rule = |kind: usize| {
+        parsed.nodes[kind].is_some()
+            || parsed.types[kind].is_some()
+            || parsed.patterns[kind].is_some()
+    };
+    let without =
+        (0..grammar.node_kind_count()).filter(|&kind| !has_rule(kind)).filter_map(|kind| {
+            let id = u16::try_from(kind).ok()?;
+            let is_seen = grammar.node_kind_is_named(id) && grammar.node_kind_is_visible(id);
+            grammar.node_kind_for_id(id).filter(|_| is_seen)
+        });
     let mut without: Vec<String> = without.map(str::to_owned).collect();
     without.sort_unstable();
     without.dedup();
     Ok(Fits { title: parsed.manifest.title, rules, without })
 }
 
-/// All that does not fit in the manifest of a language that the program was built with; nothing in one that is released.
+/// All that does not fit in the manifest of a language that the program was built with; nothing in
+/// one that is released.
 pub fn errors(language: LanguageId) -> Vec<String> {
     check(FOLDERS[usize::from(language.0)].manifests).err().unwrap_or_default()
 }
@@ -69,15 +85,23 @@ impl Roles {
         Self(merged.expect("the manifest was read when the program was built"))
     }
 
-    /// The roles of a kind of nodes, each after the table that it stands in if that is not `nodes`; several where conditions choose.
+    /// The roles of a kind of nodes, each after the table that it stands in if that is not `nodes`;
+    /// several where conditions choose.
     pub fn of_kind(&self, kind: &str) -> Vec<String> {
         let role = |rule: &Value| rule.get("role").and_then(Value::as_str).map(str::to_owned);
         let mut roles = Vec::new();
         for section in ["nodes", "types", "patterns"] {
-            let Some(rule) = self.0.get(section).and_then(|section| section.get(kind)) else { continue };
+            let Some(rule) = self.0.get(section).and_then(|section| section.get(kind)) else {
+                continue;
+            };
             let cases = rule.as_array().map_or_else(|| vec![rule], |cases| cases.iter().collect());
-            let words = cases.into_iter().map(|case| role(case).unwrap_or_else(|| "bind".to_owned()));
-            roles.extend(words.map(|word| if section == "nodes" { word } else { format!("{section}: {word}") }));
+            let words =
+                cases.into_iter().map(|case| role(case).unwrap_or_else(|| "bind".to_owned()));
+            roles.extend(
+                words.map(
+                    |word| if section == "nodes" { word } else { format!("{section}: {word}") },
+                ),
+            );
         }
         roles
     }
@@ -91,18 +115,31 @@ mod tests {
     #[test]
     fn every_manifest_fits_and_gives_its_roles() {
         for (folder, id) in FOLDERS.iter().zip((0..).map(LanguageId)) {
-            let fits = check(folder.manifests).unwrap_or_else(|errors| panic!("{}: {errors:?}", folder.name));
+            let fits = check(folder.manifests)
+                .unwrap_or_else(|errors| panic!("{}: {errors:?}", folder.name));
             assert!(fits.rules[0] > 0 && !fits.title.is_empty(), "{}", names()[usize::from(id.0)]);
             assert!(errors(id).is_empty(), "{}", folder.name);
             let roles = Roles::of(id);
-            assert!(fits.without.iter().all(|kind| roles.of_kind(kind).is_empty()), "{}: {:?}", folder.name, fits.without);
+            assert!(
+                fits.without.iter().all(|kind| roles.of_kind(kind).is_empty()),
+                "{}: {:?}",
+                folder.name,
+                fits.without
+            );
         }
     }
 
     #[test]
     fn a_grammar_that_is_not_linked_is_said() {
-        let errors = check(&["grammar = \"tree_sitter_none::LANGUAGE\""]).expect_err("there is none");
-        assert!(errors.len() == 1 && errors[0].contains("tree_sitter_none::LANGUAGE"), "{errors:?}");
-        assert!(check(&["title = \"X\""]).expect_err("it names no grammar")[0].contains("`grammar` must name"));
+        let errors =
+            check(&["grammar = \"tree_sitter_none::LANGUAGE\""]).expect_err("there is none");
+        assert!(
+            errors.len() == 1 && errors[0].contains("tree_sitter_none::LANGUAGE"),
+            "{errors:?}"
+        );
+        assert!(
+            check(&["title = \"X\""]).expect_err("it names no grammar")[0]
+                .contains("`grammar` must name")
+        );
     }
 }

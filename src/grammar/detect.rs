@@ -1,4 +1,5 @@
-//! Which language a file is in: by name, by extension, by its `#!` line, and by content where languages share an extension.
+//! Which language a file is in: by name, by extension, by its `#!` line, and by content where
+//! languages share an extension.
 
 use super::{FOLDERS, Folder};
 use crate::model::{LanguageId, RepoPath};
@@ -34,9 +35,10 @@ fn table() -> &'static Table {
     })
 }
 
-/// The language of a file, from its path and its first bytes (at least 256 where the file has that many; more helps to
-/// tell languages apart that share an extension). `neighbours` counts, per language, the files of the same directory
-/// whose language is already certain; it settles what content leaves open.
+/// The language of a file, from its path and its first bytes (at least 256 where the file has that
+/// many; more helps to tell languages apart that share an extension). `neighbours` counts, per
+/// language, the files of the same directory whose language is already certain; it settles what
+/// content leaves open.
 pub fn detect(path: &RepoPath, head: &[u8], neighbours: &[u32]) -> Option<LanguageId> {
     let table = table();
     if let Some(&language) = table.by_file_name.get(path.file_name()) {
@@ -47,14 +49,18 @@ pub fn detect(path: &RepoPath, head: &[u8], neighbours: &[u32]) -> Option<Langua
     };
     let exact = table.by_extension.get(extension).copied();
     let Some(claimants) = table.shared.get(extension) else {
-        return exact.or_else(|| table.by_extension.get(extension.to_ascii_lowercase().as_str()).copied());
+        return exact
+            .or_else(|| table.by_extension.get(extension.to_ascii_lowercase().as_str()).copied());
     };
-    let count = |language: LanguageId| neighbours.get(usize::from(language.0)).copied().unwrap_or(0);
+    let count =
+        |language: LanguageId| neighbours.get(usize::from(language.0)).copied().unwrap_or(0);
     claimants
         .iter()
         .copied()
         .find(|&language| has_marker(&FOLDERS[usize::from(language.0)], head))
-        .or_else(|| claimants.iter().copied().find(|&language| count(language) > exact.map_or(0, count)))
+        .or_else(|| {
+            claimants.iter().copied().find(|&language| count(language) > exact.map_or(0, count))
+        })
         .or(exact)
 }
 
@@ -65,12 +71,14 @@ fn has_marker(folder: &Folder, head: &[u8]) -> bool {
     })
 }
 
-/// The interpreter that a `#!` line names: its last path component without version digits, looking through `env`.
+/// The interpreter that a `#!` line names: its last path component without version digits, looking
+/// through `env`.
 fn interpreter(head: &[u8]) -> Option<&str> {
     let line = head.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
     let line = std::str::from_utf8(line).ok()?;
     let mut words = line.split_ascii_whitespace();
-    let base = |word: &'_ str| word.rsplit('/').next().map(str::len).map(|length| word.len() - length);
+    let base =
+        |word: &'_ str| word.rsplit('/').next().map(str::len).map(|length| word.len() - length);
     let mut word = words.next()?;
     word = &word[base(word)?..];
     if word == "env" {

@@ -1,14 +1,20 @@
-//! How imports are written: the forms that module systems have, and which children of a node matter in each.
+//! How imports are written: the forms that module systems have, and which children of a node matter
+//! in each.
 
 use super::Selector;
 use serde::Deserialize;
 
 /// Syntax of an import. The forms are those of module systems, not of single languages.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(tag = "as", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+#[serde(
+    tag = "as",
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    deny_unknown_fields
+)]
 pub(crate) enum ImportForm {
-    /// Modules by name. A child of `names` with an alias has the name in `aliased` and the alias in `alias`;
-    /// without one the first segment is bound.
+    /// Modules by name. A child of `names` with an alias has the name in `aliased` and the alias in
+    /// `alias`; without one the first segment is bound.
     Modules { names: Selector, alias: Option<Selector>, aliased: Option<Selector> },
     /// Items of a module named by a dotted path that may be relative.
     Items {
@@ -32,8 +38,8 @@ pub(crate) enum ImportForm {
         #[serde(default)]
         types: Vec<String>,
     },
-    /// A tree of paths with lists, aliases and wildcards. The texts are node kinds, the selectors children of
-    /// these.
+    /// A tree of paths with lists, aliases and wildcards. The texts are node kinds, the selectors
+    /// children of these.
     Tree {
         of: Selector,
         list: Selector,
@@ -45,15 +51,17 @@ pub(crate) enum ImportForm {
         aliased: String,
         plain_list: String,
     },
-    /// One path whose last segment may be a wildcard; `member` is the token of an import of members (`import
-    /// static`).
+    /// One path whose last segment may be a wildcard; `member` is the token of an import of members
+    /// (`import static`).
     Path { of: Selector, wildcard: Option<Selector>, member: Option<String> },
     /// A quoted path bound under its last segment, another name, everything (`.`) or nothing (`_`).
     Quoted { path: Selector, alias: Option<Selector> },
-    /// Textual inclusion; `system` is the node kind of a path that is searched outside of the repository
-    /// first. What stands in `computed` is not known before the program runs: the path is what follows it.
+    /// Textual inclusion; `system` is the node kind of a path that is searched outside of the
+    /// repository first. What stands in `computed` is not known before the program runs: the path
+    /// is what follows it.
     Include { path: Selector, system: String, computed: Option<Selector> },
-    /// A path with a node for each segment, and the names that are taken from it; without any, its last segment is.
+    /// A path with a node for each segment, and the names that are taken from it; without any, its
+    /// last segment is.
     Joined {
         path: Selector,
         names: Option<Selector>,
@@ -61,10 +69,15 @@ pub(crate) enum ImportForm {
         alias: Option<Selector>,
         aliased: Option<Selector>,
     },
-    /// A using declaration: a name of another scope becomes visible here, possibly under an alias; with the
-    /// token `namespace`, all names of that scope. In a list, `prefix` is what the node around the list has
-    /// written before it.
-    Using { of: Selector, namespace: Option<String>, alias: Option<Selector>, prefix: Option<Selector> },
+    /// A using declaration: a name of another scope becomes visible here, possibly under an alias;
+    /// with the token `namespace`, all names of that scope. In a list, `prefix` is what the node
+    /// around the list has written before it.
+    Using {
+        of: Selector,
+        namespace: Option<String>,
+        alias: Option<Selector>,
+        prefix: Option<Selector>,
+    },
     /// Re-exports of an export declaration.
     Export {
         source: Selector,

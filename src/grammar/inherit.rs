@@ -1,8 +1,10 @@
-//! Manifests that start from another one: `extends` names the folder, `without` what does not hold here. Knows only tables.
+//! Manifests that start from another one: `extends` names the folder, `without` what does not hold
+//! here. Knows only tables.
 
 use toml::{Table, Value};
 
-/// Merges a chain of manifests, the one that the others extend first. A key of a section replaces the inherited one.
+/// Merges a chain of manifests, the one that the others extend first. A key of a section replaces
+/// the inherited one.
 pub(super) fn merge(texts: &[&str]) -> Result<Table, String> {
     let mut merged = Table::new();
     for text in texts {
@@ -22,12 +24,19 @@ pub(super) fn merge(texts: &[&str]) -> Result<Table, String> {
 /// Removes inherited keys: section -> list of keys.
 fn remove(merged: &mut Table, without: Option<Value>) -> Result<(), String> {
     let Some(without) = without else { return Ok(()) };
-    let Value::Table(without) = without else { return Err("`without` must be a table of lists".to_owned()) };
+    let Value::Table(without) = without else {
+        return Err("`without` must be a table of lists".to_owned());
+    };
     for (section, keys) in without {
-        let keys = keys.as_array().ok_or_else(|| format!("without.{section} must be a list of keys"))?;
+        let keys =
+            keys.as_array().ok_or_else(|| format!("without.{section} must be a list of keys"))?;
         for key in keys {
-            let key = key.as_str().ok_or_else(|| format!("without.{section} must be a list of keys"))?;
-            let removed = merged.get_mut(&section).and_then(Value::as_table_mut).and_then(|table| table.remove(key));
+            let key =
+                key.as_str().ok_or_else(|| format!("without.{section} must be a list of keys"))?;
+            let removed = merged
+                .get_mut(&section)
+                .and_then(Value::as_table_mut)
+                .and_then(|table| table.remove(key));
             if removed.is_none() {
                 return Err(format!("without.{section}: `{key}` is not inherited"));
             }

@@ -1,4 +1,5 @@
-//! The manifest of a language: `grammars/<language>/grammar.toml` as data, checked against the grammar while it is read.
+//! The manifest of a language: `grammars/<language>/grammar.toml` as data, checked against the
+//! grammar while it is read.
 
 pub(super) mod values;
 
@@ -17,15 +18,17 @@ pub struct Manifest {
     pub title: String,
     /// How deep the language is read.
     pub tier: Tier,
-    /// Family of languages that share one symbol table: name resolution crosses files of different languages within it.
+    /// Family of languages that share one symbol table: name resolution crosses files of different
+    /// languages within it.
     pub family: Option<String>,
     /// Language detection: which files are in the language.
     pub detect: Detection,
-    /// Module system: how imports are mapped to files and packages. Not said where structure alone is read.
+    /// Module system: how imports are mapped to files and packages. Not said where structure alone
+    /// is read.
     #[serde(default)]
     pub modules: Modules,
-    /// Vocabulary of the preprocessor, for languages that have one: source that only it understands is masked before
-    /// parsing.
+    /// Vocabulary of the preprocessor, for languages that have one: source that only it understands
+    /// is masked before parsing.
     #[serde(default)]
     pub preprocessor: super::preprocessor::Preprocessor,
     /// Names with a built-in meaning.
@@ -61,7 +64,8 @@ pub struct Manifest {
     /// Implicit conversions of arguments: tells overloads apart.
     #[serde(default)]
     pub conversions: Conversions,
-    /// Type flow through a builtin type, by its name: type parameters, elements, and the types of members.
+    /// Type flow through a builtin type, by its name: type parameters, elements, and the types of
+    /// members.
     #[serde(default)]
     pub flow: BTreeMap<String, TypeFlow>,
 }
@@ -76,12 +80,13 @@ pub struct Detection {
     pub file_names: Vec<String>,
     /// Interpreters in a `#!` line, without version numbers.
     pub interpreters: Vec<String>,
-    /// Extensions shared with another language: this language is chosen where one of `markers` is found, else by the
-    /// majority of the other files in the directory.
+    /// Extensions shared with another language: this language is chosen where one of `markers` is
+    /// found, else by the majority of the other files in the directory.
     pub shared_extensions: Vec<String>,
     /// Text at the start of a line, after white space, that occurs in this language only.
     pub markers: Vec<String>,
-    /// Files with more bytes are data that nobody navigates by names: they are left out, and listed as too large.
+    /// Files with more bytes are data that nobody navigates by names: they are left out, and listed
+    /// as too large.
     pub most_bytes: Option<u64>,
 }
 
@@ -89,13 +94,15 @@ pub struct Detection {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModuleSystem {
-    /// Dotted names map to directories and files below source roots; a directory may have an index file.
+    /// Dotted names map to directories and files below source roots; a directory may have an index
+    /// file.
     DottedPackages,
-    /// Quoted paths relative to the importing file, paths mapped by a compiler configuration, or names of packages with
-    /// a manifest.
+    /// Quoted paths relative to the importing file, paths mapped by a compiler configuration, or
+    /// names of packages with a manifest.
     #[default]
     RelativePaths,
-    /// A tree of modules from the root file of each crate; child modules are declared in their parents.
+    /// A tree of modules from the root file of each crate; child modules are declared in their
+    /// parents.
     CrateTree,
     /// A directory is a package, named by the module's path and the directory below its root.
     PackageFolders,
@@ -119,7 +126,8 @@ pub struct Modules {
     /// Extensions tried, in this order, for a module name without one.
     #[serde(default)]
     pub extensions: Vec<String>,
-    /// Extension in an import -> extensions of the source files that it may mean (`.js` is written, `.ts` is meant).
+    /// Extension in an import -> extensions of the source files that it may mean (`.js` is written,
+    /// `.ts` is meant).
     #[serde(default)]
     pub extension_aliases: BTreeMap<String, Vec<String>>,
     /// Project files that the module system reads besides sources.
@@ -140,8 +148,8 @@ pub struct Modules {
     /// Root files of the crates of a package, relative to its directory; the first is the library.
     #[serde(default)]
     pub roots: Vec<String>,
-    /// Directory of a package in which every file is a crate -> table of the package's manifest that names further
-    /// ones.
+    /// Directory of a package in which every file is a crate -> table of the package's manifest
+    /// that names further ones.
     #[serde(default)]
     pub crate_folders: BTreeMap<String, String>,
     /// A module does not inherit the names of its parent module.
@@ -150,7 +158,8 @@ pub struct Modules {
     /// Files of one directory share their top-level names.
     #[serde(default)]
     pub shared_folder: bool,
-    /// Suffix of a declared package name that makes a second package in the same directory (`_test`).
+    /// Suffix of a declared package name that makes a second package in the same directory
+    /// (`_test`).
     #[serde(default)]
     pub beside_suffix: Option<String>,
     /// Paths that do not begin with a dot are relative as well.
@@ -200,12 +209,13 @@ pub struct Names {
     pub implied_base_constructor: bool,
     /// Syntax of the receiver in a method.
     pub self_rule: SelfRule,
-    /// Functions whose call without arguments gives the receiver as a value of its base (`super()`).
+    /// Functions whose call without arguments gives the receiver as a value of its base
+    /// (`super()`).
     pub super_calls: Vec<String>,
     /// Names of the enclosing type (`Self`).
     pub self_type: Vec<String>,
-    /// Function that imports the module named by its argument (`require`) -> generic type that wraps the result, or an
-    /// empty text.
+    /// Function that imports the module named by its argument (`require`) -> generic type that
+    /// wraps the result, or an empty text.
     pub import_calls: BTreeMap<String, String>,
     /// Words in type position that request inference from the value (`var`).
     pub inferred_types: Vec<String>,
@@ -213,7 +223,8 @@ pub struct Names {
     pub cast_calls: Vec<String>,
     /// Tokens in a parameter list that accept any number of further arguments.
     pub rest_words: Vec<String>,
-    /// Words before a module that make its members visible in the enclosing scope (`inline namespace`).
+    /// Words before a module that make its members visible in the enclosing scope
+    /// (`inline namespace`).
     pub transparent_module_words: Vec<String>,
     /// Names that bind nothing (`_`).
     pub ignored: Vec<String>,
@@ -225,27 +236,32 @@ pub struct Names {
     pub export_objects: Vec<String>,
     /// Member of a type or callable that holds the members of its instances (`prototype`).
     pub values_member: Option<String>,
-    /// Suffix of a macro name where the macro is applied (`!`). With it, macros have a namespace of their own.
+    /// Suffix of a macro name where the macro is applied (`!`). With it, macros have a namespace of
+    /// their own.
     pub macro_suffix: Option<String>,
     /// Method behind a call of an instance (`__call__`).
     pub call_member: Option<String>,
     /// Method whose result a context manager binds (`__enter__`).
     pub enter_member: Option<String>,
-    /// Methods of the iterator protocol: the one that gives the iterator, and the one that gives the next item.
+    /// Methods of the iterator protocol: the one that gives the iterator, and the one that gives
+    /// the next item.
     pub iterator_members: Vec<String>,
-    /// Methods of implicit dereference: members of their result type are members of the receiver as well (`deref`).
+    /// Methods of implicit dereference: members of their result type are members of the receiver as
+    /// well (`deref`).
     pub deref_members: Vec<String>,
     /// Library types whose derived types are enumerations: their fields are instances.
     pub enum_bases: Vec<String>,
     /// Method behind a subscript (`__getitem__`).
     pub index_member: Option<String>,
-    /// Method of a descriptor: gives the value of a field that is read through an instance (`__get__`).
+    /// Method of a descriptor: gives the value of a field that is read through an instance
+    /// (`__get__`).
     pub descriptor_member: Option<String>,
     /// Variable that lists the names of a wildcard import (`__all__`).
     pub export_list: Option<String>,
     /// Functions whose result is a type parameter (`TypeVar`).
     pub type_variables: Vec<String>,
-    /// Library types whose arguments, among the bases of a type, list its type parameters (`Generic`).
+    /// Library types whose arguments, among the bases of a type, list its type parameters
+    /// (`Generic`).
     pub type_variable_lists: Vec<String>,
     /// Operator -> method of the left operand whose result is the value.
     pub operators: BTreeMap<String, String>,
@@ -264,7 +280,8 @@ pub enum MemberLookup {
     C3,
     /// The type, then its embedded types, breadth first.
     Embedding,
-    /// Inherent members, then members of implemented and bounding traits, then members through implicit dereference.
+    /// Inherent members, then members of implemented and bounding traits, then members through
+    /// implicit dereference.
     InherentFirst,
 }
 
@@ -288,8 +305,8 @@ pub struct Resolution {
     pub function_scoped: bool,
     /// Declarations are visible in their whole scope, also before their position.
     pub hoisted: bool,
-    /// A closure assigned to a variable or member is its value, not a definition of that name; types have declared
-    /// members only.
+    /// A closure assigned to a variable or member is its value, not a definition of that name;
+    /// types have declared members only.
     pub closures_are_values: bool,
     /// Callables have a namespace of their own: a call never means a variable.
     pub separate_callables: bool,
@@ -315,14 +332,17 @@ pub struct Resolution {
     pub declarations: bool,
     /// Indexing a pointer gives its target.
     pub pointers_index: bool,
-    /// Inside a function, a declarator with a list of bare names constructs a variable and declares no function.
+    /// Inside a function, a declarator with a list of bare names constructs a variable and declares
+    /// no function.
     pub locals_construct: bool,
-    /// A callable without anything in its body is defined all the same: what is empty has no node of its own.
+    /// A callable without anything in its body is defined all the same: what is empty has no node
+    /// of its own.
     pub empty_bodies: bool,
-    /// What files define at their top is seen in all files: a name that only one of them defines is likely that one.
+    /// What files define at their top is seen in all files: a name that only one of them defines is
+    /// likely that one.
     pub global_names: bool,
-    /// Argument-dependent lookup: an unqualified call that finds no other declaration is looked up next to the types of
-    /// its arguments.
+    /// Argument-dependent lookup: an unqualified call that finds no other declaration is looked up
+    /// next to the types of its arguments.
     pub argument_lookup: bool,
 }
 
@@ -378,7 +398,8 @@ pub struct VisibilityRule {
     pub default: Option<String>,
     /// Kind of type -> visibility of its members without a modifier.
     pub members: BTreeMap<String, String>,
-    /// Visibility, without a modifier, of members that implement an interface outside of the body of their type.
+    /// Visibility, without a modifier, of members that implement an interface outside of the body
+    /// of their type.
     pub implementing: Option<String>,
     /// A name with one leading underscore is internal, with two it is private.
     pub underscore: bool,
@@ -413,7 +434,8 @@ pub struct Documentation {
     pub prefixes: Vec<String>,
     /// Node kind of a string that documents a definition as the first statement of its body.
     pub body_string: Option<String>,
-    /// Tags in comments that state the type of a parameter: the type in braces, then the name (`@param`).
+    /// Tags in comments that state the type of a parameter: the type in braces, then the name
+    /// (`@param`).
     pub param_tags: Vec<String>,
     /// Tags in comments that state the type of the result, in braces.
     pub result_tags: Vec<String>,
@@ -435,7 +457,8 @@ pub struct TestMarkers {
     pub decorators: Vec<String>,
     /// Functions that take a title and a closure with the test.
     pub calls: Vec<String>,
-    /// Macros that define a test: the call is followed by a body, and the joined arguments are the name.
+    /// Macros that define a test: the call is followed by a body, and the joined arguments are the
+    /// name.
     pub macros: Vec<String>,
     /// Those of `macros` whose first argument is the fixture type of which the test is a member.
     pub fixture_macros: Vec<String>,
@@ -451,7 +474,7 @@ pub struct Builtins {
     pub types: Vec<String>,
     /// Member names that are too common on builtin types for the unique-name heuristic.
     pub common_members: Vec<String>,
-    /// Function -> type of its result. `arg0` and `arg1` are the types of arguments, `item0` and `item1` the types of
-    /// their items; `callee0` is the first argument as a callable.
+    /// Function -> type of its result. `arg0` and `arg1` are the types of arguments, `item0` and
+    /// `item1` the types of their items; `callee0` is the first argument as a callable.
     pub results: BTreeMap<String, String>,
 }

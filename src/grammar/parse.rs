@@ -1,4 +1,5 @@
-//! Reads a manifest: its sections, and its rules by the kinds of the grammar. Errors name the line and what does not fit.
+//! Reads a manifest: its sections, and its rules by the kinds of the grammar. Errors name the line
+//! and what does not fit.
 
 use super::inherit;
 use super::manifest::Manifest;
@@ -20,8 +21,12 @@ pub(super) struct Parsed {
     pub(super) patterns: Vec<Option<Pattern>>,
 }
 
-/// Reads a manifest after those that it extends. Each error names the line and what does not fit; all of them are listed.
-pub(super) fn parse(texts: &[&str], grammar: &tree_sitter::Language) -> Result<Parsed, Vec<String>> {
+/// Reads a manifest after those that it extends. Each error names the line and what does not fit;
+/// all of them are listed.
+pub(super) fn parse(
+    texts: &[&str],
+    grammar: &tree_sitter::Language,
+) -> Result<Parsed, Vec<String>> {
     let mut table = inherit::merge(texts).map_err(|error| vec![error])?;
     let mut errors = Vec::new();
     let mut section = |name: &str| match table.remove(name) {
@@ -33,8 +38,12 @@ pub(super) fn parse(texts: &[&str], grammar: &tree_sitter::Language) -> Result<P
         }
     };
     let (nodes, types, patterns) = (section("nodes"), section("types"), section("patterns"));
-    let trims =
-        table.get("names").and_then(|names| names.get("trim")).and_then(toml::Value::as_table).cloned().unwrap_or_default();
+    let trims = table
+        .get("names")
+        .and_then(|names| names.get("trim"))
+        .and_then(toml::Value::as_table)
+        .cloned()
+        .unwrap_or_default();
     let manifest = manifest(texts, table, &mut errors);
     let rules = with_grammar(grammar, || {
         let count = grammar.node_kind_count();
@@ -44,19 +53,26 @@ pub(super) fn parse(texts: &[&str], grammar: &tree_sitter::Language) -> Result<P
             nodes.into_iter().map(|cases| cases.map(Cases::into_rule)).collect(),
             rules(texts, "types", types, count, &mut errors),
             rules(texts, "patterns", patterns, count, &mut errors),
-            (0..count).map(|kind| u16::try_from(kind).is_ok_and(|kind| !grammar.node_kind_is_named(kind))).collect(),
+            (0..count)
+                .map(|kind| u16::try_from(kind).is_ok_and(|kind| !grammar.node_kind_is_named(kind)))
+                .collect(),
         )
     });
     match (manifest, rules) {
         (Some(manifest), (trims, nodes, types, patterns, tokens)) if errors.is_empty() => {
             errors.extend(unknown_kinds(&manifest, grammar));
-            if errors.is_empty() { Ok(Parsed { manifest, tokens, trims, nodes, types, patterns }) } else { Err(errors) }
+            if errors.is_empty() {
+                Ok(Parsed { manifest, tokens, trims, nodes, types, patterns })
+            } else {
+                Err(errors)
+            }
         }
         _ => Err(errors),
     }
 }
 
-/// The sections that are not about node kinds. A section that does not fit is left out to find the errors of the others.
+/// The sections that are not about node kinds. A section that does not fit is left out to find the
+/// errors of the others.
 fn manifest(texts: &[&str], mut table: toml::Table, errors: &mut Vec<String>) -> Option<Manifest> {
     let mut left_out = Vec::new();
     loop {
@@ -86,9 +102,17 @@ fn manifest(texts: &[&str], mut table: toml::Table, errors: &mut Vec<String>) ->
 /// Kinds of nodes in lists that the grammar does not have.
 fn unknown_kinds(manifest: &Manifest, grammar: &tree_sitter::Language) -> Vec<String> {
     let documentation = &manifest.documentation;
-    let listed = documentation.comments.iter().chain(&manifest.modifiers.nodes).chain(&documentation.body_string);
+    let listed = documentation
+        .comments
+        .iter()
+        .chain(&manifest.modifiers.nodes)
+        .chain(&documentation.body_string);
     let unknown = listed.filter(|kind| grammar.id_for_node_kind(kind, true) == 0);
-    unknown.map(|kind| format!("documentation or modifiers: the grammar has no such node kind: `{kind}`")).collect()
+    unknown
+        .map(|kind| {
+            format!("documentation or modifiers: the grammar has no such node kind: `{kind}`")
+        })
+        .collect()
 }
 
 fn rules<T: DeserializeOwned + Clone>(
@@ -107,7 +131,9 @@ fn rules<T: DeserializeOwned + Clone>(
             continue;
         }
         match value.try_into::<T>() {
-            Ok(rule) => ids.into_iter().for_each(|id| by_kind[usize::from(id)] = Some(rule.clone())),
+            Ok(rule) => {
+                ids.into_iter().for_each(|id| by_kind[usize::from(id)] = Some(rule.clone()))
+            }
             Err(error) => errors.push(format!("{}: {}", at(), error.message())),
         }
     }

@@ -5,7 +5,12 @@ use serde::Deserialize;
 
 /// Role of a node in binding position.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+#[serde(
+    tag = "role",
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    deny_unknown_fields
+)]
 pub(crate) enum Pattern {
     /// Binds nothing.
     Skip {},
@@ -13,7 +18,8 @@ pub(crate) enum Pattern {
     Pass { of: Option<Selector> },
     /// An element of a container: a write to the container named by `of`.
     Element { of: Selector, key: Option<Selector> },
-    /// A name. With `capitals`, a name with a leading capital is a constant or variant to compare with.
+    /// A name. With `capitals`, a name with a leading capital is a constant or variant to compare
+    /// with.
     Name {
         #[serde(default)]
         capitals: bool,
@@ -27,8 +33,8 @@ pub(crate) enum Pattern {
     Targets {},
     /// Elements of a sequence.
     Items {},
-    /// The remaining elements. As a parameter, the declared type is that of the whole, or with `gathers` that of each
-    /// gathered argument.
+    /// The remaining elements. As a parameter, the declared type is that of the whole, or with
+    /// `gathers` that of each gathered argument.
     Rest { of: Option<Selector>, gathers: Option<Gathers> },
     /// A pattern with a default value.
     Default { of: Selector, value: Selector },

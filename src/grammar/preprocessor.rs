@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use std::sync::OnceLock;
 
-/// Vocabulary by which declarations are told from macros around them. Without `directive` there is no
-/// preprocessor.
+/// Vocabulary by which declarations are told from macros around them. Without `directive` there is
+/// no preprocessor.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Preprocessor {

@@ -1,27 +1,39 @@
-//! Rules: what a node kind means to extraction. A closed set; manifests choose among them and name the children that matter.
+//! Rules: what a node kind means to extraction. A closed set; manifests choose among them and name
+//! the children that matter.
 
 pub(super) mod case;
+mod parts;
 
 use super::Selector;
 use super::import_form::ImportForm;
 use crate::model::SymbolKind;
 use case::When;
+pub(crate) use parts::{BaseRule, TokenWords, Yielded};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
 /// Role of a node in statement or expression position.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
-#[expect(clippy::large_enum_variant, reason = "a language has one table of some hundred rules, which are read and never moved")]
+#[serde(
+    tag = "role",
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    deny_unknown_fields
+)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a language has one table of some hundred rules, which are read and never moved"
+)]
 pub(crate) enum Rule {
     /// Ignored with everything inside.
     Skip {},
-    /// What a node means depends on more than its kind: the first case holds whose conditions do. Written as a list of rules.
+    /// What a node means depends on more than its kind: the first case holds whose conditions do.
+    /// Written as a list of rules.
     #[serde(skip)]
     Cases { cases: Vec<(When, Rule)> },
-    /// A part of a file with a name, and what is inside it: a section, a key, a block. Its name is put together from all that the
-    /// selectors name; without one it is what is inside. Outside of `body`, if one is said, nothing is visited; in a `leaf` nothing
-    /// at all.
+    /// A part of a file with a name, and what is inside it: a section, a key, a block. Its name is
+    /// put together from all that the selectors name; without one it is what is inside. Outside of
+    /// `body`, if one is said, nothing is visited; in a `leaf` nothing at all.
     Item {
         #[serde(deserialize_with = "symbol_kind")]
         kind: SymbolKind,
@@ -41,7 +53,8 @@ pub(crate) enum Rule {
         kind: SymbolKind,
         names: Selector,
     },
-    /// Has the value of its child `of`, by default of the first named one; all children are visited.
+    /// Has the value of its child `of`, by default of the first named one; all children are
+    /// visited.
     Pass { of: Option<Selector> },
     /// A statement: has the value of its child unless it ends in the token `end`.
     Statement { end: String },
@@ -49,7 +62,8 @@ pub(crate) enum Rule {
     Block {},
     /// A branch in a language with function scope: owns type narrowings, but no names.
     Flow {},
-    /// Leaves the enclosing block (return, raise, continue, …); with `returns`, `of` is the result of the callable.
+    /// Leaves the enclosing block (return, raise, continue, …); with `returns`, `of` is the result
+    /// of the callable.
     Jump {
         of: Option<Selector>,
         #[serde(default)]
@@ -74,8 +88,8 @@ pub(crate) enum Rule {
         #[serde(default)]
         tail: bool,
     },
-    /// A closure; its name, if any, is visible inside only. `own-self`: the receiver of the enclosing method is not
-    /// visible inside.
+    /// A closure; its name, if any, is visible inside only. `own-self`: the receiver of the
+    /// enclosing method is not visible inside.
     Lambda {
         name: Option<Selector>,
         params: Option<Selector>,
@@ -99,7 +113,8 @@ pub(crate) enum Rule {
         /// Parameters of the type that are its fields (records).
         params: Option<Selector>,
     },
-    /// A type definition whose kind depends on the node kind of `ty`: node kind -> symbol kind; any other is an alias.
+    /// A type definition whose kind depends on the node kind of `ty`: node kind -> symbol kind; any
+    /// other is an alias.
     TypeName {
         name: Selector,
         ty: Selector,
@@ -107,8 +122,14 @@ pub(crate) enum Rule {
         #[serde(deserialize_with = "symbol_kinds")]
         kinds: BTreeMap<String, SymbolKind>,
     },
-    /// A block with members of a type that is defined elsewhere, possibly as the implementation of an interface.
-    Extend { ty: Selector, interface: Option<Selector>, body: Option<Selector>, type_params: Option<Selector> },
+    /// A block with members of a type that is defined elsewhere, possibly as the implementation of
+    /// an interface.
+    Extend {
+        ty: Selector,
+        interface: Option<Selector>,
+        body: Option<Selector>,
+        type_params: Option<Selector>,
+    },
     /// A module or namespace; without a body it declares a child module in another file.
     Module {
         #[serde(default = "namespace", deserialize_with = "symbol_kind")]
@@ -116,12 +137,18 @@ pub(crate) enum Rule {
         name: Option<Selector>,
         body: Option<Selector>,
     },
-    /// The name of the package that the file belongs to; one inside of the body of another has its name after the other's.
+    /// The name of the package that the file belongs to; one inside of the body of another has its
+    /// name after the other's.
     Package { name: Selector, body: Option<Selector> },
     /// The value that the file gives to those who import it.
     Exports { of: Selector },
     /// A type alias.
-    Alias { name: Option<Selector>, declarator: Option<Selector>, ty: Option<Selector>, type_params: Option<Selector> },
+    Alias {
+        name: Option<Selector>,
+        declarator: Option<Selector>,
+        ty: Option<Selector>,
+        type_params: Option<Selector>,
+    },
     /// An embedded type among the members: a base without a field name.
     Embed {
         of: Selector,
@@ -129,8 +156,8 @@ pub(crate) enum Rule {
         #[serde(default)]
         several: bool,
     },
-    /// Definitions under one keyword. A single one has the extent of the group; with `repeats`, one without type and
-    /// value has the type of its predecessor.
+    /// Definitions under one keyword. A single one has the extent of the group; with `repeats`, one
+    /// without type and value has the type of its predecessor.
     Group {
         #[serde(default)]
         repeats: bool,
@@ -141,7 +168,8 @@ pub(crate) enum Rule {
         kind: Option<SymbolKind>,
         ty: Option<Selector>,
         declarators: Selector,
-        /// Initial values outside of the declarators; for a callable declarator one means a pure virtual function.
+        /// Initial values outside of the declarators; for a callable declarator one means a pure
+        /// virtual function.
         values: Option<Selector>,
         /// The names have function scope.
         #[serde(default)]
@@ -165,7 +193,8 @@ pub(crate) enum Rule {
     },
     /// The body of an enumeration in which unadorned names are variants.
     Variants {},
-    /// An assignment. `declares`: new names on the left are declared. `reads`: the target is read as well (`+=`).
+    /// An assignment. `declares`: new names on the left are declared. `reads`: the target is read
+    /// as well (`+=`).
     Assign {
         left: Selector,
         right: Option<Selector>,
@@ -204,8 +233,8 @@ pub(crate) enum Rule {
     Decorated { of: Selector, decorators: Selector },
     /// A decorator, annotation or attribute.
     Decorator { name: Selector, args: Option<Selector> },
-    /// An export of a definition or a value; `import` has the form of re-exports. `whole-mark`: token of an export whose
-    /// value is the whole module (`export =`).
+    /// An export of a definition or a value; `import` has the form of re-exports. `whole-mark`:
+    /// token of an export whose value is the whole module (`export =`).
     Export {
         declaration: Option<Selector>,
         value: Option<Selector>,
@@ -222,8 +251,8 @@ pub(crate) enum Rule {
 
     /// A name.
     Name {},
-    /// Member access on a value, type or module. Where `object` is absent the node is a plain name. `scoped`: a path
-    /// (`a::b`).
+    /// Member access on a value, type or module. Where `object` is absent the node is a plain name.
+    /// `scoped`: a path (`a::b`).
     Member {
         object: Option<Selector>,
         name: Selector,
@@ -238,8 +267,9 @@ pub(crate) enum Rule {
         args: Option<Selector>,
         type_args: Option<Selector>,
     },
-    /// A construction of `ty`; without a type, of the element type of the enclosing construction. `body` may hold
-    /// definitions (an anonymous subclass) or nodes with the role `initializer`; `fields` holds initializers only.
+    /// A construction of `ty`; without a type, of the element type of the enclosing construction.
+    /// `body` may hold definitions (an anonymous subclass) or nodes with the role `initializer`;
+    /// `fields` holds initializers only.
     Construct {
         ty: Option<Selector>,
         args: Option<Selector>,
@@ -251,8 +281,8 @@ pub(crate) enum Rule {
     TypeValue {},
     /// Type arguments in an expression (`f::<A, B>`): each named child is a type.
     Types {},
-    /// A markup element: a construction of the component that `name` names by a path or with a capital; other names are
-    /// builtin.
+    /// A markup element: a construction of the component that `name` names by a path or with a
+    /// capital; other names are builtin.
     Element { name: Selector },
     /// A subscript: the element of a container.
     Index { object: Selector, key: Option<Selector> },
@@ -287,8 +317,9 @@ pub(crate) enum Rule {
     Choice { of: Vec<Selector>, condition: Option<Selector> },
     /// A spread: several arguments or elements.
     Spread {},
-    /// An operator. The value is that of either side for operators in `either`, that of the right side for those in
-    /// `last`, a truth value for those in `truth`, otherwise that of the left side.
+    /// An operator. The value is that of either side for operators in `either`, that of the right
+    /// side for those in `last`, a truth value for those in `truth`, otherwise that of the left
+    /// side.
     Operator {
         left: Option<Selector>,
         right: Option<Selector>,
@@ -345,13 +376,26 @@ pub(crate) enum Rule {
     /// A branch whose condition may narrow types.
     If { condition: Selector, then: Selector, otherwise: Option<Selector> },
     /// Binds the names of a pattern by matching a value; `otherwise` is the branch for no match.
-    Let { pattern: Selector, ty: Option<Selector>, value: Option<Selector>, otherwise: Option<Selector> },
-    /// Cases that match one value, bound to `name` if given; the children of `body` have the role `case`.
+    Let {
+        pattern: Selector,
+        ty: Option<Selector>,
+        value: Option<Selector>,
+        otherwise: Option<Selector>,
+    },
+    /// Cases that match one value, bound to `name` if given; the children of `body` have the role
+    /// `case`.
     Match { value: Option<Selector>, name: Option<Selector>, body: Option<Selector> },
-    /// One case of a `match`: a pattern, or types to which the value is narrowed; `guard` is a further condition.
-    Case { pattern: Option<Selector>, types: Option<Selector>, value: Option<Selector>, guard: Option<Selector> },
-    /// An invocation of a macro on tokens; `read` describes the expressions among them. Where definitions are allowed,
-    /// tokens that start with one of `items` are read as definitions if they parse as such.
+    /// One case of a `match`: a pattern, or types to which the value is narrowed; `guard` is a
+    /// further condition.
+    Case {
+        pattern: Option<Selector>,
+        types: Option<Selector>,
+        value: Option<Selector>,
+        guard: Option<Selector>,
+    },
+    /// An invocation of a macro on tokens; `read` describes the expressions among them. Where
+    /// definitions are allowed, tokens that start with one of `items` are read as definitions if
+    /// they parse as such.
     MacroCall {
         name: Selector,
         tokens: Selector,
@@ -361,7 +405,8 @@ pub(crate) enum Rule {
     },
     /// A named argument: `value` is the argument.
     NamedArgument { value: Selector },
-    /// One declarator of the chain around a name; `wrap` is the type that it adds (`pointer`, `array`, `reference`).
+    /// One declarator of the chain around a name; `wrap` is the type that it adds (`pointer`,
+    /// `array`, `reference`).
     Declarator {
         of: Option<Selector>,
         params: Option<Selector>,
@@ -380,9 +425,9 @@ pub(crate) enum Rule {
     Generic { params: Selector },
     /// Definitions inside belong to the scope around the type (friends).
     Outside {},
-    /// A region of conditional compilation, on `name` or `condition`. If the first `guard` has the same name it is an
-    /// include guard. `alternative` is compiled where the condition does not hold; a first token in `negated` negates the
-    /// condition.
+    /// A region of conditional compilation, on `name` or `condition`. If the first `guard` has the
+    /// same name it is an include guard. `alternative` is compiled where the condition does not
+    /// hold; a first token in `negated` negates the condition.
     Conditional {
         name: Option<Selector>,
         guard: Option<Selector>,
@@ -397,52 +442,6 @@ pub(crate) enum Rule {
     MethodReference { object: Selector, name: Selector },
     /// Initializes a member of a constructed value or of the receiver.
     Initializer { name: Selector, value: Option<Selector> },
-}
-
-/// Tokens by which expressions among the tokens of a macro are recognised.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct TokenWords {
-    /// Tokens between a value or module and its member.
-    pub(crate) joiners: Vec<String>,
-    /// Token that opens an argument list.
-    pub(crate) call: String,
-    /// Token between arguments.
-    pub(crate) separator: String,
-    /// Token after a value that is unwrapped.
-    pub(crate) unwrap: String,
-    /// Member name that awaits the value.
-    pub(crate) awaits: String,
-    /// Tokens after a name that is a label and no value.
-    pub(crate) labels: Vec<String>,
-    /// Token that opens type arguments, after a joiner.
-    pub(crate) open: String,
-    /// Token that closes type arguments.
-    pub(crate) close: String,
-}
-
-/// Binding of a `for`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Yielded {
-    /// The elements.
-    #[default]
-    Items,
-    /// The keys.
-    Keys,
-    /// With two names the key and the element, with one the key.
-    KeyAndItem,
-}
-
-/// The bases of a type, or a part of them.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct BaseRule {
-    /// The node that holds the bases.
-    pub(crate) of: Selector,
-    /// The bases are interfaces to implement.
-    #[serde(default)]
-    pub(crate) implement: bool,
 }
 
 impl Rule {
@@ -474,11 +473,15 @@ fn symbol_kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SymbolKind,
     kind_of_word(&String::deserialize(deserializer)?)
 }
 
-fn optional_symbol_kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SymbolKind>, D::Error> {
+fn optional_symbol_kind<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<SymbolKind>, D::Error> {
     symbol_kind(deserializer).map(Some)
 }
 
-fn symbol_kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, SymbolKind>, D::Error> {
+fn symbol_kinds<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, SymbolKind>, D::Error> {
     BTreeMap::<String, String>::deserialize(deserializer)?
         .into_iter()
         .map(|(node, word)| Ok((node, kind_of_word(&word)?)))

@@ -1,4 +1,5 @@
-//! Selectors: how a manifest names a child of a node. `field`, `<kind>`, `2` (third named child), alternatives `a|b`, steps `a/b`.
+//! Selectors: how a manifest names a child of a node. `field`, `<kind>`, `2` (third named child),
+//! alternatives `a|b`, steps `a/b`.
 
 use rustc_hash::FxHashMap;
 use serde::de::{self, Deserialize, Deserializer};
@@ -21,7 +22,8 @@ struct Grammar {
 impl Grammar {
     fn of(language: &tree_sitter::Language) -> Self {
         let mut kinds = FxHashMap::<_, SmallVec<[u16; 2]>>::default();
-        let count = u16::try_from(language.node_kind_count()).expect("grammars have fewer than 65536 kinds");
+        let count = u16::try_from(language.node_kind_count())
+            .expect("grammars have fewer than 65536 kinds");
         for id in (0..count).filter(|&id| language.node_kind_is_visible(id)) {
             if let Some(kind) = language.node_kind_for_id(id) {
                 kinds.entry(kind.into()).or_default().push(id);
@@ -39,7 +41,8 @@ pub(super) fn with_grammar<T>(grammar: &tree_sitter::Language, read: impl FnOnce
     result
 }
 
-/// The ids of all symbols that are shown as nodes of this kind; none if the grammar has no such kind.
+/// The ids of all symbols that are shown as nodes of this kind; none if the grammar has no such
+/// kind.
 pub(super) fn kind_ids(kind: &str) -> SmallVec<[u16; 2]> {
     GRAMMAR.with(|slot| {
         let slot = slot.borrow();
@@ -72,14 +75,23 @@ pub(crate) struct Selector {
 impl Selector {
     /// The first child that the selector names.
     pub(crate) fn first<'t>(&self, node: Node<'t>) -> Option<Node<'t>> {
-        self.alternatives.iter().find_map(|steps| steps.iter().try_fold(node, |node, step| step.first(node)))
+        self.alternatives
+            .iter()
+            .find_map(|steps| steps.iter().try_fold(node, |node, step| step.first(node)))
     }
 
-    /// Every child that the last step of the selector names, in order. The cursor may be at any node of the same tree.
-    pub(crate) fn every<'t>(&self, node: Node<'t>, cursor: &mut TreeCursor<'t>) -> SmallVec<[Node<'t>; 8]> {
+    /// Every child that the last step of the selector names, in order. The cursor may be at any
+    /// node of the same tree.
+    pub(crate) fn every<'t>(
+        &self,
+        node: Node<'t>,
+        cursor: &mut TreeCursor<'t>,
+    ) -> SmallVec<[Node<'t>; 8]> {
         for steps in &self.alternatives {
             let Some((last, path)) = steps.split_last() else { continue };
-            let Some(parent) = path.iter().try_fold(node, |node, step| step.first(node)) else { continue };
+            let Some(parent) = path.iter().try_fold(node, |node, step| step.first(node)) else {
+                continue;
+            };
             let found = last.every(parent, cursor);
             if !found.is_empty() {
                 return found;
@@ -89,7 +101,8 @@ impl Selector {
     }
 }
 
-/// Children of a node with more than so many are gone over by a cursor: one after the other is reached by counting.
+/// Children of a node with more than so many are gone over by a cursor: one after the other is
+/// reached by counting.
 const FEW: u32 = 8;
 
 impl Step {
@@ -98,7 +111,9 @@ impl Step {
             Step::Field(field) => node.child_by_field_id(*field),
             Step::Nth(position) => node.named_child(u32::try_from(*position).ok()?),
             Step::Kind(_) => match node.child_count() {
-                count @ ..=FEW => (0..count).find_map(|at| node.child(at).filter(|child| self.is_kind(*child))),
+                count @ ..=FEW => {
+                    (0..count).find_map(|at| node.child(at).filter(|child| self.is_kind(*child)))
+                }
                 _ => node.children(&mut node.walk()).find(|child| self.is_kind(*child)),
             },
         }
@@ -125,7 +140,9 @@ impl Step {
         while has_more {
             let child = cursor.node();
             let is_named_so = match self {
-                Step::Field(field) => cursor.field_id().is_some_and(|id| id.get() == *field) && child.is_named(),
+                Step::Field(field) => {
+                    cursor.field_id().is_some_and(|id| id.get() == *field) && child.is_named()
+                }
                 _ => self.is_kind(child),
             };
             if is_named_so {
@@ -144,7 +161,9 @@ impl Step {
 
 /// Whether a child is the last of the named children.
 fn is_last_named(child: Node<'_>, node: Node<'_>) -> bool {
-    let last = u32::try_from(node.named_child_count()).ok().and_then(|count| node.named_child(count.checked_sub(1)?));
+    let last = u32::try_from(node.named_child_count())
+        .ok()
+        .and_then(|count| node.named_child(count.checked_sub(1)?));
     last.is_some_and(|last| last.id() == child.id())
 }
 

@@ -1,4 +1,5 @@
-//! What kinds of nodes are, beside their rules: tokens, modifiers, comments. Each kind is asked for once, when its language is read.
+//! What kinds of nodes are, beside their rules: tokens, modifiers, comments. Each kind is asked for
+//! once, when its language is read.
 
 use super::parse::Parsed;
 use super::pattern::Pattern;
@@ -24,23 +25,38 @@ pub(super) struct Roles {
 
 impl Roles {
     pub(super) fn of(parsed: &Parsed) -> Self {
-        let has_rule = |is: fn(&Rule) -> bool| parsed.nodes.iter().flatten().flat_map(Rule::cases).any(is);
+        let has_rule =
+            |is: fn(&Rule) -> bool| parsed.nodes.iter().flatten().flat_map(Rule::cases).any(is);
         Self {
             decorators: has_rule(|rule| matches!(rule, Rule::Decorator { .. })),
             bounds: has_rule(|rule| matches!(rule, Rule::Bounds {})),
-            rests: parsed.patterns.iter().flatten().any(|pattern| matches!(pattern, Pattern::Rest { .. })),
+            rests: parsed
+                .patterns
+                .iter()
+                .flatten()
+                .any(|pattern| matches!(pattern, Pattern::Rest { .. })),
         }
     }
 }
 
 /// What each kind is, by its id.
 pub(super) fn of_kinds(parsed: &Parsed, grammar: &tree_sitter::Language) -> Vec<u8> {
-    let modifiers = crate::grammar::manifest::values::modifier_tokens(&parsed.manifest, &parsed.tokens, grammar);
+    let modifiers = crate::grammar::manifest::values::modifier_tokens(
+        &parsed.manifest,
+        &parsed.tokens,
+        grammar,
+    );
     let bit = |is: &bool, bit: u8| if *is { bit } else { 0 };
-    let mut sorts: Vec<u8> =
-        parsed.tokens.iter().zip(&modifiers).map(|(token, modifier)| bit(token, TOKEN) | bit(modifier, MODIFIER)).collect();
+    let mut sorts: Vec<u8> = parsed
+        .tokens
+        .iter()
+        .zip(&modifiers)
+        .map(|(token, modifier)| bit(token, TOKEN) | bit(modifier, MODIFIER))
+        .collect();
     let manifest = &parsed.manifest;
-    for (names, bit) in [(&manifest.modifiers.nodes, MODIFIER_NODE), (&manifest.documentation.comments, COMMENT)] {
+    for (names, bit) in
+        [(&manifest.modifiers.nodes, MODIFIER_NODE), (&manifest.documentation.comments, COMMENT)]
+    {
         for name in names {
             let id = grammar.id_for_node_kind(name, true);
             // 0 is the end of a file: there is no such node.
@@ -54,7 +70,12 @@ pub(super) fn of_kinds(parsed: &Parsed, grammar: &tree_sitter::Language) -> Vec<
 
 /// The texts of all tokens without a name.
 pub(super) fn token_words(grammar: &tree_sitter::Language) -> FxHashSet<Box<str>> {
-    let count = u16::try_from(grammar.node_kind_count()).expect("grammars have fewer than 65536 kinds");
+    let count =
+        u16::try_from(grammar.node_kind_count()).expect("grammars have fewer than 65536 kinds");
     let is_token = |id: &u16| grammar.node_kind_is_visible(*id) && !grammar.node_kind_is_named(*id);
-    (0..count).filter(is_token).filter_map(|id| grammar.node_kind_for_id(id)).map(Box::from).collect()
+    (0..count)
+        .filter(is_token)
+        .filter_map(|id| grammar.node_kind_for_id(id))
+        .map(Box::from)
+        .collect()
 }

@@ -5,12 +5,17 @@ use serde::Deserialize;
 
 /// Role of a node in type position.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+#[serde(
+    tag = "role",
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    deny_unknown_fields
+)]
 pub(crate) enum TypeRule {
     /// An unknown type; nothing inside is visited.
     Skip {},
-    /// The type of its child `of`, by default of the first named one; without such a child the builtin type
-    /// `otherwise`.
+    /// The type of its child `of`, by default of the first named one; without such a child the
+    /// builtin type `otherwise`.
     Pass { of: Option<Selector>, otherwise: Option<String> },
     /// A list: each named child is a type.
     Each {},

@@ -1,10 +1,14 @@
-//! Index runs in the background: one a repository, shared by all who wait for it, a few at a time in all.
+//! Index runs in the background: one a repository, shared by all who wait for it, a few at a time
+//! in all.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::{ChangeSet, IndexError, Outcome, Phase, Progress, Residents, Run, WorkerPool, apply, prepare, refresh};
+use super::{
+    ChangeSet, IndexError, Outcome, Phase, Progress, Residents, Run, WorkerPool, apply, prepare,
+    refresh,
+};
 use crate::config::{Limits, WorkerCommand};
 use crate::faults;
 use crate::model::cancel::CancelToken;
@@ -16,7 +20,8 @@ const AT_ONCE: usize = 2;
 /// How long a run waits for another process that writes the same store.
 const WRITER_PATIENCE: Duration = Duration::from_secs(600);
 
-/// Starts runs and knows those that are under way. Dropping it stops them and waits for their threads.
+/// Starts runs and knows those that are under way. Dropping it stops them and waits for their
+/// threads.
 pub struct Jobs {
     shared: Arc<SharedJobs>,
 }
@@ -25,7 +30,8 @@ pub struct Jobs {
 pub struct Job {
     location: Location,
     begun: Instant,
-    /// The changes that it takes in, whatever else has changed; none if it looks for all of them itself.
+    /// The changes that it takes in, whatever else has changed; none if it looks for all of them
+    /// itself.
     changes: Option<ChangeSet>,
     cancel: CancelToken,
     state: Mutex<JobState>,
@@ -74,7 +80,8 @@ impl Jobs {
         Self::telling(limits, worker, |_, _| {})
     }
 
-    /// The same, with somebody who is told of every new generation, on the thread of the run that has made it.
+    /// The same, with somebody who is told of every new generation, on the thread of the run that
+    /// has made it.
     pub fn telling(
         limits: Limits,
         worker: Option<WorkerCommand>,
@@ -83,20 +90,28 @@ impl Jobs {
         let on_published = Box::new(on_published);
         let (state, turn) = (Mutex::new(JobsState::default()), Condvar::new());
         let (workers, residents) = (worker.map(WorkerPool::new), Residents::new());
-        Self { shared: Arc::new(SharedJobs { limits, on_published, workers, residents, state, turn }) }
+        Self {
+            shared: Arc::new(SharedJobs { limits, on_published, workers, residents, state, turn }),
+        }
     }
 
     /// The run that brings this repository's store up to date: the one under way, or a new one.
     ///
-    /// A run that is under way may have looked at a file before it changed, or not look at it at all ([`Job::takes_in`]). A caller that must
-    /// know compares again afterwards (`freshness`) and starts another run if need be.
+    /// A run that is under way may have looked at a file before it changed, or not look at it at
+    /// all ([`Job::takes_in`]). A caller that must know compares again afterwards (`freshness`) and
+    /// starts another run if need be.
     pub fn start(&self, location: &Location) -> Arc<Job> {
         self.start_for(location, None, None)
     }
 
-    /// The same for changes that have been found already. What `then` names is taken in by another run, which begins as soon as
-    /// this one has ended.
-    pub fn start_for(&self, location: &Location, changes: Option<ChangeSet>, then: Option<ChangeSet>) -> Arc<Job> {
+    /// The same for changes that have been found already. What `then` names is taken in by another
+    /// run, which begins as soon as this one has ended.
+    pub fn start_for(
+        &self,
+        location: &Location,
+        changes: Option<ChangeSet>,
+        then: Option<ChangeSet>,
+    ) -> Arc<Job> {
         self.shared.start(location, changes, then)
     }
 
@@ -143,7 +158,12 @@ impl SharedJobs {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn start(self: &Arc<Self>, location: &Location, changes: Option<ChangeSet>, then: Option<ChangeSet>) -> Arc<Job> {
+    fn start(
+        self: &Arc<Self>,
+        location: &Location,
+        changes: Option<ChangeSet>,
+        then: Option<ChangeSet>,
+    ) -> Arc<Job> {
         let mut state = self.lock();
         if let Some((job, _)) = state.jobs.iter().find(|(job, _)| job.location == *location) {
             return Arc::clone(job);
@@ -163,9 +183,11 @@ impl SharedJobs {
         let (shared, own) = (Arc::clone(self), Arc::clone(&job));
         match Builder::new().name("index-job".to_owned()).spawn(move || shared.work(&own, then)) {
             Ok(thread) => state.jobs.push((Arc::clone(&job), thread)),
-            Err(error) => {
-                job.end(Err(IndexError::Threads { threads: 1, root: location.root().to_path_buf(), reason: error.to_string() }))
-            }
+            Err(error) => job.end(Err(IndexError::Threads {
+                threads: 1,
+                root: location.root().to_path_buf(),
+                reason: error.to_string(),
+            })),
         }
         job
     }
@@ -174,7 +196,8 @@ impl SharedJobs {
     fn work(self: &Arc<Self>, job: &Arc<Job>, then: Option<ChangeSet>) {
         let waiting = Arc::clone(self);
         let wake = job.cancel.on_cancel(move || {
-            // Under the lock, so that the signal cannot fall between a look at the token and the wait.
+            // Under the lock, so that the signal cannot fall between a look at the token and the
+            // wait.
             let _state = waiting.lock();
             waiting.turn.notify_all();
         });
@@ -194,7 +217,9 @@ impl SharedJobs {
                 Some(changes) => apply(&job.location, changes, WRITER_PATIENCE, &run),
                 None => refresh(&job.location, WRITER_PATIENCE, &run),
             });
-            ended.unwrap_or_else(|reason| Err(IndexError::Defect { root: job.location.root().to_path_buf(), reason }))
+            ended.unwrap_or_else(|reason| {
+                Err(IndexError::Defect { root: job.location.root().to_path_buf(), reason })
+            })
         } else {
             Err(IndexError::Cancelled { root: job.location.root().to_path_buf() })
         };
@@ -215,7 +240,8 @@ impl SharedJobs {
             state.working -= usize::from(has_turn);
         }
         self.turn.notify_all();
-        // Before the end is told: whoever waits for this run, and then for the rest, finds that one under way.
+        // Before the end is told: whoever waits for this run, and then for the rest, finds that one
+        // under way.
         if let Some(rest) = then.filter(|_| outcome.is_ok()) {
             self.start(&job.location, Some(rest), None);
         }
@@ -232,7 +258,9 @@ impl SharedJobs {
         // Somebody works on the files: the next change shall cost what it concerns.
         if has_changed && self.workers.is_none() {
             let run = Run::quiet(self.limits, &job.cancel);
-            match crate::index::build::workers::guarded(|| prepare(&job.location, &self.residents, &run)) {
+            match crate::index::build::workers::guarded(|| {
+                prepare(&job.location, &self.residents, &run)
+            }) {
                 Ok(Ok(())) | Ok(Err(IndexError::Cancelled { .. })) => {}
                 Ok(Err(error)) => tracing::info!(%error, "the next changes mean a whole build"),
                 Err(reason) => tracing::error!(reason, "the next changes mean a whole build"),
@@ -258,7 +286,8 @@ impl SharedJobs {
 }
 
 impl Job {
-    /// Whether it takes in these changes, or all if they are none: it may have been started for others.
+    /// Whether it takes in these changes, or all if they are none: it may have been started for
+    /// others.
     pub fn takes_in(&self, changes: Option<&ChangeSet>) -> bool {
         match (&self.changes, changes) {
             (None, _) => true,
@@ -290,20 +319,25 @@ impl Job {
             if left.is_zero() {
                 break;
             }
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state =
+                self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         state.clone()
     }
 
-    /// Waits until the state is another one than when it was looked at last, it has ended, or `until` has come.
+    /// Waits until the state is another one than when it was looked at last, it has ended, or
+    /// `until` has come.
     pub fn wait_for_progress(&self, seen: Option<Progress>, until: Instant) -> JobState {
         let mut state = self.lock();
-        while matches!(&*state, JobState::Queued) || matches!(&*state, JobState::Running(progress) if Some(*progress) == seen) {
+        while matches!(&*state, JobState::Queued)
+            || matches!(&*state, JobState::Running(progress) if Some(*progress) == seen)
+        {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state =
+                self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         state.clone()
     }

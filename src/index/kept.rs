@@ -1,5 +1,6 @@
-//! Things that are kept while they are in use, by key, and let go when nobody has used them for a while: by a thread that is
-//! there as long as something is kept, and sleeps until the first of them can be let go. Knows nothing of what the things are.
+//! Things that are kept while they are in use, by key, and let go when nobody has used them for a
+//! while: by a thread that is there as long as something is kept, and sleeps until the first of
+//! them can be let go. Knows nothing of what the things are.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -38,7 +39,8 @@ struct KeptEntry<K, T> {
 }
 
 impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
-    /// Nothing yet. Things go when they have not been used for `idle`; the thread that does it is called `name`.
+    /// Nothing yet. Things go when they have not been used for `idle`; the thread that does it is
+    /// called `name`.
     pub fn new(name: &'static str, idle: Duration) -> Self {
         let state = KeptState { entries: Vec::new(), is_swept: false, ended: false };
         let shared = Arc::new(SharedItems { state: Mutex::new(state), changed: Condvar::new() });
@@ -56,7 +58,8 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
         state.find(key).map(|entry| entry.used = Instant::now()).is_some()
     }
 
-    /// Looks at something, or changes it, in a moment in which nobody else does. That is no use of it.
+    /// Looks at something, or changes it, in a moment in which nobody else does. That is no use of
+    /// it.
     pub fn with<R>(&self, key: &K, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         self.shared.lock().find(key).map(|entry| work(&mut entry.value))
     }
@@ -79,7 +82,8 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
         self.begin_to_sweep();
     }
 
-    /// Says that something is in use, and keeps what `make` gives if nothing is kept so far. True if that was so.
+    /// Says that something is in use, and keeps what `make` gives if nothing is kept so far. True
+    /// if that was so.
     pub fn touch_or_put(&self, key: &K, make: impl FnOnce() -> T) -> bool {
         {
             let mut state = self.shared.lock();
@@ -111,7 +115,8 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
         match Builder::new().name(self.name.to_owned()).spawn(move || shared.sweep(idle)) {
             Ok(thread) => *sweeper = Some(thread),
             Err(error) => {
-                tracing::warn!(%error, name = self.name, "nothing is kept: it could not be let go again");
+                tracing::warn!(%error, name = self.name, "nothing is kept: it could not be let go \
+                    again");
                 let mut state = self.shared.lock();
                 state.is_swept = false;
                 let all = std::mem::take(&mut state.entries);
@@ -145,7 +150,8 @@ impl<K, T> SharedItems<K, T> {
         loop {
             let now = Instant::now();
             let all = std::mem::take(&mut state.entries).into_iter();
-            let (unused, used): (Vec<_>, Vec<_>) = all.partition(|entry| now.duration_since(entry.used) >= idle);
+            let (unused, used): (Vec<_>, Vec<_>) =
+                all.partition(|entry| now.duration_since(entry.used) >= idle);
             state.entries = used;
             if !unused.is_empty() {
                 drop(state);
@@ -160,7 +166,8 @@ impl<K, T> SharedItems<K, T> {
                 return;
             };
             let wait = next.saturating_duration_since(now);
-            state = self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+            state =
+                self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
@@ -202,7 +209,10 @@ mod tests {
             assert!(kept.touch_or_put(&"a", || Told(round, sender.clone())));
             assert_eq!(receiver.recv_timeout(PATIENCE), Ok(round));
             assert!(begun.elapsed() >= Duration::from_millis(20));
-            assert!(!kept.touch(&"a") && kept.keys().is_empty(), "and a new thread comes with the next thing");
+            assert!(
+                !kept.touch(&"a") && kept.keys().is_empty(),
+                "and a new thread comes with the next thing"
+            );
         }
         let forever = Kept::new("kept-test", Duration::from_secs(3600));
         forever.put(&1, Told(1, sender.clone()));
@@ -212,8 +222,15 @@ mod tests {
         forever.put(&2, Told(3, sender.clone()));
         assert_eq!(receiver.recv_timeout(PATIENCE), Ok(2), "it was replaced");
         assert_eq!(forever.take(&1).map(|told| told.0), Some(1));
-        assert_eq!((receiver.recv_timeout(PATIENCE), forever.each(|key, told| (*key, told.0))), (Ok(1), vec![(2, 3)]));
+        assert_eq!(
+            (receiver.recv_timeout(PATIENCE), forever.each(|key, told| (*key, told.0))),
+            (Ok(1), vec![(2, 3)])
+        );
         drop(forever);
-        assert_eq!(receiver.recv_timeout(PATIENCE), Ok(3), "the end does not wait for the hour to pass");
+        assert_eq!(
+            receiver.recv_timeout(PATIENCE),
+            Ok(3),
+            "the end does not wait for the hour to pass"
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Whether a directory that nobody has named is meant as a repository: a server is started in a home directory more often than a home
-//! directory is to be indexed. A `.git`, a file that says how a project is built, or an index that it has already is proof enough.
+//! Whether a directory that nobody has named is meant as a repository: a server is started in a
+//! home directory more often than a home directory is to be indexed. A `.git`, a file that says how
+//! a project is built, or an index that it has already is proof enough.
 
 use std::path::Path;
 
@@ -14,7 +15,8 @@ pub fn meant(config: &Config, repository: Repository) -> Result<Repository, Conf
     if has_index || is_project(&repository.root) {
         return Ok(repository);
     }
-    let home = config.home.as_ref().map(|home| home.canonicalize().unwrap_or_else(|_| home.clone()));
+    let home =
+        config.home.as_ref().map(|home| home.canonicalize().unwrap_or_else(|_| home.clone()));
     match unlikely(&repository.root, home.as_deref()) {
         Some(why) => Err(ConfigError::NotMeant { path: repository.root, why }),
         None => Ok(repository),

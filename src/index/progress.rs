@@ -20,7 +20,8 @@ pub enum Phase {
 
 impl Phase {
     /// Every phase, in order.
-    pub const ALL: [Self; 5] = [Self::Walk, Self::Extract, Self::Tables, Self::Resolve, Self::Write];
+    pub const ALL: [Self; 5] =
+        [Self::Walk, Self::Extract, Self::Tables, Self::Resolve, Self::Write];
 
     /// The word that people see.
     pub fn word(self) -> &'static str {
@@ -71,7 +72,11 @@ impl Stopwatch {
     /// Ends a phase; the next one begins.
     pub(super) fn lap(&mut self, phase: Phase) {
         let (now, cpu) = (Instant::now(), cpu_time());
-        self.laps.push(Timing { phase, elapsed: now.duration_since(self.last), cpu: cpu.saturating_sub(self.last_cpu) });
+        self.laps.push(Timing {
+            phase,
+            elapsed: now.duration_since(self.last),
+            cpu: cpu.saturating_sub(self.last_cpu),
+        });
         (self.last, self.last_cpu) = (now, cpu);
     }
 

@@ -1,5 +1,5 @@
-//! What is known of files that must not be parsed, and who hears which file is being parsed or resolved: what a run needs to know
-//! when a file can end it. Knows nothing of processes.
+//! What is known of files that must not be parsed, and who hears which file is being parsed or
+//! resolved: what a run needs to know when a file can end it. Knows nothing of processes.
 
 use rustc_hash::FxHashMap;
 
@@ -7,7 +7,8 @@ use crate::model::RepoPath;
 
 /// How a build goes about files that may end it.
 pub struct Caution {
-    /// Files that are left out, each with the bytes it is left out for: their hash, or whatever they are.
+    /// Files that are left out, each with the bytes it is left out for: their hash, or whatever
+    /// they are.
     left_out: FxHashMap<RepoPath, Option<u128>>,
     suspicion: Suspicion,
     witness: Box<dyn Witness>,
@@ -30,17 +31,22 @@ impl Default for Suspicion {
 
 /// Hears of files before they are worked on, and after.
 pub(super) trait Witness: Send + Sync {
-    /// This thread is going to parse some of these files, one after the other. What they are is told for many at once: whoever is
-    /// told in another process is woken each time.
+    /// This thread is going to parse some of these files, one after the other. What they are is
+    /// told for many at once: whoever is told in another process is woken each time.
     fn announces(&self, paths: Vec<RepoPath>);
-    /// This thread is going to parse or resolve the file. `alone` if it parses it and no other thread parses one.
+    /// This thread is going to parse or resolve the file. `alone` if it parses it and no other
+    /// thread parses one.
     fn begins(&self, path: &RepoPath, alone: bool);
     /// This thread is done with its file.
     fn ends(&self);
 }
 
 impl Caution {
-    pub(super) fn new(left_out: FxHashMap<RepoPath, Option<u128>>, suspicion: Suspicion, witness: Box<dyn Witness>) -> Self {
+    pub(super) fn new(
+        left_out: FxHashMap<RepoPath, Option<u128>>,
+        suspicion: Suspicion,
+        witness: Box<dyn Witness>,
+    ) -> Self {
         Self { left_out, suspicion, witness }
     }
 
@@ -68,8 +74,13 @@ impl Caution {
     }
 }
 
-/// Resolves a file by `work`, with the witnesses of `caution`: a resolution that does not end is noticed as a parse is.
-pub(super) fn resolving<T>(caution: Option<&Caution>, path: &RepoPath, work: impl FnOnce() -> T) -> T {
+/// Resolves a file by `work`, with the witnesses of `caution`: a resolution that does not end is
+/// noticed as a parse is.
+pub(super) fn resolving<T>(
+    caution: Option<&Caution>,
+    path: &RepoPath,
+    work: impl FnOnce() -> T,
+) -> T {
     match caution {
         Some(caution) => caution.working(path, false, work),
         None => work(),
@@ -78,6 +89,9 @@ pub(super) fn resolving<T>(caution: Option<&Caution>, path: &RepoPath, work: imp
 
 impl std::fmt::Debug for Caution {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Caution").field("left_out", &self.left_out).field("suspicion", &self.suspicion).finish_non_exhaustive()
+        f.debug_struct("Caution")
+            .field("left_out", &self.left_out)
+            .field("suspicion", &self.suspicion)
+            .finish_non_exhaustive()
     }
 }

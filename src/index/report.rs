@@ -21,7 +21,8 @@ pub struct Report {
     pub bytes: u64,
     /// One entry a language that has files, in order of id.
     pub languages: Vec<LanguageReport>,
-    /// Files without facts by reason, in order of the reasons; no entry for reasons that did not occur.
+    /// Files without facts by reason, in order of the reasons; no entry for reasons that did not
+    /// occur.
     pub skipped: Vec<(SkipReason, u64)>,
 }
 
@@ -50,8 +51,10 @@ impl Report {
             *problems.entry(row.file).or_default() += 1;
         }
         let names = snapshot.languages()?;
-        let by_key: FxHashMap<LanguageKey, LanguageId> =
-            names.into_iter().filter_map(|(key, name)| Some((key, grammar::id_of(&name)?))).collect();
+        let by_key: FxHashMap<LanguageKey, LanguageId> = names
+            .into_iter()
+            .filter_map(|(key, name)| Some((key, grammar::id_of(&name)?)))
+            .collect();
         let mut report = Self::default();
         for file in snapshot.files()? {
             report.files += 1;
@@ -64,7 +67,9 @@ impl Report {
             report.bytes += file.size;
             report.problems += problems;
             report.partly += u64::from(problems > 0);
-            let Some(&language) = file.language.as_ref().and_then(|key| by_key.get(key)) else { continue };
+            let Some(&language) = file.language.as_ref().and_then(|key| by_key.get(key)) else {
+                continue;
+            };
             let numbers = report.language(language);
             numbers.files += 1;
             numbers.symbols += u64::from(file.symbols);
@@ -90,11 +95,21 @@ impl Report {
     }
 
     fn language(&mut self, language: LanguageId) -> &mut LanguageReport {
-        let position = self.languages.iter().position(|numbers| numbers.language == language).unwrap_or_else(|| {
-            let verdicts = [0; Verdict::ALL.len()];
-            self.languages.push(LanguageReport { language, files: 0, symbols: 0, references: 0, verdicts, problems: 0 });
-            self.languages.len() - 1
-        });
+        let position =
+            self.languages.iter().position(|numbers| numbers.language == language).unwrap_or_else(
+                || {
+                    let verdicts = [0; Verdict::ALL.len()];
+                    self.languages.push(LanguageReport {
+                        language,
+                        files: 0,
+                        symbols: 0,
+                        references: 0,
+                        verdicts,
+                        problems: 0,
+                    });
+                    self.languages.len() - 1
+                },
+            );
         &mut self.languages[position]
     }
 

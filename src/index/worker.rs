@@ -1,9 +1,10 @@
-//! Index runs in a process of their own: a grammar that crashes, hangs or eats the memory, and a resolution that does not end, cost
-//! the file that made it, to cancel is to kill, and the memory of a whole build goes back to the system. The worker is this program
-//! once more. Whole builds and changes go the same way; after a change the worker stays for the next one, with what it knows.
+//! Index runs in a process of their own: a grammar that crashes, hangs or eats the memory, and a
+//! resolution that does not end, cost the file that made it, to cancel is to kill, and the memory
+//! of a whole build goes back to the system. The worker is this program once more. Whole builds and
+//! changes go the same way; after a change the worker stays for the next one, with what it knows.
 //!
-//! `message` is the protocol between the two, `process` the one side of it, this file the other, and `crash_search` what is learnt
-//! when a worker dies.
+//! `message` is the protocol between the two, `process` the one side of it, this file the other,
+//! and `crash_search` what is learnt when a worker dies.
 
 mod crash_search;
 #[cfg(feature = "faults")]
@@ -56,7 +57,8 @@ impl WorkerPool {
         self.idle.touch(location);
     }
 
-    /// Has a worker make a repository's store reflect `changes`. Files that end the worker are left out, and the store says so.
+    /// Has a worker make a repository's store reflect `changes`. Files that end the worker are left
+    /// out, and the store says so.
     pub(super) fn apply(
         &self,
         location: &Location,
@@ -67,13 +69,20 @@ impl WorkerPool {
         let root = location.root();
         let work = Work::of(changes);
         let mut trial = Trial::default();
-        // What an idle worker knows is of no use for a whole build, and takes memory that the build may need.
+        // What an idle worker knows is of no use for a whole build, and takes memory that the build
+        // may need.
         let mut idle = self.idle.take(location).filter(|_| work.is_change());
         loop {
             run.check(root)?;
             let (left_out, suspicion) = (trial.guilty.clone(), trial.suspicion.clone());
-            let order =
-                Order { location: location.clone(), work: work.clone(), patience, limits: run.limits, left_out, suspicion };
+            let order = Order {
+                location: location.clone(),
+                work: work.clone(),
+                patience,
+                limits: run.limits,
+                left_out,
+                suspicion,
+            };
             let was_idle = idle.is_some();
             let mut worker = match idle.take() {
                 Some(worker) => worker,
@@ -93,10 +102,14 @@ impl WorkerPool {
                 // It ended while it waited, for whatever reason.
                 End::Died { doing, .. } if was_idle && doing == Doing::default() => {}
                 End::Died { doing: Doing { stalled: Some(phase), .. }, .. } => {
-                    return Err(IndexError::Stalled { root: root.to_path_buf(), phase: phase.word() });
+                    return Err(IndexError::Stalled {
+                        root: root.to_path_buf(),
+                        phase: phase.word(),
+                    });
                 }
                 End::Died { doing, death, how, said } => {
-                    tracing::warn!(root = %root.display(), how, ?doing, "a process that indexes has died");
+                    tracing::warn!(root = %root.display(), how, ?doing, "a process that indexes \
+                        has died");
                     let known = trial.guilty.len();
                     if !trial.learn(doing, death) {
                         return Err(IndexError::Worker { root: root.to_path_buf(), how, said });
@@ -115,7 +128,11 @@ impl WorkerPool {
 }
 
 /// What the worker has done, read from where it has done it.
-fn outcome(location: &Location, changed: bool, timings: Vec<Timing>) -> Result<Outcome, IndexError> {
+fn outcome(
+    location: &Location,
+    changed: bool,
+    timings: Vec<Timing>,
+) -> Result<Outcome, IndexError> {
     let store = Store::open_newest(location)?;
     let identity = store.identity();
     if !changed {
@@ -159,8 +176,10 @@ impl Worker {
         let input = child.stdin.take().expect("it is piped, and nobody has taken it");
         let output = child.stdout.take().expect("it is piped, and nobody has taken it");
         let errors = child.stderr.take().expect("it is piped, and nobody has taken it");
-        let last_words = Builder::new().name("worker-errors".to_owned()).spawn(move || listen(errors));
-        let mut worker = Self { child, input: Some(input), output: BufReader::new(output), last_words: None };
+        let last_words =
+            Builder::new().name("worker-errors".to_owned()).spawn(move || listen(errors));
+        let mut worker =
+            Self { child, input: Some(input), output: BufReader::new(output), last_words: None };
         worker.last_words = Some(last_words.map_err(|error| failed(&command.program, &error))?);
         Ok(worker)
     }
@@ -172,11 +191,13 @@ impl Worker {
             let _ = order.write(input);
         }
         let pid = Pid::from_child(&self.child);
-        // The hook is gone before the child is waited for, so that it cannot hit another process of the same number.
+        // The hook is gone before the child is waited for, so that it cannot hit another process of
+        // the same number.
         let kill = run.cancel.on_cancel(move || {
             let _ = kill_process(pid, Signal::KILL);
         });
-        let (mut parsing, mut doing, mut timings, mut last) = (BTreeMap::new(), Doing::default(), Vec::new(), None);
+        let (mut parsing, mut doing, mut timings, mut last) =
+            (BTreeMap::new(), Doing::default(), Vec::new(), None);
         while let Some(message) = Message::read(&mut self.output) {
             match message {
                 Message::Progress(progress) => {
@@ -194,7 +215,9 @@ impl Worker {
                 Message::Hangs(path) => doing.hanging.push(path),
                 Message::Stalls(phase) => doing.stalled = Some(phase),
                 Message::Timing(timing) => timings.push(timing),
-                Message::Finished { changed } => last = Some(End::Finished { changed, timings: std::mem::take(&mut timings) }),
+                Message::Finished { changed } => {
+                    last = Some(End::Finished { changed, timings: std::mem::take(&mut timings) })
+                }
                 Message::Failed { message, hint } => last = Some(End::Failed { message, hint }),
             }
             if last.is_some() {
@@ -230,8 +253,12 @@ impl Drop for Worker {
 fn describe(status: ExitStatus) -> String {
     match status.signal() {
         Some(number) => {
-            let name = Signal::from_named_raw(number).map(|signal| format!("{signal:?}")).unwrap_or_default();
-            format!("signal {number} {}", name.trim_matches('"').trim_start_matches("Signal::")).trim_end().to_owned()
+            let name = Signal::from_named_raw(number)
+                .map(|signal| format!("{signal:?}"))
+                .unwrap_or_default();
+            format!("signal {number} {}", name.trim_matches('"').trim_start_matches("Signal::"))
+                .trim_end()
+                .to_owned()
         }
         None => format!("exit code {}", status.code().unwrap_or(-1)),
     }

@@ -1,11 +1,13 @@
-//! `CancelToken`: how the owner of a piece of work tells it to stop. Knows nothing of what is being cancelled.
+//! `CancelToken`: how the owner of a piece of work tells it to stop. Knows nothing of what is being
+//! cancelled.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A flag that is raised once. Clones share it; work looks at it in its loops, waits on it, or hangs a hook on it.
+/// A flag that is raised once. Clones share it; work looks at it in its loops, waits on it, or
+/// hangs a hook on it.
 #[derive(Clone, Default)]
 pub struct CancelToken(Arc<State>);
 
@@ -41,8 +43,8 @@ impl CancelToken {
         if self.0.raised.swap(true, Ordering::SeqCst) {
             return;
         }
-        // Under the lock, so that a dropped `CancelHook` means that its hook cannot run any more: a hook that interrupts
-        // a connection must not hit the connection's next user.
+        // Under the lock, so that a dropped `CancelHook` means that its hook cannot run any more: a
+        // hook that interrupts a connection must not hit the connection's next user.
         for (_, hook) in hooks.waiting.drain(..) {
             hook();
         }
@@ -55,7 +57,8 @@ impl CancelToken {
         self.0.raised.load(Ordering::SeqCst)
     }
 
-    /// Has `hook` run when the token is cancelled, at once if it already is. The hook must be quick and must not use the token.
+    /// Has `hook` run when the token is cancelled, at once if it already is. The hook must be quick
+    /// and must not use the token.
     pub fn on_cancel(&self, hook: impl FnOnce() + Send + 'static) -> CancelHook {
         let mut hooks = self.hooks();
         let number = hooks.next;
@@ -74,10 +77,13 @@ impl CancelToken {
         let until = Instant::now() + at_most;
         let mut hooks = self.hooks();
         while !self.is_cancelled() {
-            let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) else {
+            let Some(left) =
+                until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+            else {
                 return false;
             };
-            hooks = self.0.signal.wait_timeout(hooks, left).unwrap_or_else(PoisonError::into_inner).0;
+            hooks =
+                self.0.signal.wait_timeout(hooks, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         true
     }

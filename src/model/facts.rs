@@ -1,7 +1,9 @@
-//! `FileFacts`: everything extraction learns about one file, independent of language and of all other files.
+//! `FileFacts`: everything extraction learns about one file, independent of language and of all
+//! other files.
 //!
-//! It is a small program in itself: scopes, what is bound in them, expressions that say where values come from, and the
-//! sites to resolve. Ids are positions in the vectors of the same `FileFacts`. Resolution reads it and adds nothing to it.
+//! It is a small program in itself: scopes, what is bound in them, expressions that say where
+//! values come from, and the sites to resolve. Ids are positions in the vectors of the same
+//! `FileFacts`. Resolution reads it and adds nothing to it.
 
 mod sites;
 
@@ -35,7 +37,8 @@ macro_rules! ids {
             /// The id of a position.
             #[inline]
             pub fn at(position: usize) -> Self {
-                Self(u32::try_from(position).expect("a file is limited to far fewer than 2^32 facts"))
+                Self(u32::try_from(position).expect("a file is limited to far fewer than 2^32 \
+                    facts"))
             }
         }
     )+};
@@ -112,8 +115,9 @@ pub struct FileFacts {
 }
 
 impl FileFacts {
-    /// Makes the facts as small as they can be kept: packs the references, and gives back the room that vectors have set aside
-    /// to grow. Facts of all files of a repository in use stay at the same time.
+    /// Makes the facts as small as they can be kept: packs the references, and gives back the room
+    /// that vectors have set aside to grow. Facts of all files of a repository in use stay at the
+    /// same time.
     pub fn shrink(&mut self) {
         self.sites.pack();
         self.names.shrink_to_fit();
@@ -159,7 +163,8 @@ pub enum ScopeKind {
     Function,
     /// A block that owns the names declared in it.
     Block,
-    /// A branch or loop body in a language whose names belong to the function: owns narrowings only.
+    /// A branch or loop body in a language whose names belong to the function: owns narrowings
+    /// only.
     Flow,
 }
 
@@ -170,7 +175,8 @@ pub struct Condition {
     pub start: u32,
     /// Byte after the last.
     pub end: u32,
-    /// What is tested, as written, without white space and without the words for tests and negations.
+    /// What is tested, as written, without white space and without the words for tests and
+    /// negations.
     pub tested: NameId,
     /// Whether it holds in the region.
     pub holds: bool,
@@ -205,9 +211,11 @@ pub struct Symbol {
     pub params: Run,
     /// Least and greatest number of arguments; the greatest is `u16::MAX` where there is no bound.
     pub arity: (u16, u16),
-    /// Declared type: of the value for a variable or field, of the result for a callable, of the target for an alias.
+    /// Declared type: of the value for a variable or field, of the result for a callable, of the
+    /// target for an alias.
     pub ty: ExprId,
-    /// Values it is made of: what a callable returns, or what a variable or field was given. Members of `lists`.
+    /// Values it is made of: what a callable returns, or what a variable or field was given.
+    /// Members of `lists`.
     pub values: Run,
     /// What decorators apply to it, in order of appearance. Members of `lists`.
     pub decorators: Run,
@@ -215,7 +223,8 @@ pub struct Symbol {
     pub bases: Run,
     /// Type parameters: bindings.
     pub type_params: Run,
-    /// The type it belongs to when that is written as an expression (method receivers, `impl`, `A::f`).
+    /// The type it belongs to when that is written as an expression (method receivers, `impl`,
+    /// `A::f`).
     pub owner: ExprId,
     /// The scoped trait or interface that the owner implements here (`impl Trait for Type`).
     pub implements: ExprId,
@@ -227,7 +236,8 @@ pub mod flags {
     pub const EXPORTED: u16 = 1;
     /// Test code.
     pub const TEST: u16 = 1 << 1;
-    /// A declaration without a body whose definition may be elsewhere (prototype, overload signature, forward declaration).
+    /// A declaration without a body whose definition may be elsewhere (prototype, overload
+    /// signature, forward declaration).
     pub const DECLARATION: u16 = 1 << 2;
     /// Has no body because derived types give it one.
     pub const ABSTRACT: u16 = 1 << 3;
@@ -304,11 +314,13 @@ pub enum BindingKind {
     Value,
     /// A field set through the receiver (`self.x = value`), owned by the type's scope.
     Field,
-    /// Not a new variable: in `block` the name is known to have type `ty`, or the one that the test `value` tells.
+    /// Not a new variable: in `block` the name is known to have type `ty`, or the one that the test
+    /// `value` tells.
     Narrow,
     /// Belongs to an outer scope although it is assigned here (`global`, `nonlocal`).
     Outer,
-    /// Not a variable: `value` is what the closure whose scope this is gives back, or `ty` what it is held as.
+    /// Not a variable: `value` is what the closure whose scope this is gives back, or `ty` what it
+    /// is held as.
     Result,
 }
 
@@ -355,7 +367,8 @@ pub enum ImportKind {
 pub enum Expr {
     /// A name looked up from a scope.
     Name(NameId, ScopeId),
-    /// A member of a value, type or module. The flag in `Member` sites tells static from dynamic access.
+    /// A member of a value, type or module. The flag in `Member` sites tells static from dynamic
+    /// access.
     Member(ExprId, NameId),
     /// The result of calling the first with the arguments in the list.
     Call(ExprId, Run),
@@ -389,7 +402,8 @@ pub enum Expr {
     Given(ScopeId, u32),
     /// Generic application: base and arguments.
     Apply(ExprId, Run),
-    /// A reference, pointer, optional or other wrapper whose members are those of the inner type; name of the wrapper.
+    /// A reference, pointer, optional or other wrapper whose members are those of the inner type;
+    /// name of the wrapper.
     Wrap(ExprId, NameId),
     /// An array, slice or list of the inner type.
     Array(ExprId),

@@ -1,4 +1,5 @@
-//! What resolution adds to facts, and the file records that go into a store: the boundary between `index`, `resolve` and `store`.
+//! What resolution adds to facts, and the file records that go into a store: the boundary between
+//! `index`, `resolve` and `store`.
 
 use std::sync::Arc;
 
@@ -64,22 +65,26 @@ pub struct FileResolution {
     pub imports: Vec<Option<FileId>>,
     /// Relations that start at symbols of this file, sorted.
     pub relations: Vec<Relation>,
-    /// Members whose type is in another file, with that type, in order of member (`impl`, receivers, `A::f`).
+    /// Members whose type is in another file, with that type, in order of member (`impl`,
+    /// receivers, `A::f`).
     pub containers: Vec<(LocalSymbol, SymbolRef)>,
 }
 
 /// Identity of a file's bytes, and what is needed to see cheaply that they may have changed.
 ///
-/// The time of modification is whatever a program says it is (`rsync -t`, `cp -p`, `tar` and reproducible builds set it back), so the
-/// time of the last change of the inode, which only the system's clock sets, and the inode's number are compared as well. The
-/// number of the device is not: it may be another one after every mount, and a copy of an inode on another device has a time of its own.
+/// The time of modification is whatever a program says it is (`rsync -t`, `cp -p`, `tar` and
+/// reproducible builds set it back), so the time of the last change of the inode, which only the
+/// system's clock sets, and the inode's number are compared as well. The number of the device is
+/// not: it may be another one after every mount, and a copy of an inode on another device has a
+/// time of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct FileStamp {
     /// Size in bytes.
     pub size: u64,
     /// Time of last modification (`mtime`), nanoseconds since 1970 (may be negative).
     pub modified_ns: i64,
-    /// Time of the last change of the inode (`ctime`), nanoseconds since 1970; [`UNTRUSTED_TIME`] if it says nothing.
+    /// Time of the last change of the inode (`ctime`), nanoseconds since 1970; [`UNTRUSTED_TIME`]
+    /// if it says nothing.
     pub changed_ns: i64,
     /// The number of the inode.
     pub inode: u64,
@@ -87,12 +92,13 @@ pub struct FileStamp {
     pub hash: u128,
 }
 
-/// A time of change that says nothing, and equals none: the file was changed so shortly before it was looked at that it may have
-/// been changed again without another time.
+/// A time of change that says nothing, and equals none: the file was changed so shortly before it
+/// was looked at that it may have been changed again without another time.
 pub const UNTRUSTED_TIME: i64 = i64::MIN;
 
 impl FileStamp {
-    /// Whether nothing suggests that a file with this stamp has other bytes than it had with the other one.
+    /// Whether nothing suggests that a file with this stamp has other bytes than it had with the
+    /// other one.
     pub fn suggests_same_bytes(&self, other: &Self) -> bool {
         let same = |stamp: &Self| (stamp.size, stamp.modified_ns, stamp.changed_ns, stamp.inode);
         self.changed_ns != UNTRUSTED_TIME && same(self) == same(other)
@@ -112,7 +118,8 @@ pub struct FileRecord {
     pub content: Result<Arc<FileFacts>, SkipReason>,
 }
 
-/// A whole repository, ready to be stored. `files` is sorted by path; `resolutions` runs parallel to it.
+/// A whole repository, ready to be stored. `files` is sorted by path; `resolutions` runs parallel
+/// to it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Graph {
     /// Every file that the walk met.

@@ -1,8 +1,9 @@
-//! The compact form of facts and results: as they are in the segment of a store and in its rows about changed files.
+//! The compact form of facts and results: as they are in the segment of a store and in its rows
+//! about changed files.
 //!
-//! Numbers take as many bytes as they need; most are written as the step from their neighbour. One description of each type
-//! serves writing and reading (`Pass`), so that the two cannot come apart. Reading ends with `None` at what writing would not
-//! have written; it never panics.
+//! Numbers take as many bytes as they need; most are written as the step from their neighbour. One
+//! description of each type serves writing and reading (`Pass`), so that the two cannot come apart.
+//! Reading ends with `None` at what writing would not have written; it never panics.
 
 pub mod facts;
 pub mod graph;
@@ -12,8 +13,8 @@ use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
-/// One pass over a value. A writer takes down what it is given and gives it back, texts and lists excepted; a reader gives
-/// what was taken down, whatever it is given.
+/// One pass over a value. A writer takes down what it is given and gives it back, texts and lists
+/// excepted; a reader gives what was taken down, whatever it is given.
 pub trait Pass: Sized {
     /// A number that is mostly small.
     fn number(&mut self, value: u64) -> Option<u64>;
@@ -31,7 +32,12 @@ pub trait Pass: Sized {
     fn bytes(&mut self, value: &[u8]) -> Option<Box<[u8]>>;
 
     /// A list; `each` passes over one item, which is `blank` before it is read.
-    fn list<T>(&mut self, items: &[T], blank: &T, each: impl FnMut(&mut Self, &T) -> Option<T>) -> Option<Vec<T>>;
+    fn list<T>(
+        &mut self,
+        items: &[T],
+        blank: &T,
+        each: impl FnMut(&mut Self, &T) -> Option<T>,
+    ) -> Option<Vec<T>>;
 
     /// A small number.
     fn small(&mut self, value: u32) -> Option<u32> {
@@ -48,7 +54,8 @@ pub trait Pass: Sized {
         Some(other.wrapping_add(unfolded(self.small(folded(value.wrapping_sub(other)))?)))
     }
 
-    /// An id near that of a neighbour, or the one that stands for none. It is the neighbour of the next.
+    /// An id near that of a neighbour, or the one that stands for none. It is the neighbour of the
+    /// next.
     fn id_near(&mut self, value: u32, other: &mut u32) -> Option<u32> {
         let step = folded(value.wrapping_sub(*other));
         match self.number(if value == u32::MAX { 0 } else { u64::from(step) + 1 })? {
@@ -77,7 +84,11 @@ pub trait Pass: Sized {
 
     /// A text that may be missing.
     fn word_if_any(&mut self, value: Option<&str>) -> Option<Option<Box<str>>> {
-        if self.flag(value.is_some())? { self.word(value.unwrap_or_default()).map(Some) } else { Some(None) }
+        if self.flag(value.is_some())? {
+            self.word(value.unwrap_or_default()).map(Some)
+        } else {
+            Some(None)
+        }
     }
 }
 
@@ -134,7 +145,8 @@ impl Writer {
             *of_word == hash && words[place.clone()] == *value.as_bytes()
         };
         let id = ids.find(hash, is_value).copied().unwrap_or_else(|| {
-            let next = u32::try_from(places.len()).expect("what shares a writer has far fewer than 2^32 words");
+            let next = u32::try_from(places.len())
+                .expect("what shares a writer has far fewer than 2^32 words");
             put(words, value.len() as u64);
             words.extend(value.as_bytes());
             places.push((hash, words.len() - value.len()..words.len()));
@@ -162,7 +174,8 @@ pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut byte = first;
     let mut shift = 7;
     while byte >= 0x80 {
-        (byte, rest) = rest.split_first().map(|(byte, rest)| (*byte, rest)).filter(|_| shift < 64)?;
+        (byte, rest) =
+            rest.split_first().map(|(byte, rest)| (*byte, rest)).filter(|_| shift < 64)?;
         number |= u64::from(byte & 0x7f) << shift;
         shift += 7;
     }
@@ -198,7 +211,12 @@ impl Pass for Writer {
         Some(Box::default())
     }
 
-    fn list<T>(&mut self, items: &[T], _blank: &T, mut each: impl FnMut(&mut Self, &T) -> Option<T>) -> Option<Vec<T>> {
+    fn list<T>(
+        &mut self,
+        items: &[T],
+        _blank: &T,
+        mut each: impl FnMut(&mut Self, &T) -> Option<T>,
+    ) -> Option<Vec<T>> {
         self.put(items.len() as u64);
         for item in items {
             each(self, item)?;
@@ -301,7 +319,12 @@ impl Pass for Reader<'_> {
         Some(bytes.into())
     }
 
-    fn list<T>(&mut self, _items: &[T], blank: &T, mut each: impl FnMut(&mut Self, &T) -> Option<T>) -> Option<Vec<T>> {
+    fn list<T>(
+        &mut self,
+        _items: &[T],
+        blank: &T,
+        mut each: impl FnMut(&mut Self, &T) -> Option<T>,
+    ) -> Option<Vec<T>> {
         let count = self.count()?;
         let mut items = Vec::with_capacity(count);
         for _ in 0..count {
@@ -332,7 +355,21 @@ mod tests {
 
     #[test]
     fn what_is_read_is_what_was_written() {
-        let numbers = [0, 1, 6, 7, 8, 127, 128, 1 << 20, u32::MAX / 2, u32::MAX / 2 + 1, u32::MAX - 1, u32::MAX, 3];
+        let numbers = [
+            0,
+            1,
+            6,
+            7,
+            8,
+            127,
+            128,
+            1 << 20,
+            u32::MAX / 2,
+            u32::MAX / 2 + 1,
+            u32::MAX - 1,
+            u32::MAX,
+            3,
+        ];
         let mut writer = Writer::default();
         pass_over(&mut writer, &numbers).expect("writing does not fail");
         let (words, bytes) = writer.into_parts();
@@ -342,7 +379,11 @@ mod tests {
         assert_eq!(pass_over(&mut reader, &[]).as_deref(), Some(&numbers[..]));
         assert!(reader.rest().is_empty());
         for end in 0..bytes.len() {
-            assert_eq!(pass_over(&mut Reader::new(&bytes[..end], &words), &[]), None, "{end} bytes are not all");
+            assert_eq!(
+                pass_over(&mut Reader::new(&bytes[..end], &words), &[]),
+                None,
+                "{end} bytes are not all"
+            );
         }
     }
 }

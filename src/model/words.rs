@@ -1,7 +1,9 @@
-//! The words of source text, by which code is found: what a word is, which forms of it are one, and how the words of a file are kept.
+//! The words of source text, by which code is found: what a word is, which forms of it are one, and
+//! how the words of a file are kept.
 //!
-//! Identifiers fall into parts (`camelCase`, `snake_case`); digits separate. A word is known by a number made from its stem, so that no
-//! dictionary is kept: two words may share a number, about one in a thousand in a very large repository.
+//! Identifiers fall into parts (`camelCase`, `snake_case`); digits separate. A word is known by a
+//! number made from its stem, so that no dictionary is kept: two words may share a number, about
+//! one in a thousand in a very large repository.
 
 mod stem;
 
@@ -12,7 +14,8 @@ use super::packed::{put, take};
 
 pub use stem::stem;
 
-/// Letters that a word has at least and at most: what is shorter or longer tells nothing (`x`, base64).
+/// Letters that a word has at least and at most: what is shorter or longer tells nothing (`x`,
+/// base64).
 const LETTERS: std::ops::RangeInclusive<usize> = 2..=32;
 
 /// Bits of a word's number.
@@ -45,7 +48,8 @@ impl Frequency {
     }
 }
 
-/// The identifiers and words of a text: runs of letters, digits and `_` that do not begin with a digit, with where they begin.
+/// The identifiers and words of a text: runs of letters, digits and `_` that do not begin with a
+/// digit, with where they begin.
 pub fn runs(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -92,11 +96,14 @@ pub fn parts(run: &[u8], mut visit: impl FnMut(&mut Vec<u8>)) {
         }
         if byte.is_ascii_uppercase() && at > 0 {
             let after_small = run[at - 1].is_ascii_lowercase();
-            // The last capital of several belongs to what follows: `HTTPServer` is `http`, `server`.
-            let before_small = run[at - 1].is_ascii_uppercase() && run.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+            // The last capital of several belongs to what follows: `HTTPServer` is `http`,
+            // `server`.
+            let before_small = run[at - 1].is_ascii_uppercase()
+                && run.get(at + 1).is_some_and(u8::is_ascii_lowercase);
             // An acronym in the plural is one word: `URLs`.
-            let is_plural =
-                before_small && run.get(at + 1) == Some(&b's') && !run.get(at + 2).is_some_and(u8::is_ascii_lowercase);
+            let is_plural = before_small
+                && run.get(at + 1) == Some(&b's')
+                && !run.get(at + 2).is_some_and(u8::is_ascii_lowercase);
             if after_small || (before_small && !is_plural) {
                 finish(&mut part);
             }
@@ -119,7 +126,8 @@ pub fn terms(run: &[u8], mut visit: impl FnMut(Term)) {
     });
 }
 
-/// The words of a file as they are kept: how many there are in all, then which, in order, with how often.
+/// The words of a file as they are kept: how many there are in all, then which, in order, with how
+/// often.
 pub fn of_file(path: &str, text: &[u8]) -> Box<[u8]> {
     let mut identifiers: FxHashMap<&[u8], u32> = FxHashMap::default();
     for (_, run) in runs(text) {
@@ -136,7 +144,8 @@ pub fn of_file(path: &str, text: &[u8]) -> Box<[u8]> {
     put(&mut packed, all);
     let mut before = 0;
     for alike in found.chunk_by(|one, other| one.0 == other.0) {
-        let (term, count) = (alike[0].0.0, alike.iter().fold(0_u32, |sum, (_, count)| sum.saturating_add(*count)));
+        let (term, count) =
+            (alike[0].0.0, alike.iter().fold(0_u32, |sum, (_, count)| sum.saturating_add(*count)));
         put(&mut packed, u64::from(term - before) << 2 | u64::from(Frequency::of(count).0));
         before = term;
     }
@@ -200,13 +209,17 @@ mod tests {
         let packed = of_file("src/deep/file.x", text.as_bytes());
         let read = FileWords::read(&packed).expect("it was written just now");
         assert_eq!(read.length, 7 + 3 * PATH_WEIGHT);
-        let read: FxHashMap<Term, f32> = read.map(|(term, frequency)| (term, frequency.count())).collect();
+        let read: FxHashMap<Term, f32> =
+            read.map(|(term, frequency)| (term, frequency.count())).collect();
         let count = |word: &str| {
             let mut letters = word.as_bytes().to_vec();
             stem(&mut letters);
             read.get(&term(&letters)).copied()
         };
-        assert_eq!((count("parse"), count("other"), count("deep")), (Some(2.5), Some(2.5), Some(2.5)));
+        assert_eq!(
+            (count("parse"), count("other"), count("deep")),
+            (Some(2.5), Some(2.5), Some(2.5))
+        );
         assert_eq!((count("of"), count("absent")), (Some(1.0), None));
     }
 
@@ -214,6 +227,8 @@ mod tests {
     fn damage_ends_the_words() {
         let packed = of_file("a.x", b"one two three");
         assert!(FileWords::read(&[]).is_none());
-        assert!(FileWords::read(&packed[..packed.len() - 1]).expect("the length is there").count() < 4);
+        assert!(
+            FileWords::read(&packed[..packed.len() - 1]).expect("the length is there").count() < 4
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! `complete`: the symbols or paths that what somebody is typing may become. Quick rather than clever: it looks names up by
-//! their beginning, and gives each in the shortest form that means one thing.
+//! `complete`: the symbols or paths that what somebody is typing may become. Quick rather than
+//! clever: it looks names up by their beginning, and gives each in the shortest form that means one
+//! thing.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +53,11 @@ pub struct CompleteResult {
 type Place = (FileKey, Option<SymbolKey>);
 
 /// Completes what was typed.
-pub fn complete(snapshot: &Snapshot, params: &CompleteParams, cancel: &CancelToken) -> Result<CompleteResult, QueryError> {
+pub fn complete(
+    snapshot: &Snapshot,
+    params: &CompleteParams,
+    cancel: &CancelToken,
+) -> Result<CompleteResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
     let typed = params.typed.trim_start();
     match params.wanted {
@@ -67,15 +72,20 @@ pub fn complete(snapshot: &Snapshot, params: &CompleteParams, cancel: &CancelTok
     }
 }
 
-/// The next step of every path that begins as typed, as a shell gives it; then files whose own name begins like that.
+/// The next step of every path that begins as typed, as a shell gives it; then files whose own name
+/// begins like that.
 fn paths(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteResult, QueryError> {
     let (mut steps, mut files) = (BTreeSet::new(), Vec::new());
     for (_, path) in lookup.snapshot.paths()? {
         lookup.check()?;
         if let Some(rest) = path.strip_prefix(typed) {
-            let end = rest.find('/').map_or(path.len(), |slash| path.len() - rest.len() + slash + 1);
+            let end =
+                rest.find('/').map_or(path.len(), |slash| path.len() - rest.len() + slash + 1);
             steps.insert(path[..end].to_owned());
-        } else if !typed.is_empty() && !typed.contains('/') && begins(path.rsplit('/').next().unwrap_or(&path), typed) {
+        } else if !typed.is_empty()
+            && !typed.contains('/')
+            && begins(path.rsplit('/').next().unwrap_or(&path), typed)
+        {
             files.push(path);
         }
     }
@@ -84,8 +94,8 @@ fn paths(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteResul
     Ok(CompleteResult { values: steps.into_iter().chain(files).take(limit).collect(), total })
 }
 
-/// What stands inside the file or symbol that is named before the last separator. None if that names nothing, or nothing
-/// stands there.
+/// What stands inside the file or symbol that is named before the last separator. None if that
+/// names nothing, or nothing stands there.
 fn members(lookup: &Lookup<'_>, typed: &str) -> Result<Option<Vec<String>>, QueryError> {
     let double = typed.rfind("::").map(|at| (at, at + 2));
     let dot = typed.rfind('.').map(|at| (at, at + 1));
@@ -102,7 +112,9 @@ fn members(lookup: &Lookup<'_>, typed: &str) -> Result<Option<Vec<String>>, Quer
         other => other?,
     };
     if let Some(file) = file.filter(|_| separator == "::") {
-        for symbol in lookup.snapshot.symbols_of(&file)?.iter().filter(|symbol| symbol.container.is_none()) {
+        for symbol in
+            lookup.snapshot.symbols_of(&file)?.iter().filter(|symbol| symbol.container.is_none())
+        {
             add(&symbol.name_text, symbol.references);
         }
     } else {
@@ -112,10 +124,14 @@ fn members(lookup: &Lookup<'_>, typed: &str) -> Result<Option<Vec<String>>, Quer
             }
         }
     }
-    let mut found: Vec<(Reverse<u32>, String)> =
-        found.into_iter().filter(|(name, _)| begins(name, begun)).map(|(name, references)| (Reverse(references), name)).collect();
+    let mut found: Vec<(Reverse<u32>, String)> = found
+        .into_iter()
+        .filter(|(name, _)| begins(name, begun))
+        .map(|(name, references)| (Reverse(references), name))
+        .collect();
     found.sort_unstable();
-    let values: Vec<String> = found.into_iter().map(|(_, name)| format!("{around}{separator}{name}")).collect();
+    let values: Vec<String> =
+        found.into_iter().map(|(_, name)| format!("{around}{separator}{name}")).collect();
     Ok((!values.is_empty()).then_some(values))
 }
 
@@ -143,7 +159,8 @@ fn by_name(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteRes
         ranked.push((!is_whole_name, !name.starts_with(typed), most, name.len(), name, places));
     }
     ranked.sort_unstable();
-    // Of what may still become several names, each is offered in its best meaning before any in another.
+    // Of what may still become several names, each is offered in its best meaning before any in
+    // another.
     let (mut values, mut others) = (Vec::new(), Vec::new());
     for (is_beginning, .., name, places) in ranked {
         match places.split_first() {
@@ -172,7 +189,8 @@ enum Value {
     Symbol(SymbolKey),
 }
 
-/// The names of the symbols that are used most: where nothing was typed, any other choice would be by the alphabet.
+/// The names of the symbols that are used most: where nothing was typed, any other choice would be
+/// by the alphabet.
 fn most_used(lookup: &Lookup<'_>, limit: usize) -> Result<Vec<(NameKey, String)>, QueryError> {
     let mut heads = Vec::new();
     lookup.snapshot.visit_referenced(1, |head| {

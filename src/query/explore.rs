@@ -1,5 +1,5 @@
-//! `explore`: from a question to the few symbols that matter, how they connect, their source and the tests that cover them, and what
-//! else the question may be about.
+//! `explore`: from a question to the few symbols that matter, how they connect, their source and
+//! the tests that cover them, and what else the question may be about.
 
 mod connect;
 
@@ -28,13 +28,21 @@ pub struct ExploreParams {
     pub others: usize,
     /// Longest chain of calls that is looked for between two symbols.
     pub depth: u32,
-    /// At most so many lines of source for each symbol; an excerpt says how many lines the symbol has.
+    /// At most so many lines of source for each symbol; an excerpt says how many lines the symbol
+    /// has.
     pub lines_per_symbol: u32,
 }
 
 impl Default for ExploreParams {
     fn default() -> Self {
-        Self { text: String::new(), path: None, limit: 4, others: 15, depth: 3, lines_per_symbol: 60 }
+        Self {
+            text: String::new(),
+            path: None,
+            limit: 4,
+            others: 15,
+            depth: 3,
+            lines_per_symbol: 60,
+        }
     }
 }
 
@@ -47,7 +55,8 @@ pub struct Explored {
     pub why: Why,
     /// Its source, possibly its first lines only; or why there is none.
     pub source: Result<Excerpt, QueryError>,
-    /// Symbols that certainly or likely call or use it, those outside tests and with most references first. At most `limit`.
+    /// Symbols that certainly or likely call or use it, those outside tests and with most
+    /// references first. At most `limit`.
     pub callers: Vec<SymbolInfo>,
     /// How many there are.
     pub caller_total: u64,
@@ -80,7 +89,8 @@ pub struct OtherSymbol {
 /// A chain of calls between two of the symbols.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Connection {
-    /// The symbols from the first to the last, both included, with the line of the call that leads to the next (0 for the last and for dispatch).
+    /// The symbols from the first to the last, both included, with the line of the call that leads
+    /// to the next (0 for the last and for dispatch).
     pub chain: Vec<(SymbolInfo, u32)>,
 }
 
@@ -140,7 +150,8 @@ pub fn explore(
         let reason = "it is empty: give words or names of symbols".to_owned();
         return Err(QueryError::InvalidParameter { parameter: "text", reason });
     }
-    let found = locate::locate(&lookup, files, &filter, &params.text, params.limit + params.others)?;
+    let found =
+        locate::locate(&lookup, files, &filter, &params.text, params.limit + params.others)?;
     let (first, rest) = found.symbols.split_at(found.symbols.len().min(params.limit));
     let keys: Vec<SymbolKey> = first.iter().map(|located| located.key).collect();
     let uses = CallGraph::new(&lookup, &USES, true, Certainty::Likely, Tests::Include);
@@ -148,14 +159,20 @@ pub fn explore(
     let mut symbols = Vec::with_capacity(first.len());
     for located in first {
         let row = lookup.symbol(located.key)?;
-        symbols.push(Explored { why: why(located), ..describe(&lookup, &uses, &graph, files, &row, params)? });
+        symbols.push(Explored {
+            why: why(located),
+            ..describe(&lookup, &uses, &graph, files, &row, params)?
+        });
     }
-    let other = |located: &Located| Ok(OtherSymbol { symbol: lookup.info_of(located.key)?, why: why(located) });
+    let other = |located: &Located| {
+        Ok(OtherSymbol { symbol: lookup.info_of(located.key)?, why: why(located) })
+    };
     let others = rest.iter().map(other).collect::<Result<_, QueryError>>()?;
     let connections = connect::connections(&lookup, &graph, &keys, params.depth)?;
     let (mut tests, test_total) = connect::covering_tests(&lookup, &graph, &keys, params.depth)?;
     tests.truncate(params.limit * 2);
-    let total = if found.is_partial { Total::AtLeast(found.total) } else { Total::Exact(found.total) };
+    let total =
+        if found.is_partial { Total::AtLeast(found.total) } else { Total::Exact(found.total) };
     Ok(ExploreResult { symbols, others, total, connections, tests, test_total })
 }
 
@@ -201,7 +218,11 @@ fn by_place(one: &SymbolInfo, other: &SymbolInfo) -> Ordering {
 }
 
 /// The symbols among neighbours, each once, without the symbol itself.
-fn symbols_at(lookup: &Lookup<'_>, neighbours: &Neighbours, itself: SymbolKey) -> Result<Vec<SymbolInfo>, QueryError> {
+fn symbols_at(
+    lookup: &Lookup<'_>,
+    neighbours: &Neighbours,
+    itself: SymbolKey,
+) -> Result<Vec<SymbolInfo>, QueryError> {
     let mut keys: Vec<SymbolKey> = Vec::new();
     for edge in &neighbours.edges {
         if let End::Symbol(key) = edge.end

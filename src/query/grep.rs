@@ -1,4 +1,5 @@
-//! `grep`: text or a regular expression over the files of the store as they are now, with the symbol around each hit.
+//! `grep`: text or a regular expression over the files of the store as they are now, with the
+//! symbol around each hit.
 
 pub(super) mod parallel;
 
@@ -130,11 +131,15 @@ pub fn grep(
     let is_full = AtomicBool::new(params.limit == 0);
     let searching = || {
         let (matcher, is_full) = (matcher.clone(), &is_full);
-        let mut searcher = SearcherBuilder::new().line_number(true).binary_detection(BinaryDetection::quit(b'\0')).build();
+        let mut searcher = SearcherBuilder::new()
+            .line_number(true)
+            .binary_detection(BinaryDetection::quit(b'\0'))
+            .build();
         move |file: &FileRow| {
             let bytes = files.read(&file.path).map_err(|error| error.to_string())?;
             let matches = search_file(&mut searcher, &matcher, &bytes, cancel, file);
-            let keep = |matches: &Matches| !matches.places.is_empty() && !is_full.load(Ordering::Relaxed);
+            let keep =
+                |matches: &Matches| !matches.places.is_empty() && !is_full.load(Ordering::Relaxed);
             let bytes = if matches.as_ref().is_ok_and(keep) { bytes } else { Vec::new() };
             Ok((matches, bytes))
         }
@@ -177,12 +182,17 @@ pub fn grep(
     Ok(result)
 }
 
-/// The matching lines of a file, with its bytes if they are to be shown; or why it could not be read.
+/// The matching lines of a file, with its bytes if they are to be shown; or why it could not be
+/// read.
 type Searched = Result<(Result<Matches, QueryError>, Vec<u8>), String>;
 
-/// Whether the lines of a file can be searched. One that is too large to be parsed as data may be small enough to be read.
+/// Whether the lines of a file can be searched. One that is too large to be parsed as data may be
+/// small enough to be read.
 pub(super) fn is_text(file: &FileRow) -> bool {
-    !matches!(file.skipped, Some(SkipReason::Binary | SkipReason::Symlink | SkipReason::Special | SkipReason::Vanished))
+    !matches!(
+        file.skipped,
+        Some(SkipReason::Binary | SkipReason::Symlink | SkipReason::Special | SkipReason::Vanished)
+    )
 }
 
 /// What the lines of files are compared with.
@@ -257,13 +267,19 @@ fn describe(
 ) -> Result<GrepFile, QueryError> {
     let stale = is_stale(file, bytes);
     let symbols = match (places.first(), places.last()) {
-        (Some(first), Some(last)) if !stale && file.symbols > 0 => lookup.snapshot.symbols_at(file, first.0, last.0)?,
+        (Some(first), Some(last)) if !stale && file.symbols > 0 => {
+            lookup.snapshot.symbols_at(file, first.0, last.0)?
+        }
         _ => Vec::new(),
     };
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<&str> = text.lines().collect();
-    let run =
-        |from: usize, to: usize| lines[from.min(lines.len())..to.min(lines.len())].iter().map(|&line| line.to_owned()).collect();
+    let run = |from: usize, to: usize| {
+        lines[from.min(lines.len())..to.min(lines.len())]
+            .iter()
+            .map(|&line| line.to_owned())
+            .collect()
+    };
     let mut hits = Vec::with_capacity(places.len());
     for &(line, column) in places {
         let (at, around) = (line as usize - 1, context as usize);
@@ -273,7 +289,9 @@ fn describe(
             text: lines.get(at).map(|&line| line.to_owned()).unwrap_or_default(),
             before: run(at.saturating_sub(around), at),
             after: run(at + 1, (at + 1).saturating_add(around)),
-            enclosing: Lookup::at_line(&symbols, line).map(|symbol| lookup.info(symbol)).transpose()?,
+            enclosing: Lookup::at_line(&symbols, line)
+                .map(|symbol| lookup.info(symbol))
+                .transpose()?,
         });
     }
     Ok(GrepFile { path: file.path.clone(), hits, total: 0, stale })

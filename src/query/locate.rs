@@ -1,8 +1,11 @@
-//! Which symbols a text is about, whatever it is: a few words, a question, an issue with code and a stack trace.
+//! Which symbols a text is about, whatever it is: a few words, a question, an issue with code and a
+//! stack trace.
 //!
-//! `asked` reads the text. `candidates` chooses files by the words that the store keeps of each (see `model::words`). `units` looks
-//! into these files and counts where the words stand: in names, containers, paths, signatures, documentation, bodies. `rank` makes one
-//! score of that, adds what the text names outright (`named`), and lets neighbours in the graph speak for each other (`spread`).
+//! `asked` reads the text. `candidates` chooses files by the words that the store keeps of each
+//! (see `model::words`). `units` looks into these files and counts where the words stand: in names,
+//! containers, paths, signatures, documentation, bodies. `rank` makes one score of that, adds what
+//! the text names outright (`named`), and lets neighbours in the graph speak for each other
+//! (`spread`).
 
 mod asked;
 mod candidates;

@@ -1,7 +1,8 @@
-//! The one resolver of what people and agents call symbols and files: `path::Container.name`, any suffix of it, `path:line`.
+//! The one resolver of what people and agents call symbols and files: `path::Container.name`, any
+//! suffix of it, `path:line`.
 //!
-//! It never answers for another symbol than the one named: what is ambiguous gives the choices, what is unknown gives names
-//! that resemble it.
+//! It never answers for another symbol than the one named: what is ambiguous gives the choices,
+//! what is unknown gives names that resemble it.
 
 pub(super) mod fuzzy;
 pub(super) mod text;
@@ -42,7 +43,10 @@ pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>,
         let symbols = lookup.snapshot.symbols_at(&file, line, line)?;
         return match Lookup::at_line(&symbols, line) {
             Some(symbol) => Ok(lookup.remember(symbol.clone())),
-            None => Err(QueryError::NoSuchSymbol { name: wanted.to_owned(), near: nearest(lookup, &file, line)? }),
+            None => Err(QueryError::NoSuchSymbol {
+                name: wanted.to_owned(),
+                near: nearest(lookup, &file, line)?,
+            }),
         };
     }
     let mut found = all(lookup, wanted)?;
@@ -51,16 +55,21 @@ pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>,
         0 => Err(QueryError::NoSuchSymbol { name: wanted.to_owned(), near: near(lookup, wanted)? }),
         1 => Ok(found.swap_remove(0)),
         total => {
-            let mut choices = found.iter().map(|symbol| lookup.info(symbol)).collect::<Result<Vec<_>, _>>()?;
+            let mut choices =
+                found.iter().map(|symbol| lookup.info(symbol)).collect::<Result<Vec<_>, _>>()?;
             choices.sort_by_cached_key(order_of_choices);
             choices.truncate(MAX_LISTED);
-            Err(QueryError::AmbiguousSymbol { name: wanted.to_owned(), choices, total: total as u64 })
+            Err(QueryError::AmbiguousSymbol {
+                name: wanted.to_owned(),
+                choices,
+                total: total as u64,
+            })
         }
     }
 }
 
-/// One of the things that a name means: a symbol, with those that count as the same (overloads, what it overrides or implements and what
-/// overrides or implements it).
+/// One of the things that a name means: a symbol, with those that count as the same (overloads,
+/// what it overrides or implements and what overrides or implements it).
 pub(super) struct Meaning {
     /// The one that the others are told by.
     pub(super) symbol: Rc<SymbolRow>,
@@ -85,17 +94,26 @@ pub(super) fn meanings(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Meaning>
         }
         outcome => return Ok(vec![Meaning { symbol: outcome?, also: Vec::new() }]),
     };
-    let mut ranked =
-        found.iter().map(|symbol| Ok((lookup.info(symbol)?, Rc::clone(symbol)))).collect::<Result<Vec<_>, QueryError>>()?;
+    let mut ranked = found
+        .iter()
+        .map(|symbol| Ok((lookup.info(symbol)?, Rc::clone(symbol))))
+        .collect::<Result<Vec<_>, QueryError>>()?;
     ranked.sort_by_cached_key(|(symbol, _)| order_of_choices(symbol));
-    let places: FxHashMap<SymbolKey, usize> = ranked.iter().enumerate().map(|(place, (_, symbol))| (symbol.key, place)).collect();
+    let places: FxHashMap<SymbolKey, usize> =
+        ranked.iter().enumerate().map(|(place, (_, symbol))| (symbol.key, place)).collect();
     // Each symbol with the first one that counts as the same.
     let mut first: Vec<usize> = (0..ranked.len()).collect();
     for (place, (_, symbol)) in ranked.iter().enumerate() {
         lookup.check()?;
         let relations = lookup.relations_from(symbol.key)?;
-        let overridden = relations.iter().filter(|relation| relation.kind == RelationKind::Overrides).map(|relation| relation.to);
-        let overloads = ranked.iter().filter(|(_, other)| is_overload(symbol, other)).map(|(_, other)| other.key);
+        let overridden = relations
+            .iter()
+            .filter(|relation| relation.kind == RelationKind::Overrides)
+            .map(|relation| relation.to);
+        let overloads = ranked
+            .iter()
+            .filter(|(_, other)| is_overload(symbol, other))
+            .map(|(_, other)| other.key);
         for other in overridden.chain(overloads).filter_map(|key| places.get(&key)) {
             let (one, other) = (first[place].min(first[*other]), first[place].max(first[*other]));
             first.iter_mut().filter(|first| **first == other).for_each(|first| *first = one);
@@ -159,10 +177,16 @@ pub(super) fn file(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<FileRow>, Que
     let wanted = wanted.strip_prefix("./").unwrap_or(wanted);
     let mut found = files(lookup, wanted)?;
     match found.len() {
-        0 => Err(QueryError::NoSuchPath { path: wanted.to_owned(), near: near_paths(lookup, wanted)? }),
+        0 => Err(QueryError::NoSuchPath {
+            path: wanted.to_owned(),
+            near: near_paths(lookup, wanted)?,
+        }),
         1 => lookup.file(found.swap_remove(0)),
         total => {
-            let choices = found.iter().take(MAX_LISTED).map(|&key| lookup.place(key).map(|file| file.path.to_string()));
+            let choices = found
+                .iter()
+                .take(MAX_LISTED)
+                .map(|&key| lookup.place(key).map(|file| file.path.to_string()));
             let choices = choices.collect::<Result<_, _>>()?;
             Err(QueryError::AmbiguousPath { path: wanted.to_owned(), choices, total: total as u64 })
         }
@@ -226,7 +250,11 @@ fn place(wanted: &str) -> Option<(&str, u32)> {
 fn lines(wanted: &str) -> Option<(&str, u32, u32)> {
     let (path, range) = wanted.rsplit_once(':')?;
     let (first, last) = range.split_once('-')?;
-    Some((path, first.trim_start_matches('L').parse().ok()?, last.trim_start_matches('L').parse().ok()?))
+    Some((
+        path,
+        first.trim_start_matches('L').parse().ok()?,
+        last.trim_start_matches('L').parse().ok()?,
+    ))
 }
 
 /// The file that `path` names, if it names one.
@@ -265,7 +293,9 @@ fn named(lookup: &Lookup<'_>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryErr
         return Ok(found);
     }
     let chain = segments(name);
-    let Some((last, before)) = chain.split_last().filter(|(_, before)| !before.is_empty()) else { return Ok(found) };
+    let Some((last, before)) = chain.split_last().filter(|(_, before)| !before.is_empty()) else {
+        return Ok(found);
+    };
     let mut reached = Vec::new();
     for symbol in exactly(lookup, last)? {
         let (places, containers) = surroundings(lookup, &symbol)?;
@@ -281,11 +311,18 @@ fn named(lookup: &Lookup<'_>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryErr
 
 /// The parts of a qualified name, however its language separates them.
 pub(super) fn segments(name: &str) -> Vec<&str> {
-    name.split("::").flat_map(|part| part.split(['.', '#', '/', '\\'])).filter(|part| !part.is_empty()).collect()
+    name.split("::")
+        .flat_map(|part| part.split(['.', '#', '/', '\\']))
+        .filter(|part| !part.is_empty())
+        .collect()
 }
 
-/// What may stand before a symbol's name: directories and the file's name without extension; containers.
-fn surroundings(lookup: &Lookup<'_>, symbol: &SymbolRow) -> Result<(Vec<String>, Vec<String>), QueryError> {
+/// What may stand before a symbol's name: directories and the file's name without extension;
+/// containers.
+fn surroundings(
+    lookup: &Lookup<'_>,
+    symbol: &SymbolRow,
+) -> Result<(Vec<String>, Vec<String>), QueryError> {
     let file = lookup.place(symbol.file)?;
     let path = file.path.as_str();
     let stem = match file.path.extension() {
@@ -297,11 +334,17 @@ fn surroundings(lookup: &Lookup<'_>, symbol: &SymbolRow) -> Result<(Vec<String>,
     Ok((stem.split('/').map(str::to_owned).collect(), containers))
 }
 
-/// Whether `wanted` is a way to the symbol that leaves out directories or files: packages pass on what is below them under
-/// their own name. Containers are not left out.
+/// Whether `wanted` is a way to the symbol that leaves out directories or files: packages pass on
+/// what is below them under their own name. Containers are not left out.
 fn is_reached(places: &[String], containers: &[String], wanted: &[&str]) -> bool {
-    let Some(modules) = wanted.len().checked_sub(containers.len()).map(|modules| &wanted[..modules]) else { return false };
-    if modules.is_empty() || wanted[modules.len()..].iter().zip(containers).any(|(wanted, own)| wanted != own) {
+    let Some(modules) =
+        wanted.len().checked_sub(containers.len()).map(|modules| &wanted[..modules])
+    else {
+        return false;
+    };
+    if modules.is_empty()
+        || wanted[modules.len()..].iter().zip(containers).any(|(wanted, own)| wanted != own)
+    {
         return false;
     }
     let mut places = places.iter();
@@ -312,15 +355,21 @@ fn exactly(lookup: &Lookup<'_>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryE
     let mut found = Vec::new();
     for (key, text) in lookup.snapshot.names_ignoring_case(name)? {
         if text == name {
-            found.extend(lookup.snapshot.symbols_named(key)?.into_iter().map(|row| lookup.remember(row)));
+            found.extend(
+                lookup.snapshot.symbols_named(key)?.into_iter().map(|row| lookup.remember(row)),
+            );
         }
     }
     Ok(found)
 }
 
-/// With a path the name is meant from the top of the file, if it fits there: else nothing could tell a function from the
-/// method of the same name.
-fn prefer_whole(lookup: &Lookup<'_>, found: Vec<Rc<SymbolRow>>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
+/// With a path the name is meant from the top of the file, if it fits there: else nothing could
+/// tell a function from the method of the same name.
+fn prefer_whole(
+    lookup: &Lookup<'_>,
+    found: Vec<Rc<SymbolRow>>,
+    name: &str,
+) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
     let wanted = segments(name);
     let mut whole = Vec::new();
     for symbol in &found {
@@ -332,9 +381,12 @@ fn prefer_whole(lookup: &Lookup<'_>, found: Vec<Rc<SymbolRow>>, name: &str) -> R
     Ok(if whole.is_empty() { found } else { whole })
 }
 
-/// Drops what is the same thing as another of the symbols: declarations of a definition, extensions of a type, constructors
-/// of a type of their name.
-fn prefer_definitions(lookup: &Lookup<'_>, found: &mut Vec<Rc<SymbolRow>>) -> Result<(), QueryError> {
+/// Drops what is the same thing as another of the symbols: declarations of a definition, extensions
+/// of a type, constructors of a type of their name.
+fn prefer_definitions(
+    lookup: &Lookup<'_>,
+    found: &mut Vec<Rc<SymbolRow>>,
+) -> Result<(), QueryError> {
     if found.len() < 2 {
         return Ok(());
     }
@@ -342,13 +394,11 @@ fn prefer_definitions(lookup: &Lookup<'_>, found: &mut Vec<Rc<SymbolRow>>) -> Re
     let mut dropped = Vec::new();
     for symbol in found.iter() {
         lookup.check()?;
-        let is_declaration = lookup
-            .snapshot
-            .relations_to(symbol.key)?
-            .iter()
-            .any(|relation| relation.kind == RelationKind::Defines && keys.contains(&relation.from));
-        let is_constructor =
-            symbol.kind == SymbolKind::Constructor && symbol.container.is_some_and(|container| keys.contains(&container));
+        let is_declaration = lookup.snapshot.relations_to(symbol.key)?.iter().any(|relation| {
+            relation.kind == RelationKind::Defines && keys.contains(&relation.from)
+        });
+        let is_constructor = symbol.kind == SymbolKind::Constructor
+            && symbol.container.is_some_and(|container| keys.contains(&container));
         if is_declaration || is_constructor {
             dropped.push(symbol.key);
         }
@@ -363,10 +413,17 @@ fn prefer_definitions(lookup: &Lookup<'_>, found: &mut Vec<Rc<SymbolRow>>) -> Re
 
 fn order_of_choices(symbol: &SymbolInfo) -> (bool, bool, Reverse<u32>, String, u32) {
     let is_main_kind = symbol.kind.is_type() || symbol.kind.is_callable();
-    (symbol.is_test(), !is_main_kind, Reverse(symbol.references), symbol.path.to_string(), symbol.first_line)
+    (
+        symbol.is_test(),
+        !is_main_kind,
+        Reverse(symbol.references),
+        symbol.path.to_string(),
+        symbol.first_line,
+    )
 }
 
-/// Symbols whose names resemble `wanted`: the same name elsewhere, in other case, with errors in typing, with more around it.
+/// Symbols whose names resemble `wanted`: the same name elsewhere, in other case, with errors in
+/// typing, with more around it.
 pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>, QueryError> {
     let chain = segments(wanted);
     let name = chain.last().copied().unwrap_or(wanted);
@@ -416,7 +473,8 @@ pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>,
 /// The symbols of a file that are nearest to a line.
 fn nearest(lookup: &Lookup<'_>, file: &FileRow, line: u32) -> Result<Vec<SymbolInfo>, QueryError> {
     let symbols = lookup.snapshot.symbols_of(file)?;
-    let mut near: Vec<&SymbolRow> = symbols.iter().filter(|symbol| symbol.container.is_none()).collect();
+    let mut near: Vec<&SymbolRow> =
+        symbols.iter().filter(|symbol| symbol.container.is_none()).collect();
     near.sort_by_key(|symbol| symbol.extent.start.line.abs_diff(line));
     near.into_iter().take(MAX_NEAR).map(|symbol| lookup.info(symbol)).collect()
 }

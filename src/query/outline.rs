@@ -129,7 +129,11 @@ pub enum OutlineResult {
 }
 
 /// Outlines a file or directory.
-pub fn outline(snapshot: &Snapshot, params: &OutlineParams, cancel: &CancelToken) -> Result<OutlineResult, QueryError> {
+pub fn outline(
+    snapshot: &Snapshot,
+    params: &OutlineParams,
+    cancel: &CancelToken,
+) -> Result<OutlineResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
     let path = params.path.strip_prefix("./").unwrap_or(&params.path).trim_end_matches('/');
     let path = if path == "." { "" } else { path };
@@ -141,12 +145,17 @@ pub fn outline(snapshot: &Snapshot, params: &OutlineParams, cancel: &CancelToken
         _ => snapshot.files()?.into_iter().filter(|file| relative(file, path).is_some()).collect(),
     };
     if below.is_empty() && !path.is_empty() {
-        // No directory of that path: an ending of a file's path, or an error that says what there is.
+        // No directory of that path: an ending of a file's path, or an error that says what there
+        // is.
         let file = names::file(&lookup, path)?;
         return Ok(OutlineResult::File(Box::new(file_outline(&lookup, &file)?)));
     }
     let files: Vec<&FileRow> = below.iter().collect();
-    let entries = if params.depth == 0 { Vec::new() } else { entries(&lookup, &files, path, params.depth, params)? };
+    let entries = if params.depth == 0 {
+        Vec::new()
+    } else {
+        entries(&lookup, &files, path, params.depth, params)?
+    };
     Ok(OutlineResult::Directory { info: directory_info(path, &files), entries })
 }
 
@@ -184,7 +193,8 @@ fn entries(
     let mut listed = Vec::new();
     for (name, files) in directories {
         let path = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
-        let entries = if depth > 1 { entries(lookup, &files, &path, depth - 1, params)? } else { Vec::new() };
+        let entries =
+            if depth > 1 { entries(lookup, &files, &path, depth - 1, params)? } else { Vec::new() };
         listed.push(DirectoryEntry::Directory { info: directory_info(&path, &files), entries });
     }
     for file in own {
@@ -194,20 +204,29 @@ fn entries(
     Ok(listed)
 }
 
-/// The symbols of a file that are used most; those outside others before those inside where it does not matter.
-fn top_symbols(lookup: &Lookup<'_>, file: &FileRow, limit: usize) -> Result<Vec<SymbolInfo>, QueryError> {
+/// The symbols of a file that are used most; those outside others before those inside where it does
+/// not matter.
+fn top_symbols(
+    lookup: &Lookup<'_>,
+    file: &FileRow,
+    limit: usize,
+) -> Result<Vec<SymbolInfo>, QueryError> {
     if limit == 0 || file.symbols == 0 {
         return Ok(Vec::new());
     }
     let mut symbols = lookup.snapshot.symbol_heads_of(file)?;
-    symbols.sort_unstable_by_key(|symbol| (Reverse(symbol.references), symbol.container.is_some(), symbol.key));
+    symbols.sort_unstable_by_key(|symbol| {
+        (Reverse(symbol.references), symbol.container.is_some(), symbol.key)
+    });
     symbols.into_iter().take(limit).map(|symbol| lookup.info_of(symbol.key)).collect()
 }
 
 fn file_info(lookup: &Lookup<'_>, file: &FileRow) -> FileInfo {
     FileInfo {
         path: file.path.clone(),
-        language: Some(lookup.language(file.language)).filter(|name| !name.is_empty()).map(str::to_owned),
+        language: Some(lookup.language(file.language))
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned),
         lines: file.lines,
         size: file.size,
         symbols: file.symbols,
@@ -222,7 +241,9 @@ fn file_outline(lookup: &Lookup<'_>, file: &FileRow) -> Result<FileOutline, Quer
     let mut children: BTreeMap<Option<SymbolKey>, Vec<&SymbolRow>> = BTreeMap::new();
     for symbol in &symbols {
         // A member whose type is in another file stands at the top of its own.
-        let here = symbol.container.filter(|&container| symbols.binary_search_by_key(&container, |other| other.key).is_ok());
+        let here = symbol.container.filter(|&container| {
+            symbols.binary_search_by_key(&container, |other| other.key).is_ok()
+        });
         children.entry(here).or_default().push(symbol);
     }
     let imports = lookup.snapshot.imports_of(file.key)?.into_iter().map(|import| {
@@ -230,18 +251,27 @@ fn file_outline(lookup: &Lookup<'_>, file: &FileRow) -> Result<FileOutline, Quer
             module: format!("{}{}", ".".repeat(usize::from(import.level)), import.module),
             item: import.item.map(String::from),
             line: import.at.line,
-            target: import.target.map(|key| lookup.place(key).map(|file| file.path.clone())).transpose()?,
+            target: import
+                .target
+                .map(|key| lookup.place(key).map(|file| file.path.clone()))
+                .transpose()?,
         })
     });
     Ok(FileOutline {
         file: file_info(lookup, file),
         symbols: nodes(lookup, &mut children, None)?,
         imports: imports.collect::<Result<_, QueryError>>()?,
-        problems: lookup.snapshot.problems_of(file.key)?.into_iter().map(|row| row.problem).collect(),
+        problems: lookup
+            .snapshot
+            .problems_of(file.key)?
+            .into_iter()
+            .map(|row| row.problem)
+            .collect(),
     })
 }
 
-/// The symbols inside one. Takes them out of `children`, so that containers in a circle come to an end.
+/// The symbols inside one. Takes them out of `children`, so that containers in a circle come to an
+/// end.
 fn nodes(
     lookup: &Lookup<'_>,
     children: &mut BTreeMap<Option<SymbolKey>, Vec<&SymbolRow>>,
@@ -250,7 +280,10 @@ fn nodes(
     let mut found = Vec::new();
     for symbol in children.remove(&container).unwrap_or_default() {
         lookup.check()?;
-        found.push(OutlineNode { symbol: lookup.info(symbol)?, children: nodes(lookup, children, Some(symbol.key))? });
+        found.push(OutlineNode {
+            symbol: lookup.info(symbol)?,
+            children: nodes(lookup, children, Some(symbol.key))?,
+        });
     }
     Ok(found)
 }

@@ -1,4 +1,5 @@
-//! `overview`: what a repository consists of, how its parts depend on each other, and where to begin.
+//! `overview`: what a repository consists of, how its parts depend on each other, and where to
+//! begin.
 
 mod cycles;
 
@@ -20,7 +21,8 @@ use crate::store::{FileKey, FileRow, Snapshot};
 pub struct OverviewParams {
     /// Only this directory; empty for the whole repository.
     pub path: String,
-    /// Levels of directories below `path` that count as modules of their own. 0 chooses a depth that gives some dozen modules.
+    /// Levels of directories below `path` that count as modules of their own. 0 chooses a depth
+    /// that gives some dozen modules.
     pub depth: u32,
     /// At most so many entries in each list.
     pub limit: usize,
@@ -122,7 +124,11 @@ const WANTED_MODULES: usize = 8;
 const DEEPEST_CUT: u32 = 6;
 
 /// Summarises a repository or directory.
-pub fn overview(snapshot: &Snapshot, params: &OverviewParams, cancel: &CancelToken) -> Result<OverviewResult, QueryError> {
+pub fn overview(
+    snapshot: &Snapshot,
+    params: &OverviewParams,
+    cancel: &CancelToken,
+) -> Result<OverviewResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
     let path = params.path.strip_prefix("./").unwrap_or(&params.path).trim_end_matches('/');
     let path = if path == "." { "" } else { path };
@@ -132,7 +138,10 @@ pub fn overview(snapshot: &Snapshot, params: &OverviewParams, cancel: &CancelTok
         .filter(|file| file.skipped.is_none() && below(file.path.as_str(), path).is_some())
         .collect();
     if files.is_empty() && !path.is_empty() {
-        return Err(QueryError::NoSuchPath { path: path.to_owned(), near: names::near_paths(&lookup, path)? });
+        return Err(QueryError::NoSuchPath {
+            path: path.to_owned(),
+            near: names::near_paths(&lookup, path)?,
+        });
     }
     let depth = if params.depth == 0 { fitting_depth(&files, path) } else { params.depth };
     let modules = Modules::new(&files, path, depth);
@@ -140,7 +149,8 @@ pub fn overview(snapshot: &Snapshot, params: &OverviewParams, cancel: &CancelTok
     let dependencies = &uses.dependencies;
     let mut cycles = cycles::cycles(&uses.of_production);
     let entry_points = entry_points(&lookup, &files, &uses)?;
-    let (module_total, dependency_total, cycle_total) = (modules.infos.len(), dependencies.len(), cycles.len());
+    let (module_total, dependency_total, cycle_total) =
+        (modules.infos.len(), dependencies.len(), cycles.len());
     cycles.truncate(params.limit);
     let named = |module: usize| modules.infos[module].path.clone();
     Ok(OverviewResult {
@@ -182,7 +192,10 @@ fn module_of<'p>(path: &'p str, top: &str, depth: u32) -> &'p str {
 fn fitting_depth(files: &[FileRow], top: &str) -> u32 {
     let is_enough = |depth: u32| {
         let mut modules = BTreeSet::new();
-        files.iter().any(|file| modules.insert(module_of(file.path.as_str(), top, depth)) && modules.len() >= WANTED_MODULES)
+        files.iter().any(|file| {
+            modules.insert(module_of(file.path.as_str(), top, depth))
+                && modules.len() >= WANTED_MODULES
+        })
     };
     (1..DEEPEST_CUT).find(|&depth| is_enough(depth)).unwrap_or(DEEPEST_CUT)
 }
@@ -202,7 +215,14 @@ impl Modules {
         for file in files {
             let path = module_of(file.path.as_str(), top, depth);
             let place = *places.entry(path).or_insert_with(|| {
-                modules.infos.push(ModuleInfo { path: path.to_owned(), files: 0, lines: 0, symbols: 0, used_by: 0, uses: 0 });
+                modules.infos.push(ModuleInfo {
+                    path: path.to_owned(),
+                    files: 0,
+                    lines: 0,
+                    symbols: 0,
+                    used_by: 0,
+                    uses: 0,
+                });
                 modules.infos.len() - 1
             });
             let info = &mut modules.infos[place];
@@ -273,12 +293,16 @@ impl Uses {
         lookup.check()?;
         let dependencies = between.iter().map(|(&ends, &(all, ..))| (ends, all)).collect();
         let of_production = between.into_iter().filter(|(_, (_, is_production, _))| *is_production);
-        let of_production = of_production.map(|(ends, (.., production))| (ends, production)).collect();
+        let of_production =
+            of_production.map(|(ends, (.., production))| (ends, production)).collect();
         Ok(Self { dependencies, of_production, numbers, is_used })
     }
 }
 
-fn heaviest(weights: &Weights, limit: usize) -> impl Iterator<Item = ((usize, usize), u64)> + use<> {
+fn heaviest(
+    weights: &Weights,
+    limit: usize,
+) -> impl Iterator<Item = ((usize, usize), u64)> + use<> {
     let mut sorted: Vec<_> = weights.iter().map(|(&ends, &sites)| (ends, sites)).collect();
     sorted.sort_by_key(|&(ends, sites)| (Reverse(sites), ends));
     sorted.into_iter().take(limit)
@@ -289,7 +313,8 @@ fn languages(lookup: &Lookup<'_>, files: &[FileRow]) -> Vec<LanguageShare> {
     for file in files {
         let name = lookup.language(file.language);
         let tier = grammar::tier_of(name).unwrap_or(Tier::Full);
-        let empty = || LanguageShare { name: name.to_owned(), tier, files: 0, lines: 0, symbols: 0 };
+        let empty =
+            || LanguageShare { name: name.to_owned(), tier, files: 0, lines: 0, symbols: 0 };
         let share = shares.entry(name).or_insert_with(empty);
         share.files += 1;
         share.lines += u64::from(file.lines);
@@ -300,12 +325,19 @@ fn languages(lookup: &Lookup<'_>, files: &[FileRow]) -> Vec<LanguageShare> {
     shares
 }
 
-fn entry_points(lookup: &Lookup<'_>, files: &[FileRow], uses: &Uses) -> Result<Vec<EntryPoint>, QueryError> {
+fn entry_points(
+    lookup: &Lookup<'_>,
+    files: &[FileRow],
+    uses: &Uses,
+) -> Result<Vec<EntryPoint>, QueryError> {
     let mut mains = Vec::new();
     let known: FxHashMap<FileKey, &FileRow> = files.iter().map(|file| (file.key, file)).collect();
-    for (key, _) in lookup.snapshot.names_ignoring_case(MAIN)?.into_iter().filter(|(_, name)| name == MAIN) {
+    for (key, _) in
+        lookup.snapshot.names_ignoring_case(MAIN)?.into_iter().filter(|(_, name)| name == MAIN)
+    {
         for symbol in lookup.snapshot.symbols_named(key)? {
-            let is_function = symbol.kind == SymbolKind::Function && symbol.flags & (flags::TEST | flags::DECLARATION) == 0;
+            let is_function = symbol.kind == SymbolKind::Function
+                && symbol.flags & (flags::TEST | flags::DECLARATION) == 0;
             if is_function && known.get(&symbol.file).is_some_and(|file| !file.test) {
                 mains.push(lookup.info(&symbol)?);
             }
@@ -321,11 +353,18 @@ fn entry_points(lookup: &Lookup<'_>, files: &[FileRow], uses: &Uses) -> Result<V
         .collect();
     roots.sort_by_key(|&(uses, path)| (Reverse(uses), path));
     let mains = mains.into_iter().map(|symbol| EntryPoint::Main(Box::new(symbol)));
-    Ok(mains.chain(roots.into_iter().map(|(uses, path)| EntryPoint::Root { path: path.clone(), uses })).collect())
+    Ok(mains
+        .chain(roots.into_iter().map(|(uses, path)| EntryPoint::Root { path: path.clone(), uses }))
+        .collect())
 }
 
-fn hot_spots(lookup: &Lookup<'_>, files: &[FileRow], limit: usize) -> Result<Vec<SymbolInfo>, QueryError> {
-    let production: BTreeSet<FileKey> = files.iter().filter(|file| !file.test).map(|file| file.key).collect();
+fn hot_spots(
+    lookup: &Lookup<'_>,
+    files: &[FileRow],
+    limit: usize,
+) -> Result<Vec<SymbolInfo>, QueryError> {
+    let production: BTreeSet<FileKey> =
+        files.iter().filter(|file| !file.test).map(|file| file.key).collect();
     let mut heads = Vec::new();
     lookup.snapshot.visit_referenced(2, |head| {
         if head.flags & flags::TEST == 0 && production.contains(&head.file) {

@@ -27,7 +27,8 @@ pub struct ReferencesParams {
     pub path: Option<String>,
     /// What to do with sites in test code.
     pub tests: Tests,
-    /// The vaguest sites that are listed where some are certain or likely. Vaguer ones are counted only.
+    /// The vaguest sites that are listed where some are certain or likely. Vaguer ones are counted
+    /// only.
     pub list: Certainty,
     /// So many sites are skipped.
     pub offset: usize,
@@ -74,7 +75,8 @@ pub struct FileReferences {
 pub struct Related {
     /// The relation.
     pub kind: RelationKind,
-    /// Whether the other one is at its start (it overrides, derives, implements, defines the one asked about).
+    /// Whether the other one is at its start (it overrides, derives, implements, defines the one
+    /// asked about).
     pub incoming: bool,
     /// The other one.
     pub symbol: SymbolInfo,
@@ -91,22 +93,30 @@ pub struct ReferencesResult {
     pub counts: Counts,
     /// Certain and likely sites that pass the filters, by kind, most first.
     pub by_kind: Vec<(SiteKind, u64)>,
-    /// Why the vague ones (possible, textual) are vague: reasons with numbers of sites, surest first, then most first.
+    /// Why the vague ones (possible, textual) are vague: reasons with numbers of sites, surest
+    /// first, then most first.
     pub reasons: Vec<(Certainty, Step, u64)>,
     /// The vaguest sites that are listed: all, where none is certain or likely.
     pub listed: Certainty,
     /// Files with certain or likely sites that pass the filters.
     pub file_count: u64,
-    /// The sites: surest first, then by file and place. One file may appear once for each certainty.
+    /// The sites: surest first, then by file and place. One file may appear once for each
+    /// certainty.
     pub files: Vec<FileReferences>,
-    /// What overrides, implements or derives from it, directly or further away, and what it overrides, implements or derives from itself.
+    /// What overrides, implements or derives from it, directly or further away, and what it
+    /// overrides, implements or derives from itself.
     pub related: Vec<Related>,
 }
 
 /// Finds the sites of a symbol.
-pub fn references(snapshot: &Snapshot, params: &ReferencesParams, cancel: &CancelToken) -> Result<ReferencesResult, QueryError> {
+pub fn references(
+    snapshot: &Snapshot,
+    params: &ReferencesParams,
+    cancel: &CancelToken,
+) -> Result<ReferencesResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
-    let meaning = names::Meaning { symbol: names::symbol(&lookup, &params.symbol)?, also: Vec::new() };
+    let meaning =
+        names::Meaning { symbol: names::symbol(&lookup, &params.symbol)?, also: Vec::new() };
     references_of(&lookup, &meaning, params)
 }
 
@@ -140,21 +150,36 @@ fn references_of(
     if symbol.kind.is_type() {
         // Where the type is named to construct it, the site leads to the constructor.
         for constructor in lookup.constructors_of(symbol.key)? {
-            sites.extend(snapshot.sites_to(constructor)?.into_iter().filter(|site| site.name == symbol.name));
+            sites.extend(
+                snapshot.sites_to(constructor)?.into_iter().filter(|site| site.name == symbol.name),
+            );
         }
     }
-    sites.extend(snapshot.unresolved_named(symbol.name)?.into_iter().filter(|site| site.target == SiteTarget::None));
+    sites.extend(
+        snapshot
+            .unresolved_named(symbol.name)?
+            .into_iter()
+            .filter(|site| site.target == SiteTarget::None),
+    );
     let mut found = Vec::new();
     for site in sites {
         lookup.check()?;
         let file = lookup.file(site.file)?;
         let kind_fits = params.kinds.is_empty() || params.kinds.contains(&site.kind);
-        if kind_fits && filter.admits(file.mark()) && params.tests.admits(is_test(lookup, &site, &file)?) {
+        if kind_fits
+            && filter.admits(file.mark())
+            && params.tests.admits(is_test(lookup, &site, &file)?)
+        {
             found.push(Found { certainty: certainty(&site), file, site });
         }
     }
     found.sort_by(|a, b| {
-        (a.certainty, &a.file.path, a.site.at, a.site.key).cmp(&(b.certainty, &b.file.path, b.site.at, b.site.key))
+        (a.certainty, &a.file.path, a.site.at, a.site.key).cmp(&(
+            b.certainty,
+            &b.file.path,
+            b.site.at,
+            b.site.key,
+        ))
     });
     // An ambiguous site may have several declarations of the same thing among its candidates.
     found.dedup_by_key(|found| found.site.key);
@@ -172,11 +197,16 @@ fn references_of(
     for entry in &found {
         result.counts.add(entry.certainty);
     }
-    let mut files: Vec<_> = found.iter().filter(|found| found.is_sure()).map(|found| found.site.file).collect();
+    let mut files: Vec<_> =
+        found.iter().filter(|found| found.is_sure()).map(|found| found.site.file).collect();
     files.sort_unstable();
     files.dedup();
     result.file_count = files.len() as u64;
-    let listed = found.iter().filter(|found| found.certainty <= result.listed).skip(params.offset).take(params.limit);
+    let listed = found
+        .iter()
+        .filter(|found| found.certainty <= result.listed)
+        .skip(params.offset)
+        .take(params.limit);
     for entry in listed {
         let reference = Reference {
             site: lookup.site(&entry.site)?,
@@ -186,11 +216,17 @@ fn references_of(
         match result.files.last_mut() {
             Some(last)
                 if last.path == entry.file.path
-                    && last.references.last().is_some_and(|last| last.certainty == entry.certainty) =>
+                    && last
+                        .references
+                        .last()
+                        .is_some_and(|last| last.certainty == entry.certainty) =>
             {
                 last.references.push(reference);
             }
-            _ => result.files.push(FileReferences { path: entry.file.path.clone(), references: vec![reference] }),
+            _ => result.files.push(FileReferences {
+                path: entry.file.path.clone(),
+                references: vec![reference],
+            }),
         }
     }
     Ok(result)
@@ -216,8 +252,14 @@ fn is_test(lookup: &Lookup<'_>, site: &SiteRow, file: &FileRow) -> Result<bool, 
 }
 
 fn by_kind(found: &[Found]) -> Vec<(SiteKind, u64)> {
-    let count = |kind| found.iter().filter(|found| found.is_sure() && found.site.kind == kind).count() as u64;
-    let mut kinds: Vec<_> = SiteKind::ALL.iter().map(|&kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect();
+    let count = |kind| {
+        found.iter().filter(|found| found.is_sure() && found.site.kind == kind).count() as u64
+    };
+    let mut kinds: Vec<_> = SiteKind::ALL
+        .iter()
+        .map(|&kind| (kind, count(kind)))
+        .filter(|(_, count)| *count > 0)
+        .collect();
     kinds.sort_by_key(|(kind, count)| (Reverse(*count), *kind));
     kinds
 }
@@ -225,7 +267,9 @@ fn by_kind(found: &[Found]) -> Vec<(SiteKind, u64)> {
 fn reasons(found: &[Found]) -> Vec<(Certainty, Step, u64)> {
     let mut reasons: Vec<(Certainty, Step, u64)> = Vec::new();
     for entry in found.iter().filter(|entry| !entry.is_sure()) {
-        let known = reasons.iter_mut().find(|(certainty, step, _)| (*certainty, *step) == (entry.certainty, entry.site.step));
+        let known = reasons
+            .iter_mut()
+            .find(|(certainty, step, _)| (*certainty, *step) == (entry.certainty, entry.site.step));
         match known {
             Some((.., count)) => *count += 1,
             None => reasons.push((entry.certainty, entry.site.step, 1)),
@@ -235,13 +279,17 @@ fn reasons(found: &[Found]) -> Vec<(Certainty, Step, u64)> {
     reasons
 }
 
-/// Relations of any of the symbols to others, without those that make them the same thing. What overrides, implements or derives from
-/// them is followed on: a change of them concerns all of it.
+/// Relations of any of the symbols to others, without those that make them the same thing. What
+/// overrides, implements or derives from them is followed on: a change of them concerns all of it.
 fn related(lookup: &Lookup<'_>, same: &[SymbolKey]) -> Result<Vec<Related>, QueryError> {
     let mut ends = Vec::new();
     let rank = |other: SymbolKey| Ok::<_, QueryError>(lookup.order().row(&*lookup.symbol(other)?));
     for &key in same {
-        for relation in lookup.relations_from(key)?.iter().filter(|relation| relation.kind != RelationKind::Defines) {
+        for relation in lookup
+            .relations_from(key)?
+            .iter()
+            .filter(|relation| relation.kind != RelationKind::Defines)
+        {
             ends.push((relation.kind, false, rank(relation.to)?));
         }
     }
@@ -250,7 +298,11 @@ fn related(lookup: &Lookup<'_>, same: &[SymbolKey]) -> Result<Vec<Related>, Quer
     while let Some(&key) = below.get(next).filter(|_| below.len() < MAX_RELATED) {
         next += 1;
         lookup.check()?;
-        for relation in lookup.relations_to(key)?.iter().filter(|relation| relation.kind != RelationKind::Defines) {
+        for relation in lookup
+            .relations_to(key)?
+            .iter()
+            .filter(|relation| relation.kind != RelationKind::Defines)
+        {
             if seen.insert(relation.from) {
                 below.push(relation.from);
                 ends.push((relation.kind, true, rank(relation.from)?));
@@ -259,7 +311,8 @@ fn related(lookup: &Lookup<'_>, same: &[SymbolKey]) -> Result<Vec<Related>, Quer
     }
     ends.sort_unstable();
     ends.dedup();
-    let related =
-        |(kind, incoming, other): (_, _, SymbolRank)| Ok(Related { kind, incoming, symbol: lookup.info_of(other.key())? });
+    let related = |(kind, incoming, other): (_, _, SymbolRank)| {
+        Ok(Related { kind, incoming, symbol: lookup.info_of(other.key())? })
+    };
     ends.into_iter().map(related).collect()
 }

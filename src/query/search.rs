@@ -26,7 +26,8 @@ const MAX_EQUAL: usize = 400;
 /// How the text of a search is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SearchMode {
-    /// Words: a name, the beginning or a part of one, several words in any order, with forgiveness for case and typing errors.
+    /// Words: a name, the beginning or a part of one, several words in any order, with forgiveness
+    /// for case and typing errors.
     #[default]
     Words,
     /// A whole name, letter by letter (`Container.name` and `path::name` work too).
@@ -89,10 +90,11 @@ pub enum Match {
     Words,
     /// A part of the name.
     Substring,
-    /// Some of the words asked for, in the name, the containers, the path, the documentation or the source; see `search_in`.
+    /// Some of the words asked for, in the name, the containers, the path, the documentation or the
+    /// source; see `search_in`.
     Text,
-    /// All words asked for, some of them in the names of containers or in the path. Only where names alone do not fill the list, and
-    /// for one name only where nothing has it.
+    /// All words asked for, some of them in the names of containers or in the path. Only where
+    /// names alone do not fill the list, and for one name only where nothing has it.
     Around,
     /// Some of the words asked for. Only when nothing fits better.
     SomeWords,
@@ -120,8 +122,13 @@ pub struct SearchResult {
     pub total: Total,
 }
 
-/// Finds symbols. Order: how well the name fits, then number of references, then code before tests, then path and line.
-pub fn search(snapshot: &Snapshot, params: &SearchParams, cancel: &CancelToken) -> Result<SearchResult, QueryError> {
+/// Finds symbols. Order: how well the name fits, then number of references, then code before tests,
+/// then path and line.
+pub fn search(
+    snapshot: &Snapshot,
+    params: &SearchParams,
+    cancel: &CancelToken,
+) -> Result<SearchResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
     let text = params.text.trim();
     if text.is_empty() {
@@ -145,8 +152,8 @@ pub fn search(snapshot: &Snapshot, params: &SearchParams, cancel: &CancelToken) 
     Ok(SearchResult { hits: hits.collect::<Result<_, QueryError>>()?, total })
 }
 
-/// As [`search`]. What has all of several words in its name comes first; after that the order is that of `explore`, by everything that is
-/// written in and around a symbol.
+/// As [`search`]. What has all of several words in its name comes first; after that the order is
+/// that of `explore`, by everything that is written in and around a symbol.
 pub fn search_in(
     snapshot: &Snapshot,
     files: &dyn ReadFile,
@@ -157,7 +164,8 @@ pub fn search_in(
         return search(snapshot, params, cancel);
     }
     let wanted = params.offset.saturating_add(params.limit);
-    let mut result = search(snapshot, &SearchParams { offset: 0, limit: wanted, ..params.clone() }, cancel)?;
+    let mut result =
+        search(snapshot, &SearchParams { offset: 0, limit: wanted, ..params.clone() }, cancel)?;
     let lookup = Lookup::new(snapshot, cancel)?;
     let text_files = FileFilter::new(&lookup, params.path.as_deref(), params.language.as_deref())?;
     let found = locate(&lookup, files, &text_files, &params.text, usize::MAX)?;
@@ -187,7 +195,10 @@ pub fn search_in(
 type Found = (Match, SymbolHead, bool);
 
 /// The order of hits, best first.
-fn rank(order: &KeyOrder, (matched, head, is_test): &Found) -> (Match, Reverse<u32>, bool, SymbolRank) {
+fn rank(
+    order: &KeyOrder,
+    (matched, head, is_test): &Found,
+) -> (Match, Reverse<u32>, bool, SymbolRank) {
     (*matched, Reverse(head.references), *is_test, order.head(head))
 }
 
@@ -209,7 +220,8 @@ impl Matches {
     }
 }
 
-/// A name that fits, with how many symbols have it and how often the most used of them is referred to, if that is known.
+/// A name that fits, with how many symbols have it and how often the most used of them is referred
+/// to, if that is known.
 struct NameFound {
     matched: Match,
     key: NameKey,
@@ -241,11 +253,14 @@ struct Filter<'f, 'q> {
 }
 
 impl Filter<'_, '_> {
-    /// What the text names as a whole: for `Name` any name, for `Words` one with a path or containers.
+    /// What the text names as a whole: for `Name` any name, for `Words` one with a path or
+    /// containers.
     fn qualified(&self, text: &str) -> Result<Vec<Found>, QueryError> {
         let wanted = match self.params.mode {
             SearchMode::Name => true,
-            SearchMode::Words => names::segments(text).len() > 1 && !text.contains(char::is_whitespace),
+            SearchMode::Words => {
+                names::segments(text).len() > 1 && !text.contains(char::is_whitespace)
+            }
             SearchMode::Substring | SearchMode::Regex => false,
         };
         let mut found = Vec::new();
@@ -255,7 +270,8 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// The symbols with these names that pass the filters: what fits best and is used most first, as far as it is looked at.
+    /// The symbols with these names that pass the filters: what fits best and is used most first,
+    /// as far as it is looked at.
     fn filtered(&self, mut names: Vec<NameFound>) -> Result<Matches, QueryError> {
         self.look_up_figures(&mut names)?;
         names.sort_unstable_by_key(NameFound::order);
@@ -269,7 +285,8 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// The symbols with these names. Where nothing is filtered, only as many are looked at as it takes to know the best ones.
+    /// The symbols with these names. Where nothing is filtered, only as many are looked at as it
+    /// takes to know the best ones.
     fn best_of(&self, mut names: Vec<NameFound>) -> Result<Matches, QueryError> {
         self.lookup.check()?;
         if self.is_filtered() {
@@ -289,7 +306,8 @@ impl Filter<'_, '_> {
         let mut before = 0;
         let mut place = 0;
         while let Some(fit) = names.get(place).filter(|_| before < wanted).map(NameFound::fit) {
-            let mut equal = names[place..sorted].iter().take_while(|name| name.fit() == fit).count();
+            let mut equal =
+                names[place..sorted].iter().take_while(|name| name.fit() == fit).count();
             if place + equal == sorted {
                 names[sorted..].sort_unstable_by_key(NameFound::order);
                 sorted = names.len();
@@ -297,7 +315,8 @@ impl Filter<'_, '_> {
             }
             // Of names that are as good, so many fill every list.
             for name in &names[place..place + equal.min(MAX_EQUAL.max(wanted))] {
-                // The only symbol of a name that is among the best so far is a hit: it is read once, as a whole.
+                // The only symbol of a name that is among the best so far is a hit: it is read
+                // once, as a whole.
                 if name.symbols() == 1 && best.len() < wanted {
                     best.extend(self.whole(name.matched, name.key)?);
                 } else {
@@ -306,14 +325,17 @@ impl Filter<'_, '_> {
             }
             place += equal;
             let next = names.get(place).map(NameFound::fit);
-            before = next
-                .map_or(0, |next| best.iter().filter(|(matched, head, _)| (*matched, Reverse(head.references)) < next).count());
+            before = next.map_or(0, |next| {
+                best.iter()
+                    .filter(|(matched, head, _)| (*matched, Reverse(head.references)) < next)
+                    .count()
+            });
         }
         Ok(Matches { best, total, is_complete: true })
     }
 
-    /// Figures of the names of which the runs do not tell them: what is looked at first depends on the symbols that there are, not on
-    /// what has been changed.
+    /// Figures of the names of which the runs do not tell them: what is looked at first depends on
+    /// the symbols that there are, not on what has been changed.
     fn look_up_figures(&self, names: &mut [NameFound]) -> Result<(), QueryError> {
         for name in names.iter_mut().filter(|name| name.figures.is_none()) {
             self.lookup.check()?;
@@ -351,7 +373,8 @@ impl Filter<'_, '_> {
         {
             return Ok(None);
         }
-        let (is_in, is_test) = self.lookup.of_file(head.file, |file| (self.files.admits(file), file.test))?;
+        let (is_in, is_test) =
+            self.lookup.of_file(head.file, |file| (self.files.admits(file), file.test))?;
         let is_test = head.flags & flags::TEST != 0 || is_test;
         let admitted = is_in && params.tests.admits(is_test);
         Ok(admitted.then_some((matched, head, is_test)))
@@ -360,7 +383,8 @@ impl Filter<'_, '_> {
     /// Whether there are symbols that do not pass.
     fn is_filtered(&self) -> bool {
         let params = self.params;
-        let has_kinds = !params.kinds.is_empty() || params.exported.is_some() || params.tests != Tests::Include;
+        let has_kinds =
+            !params.kinds.is_empty() || params.exported.is_some() || params.tests != Tests::Include;
         has_kinds || self.files.is_active()
     }
 

@@ -10,8 +10,8 @@ use crate::store::{FileRow, Snapshot, SymbolRow};
 /// What to show.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ShowParams {
-    /// Symbols (`path::Container.name` or a suffix; `path:line` for the one around a line), lines (`path:from-to`) or whole
-    /// files (`path`).
+    /// Symbols (`path::Container.name` or a suffix; `path:line` for the one around a line), lines
+    /// (`path:from-to`) or whole files (`path`).
     pub targets: Vec<String>,
     /// So many lines more before and after each.
     pub context: u32,
@@ -79,7 +79,12 @@ pub fn show(
     Ok(ShowResult { items })
 }
 
-fn show_one(lookup: &Lookup<'_>, files: &dyn ReadFile, target: &str, context: u32) -> Result<Excerpt, QueryError> {
+fn show_one(
+    lookup: &Lookup<'_>,
+    files: &dyn ReadFile,
+    target: &str,
+    context: u32,
+) -> Result<Excerpt, QueryError> {
     match names::symbol_or_lines(lookup, target)? {
         Named::Symbol(symbol) => of_symbol(lookup, files, &symbol, context),
         Named::Lines(file, first, last) => {
@@ -88,10 +93,21 @@ fn show_one(lookup: &Lookup<'_>, files: &dyn ReadFile, target: &str, context: u3
     }
 }
 
-fn of_symbol(lookup: &Lookup<'_>, files: &dyn ReadFile, symbol: &SymbolRow, context: u32) -> Result<Excerpt, QueryError> {
+fn of_symbol(
+    lookup: &Lookup<'_>,
+    files: &dyn ReadFile,
+    symbol: &SymbolRow,
+    context: u32,
+) -> Result<Excerpt, QueryError> {
     let file = lookup.file(symbol.file)?;
     let (first, last) = (symbol.extent.start.line, symbol.extent.end.line);
-    excerpt(files, &file, Some(lookup.info(symbol)?), first.saturating_sub(context), last.saturating_add(context))
+    excerpt(
+        files,
+        &file,
+        Some(lookup.info(symbol)?),
+        first.saturating_sub(context),
+        last.saturating_add(context),
+    )
 }
 
 /// Lines `first` to `last` of a file as it is now, as far as it has them.
@@ -102,10 +118,12 @@ pub(super) fn excerpt(
     first: u32,
     last: u32,
 ) -> Result<Excerpt, QueryError> {
-    let bytes =
-        files.read(&file.path).map_err(|error| QueryError::Read { path: file.path.clone(), reason: error.to_string() })?;
+    let bytes = files
+        .read(&file.path)
+        .map_err(|error| QueryError::Read { path: file.path.clone(), reason: error.to_string() })?;
     let text = String::from_utf8_lossy(&bytes);
-    // As the grammars count them: a line ends with a line feed; a carriage return before it is part of the end.
+    // As the grammars count them: a line ends with a line feed; a carriage return before it is part
+    // of the end.
     let all: Vec<&str> = text.lines().collect();
     let first = first.max(1);
     let start = (first as usize - 1).min(all.len());
@@ -123,5 +141,9 @@ pub(super) fn excerpt(
 
 /// Whether the bytes differ from those that were indexed.
 pub(super) fn is_stale(file: &FileRow, bytes: &[u8]) -> bool {
-    if file.hash == 0 { file.size != bytes.len() as u64 } else { file.hash != xxhash_rust::xxh3::xxh3_128(bytes) }
+    if file.hash == 0 {
+        file.size != bytes.len() as u64
+    } else {
+        file.hash != xxhash_rust::xxh3::xxh3_128(bytes)
+    }
 }

@@ -1,4 +1,5 @@
-//! `sql`: one read-only statement over the documented views of the store, with bounds on rows and time.
+//! `sql`: one read-only statement over the documented views of the store, with bounds on rows and
+//! time.
 
 use std::time::Duration;
 
@@ -55,7 +56,11 @@ pub struct SqlResult {
 }
 
 /// Runs a statement.
-pub fn sql(snapshot: &Snapshot, params: &SqlParams, cancel: &CancelToken) -> Result<SqlResult, QueryError> {
+pub fn sql(
+    snapshot: &Snapshot,
+    params: &SqlParams,
+    cancel: &CancelToken,
+) -> Result<SqlResult, QueryError> {
     let outcome = snapshot
         .run_sql(&params.statement, params.max_rows, MAX_BYTES, params.time_limit)
         .map_err(|reason| QueryError::Sql { reason })?;

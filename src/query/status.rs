@@ -108,18 +108,27 @@ pub struct StatusResult {
 }
 
 /// Describes the store.
-pub fn status(snapshot: &Snapshot, params: &StatusParams, cancel: &CancelToken) -> Result<StatusResult, QueryError> {
+pub fn status(
+    snapshot: &Snapshot,
+    params: &StatusParams,
+    cancel: &CancelToken,
+) -> Result<StatusResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
     let meta = snapshot.meta();
     let files = snapshot.files()?;
     let mut problems = snapshot.problems()?;
-    let with_problems: std::collections::BTreeSet<_> = problems.iter().map(|problem| problem.file).collect();
+    let with_problems: std::collections::BTreeSet<_> =
+        problems.iter().map(|problem| problem.file).collect();
     let mut languages: BTreeMap<&str, LanguageStatus> = BTreeMap::new();
     let mut skipped: BTreeMap<SkipReason, SkippedFiles> = BTreeMap::new();
     for file in &files {
         lookup.check()?;
         if let Some(reason) = file.skipped {
-            let entry = skipped.entry(reason).or_insert_with(|| SkippedFiles { reason, files: 0, examples: Vec::new() });
+            let entry = skipped.entry(reason).or_insert_with(|| SkippedFiles {
+                reason,
+                files: 0,
+                examples: Vec::new(),
+            });
             entry.files += 1;
             if entry.examples.len() < params.limit {
                 entry.examples.push(file.path.clone());
@@ -138,7 +147,9 @@ pub fn status(snapshot: &Snapshot, params: &StatusParams, cancel: &CancelToken) 
     let place: BTreeMap<_, _> = files.iter().map(|file| (file.key, &file.path)).collect();
     problems.sort_by_key(|row| (place.get(&row.file).copied(), row.problem.first_line));
     problems.truncate(params.limit);
-    let listed = problems.into_iter().filter_map(|row| Some(((*place.get(&row.file)?).clone(), row.problem)));
+    let listed = problems
+        .into_iter()
+        .filter_map(|row| Some(((*place.get(&row.file)?).clone(), row.problem)));
     Ok(StatusResult {
         identity: meta.identity,
         root: meta.root.clone(),
@@ -158,7 +169,16 @@ impl LanguageStatus {
     fn empty(name: &str) -> Self {
         let sites = VerdictCounts::default();
         let tier = grammar::tier_of(name).unwrap_or(Tier::Full);
-        Self { name: name.to_owned(), tier, files: 0, partial: 0, lines: 0, bytes: 0, symbols: 0, sites }
+        Self {
+            name: name.to_owned(),
+            tier,
+            files: 0,
+            partial: 0,
+            lines: 0,
+            bytes: 0,
+            symbols: 0,
+            sites,
+        }
     }
 
     fn add(&mut self, file: &FileRow, has_problems: bool) {

@@ -83,13 +83,15 @@ pub enum TraceEnd {
 pub enum TraceLink {
     /// By sites.
     Sites,
-    /// By dispatch: the call names a method that this one overrides or implements (or the other way round).
+    /// By dispatch: the call names a method that this one overrides or implements (or the other way
+    /// round).
     Dispatch,
     /// By a value: the call names a variable or field that the function is put into.
     Value,
 }
 
-/// A node of the tree. Nodes are in breadth-first order, so that cutting the list from its end keeps a tree.
+/// A node of the tree. Nodes are in breadth-first order, so that cutting the list from its end
+/// keeps a tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceNode {
     /// What stands here.
@@ -106,9 +108,11 @@ pub struct TraceNode {
     pub certainty: Certainty,
     /// Every site that makes the connection, in order of place.
     pub sites: Vec<SiteInfo>,
-    /// Whether the walk goes on from here elsewhere: the same symbol has an earlier node, whose children are not repeated.
+    /// Whether the walk goes on from here elsewhere: the same symbol has an earlier node, whose
+    /// children are not repeated.
     pub repeated: bool,
-    /// Sites one step further that were not followed because they are too vague. Zero where the walk ended by depth.
+    /// Sites one step further that were not followed because they are too vague. Zero where the
+    /// walk ended by depth.
     pub not_followed: Counts,
 }
 
@@ -121,8 +125,8 @@ pub struct TraceTree {
     pub total: Total,
     /// Sites at the root, by certainty, followed or not.
     pub root_counts: Counts,
-    /// Sites at the root that were not followed because they are too vague, with the symbol around each (callers only;
-    /// for callees, with the name that is called). At most `limit`.
+    /// Sites at the root that were not followed because they are too vague, with the symbol around
+    /// each (callers only; for callees, with the name that is called). At most `limit`.
     pub not_followed: Vec<(SiteInfo, Option<SymbolInfo>)>,
 }
 
@@ -152,7 +156,8 @@ pub enum TraceFinding {
         exhausted: bool,
         /// Symbols that were seen.
         visited: u64,
-        /// Calls in them that were not followed because their target is not known: a path may lead through any of them.
+        /// Calls in them that were not followed because their target is not known: a path may lead
+        /// through any of them.
         not_followed: u64,
         /// The first of those, nearest to the start first; at most [`MOST_NOT_FOLLOWED`].
         first: Vec<SiteInfo>,
@@ -173,10 +178,15 @@ pub struct TraceResult {
 }
 
 /// Walks calls from a symbol.
-pub fn trace(snapshot: &Snapshot, params: &TraceParams, cancel: &CancelToken) -> Result<TraceResult, QueryError> {
+pub fn trace(
+    snapshot: &Snapshot,
+    params: &TraceParams,
+    cancel: &CancelToken,
+) -> Result<TraceResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
     let start = names::symbol(&lookup, &params.symbol)?;
-    let graph = CallGraph::new(&lookup, &params.kinds, params.dispatch, params.follow, params.tests);
+    let graph =
+        CallGraph::new(&lookup, &params.kinds, params.dispatch, params.follow, params.tests);
     let Some(end) = &params.to else {
         return from(&lookup, &graph, &names::Meaning { symbol: start, also: Vec::new() }, params);
     };
@@ -186,7 +196,8 @@ pub fn trace(snapshot: &Snapshot, params: &TraceParams, cancel: &CancelToken) ->
     Ok(TraceResult { root, also: Vec::new(), to: Some(lookup.info(&end)?), finding })
 }
 
-/// Walks calls from everything that the name means, best first; `most` of them are walked from. A path needs one start.
+/// Walks calls from everything that the name means, best first; `most` of them are walked from. A
+/// path needs one start.
 pub fn trace_all(
     snapshot: &Snapshot,
     params: &TraceParams,
@@ -194,10 +205,14 @@ pub fn trace_all(
     cancel: &CancelToken,
 ) -> Result<Meanings<TraceResult>, QueryError> {
     if params.to.is_some() {
-        return Ok(Meanings { answers: vec![trace(snapshot, params, cancel)?], others: Vec::new() });
+        return Ok(Meanings {
+            answers: vec![trace(snapshot, params, cancel)?],
+            others: Vec::new(),
+        });
     }
     let lookup = Lookup::new(snapshot, cancel)?;
-    let graph = CallGraph::new(&lookup, &params.kinds, params.dispatch, params.follow, params.tests);
+    let graph =
+        CallGraph::new(&lookup, &params.kinds, params.dispatch, params.follow, params.tests);
     Meanings::of(&lookup, &params.symbol, most, |meaning| from(&lookup, &graph, meaning, params))
 }
 
@@ -277,7 +292,13 @@ fn tree(
     Ok(tree)
 }
 
-fn add_level(nodes: &mut Vec<LightNode>, seen: &mut Seen, edges: Vec<Edge>, parent: Option<usize>, depth: u32) {
+fn add_level(
+    nodes: &mut Vec<LightNode>,
+    seen: &mut Seen,
+    edges: Vec<Edge>,
+    parent: Option<usize>,
+    depth: u32,
+) {
     nodes.reserve(edges.len());
     for edge in edges {
         let repeated = match edge.end {
@@ -299,7 +320,10 @@ fn full_node(lookup: &Lookup<'_>, node: &LightNode) -> Result<TraceNode, QueryEr
         parent: node.parent,
         depth: node.depth,
         link: link_of(edge),
-        through: edge.through.map(|through| lookup.info_of(through.symbol()).map(Box::new)).transpose()?,
+        through: edge
+            .through
+            .map(|through| lookup.info_of(through.symbol()).map(Box::new))
+            .transpose()?,
         certainty: edge.certainty,
         sites: sites(lookup, &edge.sites)?,
         repeated: node.repeated,

@@ -1,7 +1,9 @@
-//! Module systems: which file, folder or package an import names. A closed set of systems; a language's manifest names one.
+//! Module systems: which file, folder or package an import names. A closed set of systems; a
+//! language's manifest names one.
 //!
-//! A system says where a path starts (`module`) and which names are to be followed from there (`path`); following them is
-//! the work of `names`, so that re-exports and types in paths need no care here.
+//! A system says where a path starts (`module`) and which names are to be followed from there
+//! (`path`); following them is the work of `names`, so that re-exports and types in paths need no
+//! care here.
 
 mod crates;
 mod declared;
@@ -26,7 +28,8 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
-/// A package: files that share a folder or a declared name, of languages that understand each other.
+/// A package: files that share a folder or a declared name, of languages that understand each
+/// other.
 #[derive(Debug)]
 pub(super) struct Package {
     /// Its folder or declared name.
@@ -35,7 +38,8 @@ pub(super) struct Package {
     pub(super) files: Vec<FileId>,
     /// Stands for its family and name: the same after a change, unlike its position.
     pub(super) identity: u64,
-    /// That of its first file; of a package without files of its own, that of the first file below it.
+    /// That of its first file; of a package without files of its own, that of the first file below
+    /// it.
     language: &'static Language,
 }
 
@@ -89,7 +93,8 @@ impl Modules {
     }
 
     fn add_to_package(&mut self, head: &Head, path: &RepoPath, file: FileId) {
-        let (language, name, separator) = (head.language, package_name(head, path), package_separator(head.language));
+        let (language, name, separator) =
+            (head.language, package_name(head, path), package_separator(head.language));
         let id = match self.package_named(family(language), &name) {
             Some(id) => id,
             None => {
@@ -111,7 +116,9 @@ impl Modules {
     /// Adds a package, and those above it, as far as they are not known.
     fn add_above(&mut self, language: &'static Language, name: Option<String>, separator: &str) {
         let mut name = name;
-        while let Some(folder) = name.filter(|name| self.package_named(family(language), name).is_none()) {
+        while let Some(folder) =
+            name.filter(|name| self.package_named(family(language), name).is_none())
+        {
             name = folder.rsplit_once(separator).map(|(parent, _)| parent.to_owned());
             self.add_package(language, folder);
         }
@@ -125,7 +132,11 @@ impl Modules {
     }
 
     /// Where the imports of a file lead; `find` finds it out when that is asked first.
-    pub(super) fn targets(&self, file: FileId, find: impl FnOnce() -> Box<[ImportTarget]>) -> &[ImportTarget] {
+    pub(super) fn targets(
+        &self,
+        file: FileId,
+        find: impl FnOnce() -> Box<[ImportTarget]>,
+    ) -> &[ImportTarget] {
         self.targets[file.0 as usize].get_or_init(find)
     }
 
@@ -164,7 +175,10 @@ impl Modules {
     }
 
     /// The file and scope that name a file as a child module.
-    pub(super) fn crate_parent(&self, file: FileId) -> Option<(FileId, crate::model::facts::ScopeId)> {
+    pub(super) fn crate_parent(
+        &self,
+        file: FileId,
+    ) -> Option<(FileId, crate::model::facts::ScopeId)> {
         self.crates.parent(file)
     }
 
@@ -184,8 +198,15 @@ impl Modules {
         self.package_named(family(language), word).filter(|_| is_declared).map(Module::Package)
     }
 
-    /// Stands for where a file's imports, which are `targets`, lead, its package, its place in its crate and the libraries it knows.
-    pub(super) fn links(&self, file: FileId, targets: &[ImportTarget], libraries: u64, path: &impl Fn(FileId) -> u64) -> u64 {
+    /// Stands for where a file's imports, which are `targets`, lead, its package, its place in its
+    /// crate and the libraries it knows.
+    pub(super) fn links(
+        &self,
+        file: FileId,
+        targets: &[ImportTarget],
+        libraries: u64,
+        path: &impl Fn(FileId) -> u64,
+    ) -> u64 {
         let mut hasher = FxHasher::default();
         for target in targets {
             match target {
@@ -263,7 +284,8 @@ fn package_identity(language: &Language, name: &str) -> u64 {
     FxBuildHasher.hash_one((family(language), name))
 }
 
-/// The identity of the package to whose members a file's own names belong; none in languages whose packages have files, not names.
+/// The identity of the package to whose members a file's own names belong; none in languages whose
+/// packages have files, not names.
 pub(super) fn package_with_names(head: &Head, path: &RepoPath) -> Option<u64> {
     let rules = &head.language.manifest.modules;
     let has_names = rules.shared_folder || rules.system == ModuleSystem::DeclaredPackages;
@@ -273,7 +295,9 @@ pub(super) fn package_with_names(head: &Head, path: &RepoPath) -> Option<u64> {
 /// Whether a file is in a package of its own beside that of its folder.
 fn is_beside(head: &Head) -> bool {
     let suffix = head.language.manifest.modules.beside_suffix.as_deref();
-    suffix.is_some_and(|suffix| head.package.as_deref().is_some_and(|package| package.ends_with(suffix)))
+    suffix.is_some_and(|suffix| {
+        head.package.as_deref().is_some_and(|package| package.ends_with(suffix))
+    })
 }
 
 impl Tables {
@@ -308,7 +332,9 @@ fn external_name(unit: &Unit<'_>, import: &Import) -> String {
     let item = import.item.get().map(|_| unit.text(import.item));
     match item {
         Some(item) if import.module.is_empty() => item.to_owned(),
-        Some(item) => format!("{}{}{item}", import.module, unit.language.manifest.modules.separator),
+        Some(item) => {
+            format!("{}{}{item}", import.module, unit.language.manifest.modules.separator)
+        }
         None => import.module.to_string(),
     }
 }
@@ -321,7 +347,8 @@ fn item(program: &Program<'_>, file: FileId, import: &Import) -> Option<Name> {
 /// Longest path that can be that of a file: `PATH_MAX` of POSIX.
 const PATH_BYTES: usize = 4096;
 
-/// A path with `.` and `..` followed; none if it leaves the repository, or is longer than that of a file can be.
+/// A path with `.` and `..` followed; none if it leaves the repository, or is longer than that of a
+/// file can be.
 fn normal(base: &str, path: &str) -> Option<String> {
     if base.len() + path.len() > PATH_BYTES {
         return None;

@@ -1,4 +1,5 @@
-//! Incremental resolution: interface hashes, fingerprints of answers, and which files a change invalidates.
+//! Incremental resolution: interface hashes, fingerprints of answers, and which files a change
+//! invalidates.
 
 pub(super) mod assemble;
 pub(super) mod derive;

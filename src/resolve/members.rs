@@ -1,5 +1,6 @@
 //! Member lookup: the bases of a type and their order, and what a type gains outside of its body.
 
+pub(super) mod hierarchy;
 pub(super) mod inherent;
 pub(super) mod lookup;
 pub(super) mod mro;

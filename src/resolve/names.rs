@@ -1,4 +1,5 @@
-//! Name lookup: lexical scopes, packages, wildcard imports and namespaces; declarations and their definitions.
+//! Name lookup: lexical scopes, packages, wildcard imports and namespaces; declarations and their
+//! definitions.
 
 pub(super) mod conditions;
 pub(super) mod definition;

@@ -3,6 +3,7 @@
 pub(super) mod exhaustiveness;
 pub(super) mod file;
 pub(super) mod heuristic;
+mod outcome;
 pub(super) mod relations;
 pub(super) mod site;
 pub(super) mod tiered;

@@ -1,4 +1,5 @@
-//! Type inference: the types of expressions, type parameters, return types, and what builtin types give.
+//! Type inference: the types of expressions, type parameters, return types, and what builtin types
+//! give.
 
 pub(super) mod assignments;
 pub(super) mod builtin_types;

@@ -1,4 +1,5 @@
-//! One file before others are known: its facts with the names of the repository, what others may look at in it, and its interface hash.
+//! One file before others are known: its facts with the names of the repository, what others may
+//! look at in it, and its interface hash.
 
 pub(super) mod archive;
 pub(super) mod bounds;

@@ -1,4 +1,5 @@
-//! The symbol table: the files of a repository, their names and scopes, where imports lead, and the tables that lookups need.
+//! The symbol table: the files of a repository, their names and scopes, where imports lead, and the
+//! tables that lookups need.
 
 pub(super) mod extensions;
 pub(super) mod import_closure;

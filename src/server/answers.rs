@@ -14,8 +14,8 @@ pub(super) trait Answer {
     fn render(&self, page: &mut Page) -> String;
     /// The whole as JSON.
     fn json(&self) -> Value;
-    /// The answer for programs, if the tool has such a form: no more than fits in so many bytes. `freshness` says of which
-    /// state of the files it speaks.
+    /// The answer for programs, if the tool has such a form: no more than fits in so many bytes.
+    /// `freshness` says of which state of the files it speaks.
     fn structured(&self, _room: usize, _freshness: &str) -> Option<Value> {
         None
     }

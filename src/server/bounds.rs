@@ -1,4 +1,5 @@
-//! The bounds of what a peer can make this program keep, and that docs/limits.md lists each of them with its value.
+//! The bounds of what a peer can make this program keep, and that docs/limits.md lists each of them
+//! with its value.
 
 use super::peers::child;
 use super::runtime::http::{self, body, bridge};
@@ -26,9 +27,15 @@ const TABLE: &str = include_str!("../../docs/limits.md");
 /// A number of bytes as the table writes it.
 fn bytes(number: usize) -> String {
     match number {
-        whole if whole >= 1 << 30 && whole.is_multiple_of(1 << 30) => format!("{} GiB", whole >> 30),
-        whole if whole >= 1 << 20 && whole.is_multiple_of(1 << 20) => format!("{} MiB", whole >> 20),
-        whole if whole >= 1 << 10 && whole.is_multiple_of(1 << 10) => format!("{} KiB", whole >> 10),
+        whole if whole >= 1 << 30 && whole.is_multiple_of(1 << 30) => {
+            format!("{} GiB", whole >> 30)
+        }
+        whole if whole >= 1 << 20 && whole.is_multiple_of(1 << 20) => {
+            format!("{} MiB", whole >> 20)
+        }
+        whole if whole >= 1 << 10 && whole.is_multiple_of(1 << 10) => {
+            format!("{} KiB", whole >> 10)
+        }
         few => format!("{few} bytes"),
     }
 }
@@ -42,7 +49,8 @@ fn time(duration: Duration) -> String {
 }
 
 fn of_session() -> Vec<(&'static str, String)> {
-    // A new field has to be looked at here: is it of something that is kept? Those that are left out bound only times.
+    // A new field has to be looked at here: is it of something that is kept? Those that are left
+    // out bound only times.
     let Limits {
         line_bytes,
         output_bytes,
@@ -173,15 +181,22 @@ fn the_table_of_limits_says_what_the_code_does() {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
         let [name, what, default, beyond] = cells[..] else { panic!("four cells: {line}") };
         assert!(!what.is_empty() && !beyond.is_empty(), "{line}");
-        assert!(rows.insert(name.trim_matches('`').to_owned(), default.to_owned()).is_none(), "twice: {line}");
+        assert!(
+            rows.insert(name.trim_matches('`').to_owned(), default.to_owned()).is_none(),
+            "twice: {line}"
+        );
     }
-    let code = [of_session(), of_runtime(), of_upstreams(), of_questions(), of_statements(), of_answers()].concat();
-    let code: BTreeMap<String, String> = code.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let code =
+        [of_session(), of_runtime(), of_upstreams(), of_questions(), of_statements(), of_answers()]
+            .concat();
+    let code: BTreeMap<String, String> =
+        code.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     assert_eq!(rows, code);
     assert!(rows.len() > 50, "{}", rows.len());
 }
 
-// What all connections take leaves room for bodies, and what sessions over HTTP may take leaves room for those on the socket.
+// What all connections take leaves room for bodies, and what sessions over HTTP may take leaves
+// room for those on the socket.
 const _: () = assert!(http::MOST_CONNECTIONS * body::CONNECTION <= body::BUDGET / 2);
 const _: () = assert!(sessions::MOST_OVER_HTTP < sessions::MOST_SESSIONS);
 

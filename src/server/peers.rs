@@ -1,5 +1,5 @@
-//! Other servers, which this program starts: processes and their ends (`child`), all those of one owner (`programs`), and what a
-//! client would see of one (`probe`).
+//! Other servers, which this program starts: processes and their ends (`child`), all those of one
+//! owner (`programs`), and what a client would see of one (`probe`).
 
 pub(super) mod child;
 mod probe;

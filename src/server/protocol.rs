@@ -1,5 +1,6 @@
-//! The two eras of the protocol: what a request means in each and what an answer looks like. `initialize` selects a version
-//! for the process; a request that carries a version in its `_meta` is served by itself. Touches no store and no tool.
+//! The two eras of the protocol: what a request means in each and what an answer looks like.
+//! `initialize` selects a version for the process; a request that carries a version in its `_meta`
+//! is served by itself. Touches no store and no tool.
 
 pub(super) mod completion;
 pub(super) mod external_tools;
@@ -41,8 +42,8 @@ const WITH_BATCHES: &str = "2025-03-26";
 /// Where a request of the stateless era says its version.
 pub(super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 pub(super) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
-/// Under which an instance of this program says, in what it declares as experimental, that it is one, and which directory its
-/// calls mean; and under which it learns the outcome of a call.
+/// Under which an instance of this program says, in what it declares as experimental, that it is
+/// one, and which directory its calls mean; and under which it learns the outcome of a call.
 pub(super) const PEER_KEY: &str = "cograph";
 pub(super) const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
@@ -96,7 +97,14 @@ pub(super) struct Call {
 
 impl Default for Session {
     fn default() -> Self {
-        Self { version: None, ready: false, has_roots: false, is_peer: false, root: None, wanted: WantedChanges::negotiated() }
+        Self {
+            version: None,
+            ready: false,
+            has_roots: false,
+            is_peer: false,
+            root: None,
+            wanted: WantedChanges::negotiated(),
+        }
     }
 }
 
@@ -130,10 +138,15 @@ impl Session {
     pub(super) fn era(&self, method: &str, params: &Map<String, Value>) -> Result<Era, RpcError> {
         let meta = params.get("_meta").and_then(Value::as_object);
         let Some(version) = meta.and_then(|meta| meta.get(VERSION_KEY)) else {
-            return if method == "server/discover" || (self.version.is_none() && !matches!(method, "initialize" | "ping")) {
+            return if method == "server/discover"
+                || (self.version.is_none() && !matches!(method, "initialize" | "ping"))
+            {
                 Err(RpcError::new(
                     INVALID_PARAMS,
-                    format!("no session: send `initialize` first, or give `{VERSION_KEY}` and `{CAPABILITIES_KEY}` in `_meta`"),
+                    format!(
+                        "no session: send `initialize` first, or give `{VERSION_KEY}` and \
+                         `{CAPABILITIES_KEY}` in `_meta`"
+                    ),
                 ))
             } else {
                 Ok(Era::Negotiated)
@@ -145,7 +158,10 @@ impl Session {
             return Err(error);
         }
         if !meta.and_then(|meta| meta.get(CAPABILITIES_KEY)).is_some_and(Value::is_object) {
-            return Err(RpcError::new(INVALID_PARAMS, format!("`_meta` must hold `{CAPABILITIES_KEY}`, an object")));
+            return Err(RpcError::new(
+                INVALID_PARAMS,
+                format!("`_meta` must hold `{CAPABILITIES_KEY}`, an object"),
+            ));
         }
         Ok(Era::Stateless)
     }
@@ -163,9 +179,13 @@ impl Session {
             return Ok(method);
         }
         match (era, method) {
-            (Era::Negotiated, "initialize") => self.initialize(&params, more.is_some()).map(Method::Answer),
+            (Era::Negotiated, "initialize") => {
+                self.initialize(&params, more.is_some()).map(Method::Answer)
+            }
             (Era::Negotiated, "ping") => Ok(Method::Answer("{}".to_owned())),
-            (Era::Stateless, "server/discover") => Ok(Method::Answer(DISCOVERED[usize::from(more.is_some())].clone())),
+            (Era::Stateless, "server/discover") => {
+                Ok(Method::Answer(DISCOVERED[usize::from(more.is_some())].clone()))
+            }
             (_, "tools/list") => TOOLS.page_or(era, &params, more),
             (_, "tools/call") => self.tool_call(params, more),
             (_, "resources/list") => RESOURCES.page(era, &params),
@@ -174,7 +194,9 @@ impl Session {
             (_, "prompts/get") => prompt(era, params),
             (_, "completion/complete") => complete(era, &params),
             (_, "resources/read") => resource_read(era, &params),
-            (Era::Stateless, "subscriptions/listen") => Ok(Method::Listen(WantedChanges::asked(&params, more.is_some()))),
+            (Era::Stateless, "subscriptions/listen") => {
+                Ok(Method::Listen(WantedChanges::asked(&params, more.is_some())))
+            }
             (Era::Negotiated, "resources/subscribe") => self.follow(&params),
             (Era::Negotiated, "resources/unsubscribe") => {
                 self.wanted.unfollow(text(&params, "uri", "the address of a resource")?);
@@ -190,37 +212,62 @@ impl Session {
         if self.wanted.follow(uri) {
             Ok(Method::Answer("{}".to_owned()))
         } else {
-            let reason = format!("{MOST_ADDRESSES} resources are followed already: unsubscribe from one first");
+            let reason = format!(
+                "{MOST_ADDRESSES} resources are followed already: unsubscribe from one first"
+            );
             Err(RpcError::new(INVALID_PARAMS, reason))
         }
     }
 
-    fn tool_call(&self, mut params: Map<String, Value>, more: Option<&MoreTools>) -> Result<Method, RpcError> {
+    fn tool_call(
+        &self,
+        mut params: Map<String, Value>,
+        more: Option<&MoreTools>,
+    ) -> Result<Method, RpcError> {
         let arguments = object(&mut params, "arguments")?;
         let name = text(&params, "name", "the name of a tool")?;
         if more.is_some_and(|more| more.has(name)) {
-            let (arguments, progress_token) = (external_tools::carried(name, arguments), progress_token(&params));
-            return Ok(Method::Call(Call { tool: &external_tools::TOOL, arguments, purpose: Purpose::Tool, progress_token }));
+            let (arguments, progress_token) =
+                (external_tools::carried(name, arguments), progress_token(&params));
+            return Ok(Method::Call(Call {
+                tool: &external_tools::TOOL,
+                arguments,
+                purpose: Purpose::Tool,
+                progress_token,
+            }));
         }
         let hidden = (self.is_peer && name == complete::TOOL.name).then_some(&complete::TOOL);
-        let tool = table::tool(name).or(hidden).ok_or_else(|| RpcError::new(INVALID_PARAMS, table::unknown_tool(name)))?;
+        let tool = table::tool(name)
+            .or(hidden)
+            .ok_or_else(|| RpcError::new(INVALID_PARAMS, table::unknown_tool(name)))?;
         let purpose = if self.is_peer { Purpose::Peer } else { Purpose::Tool };
         Ok(Method::Call(Call { tool, arguments, purpose, progress_token: progress_token(&params) }))
     }
 
-    fn initialize(&mut self, params: &Map<String, Value>, tools_change: bool) -> Result<String, RpcError> {
+    fn initialize(
+        &mut self,
+        params: &Map<String, Value>,
+        tools_change: bool,
+    ) -> Result<String, RpcError> {
         let Some(requested) = params.get("protocolVersion").and_then(Value::as_str) else {
             return Err(RpcError::new(INVALID_PARAMS, "`protocolVersion` must be a string"));
         };
-        let version = NEGOTIATED.into_iter().find(|version| *version == requested).unwrap_or(LATEST_NEGOTIATED);
+        let version = NEGOTIATED
+            .into_iter()
+            .find(|version| *version == requested)
+            .unwrap_or(LATEST_NEGOTIATED);
         let declared = params.get("capabilities");
         let peer = declared.and_then(|declared| declared.get("experimental")?.get(PEER_KEY));
         let root = peer.and_then(|peer| peer.get("root")?.as_str());
         if root.is_some_and(|root| root.len() > PATH_BYTES) {
-            return Err(RpcError::new(INVALID_PARAMS, format!("`root` is longer than {PATH_BYTES} bytes")));
+            return Err(RpcError::new(
+                INVALID_PARAMS,
+                format!("`root` is longer than {PATH_BYTES} bytes"),
+            ));
         }
         (self.version, self.ready) = (Some(version), false);
-        self.has_roots = declared.and_then(|declared| declared.get("roots")).is_some_and(Value::is_object);
+        self.has_roots =
+            declared.and_then(|declared| declared.get("roots")).is_some_and(Value::is_object);
         self.is_peer = peer.is_some_and(Value::is_object);
         self.root = root.map(PathBuf::from).filter(|root| root.is_absolute());
         let mut result = json!({
@@ -294,13 +341,20 @@ impl List {
     fn page(&self, era: Era, params: &Map<String, Value>) -> Result<Method, RpcError> {
         match params.get("cursor") {
             None | Some(Value::Null) => Ok(Method::Answer(self.0[era as usize].clone())),
-            Some(_) if planted(Fault::CursorRestarts) => Ok(Method::Answer(self.0[era as usize].clone())),
+            Some(_) if planted(Fault::CursorRestarts) => {
+                Ok(Method::Answer(self.0[era as usize].clone()))
+            }
             Some(_) => Err(RpcError::new(INVALID_PARAMS, "unknown cursor: the list has one page")),
         }
     }
 
     /// The same, with tools of others if there are some.
-    fn page_or(&self, era: Era, params: &Map<String, Value>, more: Option<&MoreTools>) -> Result<Method, RpcError> {
+    fn page_or(
+        &self,
+        era: Era,
+        params: &Map<String, Value>,
+        more: Option<&MoreTools>,
+    ) -> Result<Method, RpcError> {
         let page = self.page(era, params)?;
         Ok(more.map_or(page, |more| Method::Answer(external_tools::page(more, era).to_owned())))
     }
@@ -309,11 +363,13 @@ impl List {
 static TOOLS: LazyLock<List> = LazyLock::new(|| List::new("tools", table::listing()));
 static RESOURCES: LazyLock<List> = LazyLock::new(|| List::new("resources", resources::listing()));
 static PROMPTS: LazyLock<List> = LazyLock::new(|| List::new("prompts", prompts::listing()));
-static TEMPLATES: LazyLock<List> = LazyLock::new(|| List::new("resourceTemplates", resources::templates()));
+static TEMPLATES: LazyLock<List> =
+    LazyLock::new(|| List::new("resourceTemplates", resources::templates()));
 
 fn resource_read(era: Era, params: &Map<String, Value>) -> Result<Method, RpcError> {
     let uri = text(params, "uri", "the address of a resource")?;
-    let ResourceQuestion { tool, arguments } = resources::question(uri).map_err(|bad| bad_address(era, uri, bad))?;
+    let ResourceQuestion { tool, arguments } =
+        resources::question(uri).map_err(|bad| bad_address(era, uri, bad))?;
     let purpose = Purpose::Resource(uri.to_owned());
     Ok(Method::Call(Call { tool, arguments, purpose, progress_token: progress_token(params) }))
 }
@@ -333,7 +389,10 @@ fn complete(era: Era, params: &Map<String, Value>) -> Result<Method, RpcError> {
             purpose: Purpose::Completion,
             progress_token: progress_token(params),
         })),
-        Subject::Anything => Ok(Method::Answer(shape::completion(era, json!({"values": [], "total": 0, "hasMore": false})))),
+        Subject::Anything => Ok(Method::Answer(shape::completion(
+            era,
+            json!({"values": [], "total": 0, "hasMore": false}),
+        ))),
     }
 }
 
@@ -345,7 +404,8 @@ fn bad_address(era: Era, uri: &str, bad: BadAddress) -> RpcError {
     match bad {
         BadAddress::Unknown => shape::no_resource(era, uri),
         BadAddress::Invalid => {
-            let reason = "not an address inside the repository: a name, or a relative path without `..`, percent-encoded";
+            let reason = "not an address inside the repository: a name, or a relative path without \
+                          `..`, percent-encoded";
             shape::about(uri, INVALID_PARAMS, reason)
         }
     }
@@ -372,9 +432,10 @@ pub(super) fn progress_token(params: &Map<String, Value>) -> Option<Value> {
 /// A progress token is kept for as long as its call is in flight, so it is bounded as an id is.
 pub(super) fn check_token(params: &Map<String, Value>) -> Result<(), RpcError> {
     match params.get("_meta").and_then(|meta| meta.get("progressToken")) {
-        Some(Value::String(token)) if token.len() > ID_BYTES => {
-            Err(RpcError::new(INVALID_PARAMS, format!("`_meta.progressToken` is longer than {ID_BYTES} bytes")))
-        }
+        Some(Value::String(token)) if token.len() > ID_BYTES => Err(RpcError::new(
+            INVALID_PARAMS,
+            format!("`_meta.progressToken` is longer than {ID_BYTES} bytes"),
+        )),
         _ => Ok(()),
     }
 }

@@ -1,5 +1,6 @@
-//! One process that serves many clients: each has a session of its own, with its own threads, ids, roots and queues; stores,
-//! index runs, watches and permits they share. This file waits for clients and for reasons to end.
+//! One process that serves many clients: each has a session of its own, with its own threads, ids,
+//! roots and queues; stores, index runs, watches and permits they share. This file waits for
+//! clients and for reasons to end.
 
 pub(super) mod http;
 pub(super) mod sessions;
@@ -46,7 +47,8 @@ pub struct Listening {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// There is one already.
-    #[error("a runtime{} serves {} already", process.map_or_else(String::new, |process| format!(" (process {process})")), socket.display())]
+    #[error("a runtime{} serves {} already", process.map_or_else(String::new, |process| format!(" \
+        (process {process})")), socket.display())]
     AlreadyServed {
         /// The socket.
         socket: PathBuf,
@@ -101,11 +103,18 @@ impl ServeError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::AlreadyServed { .. } => "use that one, or name another socket with --socket",
-            Self::Directory { .. } => "name a socket in a directory that is yours alone (mode 700) with --socket",
+            Self::Directory { .. } => {
+                "name a socket in a directory that is yours alone (mode 700) with --socket"
+            }
             Self::Socket { .. } => "name a shorter path, or another directory, with --socket",
             Self::Http { .. } => "name an address of this machine that is free with --http",
-            Self::Token { .. } => "check the directory of the socket, or name a file that holds a token with --token-file",
-            Self::Open { .. } => "put a token of 16 characters or more into a file and name it with --token-file",
+            Self::Token { .. } => {
+                "check the directory of the socket, or name a file that holds a token with \
+                 --token-file"
+            }
+            Self::Open { .. } => {
+                "put a token of 16 characters or more into a file and name it with --token-file"
+            }
             Self::System(_) => "check the limits of processes and open files",
         }
     }
@@ -120,19 +129,29 @@ pub struct Web {
     pub token_file: Option<PathBuf>,
 }
 
-/// Serves until a signal comes, or nobody has come for too long. `on_ready` is called when clients can come, with what those need
-/// that come over HTTP.
-pub fn serve(options: Options, listening: &Listening, on_ready: impl FnOnce(Option<Web>)) -> Result<(), ServeError> {
+/// Serves until a signal comes, or nobody has come for too long. `on_ready` is called when clients
+/// can come, with what those need that come over HTTP.
+pub fn serve(
+    options: Options,
+    listening: &Listening,
+    on_ready: impl FnOnce(Option<Web>),
+) -> Result<(), ServeError> {
     let (place, listener) = SocketPlace::take(&listening.socket)?;
     let web = listening.http.as_ref().map(|web| listen(web, &place)).transpose()?;
-    let within: Arc<[PathBuf]> = listening.http.as_ref().map(|web| web.within.clone()).unwrap_or_default().into();
+    let within: Arc<[PathBuf]> =
+        listening.http.as_ref().map(|web| web.within.clone()).unwrap_or_default().into();
     log::take_panics();
     allocator::give_back_in_time();
     let (event_sender, events) = channel(1);
-    shutdown::on_signal(event_sender, || Event::Terminate, DRAIN + FLUSH + options.limits.signal_grace)?;
+    shutdown::on_signal(
+        event_sender,
+        || Event::Terminate,
+        DRAIN + FLUSH + options.limits.signal_grace,
+    )?;
     let (grace, longest) = (options.limits.signal_grace, options.limits.line_bytes);
     let shared = Shared::new(options.config, options.limits.stores);
-    let sessions = Sessions::new(Arc::clone(&shared), options.root, within, options.limits, options.delay);
+    let sessions =
+        Sessions::new(Arc::clone(&shared), options.root, within, options.limits, options.delay);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = UnixListener::from_std(listener)?;

@@ -18,7 +18,10 @@ pub(super) struct Stream {
 }
 
 /// Writes messages, to the end of either side.
-pub(super) async fn write_all(write: &tokio::net::unix::OwnedWriteHalf, said: &mut Receiver<Vec<u8>>) {
+pub(super) async fn write_all(
+    write: &tokio::net::unix::OwnedWriteHalf,
+    said: &mut Receiver<Vec<u8>>,
+) {
     while let Some(line) = said.recv().await {
         let mut rest = &line[..];
         while !rest.is_empty() {

@@ -1,7 +1,9 @@
-//! What the rules of a repository leave out: files of rules are read as git reads them, and asked for each entry of the walk.
+//! What the rules of a repository leave out: files of rules are read as git reads them, and asked
+//! for each entry of the walk.
 //!
-//! A file of rules in the tree is a regular file at its own path, of a bounded size. A link could lead to a device or to a file of
-//! somebody else, and a pipe could hold up whoever reads it: such a file has no rules, and the walk names it.
+//! A file of rules in the tree is a regular file at its own path, of a bounded size. A link could
+//! lead to a device or to a file of somebody else, and a pipe could hold up whoever reads it: such
+//! a file has no rules, and the walk names it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -43,7 +45,8 @@ pub(super) struct Filter {
 #[derive(Debug, Default)]
 struct Node {
     above: Option<Arc<Node>>,
-    /// The kinds, first those that decide before the others. The nearest directory decides within a kind.
+    /// The kinds, first those that decide before the others. The nearest directory decides within a
+    /// kind.
     kinds: [Option<Gitignore>; KINDS],
 }
 
@@ -64,14 +67,17 @@ impl Filter {
     pub(super) fn new(root: &Path) -> Self {
         let mut builder = GitignoreBuilder::new(root);
         let global = ignore::gitignore::gitconfig_excludes_path();
-        let text = global.as_ref().map_or(RuleFile::Nothing, |path| read(CWD, path, OFlags::empty()));
+        let text =
+            global.as_ref().map_or(RuleFile::Nothing, |path| read(CWD, path, OFlags::empty()));
         if text == RuleFile::Unread {
-            tracing::warn!(path = ?global, "the user's ignore rules were not read: no regular file of at most 1 MB");
+            tracing::warn!(path = ?global, "the user's ignore rules were not read: no regular file \
+                                            of at most 1 MB");
         }
         let global = compile(&mut builder, text).ok().flatten().unwrap_or_else(Gitignore::empty);
         let filter = Self { global, rules: RwLock::default(), unread: Mutex::default() };
         let top = enclosing_root(root);
-        let mut above: Vec<&Path> = root.ancestors().take_while(|directory| directory.starts_with(&top)).collect();
+        let mut above: Vec<&Path> =
+            root.ancestors().take_while(|directory| directory.starts_with(&top)).collect();
         above.reverse();
         let mut node = Arc::new(Node::default());
         for directory in above {
@@ -116,12 +122,17 @@ impl Filter {
     }
 
     fn insert(&self, directory: &Path, node: Arc<Node>) {
-        self.rules.write().unwrap_or_else(PoisonError::into_inner).insert(directory.to_path_buf(), node);
+        self.rules
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(directory.to_path_buf(), node);
     }
 
     fn read_directory(&self, directory: &Path, above: &Arc<Node>) -> Arc<Node> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let Ok(opened) = rustix::fs::open(directory, flags, Mode::empty()) else { return Arc::clone(above) };
+        let Ok(opened) = rustix::fs::open(directory, flags, Mode::empty()) else {
+            return Arc::clone(above);
+        };
         let [git, ignore, own] = RULES.map(|name| self.compiled(directory, &opened, name));
         let kinds = [own, ignore, git, self.excluded(directory, &opened)];
         if kinds.iter().all(Option::is_none) {
@@ -143,7 +154,8 @@ impl Filter {
             let text = read(opened, &exclude, OFlags::empty());
             return self.compile(directory, text, || directory.join(&exclude));
         }
-        let exclude = commondir_of(directory).and_then(|link| link.map_or(Ok(None), |link| common_of(&link)));
+        let exclude =
+            commondir_of(directory).and_then(|link| link.map_or(Ok(None), |link| common_of(&link)));
         let text = match exclude {
             Ok(Some(common)) => read(CWD, &common.join(EXCLUDE), OFlags::empty()),
             Ok(None) => RuleFile::Nothing,
@@ -152,7 +164,12 @@ impl Filter {
         self.compile(directory, text, || directory.join(".git"))
     }
 
-    fn compile(&self, directory: &Path, text: RuleFile, path: impl FnOnce() -> PathBuf) -> Option<Gitignore> {
+    fn compile(
+        &self,
+        directory: &Path,
+        text: RuleFile,
+        path: impl FnOnce() -> PathBuf,
+    ) -> Option<Gitignore> {
         if text == RuleFile::Nothing {
             return None;
         }
@@ -168,7 +185,8 @@ impl Filter {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Refused;
 
-/// The file that leads from a linked work tree, whose `.git` is a file, to the repository that it belongs to.
+/// The file that leads from a linked work tree, whose `.git` is a file, to the repository that it
+/// belongs to.
 pub(super) fn commondir_of(directory: &Path) -> Result<Option<PathBuf>, Refused> {
     let line = first_line(&directory.join(".git"))?;
     let own = line.as_deref().and_then(|line| line.strip_prefix(b"gitdir: "));
@@ -186,7 +204,9 @@ fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Refused> {
     match read(CWD, path, OFlags::empty()) {
         RuleFile::Nothing => Ok(None),
         RuleFile::Unread => Err(Refused),
-        RuleFile::Text(text) => Ok(text.split(|&byte| byte == b'\n').next().map(|line| line.trim_ascii_end().to_vec())),
+        RuleFile::Text(text) => {
+            Ok(text.split(|&byte| byte == b'\n').next().map(|line| line.trim_ascii_end().to_vec()))
+        }
     }
 }
 
@@ -197,7 +217,9 @@ fn read(directory: impl AsFd, path: &Path, flags: OFlags) -> RuleFile {
         Ok(file) => File::from(file),
         Err(Errno::NOENT | Errno::NOTDIR) => return RuleFile::Nothing,
         // In a directory that may not be entered there may be none.
-        Err(_) if rustix::fs::statat(&directory, path, AtFlags::SYMLINK_NOFOLLOW).is_err() => return RuleFile::Nothing,
+        Err(_) if rustix::fs::statat(&directory, path, AtFlags::SYMLINK_NOFOLLOW).is_err() => {
+            return RuleFile::Nothing;
+        }
         Err(_) => return RuleFile::Unread,
     };
     let all = || -> io::Result<Option<Vec<u8>>> {
@@ -227,7 +249,8 @@ fn compile(builder: &mut GitignoreBuilder, text: RuleFile) -> Result<Option<Giti
         RuleFile::Text(bytes) => bytes,
     };
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
-    for line in bytes.split(|&byte| byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok()) {
+    for line in bytes.split(|&byte| byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok())
+    {
         // As git does with a pattern that it does not understand.
         let _ = builder.add_line(None, line.strip_suffix('\r').unwrap_or(line));
     }

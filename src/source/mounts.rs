@@ -1,5 +1,6 @@
-//! What is mounted in a repository: a file system that is mounted over a directory puts other files in its place, and no directory
-//! tells of that. The system's list of mounts says when it has become another one, and what kind each of them is.
+//! What is mounted in a repository: a file system that is mounted over a directory puts other files
+//! in its place, and no directory tells of that. The system's list of mounts says when it has
+//! become another one, and what kind each of them is.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,9 +13,24 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 /// Where the system lists the mounts that this process sees.
 const LIST: &str = "/proc/self/mountinfo";
 
-/// Kinds of file systems that others can change without this machine being told: other machines, or programs that serve them.
-const REMOTE: [&str; 14] =
-    ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs", "lustre", "gpfs", "glusterfs", "virtiofs", "vboxsf", "prl_fs"];
+/// Kinds of file systems that others can change without this machine being told: other machines, or
+/// programs that serve them.
+const REMOTE: [&str; 14] = [
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "ceph",
+    "afs",
+    "lustre",
+    "gpfs",
+    "glusterfs",
+    "virtiofs",
+    "vboxsf",
+    "prl_fs",
+];
 
 /// See the module.
 #[derive(Debug)]
@@ -34,8 +50,8 @@ struct Mount {
     kind: String,
 }
 
-/// The kind of file system that others can change without this machine being told, if a repository is on such a one or has one
-/// in it.
+/// The kind of file system that others can change without this machine being told, if a repository
+/// is on such a one or has one in it.
 pub fn remote_kind(root: &Path) -> Option<String> {
     if let Ok(mounts) = Mounts::of(root) {
         return mounts.remote().map(str::to_owned);
@@ -43,8 +59,10 @@ pub fn remote_kind(root: &Path) -> Option<String> {
     #[cfg(target_os = "linux")]
     {
         // The numbers of the most common ones, for a process that may not see the list.
-        const NUMBERS: [u64; 7] = [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546, 0x517b, 0x0bd0_0bd0];
-        let number = u64::try_from(rustix::fs::statfs(root).ok()?.f_type).unwrap_or_default() & 0xffff_ffff;
+        const NUMBERS: [u64; 7] =
+            [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546, 0x517b, 0x0bd0_0bd0];
+        let number =
+            u64::try_from(rustix::fs::statfs(root).ok()?.f_type).unwrap_or_default() & 0xffff_ffff;
         NUMBERS.contains(&number).then(|| "a remote file system".to_owned())
     }
     #[cfg(not(target_os = "linux"))]
@@ -54,12 +72,18 @@ pub fn remote_kind(root: &Path) -> Option<String> {
 impl Mounts {
     /// The mounts in a repository as they are now. What changes from here on is told.
     pub fn of(root: &Path) -> io::Result<Self> {
-        let mut mounts = Self { list: File::open(LIST)?, root: root.to_path_buf(), inside: Vec::new(), around: String::new() };
+        let mut mounts = Self {
+            list: File::open(LIST)?,
+            root: root.to_path_buf(),
+            inside: Vec::new(),
+            around: String::new(),
+        };
         mounts.read()?;
         Ok(mounts)
     }
 
-    /// Whether other file systems are mounted in the repository than the last time. One system call, unless the list has changed.
+    /// Whether other file systems are mounted in the repository than the last time. One system
+    /// call, unless the list has changed.
     pub fn have_changed(&mut self) -> io::Result<bool> {
         let mut told = [PollFd::new(&self.list, PollFlags::PRI)];
         let none = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -71,10 +95,14 @@ impl Mounts {
         Ok(inside != self.inside || around != self.around)
     }
 
-    /// The kind of a file system that others can change unseen, if the repository is on such a one or has one in it.
+    /// The kind of a file system that others can change unseen, if the repository is on such a one
+    /// or has one in it.
     pub fn remote(&self) -> Option<&str> {
-        let kinds = self.inside.iter().map(|mount| mount.kind.as_str()).chain([self.around.as_str()]);
-        kinds.into_iter().find(|kind| REMOTE.contains(kind) || kind.split('.').next() == Some("fuse"))
+        let kinds =
+            self.inside.iter().map(|mount| mount.kind.as_str()).chain([self.around.as_str()]);
+        kinds
+            .into_iter()
+            .find(|kind| REMOTE.contains(kind) || kind.split('.').next() == Some("fuse"))
     }
 
     /// A directory below the repository's that another file system is mounted over.
@@ -106,12 +134,14 @@ fn is_at_or_below(path: &[u8], directory: &[u8]) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
-/// A line of the list: number, parent, device, root, mount point, options, optional fields, `-`, kind, source, options.
+/// A line of the list: number, parent, device, root, mount point, options, optional fields, `-`,
+/// kind, source, options.
 fn parse(line: &[u8]) -> Option<Mount> {
     let mut fields = line.split(|&byte| byte == b' ');
     let number = String::from_utf8_lossy(fields.next()?).into_owned();
     let point = unescaped(fields.nth(3)?);
-    let kind = String::from_utf8_lossy(fields.skip_while(|field| *field != b"-").nth(1)?).into_owned();
+    let kind =
+        String::from_utf8_lossy(fields.skip_while(|field| *field != b"-").nth(1)?).into_owned();
     Some(Mount { number, point, kind })
 }
 
@@ -120,7 +150,10 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((&byte, after)) = rest.split_first() {
-        let digits = after.get(..3).filter(|_| byte == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = after
+            .get(..3)
+            .filter(|_| byte == b'\\')
+            .and_then(|digits| std::str::from_utf8(digits).ok());
         match digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
             Some(escaped) => {
                 plain.push(escaped);
@@ -148,7 +181,11 @@ mod tests {
             ("36", &br"/srv/a b\c"[..], "fuse.sshfs")
         );
         assert_eq!(parse(b""), None);
-        assert!(is_at_or_below(b"/srv/a/b", b"/srv/a") && is_at_or_below(b"/srv/a", b"/srv/a") && is_at_or_below(b"/srv", b"/"));
+        assert!(
+            is_at_or_below(b"/srv/a/b", b"/srv/a")
+                && is_at_or_below(b"/srv/a", b"/srv/a")
+                && is_at_or_below(b"/srv", b"/")
+        );
         assert!(!is_at_or_below(b"/srv/ab", b"/srv/a") && !is_at_or_below(b"/srv", b"/srv/a"));
     }
 

@@ -1,8 +1,10 @@
-//! File names as text and back: every name on disk has one printable form, and every printable form one name. Touches no disk.
+//! File names as text and back: every name on disk has one printable form, and every printable form
+//! one name. Touches no disk.
 //!
-//! A name that is UTF-8 is its own form. In any other name each byte that is not part of UTF-8 is written `%XX`, and `%` as
-//! `%25`. A UTF-8 name that looks as if it had such an escape (`%XX` with a byte from 80 up, or an escape of that) gets one
-//! `25` more behind the `%`, and loses it on the way back. All of this is done component by component.
+//! A name that is UTF-8 is its own form. In any other name each byte that is not part of UTF-8 is
+//! written `%XX`, and `%` as `%25`. A UTF-8 name that looks as if it had such an escape (`%XX` with
+//! a byte from 80 up, or an escape of that) gets one `25` more behind the `%`, and loses it on the
+//! way back. All of this is done component by component.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -10,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use crate::model::RepoPath;
 
-/// The printable form of a relative path; `None` if it is empty or has a component that is not a plain name.
+/// The printable form of a relative path; `None` if it is empty or has a component that is not a
+/// plain name.
 pub(super) fn from_os(path: &Path) -> Option<RepoPath> {
     let mut text = String::with_capacity(path.as_os_str().len());
     for component in path.components() {

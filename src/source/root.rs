@@ -1,4 +1,5 @@
-//! The directory of a repository, held open while its files are opened below it. Nothing leads out of it.
+//! The directory of a repository, held open while its files are opened below it. Nothing leads out
+//! of it.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,15 +15,17 @@ use super::{SourceError, names, stamp, text};
 use crate::model::graph::FileStamp;
 use crate::model::{RepoPath, SkipReason};
 
-/// A repository's directory. It is opened with the first of its files, and stays open as long as this value.
+/// A repository's directory. It is opened with the first of its files, and stays open as long as
+/// this value.
 #[derive(Debug)]
 pub struct Root {
     path: PathBuf,
     directory: OnceLock<OwnedFd>,
 }
 
-/// Which directory a path leads to, whatever its name is now: a directory that was made in the place of another one has another
-/// identity. The number of an inode may come again; the time when it was made does not.
+/// Which directory a path leads to, whatever its name is now: a directory that was made in the
+/// place of another one has another identity. The number of an inode may come again; the time when
+/// it was made does not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DirectoryId {
     device: u64,
@@ -49,16 +52,28 @@ impl Root {
         &self.path
     }
 
-    /// What can be shown of a file, and searched: its text, with lines of any length, or its bytes if it is binary. At most so many.
-    pub fn read_named(&self, path: &RepoPath, at_most: u64) -> Result<Result<Vec<u8>, SkipReason>, SourceError> {
-        let failed = |source| SourceError::Open { root: self.path.clone(), path: path.clone(), source };
+    /// What can be shown of a file, and searched: its text, with lines of any length, or its bytes
+    /// if it is binary. At most so many.
+    pub fn read_named(
+        &self,
+        path: &RepoPath,
+        at_most: u64,
+    ) -> Result<Result<Vec<u8>, SkipReason>, SourceError> {
+        let failed =
+            |source| SourceError::Open { root: self.path.clone(), path: path.clone(), source };
         let file = self.open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if !metadata.is_file() {
             return Ok(Err(SkipReason::Special));
         }
-        let Ok(bytes) = read_all(&file, metadata.len(), at_most) else { return Ok(Err(SkipReason::Unreadable)) };
-        Ok(if bytes.len() as u64 > at_most { Err(SkipReason::TooLarge) } else { text::decode_for_showing(bytes) })
+        let Ok(bytes) = read_all(&file, metadata.len(), at_most) else {
+            return Ok(Err(SkipReason::Unreadable));
+        };
+        Ok(if bytes.len() as u64 > at_most {
+            Err(SkipReason::TooLarge)
+        } else {
+            text::decode_for_showing(bytes)
+        })
     }
 
     /// The stamp of a file as it is now; `None` if there is no regular file at the path.
@@ -66,22 +81,31 @@ impl Root {
         self.open_with_metadata(path).ok().map(|(_, stamp)| stamp)
     }
 
-    pub(super) fn open_with_metadata(&self, path: &RepoPath) -> Result<(File, FileStamp), SkipReason> {
+    pub(super) fn open_with_metadata(
+        &self,
+        path: &RepoPath,
+    ) -> Result<(File, FileStamp), SkipReason> {
         let file = self.open(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => SkipReason::Vanished,
-            _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => SkipReason::Symlink,
-            _ if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => SkipReason::Special,
+            _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+                SkipReason::Symlink
+            }
+            _ if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
+                SkipReason::Special
+            }
             _ => SkipReason::Unreadable,
         })?;
-        let (metadata, stamp) = stamp::taken(|| file.metadata()).map_err(|_| SkipReason::Unreadable)?;
+        let (metadata, stamp) =
+            stamp::taken(|| file.metadata()).map_err(|_| SkipReason::Unreadable)?;
         if !metadata.is_file() {
             return Err(SkipReason::Special);
         }
         Ok((file, stamp))
     }
 
-    /// Opens a file component by component without following any link: neither `..` nor a link that is put in place during the
-    /// run can lead out of the root. Does not block on pipes and devices.
+    /// Opens a file component by component without following any link: neither `..` nor a link that
+    /// is put in place during the run can lead out of the root. Does not block on pipes and
+    /// devices.
     fn open(&self, path: &RepoPath) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let file_flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -89,20 +113,34 @@ impl Root {
         let relative = names::to_os(path);
         #[cfg(target_os = "linux")]
         {
-            // The same in one step, where the system has it. If it fails, the way through the directories tells why.
+            // The same in one step, where the system has it. If it fails, the way through the
+            // directories tells why.
             let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-            if let Ok(file) = rustix::fs::openat2(root, &*relative, file_flags, Mode::empty(), resolve) {
+            if let Ok(file) =
+                rustix::fs::openat2(root, &*relative, file_flags, Mode::empty(), resolve)
+            {
                 return Ok(File::from(file));
             }
         }
-        let mut components = relative.components().map(|component| component.as_os_str()).peekable();
+        let mut components =
+            relative.components().map(|component| component.as_os_str()).peekable();
         let mut below = None;
         while let Some(name) = components.next() {
             let directory = below.as_ref().unwrap_or(root);
             if components.peek().is_none() {
-                return Ok(File::from(rustix::fs::openat(directory, name, file_flags, Mode::empty())?));
+                return Ok(File::from(rustix::fs::openat(
+                    directory,
+                    name,
+                    file_flags,
+                    Mode::empty(),
+                )?));
             }
-            below = Some(rustix::fs::openat(directory, name, flags | OFlags::DIRECTORY, Mode::empty())?);
+            below = Some(rustix::fs::openat(
+                directory,
+                name,
+                flags | OFlags::DIRECTORY,
+                Mode::empty(),
+            )?);
         }
         Err(io::Error::from(io::ErrorKind::InvalidInput))
     }
@@ -144,7 +182,13 @@ mod tests {
         for path in ["up/secret", "up/root/sub/ok", "leak", "sub", "none"] {
             assert!(open(path).is_err() || path == "sub", "{path} must not open");
         }
-        let read = |path: &str| crate::source::read(&root, &RepoPath::new(path).expect("well formed"), &Limits::default());
+        let read = |path: &str| {
+            crate::source::read(
+                &root,
+                &RepoPath::new(path).expect("well formed"),
+                &Limits::default(),
+            )
+        };
         let reason = |path: &str| read(path).text.expect_err("no text");
         assert_eq!(reason("leak"), SkipReason::Symlink);
         assert_eq!(reason("sub"), SkipReason::Special);
@@ -157,7 +201,10 @@ mod tests {
         let root = Root::new(&directory.path().join("later"));
         let path = RepoPath::new("file").expect("well formed");
         let error = root.read_named(&path, 10).expect_err("it is not there").to_string();
-        assert!(error.starts_with("cannot open file in ") && error.contains("later: No such file"), "{error}");
+        assert!(
+            error.starts_with("cannot open file in ") && error.contains("later: No such file"),
+            "{error}"
+        );
         std::fs::create_dir(root.path()).expect("created");
         std::fs::write(root.path().join("file"), "text").expect("written");
         assert_eq!(root.read_named(&path, 10).expect("it is there"), Ok(b"text".to_vec()));

@@ -1,5 +1,6 @@
-//! The files that decide what is indexed and that no walk meets: the user's settings of git, rules above the root, and what git keeps
-//! for itself of every repository. What was found of each is kept, so that another look tells whether all of them say the same.
+//! The files that decide what is indexed and that no walk meets: the user's settings of git, rules
+//! above the root, and what git keeps for itself of every repository. What was found of each is
+//! kept, so that another look tells whether all of them say the same.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -69,10 +70,12 @@ impl Rules {
         }
     }
 
-    /// Whether one of them may say something else now. One that was changed so lately that its time says nothing does.
+    /// Whether one of them may say something else now. One that was changed so lately that its time
+    /// says nothing does.
     pub fn have_changed(&self) -> bool {
         self.0.iter().any(|(path, found)| {
-            let is_known = !matches!(found, Stamped::File([.., changed_ns]) if *changed_ns == UNTRUSTED_TIME);
+            let is_known =
+                !matches!(found, Stamped::File([.., changed_ns]) if *changed_ns == UNTRUSTED_TIME);
             !is_known || look(path) != *found
         })
     }
@@ -91,6 +94,13 @@ fn look(path: &Path) -> Stamped {
     }
     let number = |number: u64| i64::from_ne_bytes(number.to_ne_bytes());
     let modified_ns = stamp::nanoseconds(found.mtime(), found.mtime_nsec());
-    let changed_ns = stamp::trusted_time(stamp::nanoseconds(found.ctime(), found.ctime_nsec()), now);
-    Stamped::File([number(found.dev()), number(found.ino()), number(found.len()), modified_ns, changed_ns])
+    let changed_ns =
+        stamp::trusted_time(stamp::nanoseconds(found.ctime(), found.ctime_nsec()), now);
+    Stamped::File([
+        number(found.dev()),
+        number(found.ino()),
+        number(found.len()),
+        modified_ns,
+        changed_ns,
+    ])
 }

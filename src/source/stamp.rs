@@ -6,22 +6,28 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::model::graph::{FileStamp, UNTRUSTED_TIME};
 
-/// The stamp of a file, without its hash, that `look` gives the metadata of. A write after that gives another stamp: where the clock is
-/// too coarse for that, the stamp equals none.
-pub(super) fn taken<E>(look: impl FnOnce() -> Result<Metadata, E>) -> Result<(Metadata, FileStamp), E> {
-    // Before the look: what is changed after it has a later time than this, up to the step of the file system's clock.
+/// The stamp of a file, without its hash, that `look` gives the metadata of. A write after that
+/// gives another stamp: where the clock is too coarse for that, the stamp equals none.
+pub(super) fn taken<E>(
+    look: impl FnOnce() -> Result<Metadata, E>,
+) -> Result<(Metadata, FileStamp), E> {
+    // Before the look: what is changed after it has a later time than this, up to the step of the
+    // file system's clock.
     let now = now_ns();
     let metadata = look()?;
     let modified_ns = nanoseconds(metadata.mtime(), metadata.mtime_nsec());
     let changed_ns = trusted_time(nanoseconds(metadata.ctime(), metadata.ctime_nsec()), now);
-    let stamp = FileStamp { size: metadata.len(), modified_ns, changed_ns, inode: metadata.ino(), hash: 0 };
+    let stamp =
+        FileStamp { size: metadata.len(), modified_ns, changed_ns, inode: metadata.ino(), hash: 0 };
     Ok((metadata, stamp))
 }
 
 /// The stamp of a file that was looked at, not before `now`.
 pub(super) fn of_stat(found: &rustix::fs::Stat, now: i64) -> FileStamp {
     // The types of the fields are other ones on other machines.
-    let time = |seconds, nanoseconds| self::nanoseconds(seconds, i64::try_from(nanoseconds).unwrap_or_default());
+    let time = |seconds, nanoseconds| {
+        self::nanoseconds(seconds, i64::try_from(nanoseconds).unwrap_or_default())
+    };
     FileStamp {
         size: u64::try_from(found.st_size).unwrap_or_default(),
         modified_ns: time(found.st_mtime, found.st_mtime_nsec),
@@ -31,9 +37,13 @@ pub(super) fn of_stat(found: &rustix::fs::Stat, now: i64) -> FileStamp {
     }
 }
 
-/// Seconds and nanoseconds since 1970 in one number; times that are out of its range are all the same.
+/// Seconds and nanoseconds since 1970 in one number; times that are out of its range are all the
+/// same.
 pub(super) fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
-    seconds.checked_mul(1_000_000_000).and_then(|whole| whole.checked_add(nanoseconds)).unwrap_or(i64::MAX)
+    seconds
+        .checked_mul(1_000_000_000)
+        .and_then(|whole| whole.checked_add(nanoseconds))
+        .unwrap_or(i64::MAX)
 }
 
 /// The time now, as stamps have it.
@@ -42,9 +52,10 @@ pub(super) fn now_ns() -> i64 {
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// The time to remember of an inode that was looked at, at `now`, and had changed last at `changed_ns`. A file system's clock moves in
-/// steps, so that a file which is written again within the step has the same time afterwards. Such a time is remembered as
-/// [`UNTRUSTED_TIME`], which equals none: the next look reads the file again and lets the hash decide.
+/// The time to remember of an inode that was looked at, at `now`, and had changed last at
+/// `changed_ns`. A file system's clock moves in steps, so that a file which is written again within
+/// the step has the same time afterwards. Such a time is remembered as [`UNTRUSTED_TIME`], which
+/// equals none: the next look reads the file again and lets the hash decide.
 pub(super) fn trusted_time(changed_ns: i64, now: i64) -> i64 {
     const FINE_STEP: i64 = 20_000_000;
     const COARSE_STEP: i64 = 2_000_000_000;
@@ -61,7 +72,11 @@ mod tests {
         let second = 1_000_000_000;
         assert_eq!(trusted_time(5 * second + 1, 9 * second), 5 * second + 1);
         assert_eq!(trusted_time(9 * second - 1, 9 * second), UNTRUSTED_TIME);
-        assert_eq!(trusted_time(8 * second, 9 * second), UNTRUSTED_TIME, "a clock with whole seconds");
+        assert_eq!(
+            trusted_time(8 * second, 9 * second),
+            UNTRUSTED_TIME,
+            "a clock with whole seconds"
+        );
         assert_eq!(trusted_time(10 * second + 1, 9 * second), UNTRUSTED_TIME, "from the future");
     }
 }

@@ -1,6 +1,7 @@
-//! The files of a repository as they were when they were looked at last, and which of them are otherwise now. A notification tells
-//! of a change through a directory that is watched; a write through memory that is mapped, or through another name of the file,
-//! changes the inode alone. Opens no file.
+//! The files of a repository as they were when they were looked at last, and which of them are
+//! otherwise now. A notification tells of a change through a directory that is watched; a write
+//! through memory that is mapped, or through another name of the file, changes the inode alone.
+//! Opens no file.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Files below a root, with the stamps that they had when they were compared with what is known of them.
+    /// Files below a root, with the stamps that they had when they were compared with what is known
+    /// of them.
     pub fn new(root: &Path, mut files: Vec<(RepoPath, FileStamp)>) -> Self {
         files.sort_by(|(a, _), (b, _)| a.cmp(b));
         files.dedup_by(|(a, _), (b, _)| a == b);
@@ -43,7 +45,9 @@ impl Sweep {
 
     /// Adds files that were compared later. Those that are there already have been looked at since.
     pub fn add(&mut self, files: Vec<(RepoPath, FileStamp)>) {
-        let is_new = |(path, _): &(RepoPath, FileStamp)| self.files.binary_search_by(|(known, _)| known.cmp(path)).is_err();
+        let is_new = |(path, _): &(RepoPath, FileStamp)| {
+            self.files.binary_search_by(|(known, _)| known.cmp(path)).is_err()
+        };
         let new: Vec<_> = files.into_iter().filter(is_new).collect();
         if !new.is_empty() {
             self.files.extend(new);
@@ -52,9 +56,9 @@ impl Sweep {
         }
     }
 
-    /// Looks at every file, one system call each, and gives those that are otherwise than the last time. A file that has changed so
-    /// lately that its time says nothing is among them each time, until its time can be trusted. With so many threads, if that many
-    /// are worth their start.
+    /// Looks at every file, one system call each, and gives those that are otherwise than the last
+    /// time. A file that has changed so lately that its time says nothing is among them each time,
+    /// until its time can be trusted. With so many threads, if that many are worth their start.
     pub fn look(&mut self, threads: usize) -> Vec<RepoPath> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         // Without a root all files are gone.
@@ -66,7 +70,11 @@ impl Sweep {
         let all_were_looked_at = std::thread::scope(|scope| {
             let mut parts = self.files.chunks_mut(share);
             let own = parts.next();
-            let start = |part| Builder::new().name("sweep".to_owned()).spawn_scoped(scope, move || look_at(root, part, begun));
+            let start = |part| {
+                Builder::new()
+                    .name("sweep".to_owned())
+                    .spawn_scoped(scope, move || look_at(root, part, begun))
+            };
             let others: Vec<_> = parts.map(start).collect();
             changed.extend(own.map(|part| look_at(root, part, begun)).unwrap_or_default());
             let mut failures = 0;
@@ -86,7 +94,11 @@ impl Sweep {
     }
 }
 
-fn look_at(root: Option<&OwnedFd>, files: &mut [(RepoPath, FileStamp)], begun: i64) -> Vec<RepoPath> {
+fn look_at(
+    root: Option<&OwnedFd>,
+    files: &mut [(RepoPath, FileStamp)],
+    begun: i64,
+) -> Vec<RepoPath> {
     let mut changed = Vec::new();
     for (path, seen) in files {
         let now = root.and_then(|root| stat(root, path, begun)).unwrap_or_default();
@@ -106,7 +118,9 @@ fn stat(root: &OwnedFd, path: &RepoPath, begun: i64) -> Option<FileStamp> {
     } else {
         rustix::fs::statat(root, plain, AtFlags::SYMLINK_NOFOLLOW)
     };
-    let found = found.ok().filter(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile)?;
+    let found = found
+        .ok()
+        .filter(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile)?;
     Some(stamp::of_stat(&found, begun))
 }
 
@@ -140,17 +154,24 @@ mod tests {
             fs::write(root.join(name), "x = 1\n").expect("written");
         }
         fs::hard_link(root.join("a.py"), &outside).expect("linked");
-        let files = ["a.py", "sub/100%41.py", "sub/gone.py"].map(|name| (path(name), FileStamp::default()));
+        let files =
+            ["a.py", "sub/100%41.py", "sub/gone.py"].map(|name| (path(name), FileStamp::default()));
         let mut sweep = Sweep::new(&root, files.to_vec());
         assert_eq!(sweep.look(1).len(), 3);
         settle(&mut sweep);
         fs::write(&outside, "x = 2\n").expect("written");
         assert_eq!(sweep.look(1), [path("a.py")], "another name of the file");
         settle(&mut sweep);
-        let before = fs::metadata(root.join("a.py")).and_then(|found| found.modified()).expect("it has a time");
+        let before = fs::metadata(root.join("a.py"))
+            .and_then(|found| found.modified())
+            .expect("it has a time");
         fs::write(root.join("a.py"), "x = 3\n").expect("written");
-        let set_back =
-            |time: SystemTime| File::options().write(true).open(root.join("a.py")).and_then(|file| file.set_modified(time));
+        let set_back = |time: SystemTime| {
+            File::options()
+                .write(true)
+                .open(root.join("a.py"))
+                .and_then(|file| file.set_modified(time))
+        };
         set_back(before).expect("it is ours");
         assert_eq!(sweep.look(1), [path("a.py")], "as large and as old as before");
         settle(&mut sweep);
@@ -165,9 +186,13 @@ mod tests {
     #[test]
     fn several_threads_find_what_one_finds() {
         let place = tempfile::tempdir().expect("a temporary directory");
-        let names: Vec<String> = (0..3 * WORTH_A_THREAD).map(|number| format!("f{number}")).collect();
+        let names: Vec<String> =
+            (0..3 * WORTH_A_THREAD).map(|number| format!("f{number}")).collect();
         names.iter().for_each(|name| drop(File::create(place.path().join(name)).expect("created")));
-        let mut sweep = Sweep::new(place.path(), names.iter().map(|name| (path(name), FileStamp::default())).collect());
+        let mut sweep = Sweep::new(
+            place.path(),
+            names.iter().map(|name| (path(name), FileStamp::default())).collect(),
+        );
         let mut found = sweep.look(8);
         found.sort();
         assert_eq!(found, sweep.files.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>());

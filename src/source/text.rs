@@ -6,7 +6,8 @@ use crate::model::{Problem, ProblemKind, SkipReason};
 
 pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The text of a file. Lines, columns and offsets refer to it; they are those of the file on disk unless that is UTF-16.
+/// The text of a file. Lines, columns and offsets refer to it; they are those of the file on disk
+/// unless that is UTF-16.
 #[derive(Debug)]
 pub struct Text {
     /// Valid UTF-8. A byte order mark is kept, so that offsets are those of the file.
@@ -25,13 +26,17 @@ pub(super) fn decode(bytes: Vec<u8>, line_limit: usize) -> Result<Text, SkipReas
     replace_foreign_bytes(&mut text)?;
     let mut start = 0;
     let ends = memchr::memchr_iter(b'\n', &text.bytes).chain([text.bytes.len()]);
-    if ends.map(|end| end - std::mem::replace(&mut start, end + 1)).any(|length| length > line_limit) {
+    if ends
+        .map(|end| end - std::mem::replace(&mut start, end + 1))
+        .any(|length| length > line_limit)
+    {
         return Err(SkipReason::LongLine);
     }
     Ok(text)
 }
 
-/// The text of bytes, whatever the length of its lines; binary data as it is, but for a mark of UTF-8.
+/// The text of bytes, whatever the length of its lines; binary data as it is, but for a mark of
+/// UTF-8.
 pub(super) fn decode_for_showing(mut bytes: Vec<u8>) -> Result<Vec<u8>, SkipReason> {
     if let Some(decoded) = utf16(&bytes) {
         return decoded.map(String::into_bytes);
@@ -54,7 +59,8 @@ fn is_binary(bytes: &[u8]) -> bool {
 /// The text of bytes that start with a mark of UTF-16; `None` for all others.
 fn utf16(bytes: &[u8]) -> Option<Result<String, SkipReason>> {
     let from_bytes: fn([u8; 2]) -> u16 = match bytes {
-        // FF FE 00 00 is the mark of UTF-32, which nobody writes source in: its zero bytes make it binary.
+        // FF FE 00 00 is the mark of UTF-32, which nobody writes source in: its zero bytes make it
+        // binary.
         [0xff, 0xfe, 0, 0, ..] => return None,
         [0xff, 0xfe, ..] => u16::from_le_bytes,
         [0xfe, 0xff, ..] => u16::from_be_bytes,
@@ -69,8 +75,8 @@ fn utf16(bytes: &[u8]) -> Option<Result<String, SkipReason>> {
     })
 }
 
-/// Puts `?` in the place of every byte that is not UTF-8 (Latin-1 and the like), so that all offsets stay. Text with more
-/// than one such byte in three is not taken for text.
+/// Puts `?` in the place of every byte that is not UTF-8 (Latin-1 and the like), so that all
+/// offsets stay. Text with more than one such byte in three is not taken for text.
 fn replace_foreign_bytes(text: &mut Text) -> Result<(), SkipReason> {
     if std::str::from_utf8(&text.bytes).is_ok() {
         return Ok(());
@@ -92,7 +98,11 @@ fn replace_foreign_bytes(text: &mut Text) -> Result<(), SkipReason> {
         return Err(SkipReason::Encoding);
     }
     text.bytes = replaced;
-    text.problems.extend(lines.map(|(first_line, last_line)| Problem { kind: ProblemKind::Encoding, first_line, last_line }));
+    text.problems.extend(lines.map(|(first_line, last_line)| Problem {
+        kind: ProblemKind::Encoding,
+        first_line,
+        last_line,
+    }));
     Ok(())
 }
 
@@ -126,14 +136,22 @@ mod tests {
         assert_eq!(text(b"\xfe\xff\xd8\x00\0a"), Err(SkipReason::Encoding), "half a pair");
         assert_eq!(text(b"\xff\xfe\0\0a\0\0\0"), Err(SkipReason::Binary), "UTF-32");
         assert_eq!(text(b"x\0y"), Err(SkipReason::Binary));
-        assert_eq!(text(b"\xe9\xe8\xe0 \xe9\xe8\xe0"), Err(SkipReason::Encoding), "hardly a byte of text");
+        assert_eq!(
+            text(b"\xe9\xe8\xe0 \xe9\xe8\xe0"),
+            Err(SkipReason::Encoding),
+            "hardly a byte of text"
+        );
     }
 
     #[test]
     fn foreign_bytes_are_replaced_one_by_one_and_reported() {
-        let decoded = decode(b"one\ncaf\xe9 au lait\n\nna\xefve\nend".to_vec(), 40).expect("mostly text");
+        let decoded =
+            decode(b"one\ncaf\xe9 au lait\n\nna\xefve\nend".to_vec(), 40).expect("mostly text");
         assert_eq!(decoded.as_str(), "one\ncaf? au lait\n\nna?ve\nend");
-        assert_eq!(decoded.problems, [Problem { kind: ProblemKind::Encoding, first_line: 2, last_line: 4 }]);
+        assert_eq!(
+            decoded.problems,
+            [Problem { kind: ProblemKind::Encoding, first_line: 2, last_line: 4 }]
+        );
     }
 
     #[test]

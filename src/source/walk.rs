@@ -1,11 +1,14 @@
-//! The one walk over a repository: which files there are. Reads ignore files and directory entries, no contents.
+//! The one walk over a repository: which files there are. Reads ignore files and directory entries,
+//! no contents.
 //!
 //! What is left out, and nothing else:
-//! - what `.gitignore` (nested, also where there is no git), `.ignore`, `.cographignore`, `.git/info/exclude` and the user's global excludes
-//!   leave out; the rules of the repository around the root count too, other directories above it do not;
-//! - directories of version control, and other check-outs of a repository inside this one (linked work trees);
-//! - hidden files that no language claims by name, and hidden directories that say they hold the state of a tool
-//!   (`CACHEDIR.TAG`, `pyvenv.cfg`).
+//! - what `.gitignore` (nested, also where there is no git), `.ignore`, `.cographignore`,
+//!   `.git/info/exclude` and the user's global excludes leave out; the rules of the repository
+//!   around the root count too, other directories above it do not;
+//! - directories of version control, and other check-outs of a repository inside this one (linked
+//!   work trees);
+//! - hidden files that no language claims by name, and hidden directories that say they hold the
+//!   state of a tool (`CACHEDIR.TAG`, `pyvenv.cfg`).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -34,7 +37,8 @@ pub struct Walk {
     pub directories: Vec<RepoPath>,
     /// Files of the tree that decide what is indexed, sorted.
     pub ignore_files: Vec<WalkedFile>,
-    /// What else decides it. Of some files or directories only: what repositories in them bring along.
+    /// What else decides it. Of some files or directories only: what repositories in them bring
+    /// along.
     pub rules: Rules,
 }
 
@@ -75,9 +79,14 @@ pub fn walk(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Walk, S
 }
 
 /// Looks at some files, and into some directories, of the repository at `root`, by the same rules.
-pub fn walk_below(root: &Path, paths: &BTreeSet<RepoPath>, cancel: &CancelToken) -> Result<Walk, SourceError> {
+pub fn walk_below(
+    root: &Path,
+    paths: &BTreeSet<RepoPath>,
+    cancel: &CancelToken,
+) -> Result<Walk, SourceError> {
     let (paths, top) = (paths.clone(), root.to_path_buf());
-    // Directories above them are met on the way, and belong to the repository if what is in them does.
+    // Directories above them are met on the way, and belong to the repository if what is in them
+    // does.
     let is_wanted = move |path: &Path| {
         let path = path.strip_prefix(&top).ok().and_then(names::from_os);
         path.is_none_or(|path| leads_to(&path, &paths))
@@ -95,10 +104,15 @@ fn leads_to(path: &RepoPath, paths: &BTreeSet<RepoPath>) -> bool {
         above = RepoPath::new(candidate.directory());
     }
     let inside = RepoPath::new(&format!("{path}/\u{1}"));
-    inside.is_some_and(|inside| paths.range(inside..).next().is_some_and(|next| next.starts_with(path)))
+    inside.is_some_and(|inside| {
+        paths.range(inside..).next().is_some_and(|next| next.starts_with(path))
+    })
 }
 
-#[expect(clippy::disallowed_methods, reason = "source is the one walker; this looks whether the root can be listed at all")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "source is the one walker; this looks whether the root can be listed at all"
+)]
 fn walk_where(
     root: &Path,
     threads: usize,
@@ -114,7 +128,9 @@ fn walk_where(
             let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
             let path = entry.path();
             let is_in = entry.depth() == 0
-                || is_wanted(path) && !filter.leaves_out(path, is_directory) && is_part_of_the_repository(entry);
+                || is_wanted(path)
+                    && !filter.leaves_out(path, is_directory)
+                    && is_part_of_the_repository(entry);
             if is_in && is_directory && entry.depth() > 0 {
                 filter.enter(path);
             }
@@ -145,10 +161,12 @@ fn walk_where(
 fn add_unread(walk: &mut Walk, root: &Path, unread: impl Iterator<Item = PathBuf>) {
     for path in unread {
         let Some(relative) = path.strip_prefix(root).ok().and_then(names::from_os) else {
-            tracing::warn!(path = %path.display(), "ignore rules were not read: no regular file of at most 1 MB");
+            tracing::warn!(path = %path.display(), "ignore rules were not read: no regular file of \
+                at most 1 MB");
             continue;
         };
-        let stamp = stamp::taken(|| path.symlink_metadata()).map(|(_, stamp)| stamp).unwrap_or_default();
+        let stamp =
+            stamp::taken(|| path.symlink_metadata()).map(|(_, stamp)| stamp).unwrap_or_default();
         walk.files.retain(|file| file.path != relative);
         walk.files.push(WalkedFile { path: relative, stamp, kind: WalkedKind::UnreadRules });
     }
@@ -171,12 +189,19 @@ fn is_part_of_the_repository(entry: &DirEntry) -> bool {
     !is_linked_work_tree(entry.path())
 }
 
-/// Whether the directory is a further check-out of some repository (`git worktree add`). A submodule is not.
-#[expect(clippy::disallowed_methods, reason = "source is the one reader of repository files; the size is checked first")]
+/// Whether the directory is a further check-out of some repository (`git worktree add`). A
+/// submodule is not.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "source is the one reader of repository files; the size is checked first"
+)]
 fn is_linked_work_tree(directory: &Path) -> bool {
     let file = directory.join(".git");
-    let is_file = file.symlink_metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() < 4096);
-    is_file && fs::read_to_string(&file).is_ok_and(|text| text.starts_with("gitdir:") && text.contains("/worktrees/"))
+    let is_file =
+        file.symlink_metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() < 4096);
+    is_file
+        && fs::read_to_string(&file)
+            .is_ok_and(|text| text.starts_with("gitdir:") && text.contains("/worktrees/"))
 }
 
 /// Makes one collector a thread; all put what they found together at their end.
@@ -208,8 +233,12 @@ impl ParallelVisitor for Collector<'_> {
             return WalkState::Quit;
         }
         match entry {
-            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => self.directory(&entry),
-            Ok(entry) if RULES.iter().any(|name| entry.file_name() == *name) => self.ignore_file(&entry),
+            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => {
+                self.directory(&entry)
+            }
+            Ok(entry) if RULES.iter().any(|name| entry.file_name() == *name) => {
+                self.ignore_file(&entry)
+            }
             Ok(entry) => self.own.files.extend(self.file(&entry)),
             Err(error) => self.own.files.extend(self.failure(&error)),
         }
@@ -233,7 +262,8 @@ impl Collector<'_> {
 
     /// Notes a file that has rules. A language may claim it by name as well.
     fn ignore_file(&mut self, entry: &DirEntry) {
-        if let (Some(path), Ok((_, stamp))) = (self.path(entry), stamp::taken(|| entry.metadata())) {
+        if let (Some(path), Ok((_, stamp))) = (self.path(entry), stamp::taken(|| entry.metadata()))
+        {
             self.own.ignore_files.push(WalkedFile { path, stamp, kind: WalkedKind::File });
         }
         self.own.files.extend(self.file(entry));
@@ -255,7 +285,9 @@ impl Collector<'_> {
         match stamp::taken(|| entry.metadata()) {
             Ok((_, stamp)) => Some(WalkedFile { path, stamp, kind }),
             Err(error) if is_not_found(&error) => None,
-            Err(_) => Some(WalkedFile { path, stamp: FileStamp::default(), kind: WalkedKind::Unreadable }),
+            Err(_) => {
+                Some(WalkedFile { path, stamp: FileStamp::default(), kind: WalkedKind::Unreadable })
+            }
         }
     }
 
@@ -264,7 +296,8 @@ impl Collector<'_> {
         if is_not_found(error) {
             return None;
         }
-        let path = path_of(error).and_then(|path| names::from_os(path.strip_prefix(self.root).ok()?));
+        let path =
+            path_of(error).and_then(|path| names::from_os(path.strip_prefix(self.root).ok()?));
         if path.is_none() {
             tracing::warn!(%error, "an entry of the repository could not be looked at");
         }
@@ -293,7 +326,9 @@ fn is_not_found(error: &ignore::Error) -> bool {
 fn path_of(error: &ignore::Error) -> Option<&Path> {
     match error {
         ignore::Error::WithPath { path, .. } => Some(path),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            path_of(err)
+        }
         ignore::Error::Partial(errors) => errors.iter().find_map(path_of),
         _ => None,
     }

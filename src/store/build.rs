@@ -1,7 +1,9 @@
-//! A graph becomes the next generation: written beside the others under a temporary name, synced, renamed into place.
+//! A graph becomes the next generation: written beside the others under a temporary name, synced,
+//! renamed into place.
 //!
-//! Nobody sees the file before it is whole, so that it needs no journal; whoever reads an older generation keeps reading it.
-//! SQLite makes the tables and opens what becomes of them; in between they are filled page by page, each written once.
+//! Nobody sees the file before it is whole, so that it needs no journal; whoever reads an older
+//! generation keeps reading it. SQLite makes the tables and opens what becomes of them; in between
+//! they are filled page by page, each written once.
 
 pub(super) mod btree;
 pub(super) mod bulk_loader;
@@ -43,7 +45,8 @@ pub struct BuildInfo<'a> {
     pub fingerprint: u64,
     /// When the build began: its duration is stored.
     pub started: Instant,
-    /// The largest file that may be made, if there is a bound: beyond it the build fails as on a full disk.
+    /// The largest file that may be made, if there is a bound: beyond it the build fails as on a
+    /// full disk.
     pub max_bytes: Option<u64>,
 }
 
@@ -61,7 +64,8 @@ pub struct Published {
 impl Published {
     /// A store that was changed in place.
     pub fn in_place(identity: Identity, path: PathBuf) -> Result<Self, StoreError> {
-        let file = fs::metadata(&path).map_err(|error| StoreError::from_io("looking at store", &path, &error))?;
+        let file = fs::metadata(&path)
+            .map_err(|error| StoreError::from_io("looking at store", &path, &error))?;
         Ok(Self { identity, path, bytes: file.len() })
     }
 
@@ -71,9 +75,13 @@ impl Published {
     }
 }
 
-/// Writes a graph as the repository's next generation, see [`publish_files`]. For tests alone, which make up graphs that no
-/// sources have: a build writes files as they come.
-pub fn publish(lock: &WriterLock, graph: &Graph, info: &BuildInfo<'_>) -> Result<Published, StoreError> {
+/// Writes a graph as the repository's next generation, see [`publish_files`]. For tests alone,
+/// which make up graphs that no sources have: a build writes files as they come.
+pub fn publish(
+    lock: &WriterLock,
+    graph: &Graph,
+    info: &BuildInfo<'_>,
+) -> Result<Published, StoreError> {
     lock.remove_leftovers();
     let files = graph.files.iter().enumerate().map(|(place, record)| {
         let found = graph.resolutions.get(place).cloned().unwrap_or_default();
@@ -82,8 +90,9 @@ pub fn publish(lock: &WriterLock, graph: &Graph, info: &BuildInfo<'_>) -> Result
     publish_files(lock, Outline::of(graph), files, info)
 }
 
-/// Writes files as the repository's next generation and removes those that it supersedes. On failure everything is as before.
-/// The files come in order, one at a time: more than one is not needed.
+/// Writes files as the repository's next generation and removes those that it supersedes. On
+/// failure everything is as before. The files come in order, one at a time: more than one is not
+/// needed.
 pub fn publish_files(
     lock: &WriterLock,
     outline: Outline,
@@ -95,10 +104,11 @@ pub fn publish_files(
     let temporary = location.temporary_path(generation);
     let identity = Identity { uid: random_number(), generation };
     let path = location.generation_path(generation);
-    let result = build((&temporary, location.root()), identity, (outline, files), info).and_then(|bytes| {
-        put_in_place(&temporary, &path, location.directory())?;
-        Ok(Published { identity, path, bytes })
-    });
+    let result =
+        build((&temporary, location.root()), identity, (outline, files), info).and_then(|bytes| {
+            put_in_place(&temporary, &path, location.directory())?;
+            Ok(Published { identity, path, bytes })
+        });
     if result.is_ok() {
         lock.remove_superseded(generation);
     } else {
@@ -115,7 +125,11 @@ fn next_generation(location: &Location) -> Result<u64, StoreError> {
     Ok(newest.max(state) + 1)
 }
 
-pub(super) fn put_in_place(temporary: &Path, path: &Path, directory: &Path) -> Result<(), StoreError> {
+pub(super) fn put_in_place(
+    temporary: &Path,
+    path: &Path,
+    directory: &Path,
+) -> Result<(), StoreError> {
     let failed = |error| StoreError::from_io("publishing store", path, &error);
     fs::rename(temporary, path).map_err(failed)?;
     // The name is durable only when the directory is.
@@ -126,15 +140,25 @@ pub(super) fn put_in_place(temporary: &Path, path: &Path, directory: &Path) -> R
 fn build(
     (path, root): (&Path, &Path),
     identity: Identity,
-    (outline, files): (Outline, impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>>),
+    (outline, files): (
+        Outline,
+        impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>>,
+    ),
     info: &BuildInfo<'_>,
 ) -> Result<u64, StoreError> {
     let io = |error| StoreError::from_io(WRITING, path, &error);
     let sqlite = |error| StoreError::from_sqlite(WRITING, path, &error);
     // Created here rather than by SQLite, which does not say why it cannot.
-    let file = ownership::options().create(true).truncate(true).read(true).write(true).open(path).map_err(io)?;
+    let file = ownership::options()
+        .create(true)
+        .truncate(true)
+        .read(true)
+        .write(true)
+        .open(path)
+        .map_err(io)?;
     let roots = begin(path, info).map_err(sqlite)?;
-    let too_large = |detail: String| StoreError::new(StoreErrorKind::TooLarge, WRITING, path, detail);
+    let too_large =
+        |detail: String| StoreError::new(StoreErrorKind::TooLarge, WRITING, path, detail);
     let texts = Texts::default();
     let mut numbering = Numbering::new(outline, &texts).map_err(too_large)?;
     let rows = BulkRows::new(&file, roots, info.max_bytes).map_err(io)?;
@@ -147,7 +171,8 @@ fn build(
         numbering.take_in(&texts, (&record, &found), &sites).map_err(too_large)?;
         writer.names(&numbering.names[written..]).map_err(io)?;
         written = numbering.names.len();
-        site_total += u64::from(writer.file(&numbering, place, (&record, &found), &sites).map_err(io)?);
+        site_total +=
+            u64::from(writer.file(&numbering, place, (&record, &found), &sites).map_err(io)?);
     }
     // What all files together say.
     writer.other_names(&numbering).map_err(io)?;
@@ -161,8 +186,8 @@ fn build(
 
 const WRITING: &str = "writing store";
 
-/// Makes the tables and indexes, and fills those that are the same for every graph; says where the others begin. Nothing is
-/// held open: the others are filled without SQLite.
+/// Makes the tables and indexes, and fills those that are the same for every graph; says where the
+/// others begin. Nothing is held open: the others are filled without SQLite.
 fn begin(path: &Path, info: &BuildInfo<'_>) -> rusqlite::Result<Roots> {
     let connection = open(path)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -226,7 +251,8 @@ fn signed(number: u64) -> i64 {
     i64::from_ne_bytes(number.to_ne_bytes())
 }
 
-/// A number that no other store has. The standard library seeds its hashers from the system's randomness.
+/// A number that no other store has. The standard library seeds its hashers from the system's
+/// randomness.
 fn random_number() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());

@@ -1,4 +1,5 @@
-//! The format of a store: schema, views, statements, rows, columns, the segment, and where the files are.
+//! The format of a store: schema, views, statements, rows, columns, the segment, and where the
+//! files are.
 
 pub(super) mod columns;
 pub(super) mod error;

@@ -7,6 +7,7 @@ pub(super) mod name_cache;
 pub(super) mod order;
 pub(super) mod path_table;
 pub(super) mod pool;
+mod row_decoder;
 pub(super) mod sandbox;
 pub(super) mod site_cache;
 pub(super) mod snapshot;

@@ -3,5 +3,6 @@
 pub(super) mod amendment;
 pub(super) mod delta;
 pub(super) mod existing_keys;
+mod last_keys;
 pub(super) mod ref_counts;
 pub(super) mod restamp;

@@ -69,7 +69,9 @@ mod linux {
     use std::os::unix::ffi::OsStrExt;
 
     use rustix::event::{PollFd, PollFlags, poll};
-    use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init, remove_watch};
+    use rustix::fs::inotify::{
+        CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init, remove_watch,
+    };
     use rustix::io::Errno;
 
     use super::{Bell, Event, OwnedFd, Path, What, io};
@@ -84,7 +86,8 @@ mod linux {
             Ok(Self(init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?))
         }
 
-        /// Watches a directory and gives the number of the watch. A directory that is watched keeps its number.
+        /// Watches a directory and gives the number of the watch. A directory that is watched keeps
+        /// its number.
         pub(in crate::watch) fn watch(&self, directory: &Path) -> io::Result<i32> {
             let what = WatchFlags::ATTRIB
                 | WatchFlags::CREATE
@@ -110,10 +113,16 @@ mod linux {
             loop {
                 match reader.next() {
                     Ok(event) => {
-                        let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()).to_owned());
+                        let name = event
+                            .file_name()
+                            .map(|name| OsStr::from_bytes(name.to_bytes()).to_owned());
                         let flags = event.events();
-                        let event =
-                            Event { watch: event.wd(), is_directory: flags.contains(ReadFlags::ISDIR), what: what(flags), name };
+                        let event = Event {
+                            watch: event.wd(),
+                            is_directory: flags.contains(ReadFlags::ISDIR),
+                            what: what(flags),
+                            name,
+                        };
                         // A file that is written in pieces.
                         if events.last() != Some(&event) {
                             events.push(event);
@@ -129,9 +138,14 @@ mod linux {
         /// Waits until there is something in the queue. False if the bell rang first.
         pub(in crate::watch) fn wait(&self, bell: &Bell) -> io::Result<bool> {
             loop {
-                let mut ends = [PollFd::new(&self.0, PollFlags::IN), PollFd::new(&bell.listens, PollFlags::IN)];
+                let mut ends = [
+                    PollFd::new(&self.0, PollFlags::IN),
+                    PollFd::new(&bell.listens, PollFlags::IN),
+                ];
                 match poll(&mut ends, None) {
-                    Ok(_) => return Ok(ends[1].revents().is_empty() && !ends[0].revents().is_empty()),
+                    Ok(_) => {
+                        return Ok(ends[1].revents().is_empty() && !ends[0].revents().is_empty());
+                    }
                     Err(Errno::INTR) => {}
                     Err(error) => return Err(error.into()),
                 }
@@ -149,7 +163,12 @@ mod linux {
             What::Overflow
         } else if flags.intersects(ReadFlags::IGNORED | ReadFlags::UNMOUNT) {
             What::Unwatched
-        } else if flags.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF) {
+        } else if flags.intersects(
+            ReadFlags::DELETE
+                | ReadFlags::MOVED_FROM
+                | ReadFlags::DELETE_SELF
+                | ReadFlags::MOVE_SELF,
+        ) {
             What::Gone
         } else {
             What::Changed
@@ -162,8 +181,8 @@ pub(super) use elsewhere::Queue;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    //! Systems whose notifications cannot be read at the moment of a question: repositories are not watched there, and every
-    //! question compares sizes and times.
+    //! Systems whose notifications cannot be read at the moment of a question: repositories are not
+    //! watched there, and every question compares sizes and times.
 
     use super::{Bell, Event, Path, io};
 

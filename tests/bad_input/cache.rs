@@ -1,5 +1,5 @@
-//! The cache directory: read-only, full, or with files in it that are no stores. Whatever happens, the store that was there
-//! before is still there, and a file that is none of ours is left alone.
+//! The cache directory: read-only, full, or with files in it that are no stores. Whatever happens,
+//! the store that was there before is still there, and a file that is none of ours is left alone.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,10 +15,15 @@ use super::setup::{Repository, program, program_with_few_rights, set_mode, stder
 
 /// An indexed repository: the directory of its stores, and its store.
 fn indexed(repository: &Repository) -> (PathBuf, PathBuf) {
-    let output = program(&repository.beside("cache")).arg("index").arg(repository.root()).output().expect("the program starts");
+    let output = program(&repository.beside("cache"))
+        .arg("index")
+        .arg(repository.root())
+        .output()
+        .expect("the program starts");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let location = Location::new(&repository.beside("cache"), &repository.root());
-    let newest = *location.generations().expect("it is a directory").first().expect("there is a store");
+    let newest =
+        *location.generations().expect("it is a directory").first().expect("there is a store");
     (location.directory().to_path_buf(), location.generation_path(newest))
 }
 
@@ -26,13 +31,21 @@ fn indexed(repository: &Repository) -> (PathBuf, PathBuf) {
 fn open_for_reading(directory: &Path) {
     let cache = directory.parent().expect("it is in the cache");
     set_mode(cache, 0o755);
-    fs::read_dir(directory).expect("it is ours").flatten().for_each(|file| set_mode(&file.path(), 0o644));
+    fs::read_dir(directory)
+        .expect("it is ours")
+        .flatten()
+        .for_each(|file| set_mode(&file.path(), 0o644));
     set_mode(directory, 0o555);
 }
 
 fn source(number: usize) -> String {
     (0..number)
-        .map(|number| format!("def function_{number}():\n    return 'a text that needs room in the store {number}'\n\n"))
+        .map(|number| {
+            format!(
+                "def function_{number}():\n    return 'a text that needs room in the \
+                               store {number}'\n\n"
+            )
+        })
         .collect()
 }
 
@@ -49,7 +62,10 @@ fn a_cache_that_cannot_be_written_is_named() {
         .expect("the program starts");
     assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
     let message = stderr(&output);
-    assert!(message.contains(&cache.display().to_string()) && message.contains("COGRAPH_CACHE_DIR"), "{message}");
+    assert!(
+        message.contains(&cache.display().to_string()) && message.contains("COGRAPH_CACHE_DIR"),
+        "{message}"
+    );
     assert_eq!(fs::read_dir(&cache).expect("it is ours").count(), 0);
 }
 
@@ -65,13 +81,18 @@ fn a_cache_that_cannot_be_written_is_read_with_what_its_stores_are_shared_by_and
         }
         open_for_reading(&directory);
         for question in ["a", "b"] {
-            let output = program_with_few_rights(&repository.beside("."), &repository.beside("cache"))
-                .args(["search", question, "--root"])
-                .arg(repository.root())
-                .output()
-                .expect("the program starts");
+            let output =
+                program_with_few_rights(&repository.beside("."), &repository.beside("cache"))
+                    .args(["search", question, "--root"])
+                    .arg(repository.root())
+                    .output()
+                    .expect("the program starts");
             let answer = stdout(&output);
-            assert!(answer.contains("generation 1, up to date"), "{is_alone}: {answer}{}", stderr(&output));
+            assert!(
+                answer.contains("generation 1, up to date"),
+                "{is_alone}: {answer}{}",
+                stderr(&output)
+            );
             assert_eq!(answer.contains("function a()"), question == "a", "{answer}");
         }
         assert_eq!(store.with_extension("db-shm").exists(), !is_alone, "nothing can be made there");
@@ -89,15 +110,26 @@ fn an_index_that_cannot_be_renewed_is_not_exported() {
     open_for_reading(&directory);
     let export = || {
         let arguments = ["export", "calls", "--root"];
-        let mut program = program_with_few_rights(&repository.beside("."), &repository.beside("cache"));
+        let mut program =
+            program_with_few_rights(&repository.beside("."), &repository.beside("cache"));
         program.args(arguments).arg(repository.root()).output().expect("the program starts")
     };
     let output = export();
-    assert_eq!((output.status.code(), stdout(&output).lines().count()), (Some(0), 1), "{}", stderr(&output));
+    assert_eq!(
+        (output.status.code(), stdout(&output).lines().count()),
+        (Some(0), 1),
+        "{}",
+        stderr(&output)
+    );
     repository.write("a.py", b"def b():\n    b()\n");
     let output = export();
     set_mode(&directory, 0o755);
-    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(3), ""), "{}", stderr(&output));
+    assert_eq!(
+        (output.status.code(), stdout(&output).as_str()),
+        (Some(3), ""),
+        "{}",
+        stderr(&output)
+    );
     let message = stderr(&output);
     assert!(message.contains("1 file not indexed") && message.contains("hint:"), "{message}");
 }
@@ -107,7 +139,10 @@ fn modes(place: &Path) -> Vec<(PathBuf, u32)> {
     let found = fs::symlink_metadata(place).expect("it is there");
     let mut found_below = vec![(place.to_path_buf(), found.permissions().mode() & 0o777)];
     if found.is_dir() {
-        fs::read_dir(place).expect("readable").flatten().for_each(|entry| found_below.extend(modes(&entry.path())));
+        fs::read_dir(place)
+            .expect("readable")
+            .flatten()
+            .for_each(|entry| found_below.extend(modes(&entry.path())));
     }
     found_below
 }
@@ -132,7 +167,9 @@ fn nobody_else_can_look_into_the_cache() {
         assert_eq!(mode & 0o077, 0, "{} has {mode:o}", path.display());
     }
     // One that was made for all to read is closed when it is written the next time.
-    let directory = Location::new(&repository.beside("cache/of/mine"), &repository.root()).directory().to_path_buf();
+    let directory = Location::new(&repository.beside("cache/of/mine"), &repository.root())
+        .directory()
+        .to_path_buf();
     set_mode(&directory, 0o755);
     repository.write("a.py", b"def b():\n    pass\n");
     index();
@@ -145,10 +182,19 @@ fn a_cache_that_any_user_may_write_is_refused() {
     let cache = repository.beside("cache");
     fs::create_dir(&cache).expect("created");
     set_mode(&cache, 0o777);
-    let run = |words: &[&str]| program(&cache).args(words).current_dir(repository.root()).output().expect("the program starts");
+    let run = |words: &[&str]| {
+        program(&cache)
+            .args(words)
+            .current_dir(repository.root())
+            .output()
+            .expect("the program starts")
+    };
     let output = run(&["index"]);
     assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
-    assert!(stderr(&output).contains("any user may write it (mode 777)") && stderr(&output).contains("hint:"));
+    assert!(
+        stderr(&output).contains("any user may write it (mode 777)")
+            && stderr(&output).contains("hint:")
+    );
     assert!(stdout(&run(&["doctor"])).contains("any user may write it"));
     assert_eq!(fs::read_dir(&cache).expect("it is ours").count(), 0);
     // In a directory for temporary files nobody can put something in the place of another's.
@@ -161,26 +207,43 @@ fn a_cache_of_another_user_is_refused() {
     const SOMEBODY: u32 = 54_321;
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
     let (directory, _) = indexed(&repository);
-    // Only the superuser can give files away. For anybody else the superuser's directories are no place to write.
+    // Only the superuser can give files away. For anybody else the superuser's directories are no
+    // place to write.
     let (cache, owner) = match std::os::unix::fs::chown(&directory, Some(SOMEBODY), None) {
         Ok(()) => (repository.beside("cache"), SOMEBODY),
         Err(_) => (PathBuf::from("/"), 0),
     };
     for words in [["search", "a"], ["index", "--force"]] {
         let mut command = program(&cache);
-        let output = command.args(words).current_dir(repository.root()).output().expect("the program starts");
+        let output = command
+            .args(words)
+            .current_dir(repository.root())
+            .output()
+            .expect("the program starts");
         assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
         let message = stderr(&output);
-        assert!(message.contains(&format!("it belongs to user {owner}")) || owner == 0, "{message}");
+        assert!(
+            message.contains(&format!("it belongs to user {owner}")) || owner == 0,
+            "{message}"
+        );
     }
 }
 
 #[test]
 fn a_cache_that_is_a_file_is_named() {
-    let repository = Repository::with(&[("a.py", b"def a():\n    pass\n"), ("../cache", b"not a directory")]);
-    let output = program(&repository.beside("cache")).arg("index").arg(repository.root()).output().expect("the program starts");
+    let repository =
+        Repository::with(&[("a.py", b"def a():\n    pass\n"), ("../cache", b"not a directory")]);
+    let output = program(&repository.beside("cache"))
+        .arg("index")
+        .arg(repository.root())
+        .output()
+        .expect("the program starts");
     assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
-    assert!(stderr(&output).contains(&repository.beside("cache").display().to_string()), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains(&repository.beside("cache").display().to_string()),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
@@ -189,7 +252,8 @@ fn a_full_disk_leaves_the_store_as_it_was() {
     let (directory, store) = indexed(&repository);
     let before = fs::read(&store).expect("it is there");
     repository.write("b.py", source(4_000).as_bytes());
-    // No file may grow beyond 256 blocks: writing fails as on a full disk. The signal that comes with it is ignored.
+    // No file may grow beyond 256 blocks: writing fails as on a full disk. The signal that comes
+    // with it is ignored.
     let script = "trap '' XFSZ; ulimit -f 256; exec \"$0\" index \"$1\"";
     let output = Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_cograph")])
@@ -197,9 +261,15 @@ fn a_full_disk_leaves_the_store_as_it_was() {
         .env("COGRAPH_CACHE_DIR", repository.beside("cache"))
         .output()
         .expect("there is a shell");
-    assert_eq!((output.status.code(), output.status.signal()), (Some(3), None), "{}", stdout(&output));
+    assert_eq!(
+        (output.status.code(), output.status.signal()),
+        (Some(3), None),
+        "{}",
+        stdout(&output)
+    );
     assert!(
-        stderr(&output).contains(&directory.display().to_string()) && stderr(&output).contains("hint:"),
+        stderr(&output).contains(&directory.display().to_string())
+            && stderr(&output).contains("hint:"),
         "{}",
         stderr(&output)
     );

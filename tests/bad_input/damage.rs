@@ -1,7 +1,9 @@
-//! Random damage to what is read from a cache: packed facts, pages of a store, the segment. Whatever the bytes are, reading them ends
-//! promptly with a value or an error; what has a checksum is made anew and says what a fresh index says.
+//! Random damage to what is read from a cache: packed facts, pages of a store, the segment.
+//! Whatever the bytes are, reading them ends promptly with a value or an error; what has a checksum
+//! is made anew and says what a fresh index says.
 //!
-//! `PROPTEST_CASES=10000` runs longer. What has failed once is kept in `damage.seeds` and tried first.
+//! `PROPTEST_CASES=10000` runs longer. What has failed once is kept in `damage.seeds` and tried
+//! first.
 
 use std::fs;
 use std::path::PathBuf;
@@ -26,9 +28,13 @@ use crate::incremental::dump;
 const TIME: Duration = Duration::from_secs(1);
 const MEMORY_KIB: usize = 256 << 10;
 
-const SOURCE: &str = "import os\n\nclass Base:\n    \"\"\"What others extend.\"\"\"\n    def run(self, count: int = 3) -> 'Base':\n        return self\n\n\
-    class Other(Base):\n    kind = 'other'\n    def run(self, count=4):\n        for n in range(count):\n            super().run(n).run()\n        return os.path.join('a', self.kind)\n\n\
-    def main(*rest, **named):\n    made = [Other() for _ in rest]\n    return made[0].run() if made else Base().run(1)\n";
+const SOURCE: &str = "import os\n\nclass Base:\n    \"\"\"What others extend.\"\"\"\n    \
+                      def run(self, count: int = 3) -> 'Base':\n        return self\n\n\
+                      class Other(Base):\n    kind = 'other'\n    def run(self, count=4):\n        \
+                      for n in range(count):\n            super().run(n).run()\n        \
+                      return os.path.join('a', self.kind)\n\n\
+                      def main(*rest, **named):\n    made = [Other() for _ in rest]\n    \
+                      return made[0].run() if made else Base().run(1)\n";
 
 /// Bytes that take the place of others, further bytes, or the end of all that comes after.
 #[derive(Clone, Debug)]
@@ -39,7 +45,12 @@ enum Damage {
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
-    let bytes = || proptest::collection::vec(prop_oneof![Just(0_u8), Just(0xff), Just(0x80), any::<u8>()], 1..24);
+    let bytes = || {
+        proptest::collection::vec(
+            prop_oneof![Just(0_u8), Just(0xff), Just(0x80), any::<u8>()],
+            1..24,
+        )
+    };
     prop_oneof![
         6 => (any::<Index>(), bytes()).prop_map(|(at, bytes)| Damage::Put(at, bytes)),
         2 => (any::<Index>(), bytes()).prop_map(|(at, bytes)| Damage::Insert(at, bytes)),
@@ -68,14 +79,20 @@ fn damaged(bytes: &[u8], changes: &[Damage]) -> Vec<u8> {
 
 fn settings(share: u32) -> ProptestConfig {
     let usual = ProptestConfig::default();
-    let failure_persistence = Some(Box::new(FileFailurePersistence::Direct("tests/bad_input/damage.seeds")) as Box<_>);
-    ProptestConfig { cases: usual.cases.div_ceil(share), failure_persistence, max_shrink_iters: 200, ..usual }
+    let failure_persistence =
+        Some(Box::new(FileFailurePersistence::Direct("tests/bad_input/damage.seeds")) as Box<_>);
+    ProptestConfig {
+        cases: usual.cases.div_ceil(share),
+        failure_persistence,
+        max_shrink_iters: 200,
+        ..usual
+    }
 }
 
 /// The facts of a file as they travel and are kept: words, and bytes in their terms.
 fn packed() -> (Vec<u8>, Vec<u8>) {
-    let python =
-        grammar::detect(&RepoPath::new("a.py").expect("a path"), SOURCE.as_bytes(), &[]).expect("a language with this ending");
+    let python = grammar::detect(&RepoPath::new("a.py").expect("a path"), SOURCE.as_bytes(), &[])
+        .expect("a language with this ending");
     let limits = ExtractLimits::default();
     let mut writer = Writer::default();
     facts::write(&mut writer, &extract(python, "a.py", SOURCE.as_bytes(), limits));
@@ -89,7 +106,8 @@ fn indexed() -> (Repository, Vec<PathBuf>) {
     for number in 0..40 {
         repository.write(
             &format!("m{number}.py"),
-            format!("from a import main\n\ndef f{number}():\n    return main({number})\n").as_bytes(),
+            format!("from a import main\n\ndef f{number}():\n    return main({number})\n")
+                .as_bytes(),
         );
     }
     drop(repository.store());

@@ -32,18 +32,23 @@ fn encodings_are_read_or_reported() {
     assert_eq!(skipped(&store, "foreign.py"), SkipReason::Encoding);
 
     let problems = store.problems_of(file(&store, "latin1.py").key).expect("the store can be read");
-    let places: Vec<_> = problems.iter().map(|row| (row.problem.kind, row.problem.first_line, row.problem.last_line)).collect();
+    let places: Vec<_> = problems
+        .iter()
+        .map(|row| (row.problem.kind, row.problem.first_line, row.problem.last_line))
+        .collect();
     assert_eq!(places, [(ProblemKind::Encoding, 1, 3)]);
 
     let crlf = symbol_rows(&store, "crlf.py");
-    let lines: Vec<_> = crlf.iter().map(|symbol| (symbol.name_at.line, symbol.name_at.column)).collect();
+    let lines: Vec<_> =
+        crlf.iter().map(|symbol| (symbol.name_at.line, symbol.name_at.column)).collect();
     assert_eq!(lines, [(1, 4), (4, 4)], "a carriage return is no line of its own");
 }
 
 #[test]
 fn binary_data_under_any_name_is_skipped() {
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
-    let store = Repository::with(&[("picture.png", png), ("picture.py", png), ("tool", png)]).store();
+    let store =
+        Repository::with(&[("picture.png", png), ("picture.py", png), ("tool", png)]).store();
     assert_eq!(skipped(&store, "picture.png"), SkipReason::NoLanguage);
     assert_eq!(skipped(&store, "picture.py"), SkipReason::Binary);
     assert_eq!(skipped(&store, "tool"), SkipReason::NoLanguage);
@@ -51,9 +56,11 @@ fn binary_data_under_any_name_is_skipped() {
 
 #[test]
 fn a_module_that_cannot_be_read_costs_its_importers_nothing() {
-    let app = b"import broken\nfrom broken import part\nimport broken as other\n\ndef run():\n    broken.run()\n    part()\n    \
+    let app = b"import broken\nfrom broken import part\nimport broken as other\n\ndef run():\n    \
+                broken.run()\n    part()\n    \
                 other.deep.call()\n";
-    let store = Repository::with(&[("broken.py", b"def run():\0\n    pass\n"), ("app.py", app)]).store();
+    let store =
+        Repository::with(&[("broken.py", b"def run():\0\n    pass\n"), ("app.py", app)]).store();
     assert_eq!(skipped(&store, "broken.py"), SkipReason::Binary);
     let sites = store.sites_of(&file(&store, "app.py")).expect("the store can be read");
     let steps: Vec<_> = sites.iter().map(|site| site.step).collect();
@@ -83,13 +90,18 @@ fn five_megabytes_on_one_line_are_skipped_for_their_size_and_a_shorter_line_for_
 #[test]
 fn ten_thousand_nested_brackets_are_reported_in_every_language() {
     let deep = "(".repeat(10_000);
-    let lines: String = deep.as_bytes().chunks(100).map(|line| format!("{}\n", String::from_utf8_lossy(line))).collect();
+    let lines: String = deep
+        .as_bytes()
+        .chunks(100)
+        .map(|line| format!("{}\n", String::from_utf8_lossy(line)))
+        .collect();
     let closed = format!("{lines}1{}", lines.replace('(', ")"));
     let mut languages = 0;
     for language in cograph::grammar::all() {
         let Some(extension) = an_extension(language.name) else { continue };
         languages += 1;
-        // To a format of text or data, and outside of the marks of a language that lies in one, brackets are text.
+        // To a format of text or data, and outside of the marks of a language that lies in one,
+        // brackets are text.
         let is_code = language.tier() == cograph::grammar::Tier::Full;
         for (kind, text) in [("open", &lines), ("closed", &closed)] {
             let name = format!("{kind}.{extension}");
@@ -97,10 +109,18 @@ fn ten_thousand_nested_brackets_are_reported_in_every_language() {
             let file = file(&store, &name);
             assert_eq!(file.skipped, None, "{} {kind}", language.name);
             let problems = store.problems_of(file.key).expect("the store can be read");
-            assert!(!problems.is_empty() || !is_code, "{} {kind}: the region is reported", language.name);
+            assert!(
+                !problems.is_empty() || !is_code,
+                "{} {kind}: the region is reported",
+                language.name
+            );
         }
     }
-    assert_eq!(languages, cograph::grammar::all().len(), "every language has an extension in this list");
+    assert_eq!(
+        languages,
+        cograph::grammar::all().len(),
+        "every language has an extension in this list"
+    );
     assert!(languages > 0);
 }
 
@@ -109,7 +129,8 @@ fn an_extension(language: &str) -> Option<&'static str> {
     let known = cograph::grammar::by_name(language).expect("it is in the table");
     known.manifest.detect.extensions.iter().map(String::as_str).find(|extension| {
         let path = cograph::model::RepoPath::new(&format!("x.{extension}")).expect("a plain name");
-        cograph::grammar::detect(&path, &[], &[]).is_some_and(|id| cograph::grammar::language(id).name == language)
+        cograph::grammar::detect(&path, &[], &[])
+            .is_some_and(|id| cograph::grammar::language(id).name == language)
     })
 }
 
@@ -133,7 +154,8 @@ fn links_are_recorded_and_not_followed() {
 fn pipes_are_recorded_and_do_not_block() {
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
     let pipe = repository.root().join("pipe.py");
-    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o644.into(), 0).expect("a pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o644.into(), 0)
+        .expect("a pipe");
     let store = repository.store();
     assert_eq!(skipped(&store, "pipe.py"), SkipReason::Special);
     assert_eq!(symbols(&store, "a.py"), ["a"]);
@@ -142,7 +164,9 @@ fn pipes_are_recorded_and_do_not_block() {
 #[test]
 fn names_that_are_not_utf8_have_a_path_and_are_read() {
     let repository = Repository::new();
-    let write = |name: &[u8], text: &str| fs::write(repository.root().join(OsStr::from_bytes(name)), text).expect("written");
+    let write = |name: &[u8], text: &str| {
+        fs::write(repository.root().join(OsStr::from_bytes(name)), text).expect("written")
+    };
     write(b"caf\xe9.py", "def one():\n    pass\n");
     write(b"caf%E9.py", "def two():\n    pass\n");
     write("caf\u{e9}.py".as_bytes(), "def three():\n    pass\n");
@@ -195,7 +219,8 @@ fn what_is_walked_is_what_the_documentation_says() {
     );
 }
 
-/// A text with the same thing nested in itself so many times: what opens it, what is inside, what closes it.
+/// A text with the same thing nested in itself so many times: what opens it, what is inside, what
+/// closes it.
 fn nested(before: &str, open: &str, inside: &str, close: &str, after: &str) -> String {
     const DEPTH: usize = 30_000;
     format!("{before}{}{inside}{}{after}\n", open.repeat(DEPTH), close.repeat(DEPTH))
@@ -219,7 +244,8 @@ fn what_is_nested_without_end_costs_what_is_nested_and_not_the_file() {
         ("names.cpp", nested("namespace a", "::b", "", "", " {}")),
         ("pointers.go", nested("package a\nvar x ", "*", "int", "", "")),
     ];
-    let files: Vec<(&str, &[u8])> = texts.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
+    let files: Vec<(&str, &[u8])> =
+        texts.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
     let repository = Repository::with(&files);
     let output = super::setup::program(&repository.beside("cache"))
         .args(["index", "--log-level", "warn"])
@@ -229,8 +255,11 @@ fn what_is_nested_without_end_costs_what_is_nested_and_not_the_file() {
         .expect("the program starts");
     let log = super::setup::stderr(&output);
     assert!(output.status.success() && !log.contains("has died"), "{log}");
-    let store = std::sync::Arc::new(cograph::store::Store::open_newest(&repository.location()).expect("it was made"));
-    let store = store.snapshot(&cograph::model::cancel::CancelToken::new()).expect("it can be read");
+    let store = std::sync::Arc::new(
+        cograph::store::Store::open_newest(&repository.location()).expect("it was made"),
+    );
+    let store =
+        store.snapshot(&cograph::model::cancel::CancelToken::new()).expect("it can be read");
     for (path, _) in texts {
         let row = file(&store, path);
         assert_eq!(row.skipped, None, "{path}");

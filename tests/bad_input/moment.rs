@@ -1,4 +1,5 @@
-//! Files that change between the walk and the read, and extraction that fails: they cost themselves, and the run goes on.
+//! Files that change between the walk and the read, and extraction that fails: they cost
+//! themselves, and the run goes on.
 
 use std::fs;
 
@@ -13,7 +14,8 @@ use super::setup::{Repository, file, limits, skipped, symbols};
 
 const SOURCE: &[u8] = b"def before():\n    pass\n";
 
-/// The store of a repository in which `act` happens after the walk and before the first file is read.
+/// The store of a repository in which `act` happens after the walk and before the first file is
+/// read.
 fn store_with(repository: &Repository, act: &(dyn Fn() + Sync)) -> Snapshot {
     let cancel = CancelToken::new();
     let progress = |progress: Progress| {
@@ -21,12 +23,15 @@ fn store_with(repository: &Repository, act: &(dyn Fn() + Sync)) -> Snapshot {
             act();
         }
     };
-    repository.indexed(&Run { progress: &progress, ..Run::quiet(limits(), &cancel) }).expect("the root can be read")
+    repository
+        .indexed(&Run { progress: &progress, ..Run::quiet(limits(), &cancel) })
+        .expect("the root can be read")
 }
 
 #[test]
 fn a_file_that_vanishes_is_recorded() {
-    let repository = Repository::with(&[("gone.py", SOURCE), ("sub/gone.py", SOURCE), ("stays.py", SOURCE)]);
+    let repository =
+        Repository::with(&[("gone.py", SOURCE), ("sub/gone.py", SOURCE), ("stays.py", SOURCE)]);
     let store = store_with(&repository, &|| {
         fs::remove_file(repository.root().join("gone.py")).expect("removed");
         fs::remove_dir_all(repository.root().join("sub")).expect("removed");
@@ -42,18 +47,28 @@ fn a_file_that_changes_is_taken_as_it_is_when_read() {
     let after = b"def after():\n    pass\n# longer than it was\n";
     let store = store_with(&repository, &|| repository.write("a.py", after));
     assert_eq!(symbols(&store, "a.py"), ["after"]);
-    assert_eq!(file(&store, "a.py").size, after.len() as u64, "the stamp is that of the bytes that were read");
+    assert_eq!(
+        file(&store, "a.py").size,
+        after.len() as u64,
+        "the stamp is that of the bytes that were read"
+    );
 }
 
 #[test]
 fn a_file_that_becomes_a_link_or_a_directory_is_not_followed() {
-    let repository = Repository::with(&[("link.py", SOURCE), ("directory.py", SOURCE), ("sub/inner.py", SOURCE)]);
+    let repository = Repository::with(&[
+        ("link.py", SOURCE),
+        ("directory.py", SOURCE),
+        ("sub/inner.py", SOURCE),
+    ]);
     let root = repository.root();
     fs::create_dir(repository.beside("outside")).expect("created");
-    fs::write(repository.beside("outside/inner.py"), b"def secret():\n    pass\n").expect("written");
+    fs::write(repository.beside("outside/inner.py"), b"def secret():\n    pass\n")
+        .expect("written");
     let store = store_with(&repository, &|| {
         fs::remove_file(root.join("link.py")).expect("removed");
-        std::os::unix::fs::symlink(repository.beside("outside/inner.py"), root.join("link.py")).expect("linked");
+        std::os::unix::fs::symlink(repository.beside("outside/inner.py"), root.join("link.py"))
+            .expect("linked");
         fs::remove_file(root.join("directory.py")).expect("removed");
         fs::create_dir(root.join("directory.py")).expect("created");
         fs::remove_dir_all(root.join("sub")).expect("removed");
@@ -61,12 +76,20 @@ fn a_file_that_becomes_a_link_or_a_directory_is_not_followed() {
     });
     assert_eq!(skipped(&store, "link.py"), SkipReason::Symlink);
     assert_eq!(skipped(&store, "directory.py"), SkipReason::Special);
-    assert!(file(&store, "sub/inner.py").skipped.is_some(), "a directory that became a link leads out of the root");
+    assert!(
+        file(&store, "sub/inner.py").skipped.is_some(),
+        "a directory that became a link leads out of the root"
+    );
 }
 
 #[test]
 fn a_panic_in_extraction_costs_its_file() {
-    fn extract_or_panic(language: LanguageId, path: &str, source: &[u8], limits: extract::Limits) -> FileFacts {
+    fn extract_or_panic(
+        language: LanguageId,
+        path: &str,
+        source: &[u8],
+        limits: extract::Limits,
+    ) -> FileFacts {
         assert!(!path.starts_with("bad"), "planted");
         extract::extract(language, path, source, limits)
     }
@@ -79,7 +102,13 @@ fn a_panic_in_extraction_costs_its_file() {
 }
 
 /// Extracts, and makes facts of `bad.py` contradict themselves.
-fn spoiled(language: LanguageId, path: &str, source: &[u8], limits: extract::Limits, spoil: fn(&mut FileFacts)) -> FileFacts {
+fn spoiled(
+    language: LanguageId,
+    path: &str,
+    source: &[u8],
+    limits: extract::Limits,
+    spoil: fn(&mut FileFacts),
+) -> FileFacts {
     let mut facts = extract::extract(language, path, source, limits);
     if path.starts_with("bad") {
         spoil(&mut facts);
@@ -91,21 +120,36 @@ const CALLS: &[u8] = b"def f():\n    g()\n\ndef g():\n    f()\n";
 
 #[test]
 fn facts_that_cannot_be_arranged_cost_their_file() {
-    fn extract_nameless(language: LanguageId, path: &str, source: &[u8], limits: extract::Limits) -> FileFacts {
+    fn extract_nameless(
+        language: LanguageId,
+        path: &str,
+        source: &[u8],
+        limits: extract::Limits,
+    ) -> FileFacts {
         spoiled(language, path, source, limits, |facts| facts.names.clear())
     }
     let repository = Repository::with(&[("bad.py", CALLS), ("good.py", CALLS)]);
     let cancel = CancelToken::new();
-    let store = repository.indexed(&Run { extract: extract_nameless, ..Run::quiet(limits(), &cancel) }).expect("the run goes on");
+    let store = repository
+        .indexed(&Run { extract: extract_nameless, ..Run::quiet(limits(), &cancel) })
+        .expect("the run goes on");
     assert_eq!(skipped(&store, "bad.py"), SkipReason::Quarantined);
     let good = store.sites_of(&file(&store, "good.py")).expect("the store can be read");
-    assert!(good.len() == 2 && good.iter().all(|site| site.verdict == Verdict::Resolved), "{good:?}");
+    assert!(
+        good.len() == 2 && good.iter().all(|site| site.verdict == Verdict::Resolved),
+        "{good:?}"
+    );
 }
 
 #[test]
 fn facts_that_resolution_cannot_work_with_cost_its_file() {
     /// References of an import that does not exist.
-    fn extract_nonsense(language: LanguageId, path: &str, source: &[u8], limits: extract::Limits) -> FileFacts {
+    fn extract_nonsense(
+        language: LanguageId,
+        path: &str,
+        source: &[u8],
+        limits: extract::Limits,
+    ) -> FileFacts {
         spoiled(language, path, source, limits, |facts| {
             for site in facts.sites.list_mut() {
                 (site.kind, site.import) = (SiteKind::Import, ImportId(9_999));
@@ -119,7 +163,10 @@ fn facts_that_resolution_cannot_work_with_cost_its_file() {
     let sites = |path: &str| store.sites_of(&file(&store, path)).expect("the store can be read");
     let (bad, good) = (sites("bad.py"), sites("good.py"));
     assert_eq!((bad.len(), good.len()), (2, 2));
-    assert!(bad.iter().all(|site| site.verdict == Verdict::Unresolved && site.step == Step::Fault), "bad.py: {bad:?}");
+    assert!(
+        bad.iter().all(|site| site.verdict == Verdict::Unresolved && site.step == Step::Fault),
+        "bad.py: {bad:?}"
+    );
     assert!(good.iter().all(|site| site.verdict == Verdict::Resolved), "good.py: {good:?}");
 }
 
@@ -133,9 +180,13 @@ fn a_cancelled_run_ends_with_that_error() {
                 cancel.cancel();
             }
         };
-        let ended = repository.indexed(&Run { progress: &progress, ..Run::quiet(limits(), &cancel) });
+        let ended =
+            repository.indexed(&Run { progress: &progress, ..Run::quiet(limits(), &cancel) });
         let error = ended.err().unwrap_or_else(|| panic!("{phase:?}: it goes on"));
         assert!(matches!(error, IndexError::Cancelled { .. }), "{phase:?}: {error}");
-        assert!(Store::open_newest(&repository.location()).is_err(), "{phase:?}: there is no store");
+        assert!(
+            Store::open_newest(&repository.location()).is_err(),
+            "{phase:?}: there is no store"
+        );
     }
 }

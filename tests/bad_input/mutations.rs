@@ -1,5 +1,6 @@
-//! Sources that were cut, doubled and scrambled: whatever they are, extraction and resolution take them without a panic.
-//! The mutations are drawn from a fixed seed; each is small enough that most of the file stays what it was.
+//! Sources that were cut, doubled and scrambled: whatever they are, extraction and resolution take
+//! them without a panic. The mutations are drawn from a fixed seed; each is small enough that most
+//! of the file stays what it was.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,7 +47,11 @@ fn sources() -> Vec<(String, Vec<u8>)> {
         let text = fs::read_to_string(fixture).expect("fixtures are UTF-8");
         for part in text.split("//- ").skip(1) {
             let (path, body) = part.split_once('\n').expect("a path is a line");
-            let path = path.split_whitespace().next().expect("a fixture names its files").trim_start_matches('/');
+            let path = path
+                .split_whitespace()
+                .next()
+                .expect("a fixture names its files")
+                .trim_start_matches('/');
             sources.push((format!("{number}/{path}"), body.as_bytes().to_vec()));
         }
     }
@@ -85,7 +90,11 @@ fn mutate(source: &[u8], random: &mut Random) -> Vec<u8> {
 fn scrambled_sources_cost_no_file() {
     const ROUNDS: u64 = 12;
     let sources = sources();
-    assert!(sources.len() >= cograph::grammar::all().len(), "there are fixtures: {}", sources.len());
+    assert!(
+        sources.len() >= cograph::grammar::all().len(),
+        "there are fixtures: {}",
+        sources.len()
+    );
     for round in 1..=ROUNDS {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ round);
         let repository = Repository::new();
@@ -95,14 +104,30 @@ fn scrambled_sources_cost_no_file() {
         let store = repository.store();
         let mut indexed = 0;
         for file in store.files().expect("the store can be read") {
-            let text =
-                || fs::read(repository.root().join(file.path.as_str())).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            let text = || {
+                fs::read(repository.root().join(file.path.as_str()))
+                    .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            };
             let sites = store.sites_of(&file).expect("the store can be read");
-            assert!(file.skipped != Some(SkipReason::Quarantined), "round {round}, {}:\n{:?}", file.path, text());
-            assert!(sites.iter().all(|site| site.step != Step::Fault), "round {round}, {}:\n{:?}", file.path, text());
+            assert!(
+                file.skipped != Some(SkipReason::Quarantined),
+                "round {round}, {}:\n{:?}",
+                file.path,
+                text()
+            );
+            assert!(
+                sites.iter().all(|site| site.step != Step::Fault),
+                "round {round}, {}:\n{:?}",
+                file.path,
+                text()
+            );
             indexed += usize::from(file.skipped.is_none());
         }
-        assert!(indexed * 2 > sources.len(), "most of them are indexed: {indexed} of {}", sources.len());
+        assert!(
+            indexed * 2 > sources.len(),
+            "most of them are indexed: {indexed} of {}",
+            sources.len()
+        );
         if round == ROUNDS {
             // Names and signatures that are like nothing else come out of a store as they went in.
             assert_says_what_is_there(&repository.location());

@@ -1,7 +1,9 @@
-//! Random project files: configurations, package and crate manifests, module files, lists of compile commands, as people write them and
-//! as nobody should. A repository with any of them is indexed promptly and within a bound of memory, and says no error.
+//! Random project files: configurations, package and crate manifests, module files, lists of
+//! compile commands, as people write them and as nobody should. A repository with any of them is
+//! indexed promptly and within a bound of memory, and says no error.
 //!
-//! `PROPTEST_CASES=10000` runs longer. What has failed once is kept in `projects.seeds` and tried first.
+//! `PROPTEST_CASES=10000` runs longer. What has failed once is kept in `projects.seeds` and tried
+//! first.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -20,11 +22,15 @@ const MEMORY_KIB: usize = 256 << 10;
 const SOURCES: [(&str, &str); 9] = [
     (
         "src/a.ts",
-        "import { f } from '@/b';\nimport g from 'pkg';\nimport h from 'pkg/sub/x';\nimport i from '#own';\nf(); g(); h(); i();\n",
+        "import { f } from '@/b';\nimport g from 'pkg';\nimport h from 'pkg/sub/x';\n\
+         import i from '#own';\nf(); g(); h(); i();\n",
     ),
     ("src/b.ts", "export function f() {}\nexport default f;\n"),
     ("pkg/index.js", "module.exports = function () {};\n"),
-    ("src/lib.rs", "mod inner; use other_name::thing; pub fn f() { thing(); crate::inner::g(); }\n"),
+    (
+        "src/lib.rs",
+        "mod inner; use other_name::thing; pub fn f() { thing(); crate::inner::g(); }\n",
+    ),
     ("src/inner.rs", "pub fn g() {}\n"),
     ("main.go", "package main\nimport \"example.org/m/sub\"\nfunc main() { sub.F() }\n"),
     ("sub/sub.go", "package sub\nfunc F() {}\n"),
@@ -36,20 +42,29 @@ const SOURCES: [(&str, &str); 9] = [
 const FILES: [(&str, &str); 7] = [
     (
         "tsconfig.json",
-        "{\"extends\": \"./base\", \"compilerOptions\": {\"baseUrl\": \".\", \"paths\": {\"@/*\": [\"src/*\"]}}, \"references\": [{\"path\": \"./pkg\"}]}",
+        "{\"extends\": \"./base\", \"compilerOptions\": {\"baseUrl\": \".\", \"paths\": {\"@/*\": \
+         [\"src/*\"]}}, \"references\": [{\"path\": \"./pkg\"}]}",
     ),
     ("pkg/tsconfig.json", "{\"extends\": [\"../tsconfig.json\"]}"),
     (
         "pkg/package.json",
-        "{\"name\": \"pkg\", \"main\": \"dist/index.js\", \"exports\": {\".\": \"./index.js\", \"./sub/*\": {\"import\": \"./*.js\"}}, \"imports\": {\"#own\": \"./index.js\"}}",
+        "{\"name\": \"pkg\", \"main\": \"dist/index.js\", \"exports\": {\".\": \"./index.js\", \
+         \"./sub/*\": {\"import\": \"./*.js\"}}, \"imports\": {\"#own\": \"./index.js\"}}",
     ),
     (
         "Cargo.toml",
-        "[package]\nname = \"own\"\n[lib]\npath = \"src/lib.rs\"\n[dependencies]\nother_name = { package = \"own\" }\n[[bin]]\npath = \"src/inner.rs\"\n",
+        "[package]\nname = \"own\"\n[lib]\npath = \"src/lib.rs\"\n[dependencies]\n\
+         other_name = { package = \"own\" }\n[[bin]]\npath = \"src/inner.rs\"\n",
     ),
-    ("pyproject.toml", "[project]\nname = \"own\"\n[tool.setuptools]\npackage-dir = {\"\" = \"src\"}\n"),
+    (
+        "pyproject.toml",
+        "[project]\nname = \"own\"\n[tool.setuptools]\npackage-dir = {\"\" = \"src\"}\n",
+    ),
     ("go.mod", "module example.org/m\n\ngo 1.22\nreplace example.org/x => ./sub\n"),
-    ("compile_commands.json", "[{\"directory\": \".\", \"command\": \"cc -Isub -c main.c\", \"file\": \"main.c\"}]"),
+    (
+        "compile_commands.json",
+        "[{\"directory\": \".\", \"command\": \"cc -Isub -c main.c\", \"file\": \"main.c\"}]",
+    ),
 ];
 
 /// What is put in somewhere: what the readers look for, in places where it should not be.
@@ -97,12 +112,8 @@ struct Change {
 fn change() -> impl Strategy<Value = Change> {
     // Most changes are small; some repeat a piece until it is as large as a large project file.
     let times = prop_oneof![6 => Just(1_usize), 2 => 1_usize..200, 1 => Just(100_000_usize)];
-    (any::<prop::sample::Index>(), 0_usize..8, select(&PIECES[..]), times).prop_map(|(at, gone, piece, times)| Change {
-        at,
-        gone,
-        piece,
-        times,
-    })
+    (any::<prop::sample::Index>(), 0_usize..8, select(&PIECES[..]), times)
+        .prop_map(|(at, gone, piece, times)| Change { at, gone, piece, times })
 }
 
 fn changed(text: &str, changes: &[Change]) -> Vec<u8> {
@@ -118,14 +129,21 @@ fn changed(text: &str, changes: &[Change]) -> Vec<u8> {
 /// The most memory that this process has had, in KiB.
 pub(super) fn peak() -> usize {
     let status = fs::read_to_string("/proc/self/status").expect("it runs");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the system says it");
+    let line =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the system says it");
     line.trim().trim_end_matches(" kB").parse().expect("it is a number")
 }
 
 fn settings() -> ProptestConfig {
     let usual = ProptestConfig::default();
-    let failure_persistence = Some(Box::new(FileFailurePersistence::Direct("tests/bad_input/projects.seeds")) as Box<_>);
-    ProptestConfig { cases: usual.cases.div_ceil(4), failure_persistence, max_shrink_iters: 100, ..usual }
+    let failure_persistence =
+        Some(Box::new(FileFailurePersistence::Direct("tests/bad_input/projects.seeds")) as Box<_>);
+    ProptestConfig {
+        cases: usual.cases.div_ceil(4),
+        failure_persistence,
+        max_shrink_iters: 100,
+        ..usual
+    }
 }
 
 /// Indexes the sources with these project files.

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use super::setup::{Repository, file, give_away, limits, program, program_with_few_rights, set_mode, stderr, stdout};
+use super::setup::{
+    Repository, file, give_away, limits, program, program_with_few_rights, set_mode, stderr, stdout,
+};
 use cograph::index::{IndexError, Run};
 use cograph::model::cancel::CancelToken;
 
@@ -12,14 +14,25 @@ fn a_missing_path_is_named() {
     let repository = Repository::new();
     for arguments in [vec!["index"], vec!["export", "calls", "--root"]] {
         let missing = repository.beside("missing");
-        let output = program(&repository.beside("cache")).args(&arguments).arg(&missing).output().expect("the program starts");
+        let output = program(&repository.beside("cache"))
+            .args(&arguments)
+            .arg(&missing)
+            .output()
+            .expect("the program starts");
         assert_eq!(output.status.code(), Some(3), "{arguments:?}");
         let message = stderr(&output);
-        assert!(message.contains("no such directory") && message.contains(&missing.display().to_string()), "{message}");
+        assert!(
+            message.contains("no such directory")
+                && message.contains(&missing.display().to_string()),
+            "{message}"
+        );
         assert!(message.contains("hint:"), "{message}");
         assert_eq!(stdout(&output), "");
     }
-    assert!(!repository.beside("cache").exists(), "nothing is made for a repository that does not exist");
+    assert!(
+        !repository.beside("cache").exists(),
+        "nothing is made for a repository that does not exist"
+    );
 }
 
 #[test]
@@ -31,7 +44,11 @@ fn a_file_as_root_is_named() {
         .output()
         .expect("the program starts");
     assert_eq!(output.status.code(), Some(3));
-    assert!(stderr(&output).contains("not a directory") && stderr(&output).contains("a.py"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("not a directory") && stderr(&output).contains("a.py"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
@@ -63,15 +80,19 @@ fn a_root_without_read_permission_is_named() {
     assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
     let message = stderr(&output);
     assert!(
-        message.contains("cannot list the directory") && message.contains(&repository.root().display().to_string()),
+        message.contains("cannot list the directory")
+            && message.contains(&repository.root().display().to_string()),
         "{message}"
     );
 }
 
 #[test]
 fn unreadable_files_and_directories_are_recorded() {
-    let repository =
-        Repository::with(&[("open.py", b"def f():\n    pass\n"), ("shut.py", b"x = 1\n"), ("closed/a.py", b"x = 1\n")]);
+    let repository = Repository::with(&[
+        ("open.py", b"def f():\n    pass\n"),
+        ("shut.py", b"x = 1\n"),
+        ("closed/a.py", b"x = 1\n"),
+    ]);
     let cache = repository.beside("cache");
     fs::create_dir(&cache).expect("created");
     give_away(&cache);
@@ -85,7 +106,10 @@ fn unreadable_files_and_directories_are_recorded() {
     set_mode(&repository.root().join("closed"), 0o755);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let numbers = stdout(&output);
-    assert!(numbers.contains("\"files\": 3, \"indexed\": 1") && numbers.contains("\"unreadable\": 2"), "{numbers}");
+    assert!(
+        numbers.contains("\"files\": 3, \"indexed\": 1") && numbers.contains("\"unreadable\": 2"),
+        "{numbers}"
+    );
 }
 
 #[test]
@@ -95,8 +119,13 @@ fn a_root_that_goes_away_during_the_run_is_an_error_or_recorded() {
     let cancel = CancelToken::new();
     let removed = |_| drop(fs::remove_dir_all(&root));
     // The first progress comes before the walk.
-    let error = repository.indexed(&Run { progress: &removed, ..Run::quiet(limits(), &cancel) }).expect_err("it is gone");
-    assert!(matches!(&error, IndexError::Source(error) if error.to_string().contains("root")), "{error}");
+    let error = repository
+        .indexed(&Run { progress: &removed, ..Run::quiet(limits(), &cancel) })
+        .expect_err("it is gone");
+    assert!(
+        matches!(&error, IndexError::Source(error) if error.to_string().contains("root")),
+        "{error}"
+    );
 
     let repository = Repository::with(&[("a.py", b"x = 1\n")]);
     let root = repository.root();
@@ -105,17 +134,27 @@ fn a_root_that_goes_away_during_the_run_is_an_error_or_recorded() {
             drop(fs::remove_dir_all(&root));
         }
     };
-    let store = repository.indexed(&Run { progress: &removed_late, ..Run::quiet(limits(), &cancel) }).expect("the walk was done");
+    let store = repository
+        .indexed(&Run { progress: &removed_late, ..Run::quiet(limits(), &cancel) })
+        .expect("the walk was done");
     assert!(file(&store, "a.py").skipped.is_some());
 }
 
 #[test]
 fn a_home_directory_is_not_indexed_unasked() {
-    let repository = Repository::with(&[("a.py", b"def a():\n    pass\n"), ("project/b.py", b"def b():\n    pass\n")]);
+    let repository = Repository::with(&[
+        ("a.py", b"def a():\n    pass\n"),
+        ("project/b.py", b"def b():\n    pass\n"),
+    ]);
     let home = repository.root();
     let run = |directory: &str, words: &[&str]| {
         let mut command = program(&repository.beside("cache"));
-        command.args(words).current_dir(home.join(directory)).env("HOME", &home).output().expect("the program starts")
+        command
+            .args(words)
+            .current_dir(home.join(directory))
+            .env("HOME", &home)
+            .output()
+            .expect("the program starts")
     };
     for words in [&["index"][..], &["search", "a"], &["status"]] {
         let output = run("", words);
@@ -125,9 +164,18 @@ fn a_home_directory_is_not_indexed_unasked() {
     }
     assert!(!repository.beside("cache").exists(), "nothing was indexed");
     assert!(stdout(&run("", &["doctor"])).contains("is a home directory"));
-    assert!(stdout(&run("project", &["search", "b"])).contains("function b"), "a directory in it is meant");
-    assert!(stdout(&run("", &["search", "a", "--root", "."])).contains("function a"), "who names it means it");
-    assert!(stdout(&run("", &["search", "a"])).contains("function a"), "so has who indexed it before");
+    assert!(
+        stdout(&run("project", &["search", "b"])).contains("function b"),
+        "a directory in it is meant"
+    );
+    assert!(
+        stdout(&run("", &["search", "a", "--root", "."])).contains("function a"),
+        "who names it means it"
+    );
+    assert!(
+        stdout(&run("", &["search", "a"])).contains("function a"),
+        "so has who indexed it before"
+    );
 }
 
 #[test]
@@ -135,7 +183,12 @@ fn a_home_directory_that_is_a_repository_is_indexed() {
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n"), (".git/HEAD", b"")]);
     let home = repository.root();
     let mut command = program(&repository.beside("cache"));
-    let output = command.args(["search", "a"]).current_dir(&home).env("HOME", &home).output().expect("the program starts");
+    let output = command
+        .args(["search", "a"])
+        .current_dir(&home)
+        .env("HOME", &home)
+        .output()
+        .expect("the program starts");
     assert!(stdout(&output).contains("function a"), "{}", stderr(&output));
 }
 
@@ -143,7 +196,12 @@ fn a_home_directory_that_is_a_repository_is_indexed() {
 fn the_root_of_the_file_system_is_not_indexed_unasked() {
     let repository = Repository::new();
     let mut command = program(&repository.beside("cache"));
-    let output = command.arg("index").current_dir("/").env("HOME", repository.root()).output().expect("the program starts");
+    let output = command
+        .arg("index")
+        .current_dir("/")
+        .env("HOME", repository.root())
+        .output()
+        .expect("the program starts");
     assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
     assert!(stderr(&output).contains("is the root of the file system"), "{}", stderr(&output));
 }
@@ -151,8 +209,16 @@ fn the_root_of_the_file_system_is_not_indexed_unasked() {
 #[test]
 fn a_relative_directory_for_the_cache_is_refused() {
     let repository = Repository::with(&[("a.py", b"")]);
-    let output = program(Path::new("cache")).arg("index").current_dir(repository.root()).output().expect("the program starts");
+    let output = program(Path::new("cache"))
+        .arg("index")
+        .current_dir(repository.root())
+        .output()
+        .expect("the program starts");
     assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
-    assert!(stderr(&output).contains("COGRAPH_CACHE_DIR") && stderr(&output).contains("absolute"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("COGRAPH_CACHE_DIR") && stderr(&output).contains("absolute"),
+        "{}",
+        stderr(&output)
+    );
     assert!(!repository.root().join("cache").exists());
 }

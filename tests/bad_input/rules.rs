@@ -1,4 +1,5 @@
-//! Files of ignore rules that are no regular files, or too large: they have no rules, they hold nothing up, and `status` names them.
+//! Files of ignore rules that are no regular files, or too large: they have no rules, they hold
+//! nothing up, and `status` names them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -24,7 +25,9 @@ const CASES: [Case; 10] = [
     (".gitignore", |root| symlink("/dev/zero", root.join(".gitignore")).expect("linked")),
     ("sub/.gitignore", |root| symlink("/dev/tty", root.join("sub/.gitignore")).expect("linked")),
     (".ignore", |root| symlink("rules", root.join(".ignore")).expect("linked")),
-    (".gitignore", |root| fs::write(root.join(".gitignore"), "*".repeat((1 << 20) + 1)).expect("written")),
+    (".gitignore", |root| {
+        fs::write(root.join(".gitignore"), "*".repeat((1 << 20) + 1)).expect("written")
+    }),
     (".git/info/exclude", |root| pipe(&root.join(".git/info/exclude"))),
     (".git", |root| pipe(&root.join(".git"))),
     (".git", |root| {
@@ -36,11 +39,16 @@ const CASES: [Case; 10] = [
 #[test]
 fn rules_that_are_no_regular_files_are_named_and_cost_nothing_else() {
     for (number, (named, plant)) in CASES.into_iter().enumerate() {
-        let repository = Repository::with(&[("sub/a.py", b"def a():\n    pass\n"), ("rules", b"*.py\n")]);
+        let repository =
+            Repository::with(&[("sub/a.py", b"def a():\n    pass\n"), ("rules", b"*.py\n")]);
         plant(&repository.root());
         let store = repository.store();
         assert_eq!(skipped(&store, named), SkipReason::UnreadRules, "case {number}");
-        assert!(paths(&store).contains(&"sub/a.py".to_owned()), "case {number}: {:?}", paths(&store));
+        assert!(
+            paths(&store).contains(&"sub/a.py".to_owned()),
+            "case {number}: {:?}",
+            paths(&store)
+        );
     }
 }
 
@@ -50,7 +58,12 @@ fn the_program_answers_and_says_which_rules_it_did_not_read() {
     pipe(&repository.root().join(".gitignore"));
     let ask = |words: &[&str]| {
         let mut command = program(&repository.beside("cache"));
-        command.args(words).arg("--root").arg(repository.root()).output().expect("the program starts")
+        command
+            .args(words)
+            .arg("--root")
+            .arg(repository.root())
+            .output()
+            .expect("the program starts")
     };
     let answer = ask(&["search", "a"]);
     assert!(stdout(&answer).contains("a.py"), "{}{}", stdout(&answer), stderr(&answer));
@@ -66,7 +79,10 @@ fn the_program_answers_and_says_which_rules_it_did_not_read() {
 #[test]
 fn rules_decide_as_they_do_for_git() {
     let files: &[(&str, &[u8])] = &[
-        (".gitignore", b"\xef\xbb\xbfout.py\n# comment.py\n*.gen.py\r\n/top.py\nbuild/\n\xff\xfe\n[\nlast.py"),
+        (
+            ".gitignore",
+            b"\xef\xbb\xbfout.py\n# comment.py\n*.gen.py\r\n/top.py\nbuild/\n\xff\xfe\n[\nlast.py",
+        ),
         ("sub/.gitignore", b"!kept.gen.py\nlocal.py\n"),
         ("sub/.ignore", b"!local.py\n"),
         ("own/.cographignore", b"*.py\n!one.py\n"),
@@ -91,5 +107,8 @@ fn rules_decide_as_they_do_for_git() {
         ("own/two.py", b""),
     ];
     let store = Repository::with(files).store();
-    assert_eq!(paths(&store), ["comment.py", "inner.py", "own/one.py", "sub/kept.gen.py", "sub/local.py", "sub/top.py"]);
+    assert_eq!(
+        paths(&store),
+        ["comment.py", "inner.py", "own/one.py", "sub/kept.gen.py", "sub/local.py", "sub/top.py"]
+    );
 }

@@ -1,4 +1,5 @@
-//! What the tests of bad input share: a repository in a temporary directory, what its store says, and the program run as a child.
+//! What the tests of bad input share: a repository in a temporary directory, what its store says,
+//! and the program run as a child.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -24,7 +25,8 @@ impl Repository {
     /// An empty one. Other users may look into it: some tests run the program as one.
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755))
+            .expect("it is ours");
         fs::create_dir(directory.path().join("root")).expect("it is empty");
         Self { directory }
     }
@@ -49,8 +51,11 @@ impl Repository {
 
     /// What the program prints when it is asked something in the repository.
     pub(crate) fn asked(&self, arguments: &[&str]) -> String {
-        let output =
-            program(&self.beside("cache")).args(arguments).current_dir(self.root()).output().expect("the program starts");
+        let output = program(&self.beside("cache"))
+            .args(arguments)
+            .current_dir(self.root())
+            .output()
+            .expect("the program starts");
         stdout(&output)
     }
 
@@ -131,8 +136,9 @@ pub(crate) fn program(cache: &Path) -> Command {
     command
 }
 
-/// The program as a user that permissions bind: the tests may run as root, whom they do not. `place` is a directory that
-/// everybody can enter; the program is put there, because the build's own directory may be private.
+/// The program as a user that permissions bind: the tests may run as root, whom they do not.
+/// `place` is a directory that everybody can enter; the program is put there, because the build's
+/// own directory may be private.
 pub(crate) fn program_with_few_rights(place: &Path, cache: &Path) -> Command {
     let program = place.join("cograph");
     if !program.exists() {
@@ -147,7 +153,13 @@ pub(crate) fn program_with_few_rights(place: &Path, cache: &Path) -> Command {
 }
 
 fn without_settings(command: &mut Command) -> &mut Command {
-    for name in ["XDG_CACHE_HOME", "CLAUDE_PROJECT_DIR", "COGRAPH_FILE_LIMIT", "COGRAPH_LINE_LIMIT", "COGRAPH_THREADS"] {
+    for name in [
+        "XDG_CACHE_HOME",
+        "CLAUDE_PROJECT_DIR",
+        "COGRAPH_FILE_LIMIT",
+        "COGRAPH_LINE_LIMIT",
+        "COGRAPH_THREADS",
+    ] {
         command.env_remove(name);
     }
     command

@@ -1,4 +1,5 @@
-//! What a repository is called, and what stands in its files, at a terminal: no character moves the cursor, turns text around or hides.
+//! What a repository is called, and what stands in its files, at a terminal: no character moves the
+//! cursor, turns text around or hides.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +19,10 @@ fn check(command: &mut Command, what: &str) {
     for text in [stdout(&output), stderr(&output)] {
         let found: Vec<char> = text.chars().filter(|letter| DECEIVES.contains(letter)).collect();
         assert!(found.is_empty(), "{what}: {found:?} in {text:?}");
-        assert!(!text.lines().any(|line| line == "ok       store: whole"), "{what}: a line of its own: {text:?}");
+        assert!(
+            !text.lines().any(|line| line == "ok       store: whole"),
+            "{what}: a line of its own: {text:?}"
+        );
     }
     assert!(!output.stdout.is_empty() || !output.stderr.is_empty(), "{what}: it says something");
 }

@@ -1,5 +1,5 @@
-//! The fixtures that the official conformance suite of the protocol asks a server for, behind the loop of the real server.
-//! Run by `scripts/conformance`; needs the feature `faults`.
+//! The fixtures that the official conformance suite of the protocol asks a server for, behind the
+//! loop of the real server. Run by `scripts/conformance`; needs the feature `faults`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,8 +31,10 @@ impl Fixtures for Suite {
             "tools" => tools(),
             "resources" => json!([
                 {"uri": "test://static-text", "name": "static-text", "description": "A text", "mimeType": "text/plain"},
-                {"uri": "test://static-binary", "name": "static-binary", "description": "A picture", "mimeType": "image/png"},
-                {"uri": "test://watched-resource", "name": "watched", "description": "A text to follow", "mimeType": "text/plain"},
+                {"uri": "test://static-binary", "name": "static-binary", "description": "A \
+                    picture", "mimeType": "image/png"},
+                {"uri": "test://watched-resource", "name": "watched", "description": "A text to \
+                    follow", "mimeType": "text/plain"},
             ]),
             "resourceTemplates" => json!([{
                 "uriTemplate": "test://template/{id}/data", "name": "template", "description": "Data of an id",
@@ -42,13 +44,20 @@ impl Fixtures for Suite {
         }
     }
 
-    fn answer(&self, method: &str, params: &Map<String, Value>, host: &dyn Host) -> Result<Value, FixtureError> {
+    fn answer(
+        &self,
+        method: &str,
+        params: &Map<String, Value>,
+        host: &dyn Host,
+    ) -> Result<Value, FixtureError> {
         let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
         match method {
             "tools/call" => call(text("name"), params, host),
             "resources/read" => read(text("uri")),
             "prompts/get" => prompt(text("name"), params.get("arguments").unwrap_or(&Value::Null)),
-            _ => Ok(json!({"completion": {"values": ["paris", "park", "party"], "total": 3, "hasMore": false}})),
+            _ => Ok(
+                json!({"completion": {"values": ["paris", "park", "party"], "total": 3, "hasMore": false}}),
+            ),
         }
     }
 }
@@ -101,7 +110,8 @@ fn call(name: &str, params: &Map<String, Value>, host: &dyn Host) -> Result<Valu
     let text = |text: &str| json!({"type": "text", "text": text});
     let image = json!({"type": "image", "data": PNG, "mimeType": "image/png"});
     let content = match name {
-        // It asks in its result and not with a request of its own, and without a level asked for it logs nothing.
+        // It asks in its result and not with a request of its own, and without a level asked for it
+        // logs nothing.
         "test_streaming_elicitation" => {
             let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
             let params = json!({"message": "What is your name?", "requestedSchema": schema});
@@ -114,11 +124,14 @@ fn call(name: &str, params: &Map<String, Value>, host: &dyn Host) -> Result<Valu
         "test_image_content" => json!([image]),
         "test_audio_content" => json!([{"type": "audio", "data": WAV, "mimeType": "audio/wav"}]),
         "test_embedded_resource" => json!([{"type": "resource", "resource": {
-            "uri": "test://embedded-resource", "mimeType": "text/plain", "text": "This is an embedded resource content.",
+            "uri": "test://embedded-resource", "mimeType": "text/plain", "text": "This is an \
+                embedded resource content.",
         }}]),
-        "test_multiple_content_types" => json!([text("Multiple content types test:"), image, {"type": "resource", "resource": {
-            "uri": "test://mixed-content-resource", "mimeType": "application/json", "text": "{\"test\":\"data\",\"value\":123}",
-        }}]),
+        "test_multiple_content_types" => {
+            json!([text("Multiple content types test:"), image, {"type": "resource", "resource": {
+                "uri": "test://mixed-content-resource", "mimeType": "application/json", "text": "{\"test\":\"data\",\"value\":123}",
+            }}])
+        }
         "test_tool_with_progress" => {
             for thousandths in [1, 500, 1000] {
                 host.progress(&ProgressReport { thousandths, message: "a step".to_owned() });
@@ -150,11 +163,14 @@ fn read(uri: &str) -> Result<Value, FixtureError> {
     let id = uri.strip_prefix("test://template/").and_then(|rest| rest.strip_suffix("/data"));
     let content = match (uri, id) {
         ("test://static-text" | "test://watched-resource", _) => {
-            json!({"uri": uri, "mimeType": "text/plain", "text": "This is the content of the static text resource."})
+            json!({"uri": uri, "mimeType": "text/plain", "text": "This is the content of the \
+                static text resource."})
         }
         ("test://static-binary", _) => json!({"uri": uri, "mimeType": "image/png", "blob": PNG}),
         (_, Some(id)) => {
-            let text = json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")}).to_string();
+            let text =
+                json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")})
+                    .to_string();
             json!({"uri": uri, "mimeType": "application/json", "text": text})
         }
         _ => return Err(invalid("Resource not found", Some(json!({"uri": uri})))),
@@ -163,7 +179,8 @@ fn read(uri: &str) -> Result<Value, FixtureError> {
 }
 
 fn prompts() -> Value {
-    let argument = |name: &str| json!({"name": name, "description": "An argument", "required": true});
+    let argument =
+        |name: &str| json!({"name": name, "description": "An argument", "required": true});
     json!([
         {"name": "test_simple_prompt", "description": "A prompt"},
         {"name": "test_prompt_with_arguments", "description": "One with arguments", "arguments": [argument("arg1"), argument("arg2")]},
@@ -178,12 +195,21 @@ fn prompt(name: &str, arguments: &Value) -> Result<Value, FixtureError> {
     let messages = match name {
         "test_simple_prompt" => vec![text("This is a simple prompt for testing.".to_owned())],
         "test_prompt_with_arguments" => {
-            let value = |name: &str| arguments[name].as_str().ok_or_else(|| invalid(&format!("`{name}` is missing"), None));
-            vec![text(format!("Prompt with arguments: arg1='{}', arg2='{}'", value("arg1")?, value("arg2")?))]
+            let value = |name: &str| {
+                arguments[name]
+                    .as_str()
+                    .ok_or_else(|| invalid(&format!("`{name}` is missing"), None))
+            };
+            vec![text(format!(
+                "Prompt with arguments: arg1='{}', arg2='{}'",
+                value("arg1")?,
+                value("arg2")?
+            ))]
         }
         "test_prompt_with_embedded_resource" => {
             let resource = json!({
-                "uri": arguments["resourceUri"], "mimeType": "text/plain", "text": "Embedded resource content for testing.",
+                "uri": arguments["resourceUri"], "mimeType": "text/plain", "text": "Embedded \
+                    resource content for testing.",
             });
             let resource = says(json!({"type": "resource", "resource": resource}));
             vec![resource, text("Please process the embedded resource above.".to_owned())]

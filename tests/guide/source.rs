@@ -1,5 +1,5 @@
-//! Type declarations read from Rust source: documentation, attributes, fields and variants. Knows the syntax of plain structs and
-//! enums, no generics and no expressions.
+//! Type declarations read from Rust source: documentation, attributes, fields and variants. Knows
+//! the syntax of plain structs and enums, no generics and no expressions.
 
 /// A struct or an enum.
 pub(super) struct Declaration {
@@ -46,7 +46,8 @@ pub(super) fn declarations(source: &str) -> Vec<Declaration> {
                 let is_enum = word == "enum";
                 if reader.next() == Some(Token::Mark('{')) {
                     let members = reader.members(is_enum);
-                    let (docs, attributes) = (std::mem::take(&mut docs), std::mem::take(&mut attributes));
+                    let (docs, attributes) =
+                        (std::mem::take(&mut docs), std::mem::take(&mut attributes));
                     found.push(Declaration { name, is_enum, attributes, docs, members });
                 }
             }
@@ -109,8 +110,10 @@ impl Reader {
                 Token::Mark('}') => break,
                 Token::Word(word) if word == "pub" => self.visibility(),
                 Token::Word(name) => {
-                    let (docs, attributes) = (std::mem::take(&mut docs), std::mem::take(&mut attributes));
-                    let mut member = Member { name, docs, attributes, ty: String::new(), fields: Vec::new() };
+                    let (docs, attributes) =
+                        (std::mem::take(&mut docs), std::mem::take(&mut attributes));
+                    let mut member =
+                        Member { name, docs, attributes, ty: String::new(), fields: Vec::new() };
                     if are_variants {
                         if self.peek() == Some(&Token::Mark('{')) {
                             self.at += 1;
@@ -166,7 +169,9 @@ fn tokens(source: &str) -> Vec<Token> {
                 found.push(Token::Doc(doc.to_owned()));
             }
             rest = &rest[2 + line.len()..];
-        } else if let Some(after) = ["'\"'", "'\\''"].iter().find_map(|quote| rest.strip_prefix(quote)) {
+        } else if let Some(after) =
+            ["'\"'", "'\\''"].iter().find_map(|quote| rest.strip_prefix(quote))
+        {
             rest = after;
         } else if let Some(literal) = rest.strip_prefix('"') {
             let mut escaped = false;

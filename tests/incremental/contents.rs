@@ -1,9 +1,12 @@
-//! What the rows of a store must say, made from the graph alone: the same text as `dump` gives of the store.
+//! What the rows of a store must say, made from the graph alone: the same text as `dump` gives of
+//! the store.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cograph::model::facts::{FileFacts, LocalSymbol, NameId, Site};
-use cograph::model::graph::{FileId, FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target};
+use cograph::model::graph::{
+    FileId, FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target,
+};
 use cograph::model::{Step, Verdict};
 
 /// What `dump` gives of a store is what `graph` says.
@@ -13,12 +16,17 @@ pub(crate) fn assert_same(dump: &str, graph: &Graph) {
     let expected = of(graph).join("\n");
     let mut expected: Vec<&str> = expected.lines().collect();
     expected.sort_unstable();
-    assert!(found == expected, "a store (first) is not its graph (second):\n{}", super::difference(dump, &expected.join("\n")));
+    assert!(
+        found == expected,
+        "a store (first) is not its graph (second):\n{}",
+        super::difference(dump, &expected.join("\n"))
+    );
 }
 
 /// The lines of a graph, sorted.
 fn of(graph: &Graph) -> Vec<String> {
-    let mut contents = Contents { graph, lines: Vec::new(), references: BTreeMap::new(), names: BTreeMap::new() };
+    let mut contents =
+        Contents { graph, lines: Vec::new(), references: BTreeMap::new(), names: BTreeMap::new() };
     for found in &graph.resolutions {
         for site in found.sites.iter().filter(|site| site.step != Step::LocalValue) {
             if let Target::Symbol(symbol) = site.target {
@@ -26,11 +34,16 @@ fn of(graph: &Graph) -> Vec<String> {
             }
         }
     }
-    for (file, (record, found)) in (0..).map(FileId).zip(graph.files.iter().zip(&graph.resolutions)) {
+    for (file, (record, found)) in (0..).map(FileId).zip(graph.files.iter().zip(&graph.resolutions))
+    {
         contents.file(file, record, found);
     }
     contents.totals();
-    let names: Vec<String> = contents.names.iter().map(|(name, (count, most))| format!("name|{name}|{count}|{most}")).collect();
+    let names: Vec<String> = contents
+        .names
+        .iter()
+        .map(|(name, (count, most))| format!("name|{name}|{count}|{most}"))
+        .collect();
     contents.lines.extend(names);
     contents.lines.sort_unstable();
     contents.lines
@@ -56,7 +69,12 @@ fn text(facts: &FileFacts, name: NameId) -> &str {
 fn stored<'g>(facts: &FileFacts, found: &'g FileResolution) -> Vec<(Site, &'g Resolution)> {
     let all = facts.sites.list();
     assert_eq!(all.len(), found.sites.len(), "every site has an answer");
-    let mut sites: Vec<_> = all.iter().copied().zip(&found.sites).filter(|(_, found)| found.step != Step::LocalValue).collect();
+    let mut sites: Vec<_> = all
+        .iter()
+        .copied()
+        .zip(&found.sites)
+        .filter(|(_, found)| found.step != Step::LocalValue)
+        .collect();
     sites.sort_by_key(|(site, _)| site.at);
     sites
 }
@@ -74,9 +92,18 @@ impl Contents<'_> {
         let path = record.path.as_str().to_owned();
         let (facts, skipped) = (record.content.as_deref().ok(), record.content.as_ref().err());
         let sites = facts.map(|facts| stored(facts, found)).unwrap_or_default();
-        let of = |verdict: Verdict| sites.iter().filter(|(_, found)| found.verdict == verdict).count();
-        let verdicts = Verdict::ALL.iter().map(|verdict| of(*verdict).to_string()).collect::<Vec<_>>().join("|");
-        let hash = if record.stamp.hash == 0 { String::new() } else { format!("{:032X}", record.stamp.hash) };
+        let of =
+            |verdict: Verdict| sites.iter().filter(|(_, found)| found.verdict == verdict).count();
+        let verdicts = Verdict::ALL
+            .iter()
+            .map(|verdict| of(*verdict).to_string())
+            .collect::<Vec<_>>()
+            .join("|");
+        let hash = if record.stamp.hash == 0 {
+            String::new()
+        } else {
+            format!("{:032X}", record.stamp.hash)
+        };
         self.lines.push(format!(
             "file|{path}|{}|{}|{hash}|{}|{}|{}|{}|{}|{verdicts}",
             shown(record.language.map(|language| language.0)),
@@ -94,13 +121,19 @@ impl Contents<'_> {
             let item = shown(import.item.is_some().then(|| text(facts, import.item)));
             let target = shown(target.map(|target| self.path(target)));
             let (module, level, at) = (&import.module, import.level, import.at);
-            self.lines.push(format!("import|{path}|{place}|{module}|{level}|{item}|{}|{}|{target}", at.line, at.column));
+            self.lines.push(format!(
+                "import|{path}|{place}|{module}|{level}|{item}|{}|{}|{target}",
+                at.line, at.column
+            ));
         }
         let words: String = facts.words.iter().map(|byte| format!("{byte:02X}")).collect();
         self.lines.push(format!("words|{path}|{words}"));
         for (place, problem) in facts.problems.iter().enumerate() {
             let kind = problem.kind as u8;
-            self.lines.push(format!("problem|{path}|{place}|{kind}|{}|{}", problem.first_line, problem.last_line));
+            self.lines.push(format!(
+                "problem|{path}|{place}|{kind}|{}|{}",
+                problem.first_line, problem.last_line
+            ));
         }
         let by_site = sites.iter().filter_map(|(_, site)| match &site.target {
             Target::Symbol(symbol) => Some(symbol.file),
@@ -108,7 +141,9 @@ impl Contents<'_> {
             Target::None | Target::Candidates(_) | Target::External(_) => None,
         });
         let mut edges: BTreeMap<FileId, u32> = BTreeMap::new();
-        for target in by_site.chain(found.imports.iter().flatten().copied()).filter(|target| *target != file) {
+        for target in
+            by_site.chain(found.imports.iter().flatten().copied()).filter(|target| *target != file)
+        {
             *edges.entry(target).or_default() += 1;
         }
         for (target, count) in edges {
@@ -116,8 +151,15 @@ impl Contents<'_> {
         }
     }
 
-    fn symbols(&mut self, file: FileId, facts: &FileFacts, found: &FileResolution, sites: &[(Site, &Resolution)]) {
-        // Where the sites are that a symbol is the innermost one around: the first, and from it to the last.
+    fn symbols(
+        &mut self,
+        file: FileId,
+        facts: &FileFacts,
+        found: &FileResolution,
+        sites: &[(Site, &Resolution)],
+    ) {
+        // Where the sites are that a symbol is the innermost one around: the first, and from it to
+        // the last.
         let mut spans: BTreeMap<LocalSymbol, (usize, usize)> = BTreeMap::new();
         for (number, (site, _)) in sites.iter().enumerate() {
             let (first, length) = spans.entry(site.enclosing).or_insert((number, 0));
@@ -125,15 +167,24 @@ impl Contents<'_> {
         }
         for (position, symbol) in facts.symbols.iter().enumerate() {
             let own = SymbolRef { file, symbol: LocalSymbol::at(position) };
-            let outside = found.containers.iter().find(|(member, _)| *member == own.symbol).map(|(_, container)| *container);
-            let inside = symbol.container.is_some().then_some(SymbolRef { file, symbol: symbol.container });
+            let outside = found
+                .containers
+                .iter()
+                .find(|(member, _)| *member == own.symbol)
+                .map(|(_, container)| *container);
+            let inside =
+                symbol.container.is_some().then_some(SymbolRef { file, symbol: symbol.container });
             let container = shown(outside.or(inside).map(|container| self.label(container)));
-            let (references, name) = (self.references.get(&own).copied().unwrap_or_default(), text(facts, symbol.name));
+            let (references, name) =
+                (self.references.get(&own).copied().unwrap_or_default(), text(facts, symbol.name));
             let (first, length) = spans.get(&own.symbol).copied().unwrap_or_default();
-            let traits = u32::from(symbol.visibility as u8) + 4 * u32::from(symbol.kind as u8) + 128 * u32::from(symbol.flags);
+            let traits = u32::from(symbol.visibility as u8)
+                + 4 * u32::from(symbol.kind as u8)
+                + 128 * u32::from(symbol.flags);
             let (extent, at) = (symbol.extent, symbol.name_at);
             self.lines.push(format!(
-                "symbol|{}|{name}|{traits}|{container}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{references}|{first}|{length}",
+                "symbol|{}|{name}|{traits}|{container}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}\
+                 |{references}|{first}|{length}",
                 self.label(own),
                 symbol.arity.0,
                 symbol.arity.1,
@@ -153,13 +204,20 @@ impl Contents<'_> {
         }
         for relation in &found.relations {
             let kind = relation.kind as u8;
-            self.lines.push(format!("relation|{}|{kind}|{}", self.label(relation.from), self.label(relation.to)));
+            self.lines.push(format!(
+                "relation|{}|{kind}|{}",
+                self.label(relation.from),
+                self.label(relation.to)
+            ));
         }
     }
 
     fn sites(&mut self, file: FileId, facts: &FileFacts, sites: &[(Site, &Resolution)]) {
         for (number, (site, found)) in sites.iter().enumerate() {
-            let around = site.enclosing.is_some().then(|| self.label(SymbolRef { file, symbol: site.enclosing }));
+            let around = site
+                .enclosing
+                .is_some()
+                .then(|| self.label(SymbolRef { file, symbol: site.enclosing }));
             let mark = i64::from(found.verdict as u8)
                 + 8 * i64::from(site.kind as u8)
                 + 128 * i64::from(found.step as u8)
@@ -168,7 +226,8 @@ impl Contents<'_> {
                 Target::None => (None, None),
                 Target::Symbol(symbol) => (Some(self.label(*symbol)), None),
                 Target::Candidates(symbols) => {
-                    let labels: BTreeSet<String> = symbols.iter().map(|symbol| self.label(*symbol)).collect();
+                    let labels: BTreeSet<String> =
+                        symbols.iter().map(|symbol| self.label(*symbol)).collect();
                     (Some(labels.into_iter().collect::<Vec<_>>().join(" ")), None)
                 }
                 Target::External(name) => (Some(name.to_string()), None),
@@ -187,7 +246,11 @@ impl Contents<'_> {
     }
 
     fn totals(&mut self) {
-        let facts = self.graph.files.iter().map(|record| record.content.as_ref().map_or(0, |facts| facts.symbols.len()));
+        let facts = self
+            .graph
+            .files
+            .iter()
+            .map(|record| record.content.as_ref().map_or(0, |facts| facts.symbols.len()));
         let (files, symbols) = (self.graph.files.len(), facts.sum::<usize>());
         let found = self.graph.resolutions.iter().flat_map(|found| &found.sites);
         let stored: Vec<&Resolution> = found.filter(|site| site.step != Step::LocalValue).collect();
@@ -199,7 +262,9 @@ impl Contents<'_> {
             _ => None,
         });
         let sets = sets.collect::<BTreeSet<_>>().len();
-        self.lines.push(format!("totals|{files}|{symbols}|{sites}|{sites}|{symbols}|{whole}|{open}|0|{sets}"));
+        self.lines.push(format!(
+            "totals|{files}|{symbols}|{sites}|{sites}|{symbols}|{whole}|{open}|0|{sets}"
+        ));
         // A relation that several files speak of is one row.
         self.lines.sort_unstable();
         self.lines.dedup_by(|one, other| one == other && one.starts_with("relation|"));

@@ -43,7 +43,8 @@ impl Tree {
         Self { root, random: Random::new(seed), files: BTreeMap::new() }
     }
 
-    /// The first files. Half of the repositories are in two languages only, so that these meet more often.
+    /// The first files. Half of the repositories are in two languages only, so that these meet more
+    /// often.
     pub(super) fn grow(&mut self) {
         let one = self.random.below(STYLES.len());
         let (few, other) = (self.random.below(2) == 0, self.random.below(STYLES.len()));
@@ -84,9 +85,15 @@ impl Tree {
     }
 
     fn new_path(&mut self, ending: &str) -> String {
-        let (folder, stem) = (FOLDERS[self.random.below(FOLDERS.len())], STEMS[self.random.below(STEMS.len())]);
-        let ending = if matches!(ending, "c" | "cpp") && self.random.below(3) == 0 { "h" } else { ending };
-        if folder.is_empty() { format!("{stem}.{ending}") } else { format!("{folder}/{stem}.{ending}") }
+        let (folder, stem) =
+            (FOLDERS[self.random.below(FOLDERS.len())], STEMS[self.random.below(STEMS.len())]);
+        let ending =
+            if matches!(ending, "c" | "cpp") && self.random.below(3) == 0 { "h" } else { ending };
+        if folder.is_empty() {
+            format!("{stem}.{ending}")
+        } else {
+            format!("{folder}/{stem}.{ending}")
+        }
     }
 
     fn add(&mut self, style: usize) -> String {
@@ -103,38 +110,56 @@ impl Tree {
             let own = if own == "h" { "c" } else { own };
             STYLES.iter().position(|style| style.ending == own)
         };
-        let all: Vec<(String, usize)> = self.files.keys().filter_map(|path| Some((path.clone(), style(path)?))).collect();
+        let all: Vec<(String, usize)> =
+            self.files.keys().filter_map(|path| Some((path.clone(), style(path)?))).collect();
         (!all.is_empty()).then(|| all[self.random.below(all.len())].clone())
     }
 
     fn manifest(&mut self) -> String {
         let number = self.random.below(3);
         let (path, text) = match self.random.below(6) {
-            0 => ("package.json", format!("{{\"name\": \"root{number}\", \"main\": \"./app/one.js\"}}")),
+            0 => (
+                "package.json",
+                format!("{{\"name\": \"root{number}\", \"main\": \"./app/one.js\"}}"),
+            ),
             1 => {
                 let target = ["app", "lib", "src"][number];
                 (
                     "tsconfig.json",
-                    format!("{{\"compilerOptions\": {{\"baseUrl\": \".\", \"paths\": {{\"@lib/*\": [\"{target}/*\"]}}}}}}"),
+                    format!(
+                        "{{\"compilerOptions\": {{\"baseUrl\": \".\", \"paths\": {{\"@lib/*\": \
+                         [\"{target}/*\"]}}}}}}"
+                    ),
                 )
             }
-            2 => {
-                ("lib/package.json", format!("{{\"name\": \"shared\", \"main\": \"./{}.ts\"}}", ["one", "two", "index"][number]))
-            }
-            3 => ("go.mod", format!("module example.org/{}\n\ngo 1.22\n", ["app", "other", "app"][number])),
+            2 => (
+                "lib/package.json",
+                format!(
+                    "{{\"name\": \"shared\", \"main\": \"./{}.ts\"}}",
+                    ["one", "two", "index"][number]
+                ),
+            ),
+            3 => (
+                "go.mod",
+                format!("module example.org/{}\n\ngo 1.22\n", ["app", "other", "app"][number]),
+            ),
             4 => {
                 let name = ["tools", "app", "tools"][number];
                 (
                     "Cargo.toml",
                     format!(
-                        "[package]\nname = \"{name}\"\n[dependencies]\nserde{number} = \"1\"\n[lib]\npath = \"src/{}.rs\"\n",
+                        "[package]\nname = \"{name}\"\n[dependencies]\nserde{number} = \"1\"\n\
+                         [lib]\npath = \"src/{}.rs\"\n",
                         ["lib", "one", "lib"][number]
                     ),
                 )
             }
             _ => (
                 "lib/Cargo.toml",
-                format!("[package]\nname = \"tools\"\n[lib]\npath = \"{}.rs\"\n", ["lib", "one", "two"][number]),
+                format!(
+                    "[package]\nname = \"tools\"\n[lib]\npath = \"{}.rs\"\n",
+                    ["lib", "one", "two"][number]
+                ),
             ),
         };
         if self.files.contains_key(path) && self.random.below(4) == 0 {
@@ -174,20 +199,27 @@ impl Tree {
             }
             5 => {
                 let text = self.files[&path].clone();
-                let cut = (0..=self.random.below(text.len() + 1)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+                let cut = (0..=self.random.below(text.len() + 1))
+                    .rev()
+                    .find(|at| text.is_char_boundary(*at))
+                    .unwrap_or(0);
                 self.write(&path, text[..cut].to_owned());
                 format!("cut {path} at {cut}")
             }
             6 => self.manifest(),
             7 => {
-                let ignored = ["app/core/", "*.js", "lib/one.*", "", "two.py"][self.random.below(5)];
+                let ignored =
+                    ["app/core/", "*.js", "lib/one.*", "", "two.py"][self.random.below(5)];
                 fs::write(self.root.join(".gitignore"), format!("{ignored}\n")).expect("written");
                 format!("ignored {ignored:?}")
             }
             8 => {
-                let (folder, name) = path.rsplit_once('/').map_or(("", path.as_str()), |(folder, name)| (folder, name));
+                let (folder, name) = path
+                    .rsplit_once('/')
+                    .map_or(("", path.as_str()), |(folder, name)| (folder, name));
                 let upper = name.chars().next().is_some_and(char::is_uppercase);
-                let name = if upper { name.to_lowercase() } else { name[..1].to_uppercase() + &name[1..] };
+                let name =
+                    if upper { name.to_lowercase() } else { name[..1].to_uppercase() + &name[1..] };
                 let to = if folder.is_empty() { name } else { format!("{folder}/{name}") };
                 let text = self.remove(&path);
                 self.write(&to, text);
@@ -195,7 +227,8 @@ impl Tree {
             }
             9 => {
                 let mode = [0o755, 0o644, 0o600][self.random.below(3)];
-                fs::set_permissions(self.root.join(&path), fs::Permissions::from_mode(mode)).expect("it is ours");
+                fs::set_permissions(self.root.join(&path), fs::Permissions::from_mode(mode))
+                    .expect("it is ours");
                 format!("mode {mode:o} of {path}")
             }
             10 => {
@@ -205,9 +238,12 @@ impl Tree {
             }
             11 | 12 => {
                 // A name, everywhere in the file: renames, other bases, other signatures.
-                let names =
-                    ["open", "read", "close", "merge", "Alpha", "Beta", "Gamma", "start", "step", "finish", "export ", "(a)"];
-                let (from, to) = (names[self.random.below(names.len())], names[self.random.below(names.len())]);
+                let names = [
+                    "open", "read", "close", "merge", "Alpha", "Beta", "Gamma", "start", "step",
+                    "finish", "export ", "(a)",
+                ];
+                let (from, to) =
+                    (names[self.random.below(names.len())], names[self.random.below(names.len())]);
                 let text = self.files[&path].replace(from, to);
                 self.write(&path, text);
                 format!("{from} is {to} in {path}")
@@ -218,13 +254,17 @@ impl Tree {
                 let ending = path.rsplit('.').next().unwrap_or_default();
                 let function = match ending {
                     "py" => format!("\n\ndef extra_{number}():\n    return open()\n"),
-                    "js" | "ts" | "tsx" => format!("\nexport function extra_{number}() {{ return open(); }}\n"),
+                    "js" | "ts" | "tsx" => {
+                        format!("\nexport function extra_{number}() {{ return open(); }}\n")
+                    }
                     "rs" => format!("\npub fn extra_{number}() {{ open(); }}\n"),
                     "go" => format!("\nfunc extra_{number}() {{ open() }}\n"),
                     _ => format!("\nint extra_{number}(void) {{ return open(); }}\n"),
                 };
                 let text = self.files[&path].clone();
-                let text = text.strip_suffix(&function).map_or_else(|| format!("{text}{function}"), str::to_owned);
+                let text = text
+                    .strip_suffix(&function)
+                    .map_or_else(|| format!("{text}{function}"), str::to_owned);
                 self.write(&path, text);
                 format!("extra_{number} at the end of {path}, or no more")
             }
@@ -236,7 +276,8 @@ impl Tree {
                     return "nothing".to_owned();
                 }
                 let at = calls[self.random.below(calls.len())];
-                let name = ["open", "read", "merge", "fetch", "extra_0", "extra_1"][self.random.below(6)];
+                let name =
+                    ["open", "read", "merge", "fetch", "extra_0", "extra_1"][self.random.below(6)];
                 let end = if path.ends_with(".py") { "\n        " } else { "; " };
                 let text = format!("{}{name}(){end}{}", &text[..at], &text[at..]);
                 self.write(&path, text);

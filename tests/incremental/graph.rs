@@ -1,5 +1,6 @@
-//! The graph of the files of a repository, computed without the index and without the writer of stores: what rows are held against.
-//! Which files there are, and in which language, is taken from the store.
+//! The graph of the files of a repository, computed without the index and without the writer of
+//! stores: what rows are held against. Which files there are, and in which language, is taken from
+//! the store.
 
 use std::sync::Arc;
 
@@ -18,7 +19,9 @@ pub(super) fn of(snapshot: &Snapshot) -> Graph {
     let rows = snapshot.files().expect("the store can be read");
     let files: Vec<FileRecord> = rows.iter().map(|row| record(&root, row)).collect();
     let is_project_file = |path: &RepoPath| {
-        grammar::all().iter().any(|language| language.project_files.iter().any(|name| name == path.file_name()))
+        grammar::all()
+            .iter()
+            .any(|language| language.project_files.iter().any(|name| name == path.file_name()))
     };
     let project_files: Vec<ProjectFile> = rows
         .iter()
@@ -30,10 +33,13 @@ pub(super) fn of(snapshot: &Snapshot) -> Graph {
         .collect();
     let tables = Tables::whole(&files, &project_files);
     let ids = || (0..).map(FileId).take(files.len());
-    let mut resolutions: Vec<FileResolution> = ids().map(|file| tables.resolve_file(file).resolution).collect();
-    let spoken: Vec<Relation> = resolutions.iter_mut().flat_map(|found| std::mem::take(&mut found.relations)).collect();
+    let mut resolutions: Vec<FileResolution> =
+        ids().map(|file| tables.resolve_file(file).resolution).collect();
+    let spoken: Vec<Relation> =
+        resolutions.iter_mut().flat_map(|found| std::mem::take(&mut found.relations)).collect();
     for (file, found) in ids().zip(&mut resolutions) {
-        found.relations = spoken.iter().copied().filter(|relation| relation.from.file == file).collect();
+        found.relations =
+            spoken.iter().copied().filter(|relation| relation.from.file == file).collect();
         found.relations.sort_unstable();
         found.relations.dedup();
     }
@@ -46,8 +52,10 @@ fn record(root: &Root, row: &FileRow) -> FileRecord {
         (Some(reason), _) => Err(reason),
         (None, None) => panic!("{} has facts and no language", row.path),
         (None, Some(language)) => {
-            let Text { bytes, problems, .. } = source::read(root, &row.path, &Limits::default()).text.expect("it has a text");
-            let mut facts = extract(language, row.path.as_str(), &bytes, extract::Limits::default());
+            let Text { bytes, problems, .. } =
+                source::read(root, &row.path, &Limits::default()).text.expect("it has a text");
+            let mut facts =
+                extract(language, row.path.as_str(), &bytes, extract::Limits::default());
             facts.problems.extend(problems);
             facts.problems.sort_by_key(|problem| (problem.first_line, problem.last_line));
             Ok(Arc::new(facts))

@@ -1,5 +1,6 @@
-//! What a loss of power, a full disk or a clock that jumps leaves of changes that were taken in in place: one of the states that
-//! were published, never a mixture, and the next run goes on from there.
+//! What a loss of power, a full disk or a clock that jumps leaves of changes that were taken in in
+//! place: one of the states that were published, never a mixture, and the next run goes on from
+//! there.
 
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
@@ -17,7 +18,9 @@ fn write(repository: &Repository, path: &str, text: &str) {
 }
 
 fn functions(count: usize, word: &str) -> String {
-    (0..count).map(|number| format!("def {word}_{number}():\n    return {word}_{number}()\n\n")).collect()
+    (0..count)
+        .map(|number| format!("def {word}_{number}():\n    return {word}_{number}()\n\n"))
+        .collect()
 }
 
 #[test]
@@ -29,7 +32,11 @@ fn any_part_of_a_log_is_one_of_the_states() {
     // As long as somebody has the store open, its log stays.
     let reader = Store::open_newest(&repository.location("kept")).expect("there is a store");
     let mut states = vec![repository.dump("kept")];
-    for text in ["def g():\n    return 1\n", "def h(x):\n    return g\n\ndef g():\n    return h\n", "g = 1\n"] {
+    for text in [
+        "def g():\n    return 1\n",
+        "def h(x):\n    return g\n\ndef g():\n    return h\n",
+        "g = 1\n",
+    ] {
         write(&repository, "c.py", text);
         write(&repository, "a.py", &format!("from c import g\n\n{text}\ng()\n"));
         repository.refresh();
@@ -49,19 +56,30 @@ fn any_part_of_a_log_is_one_of_the_states() {
         fs::write(store.with_extension("db-wal"), &log[..length]).expect("written");
         let found = dump::of(&store);
         let state = states.iter().position(|state| *state == found);
-        met[state.unwrap_or_else(|| panic!("after {length} of {} bytes it is a mixture", log.len()))] = true;
-        refresh(&location, PATIENCE, &Run::quiet(limits(2), &repository.cancel)).expect("nothing stands in the way");
+        met[state
+            .unwrap_or_else(|| panic!("after {length} of {} bytes it is a mixture", log.len()))] =
+            true;
+        refresh(&location, PATIENCE, &Run::quiet(limits(2), &repository.cancel))
+            .expect("nothing stands in the way");
         let mended = dump::of(Store::open_newest(&location).expect("there is a store").path());
-        assert!(mended == states[3], "after {length} bytes: {}", super::difference(&mended, &states[3]));
+        assert!(
+            mended == states[3],
+            "after {length} bytes: {}",
+            super::difference(&mended, &states[3])
+        );
     }
     assert_eq!(met, [true; 4], "each state has been met");
 }
 
-/// The program, which may let no file grow beyond so many blocks of 512 bytes: writing fails as on a full disk. The signal that
-/// comes with it is ignored.
+/// The program, which may let no file grow beyond so many blocks of 512 bytes: writing fails as on
+/// a full disk. The signal that comes with it is ignored.
 fn index_with_room_for(blocks: u64, repository: &Repository) -> Output {
     Command::new("sh")
-        .args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" index \"$1\""), env!("CARGO_BIN_EXE_cograph")])
+        .args([
+            "-c",
+            &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" index \"$1\""),
+            env!("CARGO_BIN_EXE_cograph"),
+        ])
         .arg(repository.root())
         .env("COGRAPH_CACHE_DIR", repository.directory.path().join("kept"))
         .output()
@@ -86,7 +104,10 @@ fn a_disk_that_fills_up_while_a_change_is_taken_in_leaves_the_state_before() {
             break;
         }
         failures += 1;
-        assert!(output.status.code() == Some(3) && message.contains("hint:"), "{blocks}: {message}");
+        assert!(
+            output.status.code() == Some(3) && message.contains("hint:"),
+            "{blocks}: {message}"
+        );
         assert!(repository.dump("kept") == before, "{blocks}: what was there is still there");
     }
     assert!(failures >= 2, "little room is not enough");
@@ -96,7 +117,11 @@ fn a_disk_that_fills_up_while_a_change_is_taken_in_leaves_the_state_before() {
 }
 
 fn set_time(path: &Path, time: SystemTime) {
-    File::options().write(true).open(path).and_then(|file| file.set_modified(time)).expect("it is ours");
+    File::options()
+        .write(true)
+        .open(path)
+        .and_then(|file| file.set_modified(time))
+        .expect("it is ours");
 }
 
 #[test]
@@ -105,8 +130,16 @@ fn a_clock_that_jumps_hides_no_edit() {
     let mut repository = Repository::new();
     let path = repository.root().join("a.py");
     let now = SystemTime::now();
-    // Of equal length, so that the time alone could tell; two in a row have the same one that is yet to come.
-    let edits = [("a", now), ("b", now - YEAR), ("c", now + YEAR), ("d", now + YEAR), ("e", now - 2 * YEAR), ("f", now)];
+    // Of equal length, so that the time alone could tell; two in a row have the same one that is
+    // yet to come.
+    let edits = [
+        ("a", now),
+        ("b", now - YEAR),
+        ("c", now + YEAR),
+        ("d", now + YEAR),
+        ("e", now - 2 * YEAR),
+        ("f", now),
+    ];
     for (name, time) in edits {
         write(&repository, "a.py", &format!("def {name}():\n    pass\n"));
         set_time(&path, time);

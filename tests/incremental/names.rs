@@ -1,5 +1,5 @@
-//! The names of a store as a search comes to them, held against the rows of symbols: every way to a name must lead to it, whatever was
-//! changed since the runs of names were made.
+//! The names of a store as a search comes to them, held against the rows of symbols: every way to a
+//! name must lead to it, whatever was changed since the runs of names were made.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,13 +10,20 @@ use rusqlite::Connection;
 /// So many names at most are looked for one by one.
 const LOOKED_FOR: usize = 400;
 
-/// One line for each name that symbols have: how many have it, and how often the one that is used most is referred to.
+/// One line for each name that symbols have: how many have it, and how often the one that is used
+/// most is referred to.
 pub(super) fn of(connection: &Connection, snapshot: &Snapshot) -> Vec<String> {
     let names = pairs(connection, "SELECT id, text FROM name ORDER BY id");
     let in_order = snapshot.meta().symbol_names as usize;
-    assert!(names.iter().take(in_order).map(|(key, _)| *key).eq(1..=in_order as u32), "the names in order have the first keys");
+    assert!(
+        names.iter().take(in_order).map(|(key, _)| *key).eq(1..=in_order as u32),
+        "the names in order have the first keys"
+    );
     let folded = |name: &(u32, String)| (name.1.to_ascii_lowercase(), name.1.clone());
-    assert!(names[..in_order].is_sorted_by(|one, next| folded(one) < folded(next)), "and are in order, each once");
+    assert!(
+        names[..in_order].is_sorted_by(|one, next| folded(one) < folded(next)),
+        "and are in order, each once"
+    );
     let texts: BTreeSet<&str> = names.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(texts.len(), names.len(), "a name has one key");
     assert_eq!(
@@ -26,7 +33,8 @@ pub(super) fn of(connection: &Connection, snapshot: &Snapshot) -> Vec<String> {
     );
 
     let told = figures(connection);
-    let text_of: BTreeMap<u32, &str> = names.iter().map(|(key, text)| (*key, text.as_str())).collect();
+    let text_of: BTreeMap<u32, &str> =
+        names.iter().map(|(key, text)| (*key, text.as_str())).collect();
     let looked_for = told.keys().step_by(told.len().div_ceil(LOOKED_FOR).max(1));
     looked_for.for_each(|key| is_found(snapshot, NameKey(*key), text_of[key], in_order));
     walked(snapshot, &told)
@@ -34,14 +42,19 @@ pub(super) fn of(connection: &Connection, snapshot: &Snapshot) -> Vec<String> {
 
 fn pairs(connection: &Connection, statement: &str) -> Vec<(u32, String)> {
     let mut statement = connection.prepare(statement).expect("the tables of names");
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("they can be read");
+    let rows =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("they can be read");
     rows.collect::<Result<_, _>>().expect("a key and a name")
 }
 
 /// What the rows of symbols say of each name.
 fn figures(connection: &Connection) -> BTreeMap<u32, (u32, u32)> {
-    let mut statement = connection.prepare("SELECT name, count(*), max(refs) FROM symbol GROUP BY name").expect("symbols");
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))).expect("they can be read");
+    let mut statement = connection
+        .prepare("SELECT name, count(*), max(refs) FROM symbol GROUP BY name")
+        .expect("symbols");
+    let rows = statement
+        .query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))
+        .expect("they can be read");
     rows.collect::<Result<_, _>>().expect("numbers")
 }
 
@@ -53,7 +66,12 @@ fn walked(snapshot: &Snapshot, told: &BTreeMap<u32, (u32, u32)>) -> Vec<String> 
     let (bound, mut lines) = (Cell::new(u32::MAX), Vec::new());
     let mut note = |key: NameKey, text: &str, figures: Option<(u32, u32)>| {
         let rows = told.get(&key.0).copied().unwrap_or_default();
-        assert!(rows.1 <= bound.get(), "{text} is used {} times, where {} was to be the most", rows.1, bound.get());
+        assert!(
+            rows.1 <= bound.get(),
+            "{text} is used {} times, where {} was to be the most",
+            rows.1,
+            bound.get()
+        );
         let (symbols, references) = figures.unwrap_or(rows);
         lines.push(format!("name|{text}|{symbols}|{references}"));
         true
@@ -62,10 +80,13 @@ fn walked(snapshot: &Snapshot, told: &BTreeMap<u32, (u32, u32)>) -> Vec<String> 
         bound.set(most);
         false
     };
-    let is_whole = walk.visit(&wanted, &runs, is_enough, |entry| note(entry.key, entry.text, entry.figures)).expect("names");
+    let is_whole = walk
+        .visit(&wanted, &runs, is_enough, |entry| note(entry.key, entry.text, entry.figures))
+        .expect("names");
     assert!(is_whole, "no name is left out");
     bound.set(u32::MAX);
-    walk.visit_later(|entry| note(entry.key, entry.text, entry.figures)).expect("names that came later");
+    walk.visit_later(|entry| note(entry.key, entry.text, entry.figures))
+        .expect("names that came later");
     lines.sort_unstable();
     lines
 }

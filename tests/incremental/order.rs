@@ -1,5 +1,6 @@
-//! Answers of a store that changes were taken into come in the order of those of a fresh build, though its row keys do not: files that
-//! sort before others are added, files outgrow their keys and are renamed, names come and go. Everything ties with something.
+//! Answers of a store that changes were taken into come in the order of those of a fresh build,
+//! though its row keys do not: files that sort before others are added, files outgrow their keys
+//! and are renamed, names come and go. Everything ties with something.
 
 use std::fmt::{Debug, Write};
 use std::fs;
@@ -11,8 +12,9 @@ use cograph::query::complete::Wanted;
 use cograph::query::search::SearchMode;
 use cograph::query::trace::Direction;
 use cograph::query::{
-    Certainty, CompleteParams, ExploreParams, OutlineParams, OverviewParams, ReadFile, ReferencesParams, SearchParams,
-    TraceParams, complete, explore, outline, overview, references, search, trace,
+    Certainty, CompleteParams, ExploreParams, OutlineParams, OverviewParams, ReadFile,
+    ReferencesParams, SearchParams, TraceParams, complete, explore, outline, overview, references,
+    search, trace,
 };
 use cograph::store::Store;
 use regex::Regex;
@@ -35,14 +37,17 @@ type Edit<'e> = &'e dyn Fn(&Repository);
 fn module(stem: &str) -> String {
     let (many, stem) = ("many() + ".repeat(16), stem.replace('/', "_"));
     format!(
-        "from base import Base, leaf\n\n\ndef shared():\n    return leaf()\n\n\ndef many():\n    return unknown(leaf)\n\n\n\
-         def only_{stem}():\n    return {many}shared() + shared()\n\n\nclass Worker(Base):\n    def run(self):\n        return shared()\n\n\
+        "from base import Base, leaf\n\n\ndef shared():\n    return leaf()\n\n\ndef many():\n    \
+         return unknown(leaf)\n\n\n\
+         def only_{stem}():\n    return {many}shared() + shared()\n\n\nclass Worker(Base):\n    \
+         def run(self):\n        return shared()\n\n\
          \x20   def stop(self, other):\n        return other.run() + other.halt()\n"
     )
 }
 
 fn base() -> String {
-    "def leaf():\n    return 1\n\n\nclass Base:\n    def run(self):\n        return leaf()\n\n\ndef start(base: Base):\n    \
+    "def leaf():\n    return 1\n\n\nclass Base:\n    def run(self):\n        return leaf()\n\n\n\
+     def start(base: Base):\n    \
      return base.run()\n"
         .to_owned()
 }
@@ -69,7 +74,9 @@ fn answers(repository: &Repository, cache: &str) -> String {
     let token = CancelToken::new();
     let snapshot = &store.snapshot(&token).expect("it can be read");
     let mut all = String::new();
-    let mut add = |question: &dyn Debug, answer: &dyn Debug| writeln!(all, "== {question:?}\n{answer:#?}").expect("room");
+    let mut add = |question: &dyn Debug, answer: &dyn Debug| {
+        writeln!(all, "== {question:?}\n{answer:#?}").expect("room")
+    };
     for params in searches() {
         add(&params, &search(snapshot, &params, &token));
     }
@@ -84,8 +91,12 @@ fn answers(repository: &Repository, cache: &str) -> String {
     }
     for symbol in ["leaf", "base.py::Base", "Base.run", "start", "many", "c.py::Worker.stop"] {
         for limit in [3, 500] {
-            let params =
-                ReferencesParams { symbol: symbol.to_owned(), list: Certainty::Textual, limit, ..ReferencesParams::default() };
+            let params = ReferencesParams {
+                symbol: symbol.to_owned(),
+                list: Certainty::Textual,
+                limit,
+                ..ReferencesParams::default()
+            };
             add(&params, &references(snapshot, &params, &token));
         }
     }
@@ -107,17 +118,37 @@ fn answers(repository: &Repository, cache: &str) -> String {
 
 fn searches() -> Vec<SearchParams> {
     let of = |mode, texts: &[&str]| {
-        let params = |text: &&str| SearchParams { text: (*text).to_owned(), mode, ..SearchParams::default() };
+        let params = |text: &&str| SearchParams {
+            text: (*text).to_owned(),
+            mode,
+            ..SearchParams::default()
+        };
         texts.iter().map(params).collect::<Vec<_>>()
     };
-    let words = ["shared", "SHARED", "only", "shaerd", "worker run", "run worker zebra", "added shared", "py many", "test", "e"];
+    let words = [
+        "shared",
+        "SHARED",
+        "only",
+        "shaerd",
+        "worker run",
+        "run worker zebra",
+        "added shared",
+        "py many",
+        "test",
+        "e",
+    ];
     let mut all = of(SearchMode::Words, &words);
     all.extend(of(SearchMode::Name, &["shared", "Worker.run", "missing"]));
     all.extend(of(SearchMode::Substring, &["r", "o", "dd"]));
     all.extend(of(SearchMode::Regex, &[".", "^[ms]", "_"]));
-    let short = all.clone().into_iter().map(|params| SearchParams { limit: 3, offset: 1, ..params });
+    let short =
+        all.clone().into_iter().map(|params| SearchParams { limit: 3, offset: 1, ..params });
     let kinds = vec![SymbolKind::Function];
-    let filtered = all.clone().into_iter().map(|params| SearchParams { kinds: kinds.clone(), limit: 4, ..params });
+    let filtered = all.clone().into_iter().map(|params| SearchParams {
+        kinds: kinds.clone(),
+        limit: 4,
+        ..params
+    });
     let more: Vec<_> = short.chain(filtered).collect();
     all.extend(more);
     all
@@ -125,19 +156,42 @@ fn searches() -> Vec<SearchParams> {
 
 fn traces() -> Vec<TraceParams> {
     let mut all = Vec::new();
-    for symbol in
-        ["leaf", "base.py::Base.run", "start", "shared", "many", "c.py::Worker.stop", "c.py::shared", "shraed", "c.py::Worker"]
-    {
+    for symbol in [
+        "leaf",
+        "base.py::Base.run",
+        "start",
+        "shared",
+        "many",
+        "c.py::Worker.stop",
+        "c.py::shared",
+        "shraed",
+        "c.py::Worker",
+    ] {
         for direction in [Direction::Callers, Direction::Callees] {
-            for (follow, limit) in [(Certainty::Likely, 500), (Certainty::Textual, 500), (Certainty::Possible, 3)] {
+            for (follow, limit) in
+                [(Certainty::Likely, 500), (Certainty::Textual, 500), (Certainty::Possible, 3)]
+            {
                 let symbol = symbol.to_owned();
-                all.push(TraceParams { symbol, direction, depth: 3, follow, limit, ..TraceParams::default() });
+                all.push(TraceParams {
+                    symbol,
+                    direction,
+                    depth: 3,
+                    follow,
+                    limit,
+                    ..TraceParams::default()
+                });
             }
         }
     }
     for symbol in ["c.py::only_c", "start", "c.py::Worker.stop"] {
         let (symbol, to) = (symbol.to_owned(), Some("leaf".to_owned()));
-        all.push(TraceParams { symbol, to, depth: 5, follow: Certainty::Possible, ..TraceParams::default() });
+        all.push(TraceParams {
+            symbol,
+            to,
+            depth: 5,
+            follow: Certainty::Possible,
+            ..TraceParams::default()
+        });
     }
     all
 }
@@ -158,7 +212,9 @@ fn answers_come_in_the_order_of_a_fresh_build() {
             write(repository, "a.py", &module("a"));
         }),
         ("a file outgrows its keys", &|repository| write(repository, "c.py", &grown("c"))),
-        ("one is renamed", &|_| fs::rename(root.join("z.py"), root.join("cc.py")).expect("renamed")),
+        ("one is renamed", &|_| {
+            fs::rename(root.join("z.py"), root.join("cc.py")).expect("renamed")
+        }),
         ("in a new folder", &|repository| write(repository, "ba/x.py", &module("x"))),
         ("the last ones go, and others come", &|repository| {
             fs::remove_file(root.join("tests/test_c.py")).expect("removed");
@@ -184,11 +240,18 @@ fn answers_come_in_the_order_of_a_fresh_build() {
         repository.refresh();
         assert_eq!(repository.dump("kept"), repository.fresh(), "{what}");
         let (kept, fresh) = (answers(&repository, "kept"), answers(&repository, "fresh"));
-        if let Some((line, (kept, fresh))) = kept.lines().zip(fresh.lines()).enumerate().find(|(_, (kept, fresh))| kept != fresh)
+        if let Some((line, (kept, fresh))) =
+            kept.lines().zip(fresh.lines()).enumerate().find(|(_, (kept, fresh))| kept != fresh)
         {
-            let question =
-                answers(&repository, "kept").lines().take(line).filter(|line| line.starts_with("==")).last().map(str::to_owned);
-            panic!("{what}: {question:?}\n    after changes: {kept}\n    in a fresh build: {fresh}");
+            let question = answers(&repository, "kept")
+                .lines()
+                .take(line)
+                .filter(|line| line.starts_with("=="))
+                .last()
+                .map(str::to_owned);
+            panic!(
+                "{what}: {question:?}\n    after changes: {kept}\n    in a fresh build: {fresh}"
+            );
         }
         assert_eq!(kept, fresh, "{what}");
     }

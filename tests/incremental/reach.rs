@@ -1,4 +1,5 @@
-//! How far a change reaches: how many files are resolved again for it, when what is left of them is right.
+//! How far a change reaches: how many files are resolved again for it, when what is left of them is
+//! right.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,12 +34,28 @@ fn a_function_that_nobody_could_know_of_reaches_its_own_file_alone() {
         std::fs::write(repository.root().join(format!("user_{number}.py")), user).expect("written");
     }
     repository.refresh();
-    assert_eq!(resolved_after(&repository, "a.py", &format!("{one}{two}")), 1, "a name that no file had");
+    assert_eq!(
+        resolved_after(&repository, "a.py", &format!("{one}{two}")),
+        1,
+        "a name that no file had"
+    );
     assert_eq!(resolved_after(&repository, "a.py", one), 1, "a name that no file has any more");
-    assert_eq!(resolved_after(&repository, "a.py", &format!("{two}\n\n{one}")), 10, "what was there is elsewhere now");
+    assert_eq!(
+        resolved_after(&repository, "a.py", &format!("{two}\n\n{one}")),
+        10,
+        "what was there is elsewhere now"
+    );
     assert_eq!(resolved_after(&repository, "a.py", one), 10, "and back");
     let caller = "from a import *\n\n\ndef use_0():\n    return one() + two()\n";
     assert_eq!(resolved_after(&repository, "user_0.py", caller), 1);
-    assert_eq!(resolved_after(&repository, "a.py", &format!("{one}{two}")), 2, "one file asked for a function of this name");
-    assert_eq!(resolved_after(&repository, "a.py", &format!("def one(more):\n    return more\n{two}")), 10, "another signature");
+    assert_eq!(
+        resolved_after(&repository, "a.py", &format!("{one}{two}")),
+        2,
+        "one file asked for a function of this name"
+    );
+    assert_eq!(
+        resolved_after(&repository, "a.py", &format!("def one(more):\n    return more\n{two}")),
+        10,
+        "another signature"
+    );
 }

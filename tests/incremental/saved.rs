@@ -1,5 +1,6 @@
-//! What is known of a repository is kept in a segment and in its store: another process takes changes in by it, another check-out
-//! starts with it, and if the segment is damaged, or of another store, it is as if it were not there.
+//! What is known of a repository is kept in a segment and in its store: another process takes
+//! changes in by it, another check-out starts with it, and if the segment is damaged, or of another
+//! store, it is as if it were not there.
 
 use std::fs;
 use std::path::PathBuf;
@@ -56,13 +57,18 @@ fn beside(repository: &Repository) -> PathBuf {
 fn another_process_takes_changes_in_where_they_are() {
     let (mut repository, first) = built();
     for (number, text) in
-        ["def g(x):\n    return x\n", "def h():\n    return 2\n", "def g():\n    return h\n"].into_iter().enumerate()
+        ["def g(x):\n    return x\n", "def h():\n    return 2\n", "def g():\n    return h\n"]
+            .into_iter()
+            .enumerate()
     {
         repository.forget();
         write(&repository, "b.py", text);
         write(&repository, &format!("new{number}.py"), "import b\n\nb.g()\n");
         let identity = refreshed(&repository);
-        assert_eq!((identity.uid, identity.generation), (first.uid, first.generation + 1 + number as u64));
+        assert_eq!(
+            (identity.uid, identity.generation),
+            (first.uid, first.generation + 1 + number as u64)
+        );
         holds_what_a_fresh_build_gives(&repository);
     }
 }
@@ -93,7 +99,11 @@ fn damage_costs_a_whole_build_and_nothing_else() {
         holds_what_a_fresh_build_gives(&repository);
         repository.forget();
         write(&repository, "b.py", "def g():\n    return 'after'\n");
-        assert_eq!(refreshed(&repository).uid, second.uid, "{what}: what the new build knows is kept");
+        assert_eq!(
+            refreshed(&repository).uid,
+            second.uid,
+            "{what}: what the new build knows is kept"
+        );
         holds_what_a_fresh_build_gives(&repository);
     }
 }
@@ -130,7 +140,11 @@ fn what_is_known_goes_back_with_the_store() {
     fs::write(&store, before).expect("written");
     for text in ["def g():\n    return 'other'\n", "def h():\n    return 'last'\n"] {
         write(&repository, "b.py", text);
-        assert_eq!(refreshed(&repository).uid, first.uid, "what is known of the state before serves");
+        assert_eq!(
+            refreshed(&repository).uid,
+            first.uid,
+            "what is known of the state before serves"
+        );
         holds_what_a_fresh_build_gives(&repository);
         repository.forget();
     }
@@ -139,17 +153,26 @@ fn what_is_known_goes_back_with_the_store() {
 #[test]
 fn many_changes_do_not_let_it_grow_without_bound() {
     let (mut repository, first) = built();
-    let long = (0..400).map(|number| format!("def g{number}():\n    return g{number}\n")).collect::<String>();
+    let long = (0..400)
+        .map(|number| format!("def g{number}():\n    return g{number}\n"))
+        .collect::<String>();
     let segment = fs::read(beside(&repository)).expect("it is there");
     let mut rows = Vec::new();
     for turn in 0..12 {
         write(&repository, "b.py", &format!("{long}last = {turn}\n"));
         assert_eq!(refreshed(&repository).uid, first.uid);
         let store = Store::open_newest(&repository.location("kept")).expect("a store");
-        let known = Arc::new(store).snapshot(&repository.cancel).and_then(|snapshot| snapshot.known()).expect("it can be read");
+        let known = Arc::new(store)
+            .snapshot(&repository.cancel)
+            .and_then(|snapshot| snapshot.known())
+            .expect("it can be read");
         rows.push(known.iter().map(|(key, data)| (*key, data.len())).collect::<Vec<_>>());
     }
-    assert_eq!(fs::read(beside(&repository)).expect("it is there"), segment, "a segment never changes");
+    assert_eq!(
+        fs::read(beside(&repository)).expect("it is there"),
+        segment,
+        "a segment never changes"
+    );
     let bytes = |rows: &[(u32, usize)]| rows.iter().map(|(_, bytes)| bytes).sum::<usize>();
     assert!(
         !rows[0].is_empty() && bytes(&rows[11]) < 2 * bytes(&rows[1]),
@@ -162,9 +185,13 @@ fn many_changes_do_not_let_it_grow_without_bound() {
     fs::remove_file(repository.root().join("b.py")).expect("it is there");
     refreshed(&repository);
     let store = Store::open_newest(&repository.location("kept")).expect("a store");
-    let known = Arc::new(store).snapshot(&repository.cancel).and_then(|snapshot| snapshot.known()).expect("it can be read");
+    let known = Arc::new(store)
+        .snapshot(&repository.cancel)
+        .and_then(|snapshot| snapshot.known())
+        .expect("it can be read");
     assert!(
-        bytes(&known.iter().map(|(key, data)| (*key, data.len())).collect::<Vec<_>>()) < bytes(&rows[1]) / 2,
+        bytes(&known.iter().map(|(key, data)| (*key, data.len())).collect::<Vec<_>>())
+            < bytes(&rows[1]) / 2,
         "a row goes with its file"
     );
     holds_what_a_fresh_build_gives(&repository);
@@ -174,7 +201,11 @@ fn many_changes_do_not_let_it_grow_without_bound() {
 fn another_check_out_starts_with_what_is_known_of_the_first() {
     let repository = Repository::new();
     for number in 0..12 {
-        write(&repository, &format!("m{number}.py"), &format!("def f{number}():\n    return {number}\n"));
+        write(
+            &repository,
+            &format!("m{number}.py"),
+            &format!("def f{number}():\n    return {number}\n"),
+        );
     }
     let first = refreshed(&repository);
     let other = repository.directory.path().join("other");
@@ -183,14 +214,18 @@ fn another_check_out_starts_with_what_is_known_of_the_first() {
         let path = entry.expect("it can be listed").path();
         fs::copy(&path, other.join(path.file_name().expect("it has a name"))).expect("copied");
     }
-    fs::write(other.join("m3.py"), "from m4 import f4\n\ndef f3():\n    return f4()\n").expect("written");
+    fs::write(other.join("m3.py"), "from m4 import f4\n\ndef f3():\n    return f4()\n")
+        .expect("written");
     let other = fs::canonicalize(other).expect("it exists");
     let run = Run::quiet(limits(2), &repository.cancel);
-    let [kept, fresh] = ["kept", "fresh"].map(|cache| Location::new(&repository.directory.path().join(cache), &other));
+    let [kept, fresh] = ["kept", "fresh"]
+        .map(|cache| Location::new(&repository.directory.path().join(cache), &other));
     let adopted = refresh(&kept, PATIENCE, &run).expect("nothing stands in the way").identity();
     assert_eq!(adopted.uid, first.uid, "the change was taken in in place");
     refresh(&fresh, PATIENCE, &run).expect("nothing stands in the way");
-    let dump = |location: &Location| dump::of(cograph::store::Store::open_newest(location).expect("a store").path());
+    let dump = |location: &Location| {
+        dump::of(cograph::store::Store::open_newest(location).expect("a store").path())
+    };
     let (kept, fresh) = (dump(&kept), dump(&fresh));
     assert!(kept == fresh, "{}", super::difference(&kept, &fresh));
 }

@@ -1,5 +1,5 @@
-//! Small random files in every language. Few names are shared by all, so that edits make and end ambiguities, overrides and
-//! imports that lead nowhere.
+//! Small random files in every language. Few names are shared by all, so that edits make and end
+//! ambiguities, overrides and imports that lead nowhere.
 
 use super::edits::Random;
 
@@ -40,7 +40,8 @@ fn method(random: &mut Random) -> &'static str {
     pick(random, &["start", "step", "finish", "reset"])
 }
 
-/// A module to import: a file of the same language by its name without folder and ending, or one that does not exist.
+/// A module to import: a file of the same language by its name without folder and ending, or one
+/// that does not exist.
 fn module(random: &mut Random, others: &[String]) -> String {
     if others.is_empty() || random.below(8) == 0 {
         return "missing".to_owned();
@@ -62,7 +63,8 @@ fn indented(random: &mut Random, others: &[String]) -> String {
     for _ in 0..random.below(4) {
         let path = module(random, others);
         let dotted = path.trim_end_matches(".py").trim_end_matches("/__init__").replace('/', ".");
-        let (name, dotted) = (if random.below(2) == 0 { function(random) } else { class(random) }, dotted.as_str());
+        let (name, dotted) =
+            (if random.below(2) == 0 { function(random) } else { class(random) }, dotted.as_str());
         match random.below(4) {
             0 => text.push_str(&format!("import {dotted}\n")),
             1 => text.push_str(&format!("from {dotted} import *\n")),
@@ -72,16 +74,39 @@ fn indented(random: &mut Random, others: &[String]) -> String {
     }
     for _ in 0..random.below(3) {
         let (name, base) = (class(random), class(random));
-        text.push_str(&format!("\nclass {name}({base}):\n    def {}(self, x=None):\n", method(random)));
-        text.push_str(&format!("        self.item = {}()\n        self.item.{}()\n", class(random), method(random)));
-        text.push_str(&format!("        return {}(x)\n    def {}(self):\n", function(random), method(random)));
-        text.push_str(&format!("        super().{}()\n        return self.{}()\n", method(random), method(random)));
+        text.push_str(&format!(
+            "\nclass {name}({base}):\n    def {}(self, x=None):\n",
+            method(random)
+        ));
+        text.push_str(&format!(
+            "        self.item = {}()\n        self.item.{}()\n",
+            class(random),
+            method(random)
+        ));
+        text.push_str(&format!(
+            "        return {}(x)\n    def {}(self):\n",
+            function(random),
+            method(random)
+        ));
+        text.push_str(&format!(
+            "        super().{}()\n        return self.{}()\n",
+            method(random),
+            method(random)
+        ));
     }
     for _ in 0..random.below(4) {
         let comma = if random.below(2) == 0 { "a" } else { "a, b=1" };
-        text.push_str(&format!("\ndef {}({comma}):\n    value = {}()\n", function(random), class(random)));
+        text.push_str(&format!(
+            "\ndef {}({comma}):\n    value = {}()\n",
+            function(random),
+            class(random)
+        ));
         text.push_str(&format!("    value.{}()\n    a.{}()\n", method(random), method(random)));
-        text.push_str(&format!("    for item in {}(a):\n        item.{}()\n", function(random), method(random)));
+        text.push_str(&format!(
+            "    for item in {}(a):\n        item.{}()\n",
+            function(random),
+            method(random)
+        ));
         text.push_str(&format!("    return {}(value)\n", function(random)));
     }
     text
@@ -112,12 +137,26 @@ fn scripted(random: &mut Random, others: &[String]) -> String {
     for _ in 0..random.below(3) {
         let export = pick(random, &["export ", "", "export default "]);
         text.push_str(&format!("{export}class {} extends {} {{\n", class(random), class(random)));
-        text.push_str(&format!("  {}() {{ this.{}(); return {}(); }}\n", method(random), method(random), function(random)));
-        text.push_str(&format!("  {}(a) {{ const v = new {}(); v.{}(); }}\n}}\n", method(random), class(random), method(random)));
+        text.push_str(&format!(
+            "  {}() {{ this.{}(); return {}(); }}\n",
+            method(random),
+            method(random),
+            function(random)
+        ));
+        text.push_str(&format!(
+            "  {}(a) {{ const v = new {}(); v.{}(); }}\n}}\n",
+            method(random),
+            class(random),
+            method(random)
+        ));
     }
     for _ in 0..random.below(4) {
         let export = pick(random, &["export ", ""]);
-        text.push_str(&format!("{export}function {}(a) {{ [a].map(x => x.{}()); ", function(random), method(random)));
+        text.push_str(&format!(
+            "{export}function {}(a) {{ [a].map(x => x.{}()); ",
+            function(random),
+            method(random)
+        ));
         text.push_str(&format!("return {}(new {}()); }}\n", function(random), class(random)));
     }
     text
@@ -126,11 +165,21 @@ fn scripted(random: &mut Random, others: &[String]) -> String {
 fn typed(random: &mut Random, others: &[String]) -> String {
     let mut text = scripted(random, others);
     if random.below(2) == 0 {
-        text.push_str(&format!("export interface {} {{ {}(): {}; }}\n", class(random), method(random), class(random)));
+        text.push_str(&format!(
+            "export interface {} {{ {}(): {}; }}\n",
+            class(random),
+            method(random),
+            class(random)
+        ));
     }
     let (name, ty) = (function(random), class(random));
     text.push_str(&format!("export const {name} = (a: {ty}): {ty} => a.{}();\n", method(random)));
-    text.push_str(&format!("function use(a: {}) {{ a.{}().{}(); }}\n", class(random), method(random), method(random)));
+    text.push_str(&format!(
+        "function use(a: {}) {{ a.{}().{}(); }}\n",
+        class(random),
+        method(random),
+        method(random)
+    ));
     text
 }
 
@@ -150,17 +199,39 @@ fn crated(random: &mut Random, others: &[String]) -> String {
     for _ in 0..random.below(3) {
         let name = class(random);
         text.push_str(&format!("pub struct {name} {{ pub item: {} }}\n", class(random)));
-        text.push_str(&format!("impl {name} {{ pub fn {}(&self) -> {name} {{ self.item.{}(); ", method(random), method(random)));
+        text.push_str(&format!(
+            "impl {name} {{ pub fn {}(&self) -> {name} {{ self.item.{}(); ",
+            method(random),
+            method(random)
+        ));
         text.push_str(&format!("{}() }} }}\n", function(random)));
     }
     if random.below(2) == 0 {
         let (of, required) = (class(random), method(random));
-        text.push_str(&format!("pub trait {of} {{ fn {required}(&self); fn {}(&self) {{}} }}\n", method(random)));
-        text.push_str(&format!("impl {} for {} {{ fn {}(&self) {{}} }}\n", class(random), class(random), method(random)));
+        text.push_str(&format!(
+            "pub trait {of} {{ fn {required}(&self); fn {}(&self) {{}} }}\n",
+            method(random)
+        ));
+        text.push_str(&format!(
+            "impl {} for {} {{ fn {}(&self) {{}} }}\n",
+            class(random),
+            class(random),
+            method(random)
+        ));
     }
     for _ in 0..random.below(4) {
-        text.push_str(&format!("pub fn {}() {{ let v: {} = {}(); ", function(random), class(random), function(random)));
-        text.push_str(&format!("v.{}(); crate::{}::{}(); }}\n", method(random), function(random), function(random)));
+        text.push_str(&format!(
+            "pub fn {}() {{ let v: {} = {}(); ",
+            function(random),
+            class(random),
+            function(random)
+        ));
+        text.push_str(&format!(
+            "v.{}(); crate::{}::{}(); }}\n",
+            method(random),
+            function(random),
+            function(random)
+        ));
     }
     text
 }
@@ -183,10 +254,19 @@ fn packaged(random: &mut Random, others: &[String]) -> String {
         ));
     }
     if random.below(2) == 0 {
-        text.push_str(&format!("type {} interface {{ {}(n int) }}\n", class(random), upper(method(random))));
+        text.push_str(&format!(
+            "type {} interface {{ {}(n int) }}\n",
+            class(random),
+            upper(method(random))
+        ));
     }
     for _ in 0..random.below(4) {
-        text.push_str(&format!("func {}(a {}) {{ a.{}(1); ", function(random), class(random), upper(method(random))));
+        text.push_str(&format!(
+            "func {}(a {}) {{ a.{}(1); ",
+            function(random),
+            class(random),
+            upper(method(random))
+        ));
         text.push_str(&format!("{}(a); a1.{}(a) }}\n", function(random), upper(function(random))));
     }
     text
@@ -215,7 +295,12 @@ fn declared(random: &mut Random, others: &[String]) -> String {
             method(random),
             method(random)
         ));
-        text.push_str(&format!("  void {}(int a) {{ new {}().{}(null); }}\n", method(random), class(random), method(random)));
+        text.push_str(&format!(
+            "  void {}(int a) {{ new {}().{}(null); }}\n",
+            method(random),
+            class(random),
+            method(random)
+        ));
         text.push_str("}\n");
     }
     text
@@ -242,8 +327,16 @@ fn pasted(random: &mut Random, others: &[String]) -> String {
     }
     for _ in 0..random.below(3) {
         let private = pick(random, &["static ", "", ""]);
-        text.push_str(&format!("{private}int {}(int a) {{ {}(a); ", function(random), function(random)));
-        text.push_str(&format!("return {}({}(a)); }}\n", upper(function(random)), function(random)));
+        text.push_str(&format!(
+            "{private}int {}(int a) {{ {}(a); ",
+            function(random),
+            function(random)
+        ));
+        text.push_str(&format!(
+            "return {}({}(a)); }}\n",
+            upper(function(random)),
+            function(random)
+        ));
     }
     text
 }
@@ -254,8 +347,16 @@ fn pasted_with_classes(random: &mut Random, others: &[String]) -> String {
     text.push_str(&format!("namespace {space} {{\n"));
     for _ in 0..random.below(3) {
         let base = class(random);
-        text.push_str(&format!("class {} : public {base} {{ public: void {}(int a); ", class(random), method(random)));
-        text.push_str(&format!("virtual void {}() {{ {}(1); }} }};\n", method(random), method(random)));
+        text.push_str(&format!(
+            "class {} : public {base} {{ public: void {}(int a); ",
+            class(random),
+            method(random)
+        ));
+        text.push_str(&format!(
+            "virtual void {}() {{ {}(1); }} }};\n",
+            method(random),
+            method(random)
+        ));
     }
     text.push_str("}\n");
     if random.below(2) == 0 {

@@ -1,22 +1,26 @@
-//! One change at a time, each to a repository of its own, and back again: what is known of other files has to follow. Random edits share
-//! few names and mix their effects, so that one may hide that another was left out.
+//! One change at a time, each to a repository of its own, and back again: what is known of other
+//! files has to follow. Random edits share few names and mix their effects, so that one may hide
+//! that another was left out.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use super::{Repository, difference};
 
-/// What is changed, the files before and those that are other ones after it. A file without a text is removed.
+/// What is changed, the files before and those that are other ones after it. A file without a text
+/// is removed.
 const STEPS: [(&str, &str, &str); 17] = [
     (
         "a function is called once more from another file",
-        "//- lib.py\ndef lonely():\n    pass\n\ndef other():\n    pass\n//- user.py\nfrom lib import lonely, other\n\nlonely()\n",
+        "//- lib.py\ndef lonely():\n    pass\n\ndef other():\n    pass\n//- user.py\n\
+         from lib import lonely, other\n\nlonely()\n",
         "//- user.py\nfrom lib import lonely, other\n\nlonely()\nother()\nlonely()\n",
     ),
     (
         "a name is used that nothing had, and by an import that leads nowhere",
         "//- a.py\ndef here():\n    pass\n",
-        "//- a.py\nimport nowhere.at_all\n\ndef here():\n    unheard_of()\n    nowhere.at_all.call()\n",
+        "//- a.py\nimport nowhere.at_all\n\ndef here():\n    unheard_of()\n    \
+         nowhere.at_all.call()\n",
     ),
     (
         "a symbol has a name that was only used before",
@@ -25,7 +29,8 @@ const STEPS: [(&str, &str, &str); 17] = [
     ),
     (
         "the last symbol of a name goes",
-        "//- a.py\ndef only():\n    pass\n\ndef stays():\n    pass\n//- b.py\nfrom a import only\n\nonly()\n",
+        "//- a.py\ndef only():\n    pass\n\ndef stays():\n    pass\n//- b.py\nfrom a import only\n\
+         \nonly()\n",
         "//- a.py\ndef stays():\n    pass\n",
     ),
     (
@@ -35,53 +40,74 @@ const STEPS: [(&str, &str, &str); 17] = [
     ),
     (
         "a file in the middle goes",
-        "//- a.py\nfrom m import f\n\nf()\n//- m.py\ndef f():\n    g()\n\ndef g():\n    pass\n//- z.py\nfrom a import f\nfrom m import g\n\ng()\nf()\n",
+        "//- a.py\nfrom m import f\n\nf()\n//- m.py\ndef f():\n    g()\n\ndef g():\n    pass\n\
+         //- z.py\nfrom a import f\nfrom m import g\n\ng()\nf()\n",
         "//- m.py\n",
     ),
     (
         "a file moves and what imports it follows",
-        "//- pack/__init__.py\n\n//- pack/old.py\ndef f():\n    pass\n//- user.py\nfrom pack.old import f\n\nf()\n",
-        "//- pack/old.py\n//- pack/new.py\ndef f():\n    pass\n//- user.py\nfrom pack.new import f\n\nf()\n",
+        "//- pack/__init__.py\n\n//- pack/old.py\ndef f():\n    pass\n//- user.py\n\
+         from pack.old import f\n\nf()\n",
+        "//- pack/old.py\n//- pack/new.py\ndef f():\n    pass\n//- user.py\n\
+         from pack.new import f\n\nf()\n",
     ),
     (
         "a function moves to another file behind an import of everything",
-        "//- a.py\ndef f():\n    pass\n//- b.py\ndef g():\n    pass\n//- all.py\nfrom a import *\nfrom b import *\n//- user.py\nfrom all import f\n\nf()\n",
+        "//- a.py\ndef f():\n    pass\n//- b.py\ndef g():\n    pass\n//- all.py\nfrom a import *\n\
+         from b import *\n//- user.py\nfrom all import f\n\nf()\n",
         "//- a.py\nx = 1\n//- b.py\ndef g():\n    pass\n\ndef f():\n    g()\n",
     ),
     (
         "a base has another member",
-        "//- base.ts\nexport class Base { draw() {} }\n//- round.ts\nimport { Base } from './base';\nexport class Round extends Base { draw() {} size() {} }\n//- user.ts\nimport { Round } from './round';\nnew Round().draw();\nnew Round().size();\n",
+        "//- base.ts\nexport class Base { draw() {} }\n//- round.ts\n\
+         import { Base } from './base';\nexport class Round extends Base { draw() {} size() {} }\n\
+         //- user.ts\nimport { Round } from './round';\nnew Round().draw();\nnew Round().size();\n",
         "//- base.ts\nexport class Base { size() {} more() {} }\n",
     ),
     (
         "a type implements an interface in a file of neither",
-        "//- Cargo.toml\n[package]\nname = \"p\"\n//- src/lib.rs\nmod draw;\nmod round;\nmod both;\npub fn all(r: &round::Round) { use draw::Draw; r.draw(); }\n//- src/draw.rs\npub trait Draw { fn draw(&self); }\n//- src/round.rs\npub struct Round;\n//- src/both.rs\nuse crate::draw::Draw;\nuse crate::round::Round;\n",
-        "//- src/both.rs\nuse crate::draw::Draw;\nuse crate::round::Round;\nimpl Draw for Round { fn draw(&self) {} }\n",
+        "//- Cargo.toml\n[package]\nname = \"p\"\n//- src/lib.rs\nmod draw;\nmod round;\n\
+         mod both;\npub fn all(r: &round::Round) { use draw::Draw; r.draw(); }\n//- src/draw.rs\n\
+         pub trait Draw { fn draw(&self); }\n//- src/round.rs\npub struct Round;\n//- src/both.rs\n\
+         use crate::draw::Draw;\nuse crate::round::Round;\n",
+        "//- src/both.rs\nuse crate::draw::Draw;\nuse crate::round::Round;\n\
+         impl Draw for Round { fn draw(&self) {} }\n",
     ),
     (
         "a type with members in another file is declared elsewhere",
-        "//- go.mod\nmodule example.org/p\n//- a.go\npackage p\n\ntype Till struct{}\n\nfunc first() {}\n//- b.go\npackage p\n\nfunc (t *Till) Open() { first() }\n//- c.go\npackage p\n\nfunc use(t *Till) { t.Open() }\n",
-        "//- a.go\npackage p\n\nfunc first() {}\n//- d.go\npackage p\n\nfunc before() {}\n\ntype Till struct{ open bool }\n",
+        "//- go.mod\nmodule example.org/p\n//- a.go\npackage p\n\ntype Till struct{}\n\n\
+         func first() {}\n//- b.go\npackage p\n\nfunc (t *Till) Open() { first() }\n//- c.go\n\
+         package p\n\nfunc use(t *Till) { t.Open() }\n",
+        "//- a.go\npackage p\n\nfunc first() {}\n//- d.go\npackage p\n\nfunc before() {}\n\n\
+         type Till struct{ open bool }\n",
     ),
     (
         "one more of several candidates, and one less",
-        "//- a.c\nint width(void) { return 1; }\n//- b.c\nint width(void) { return 2; }\n//- use.c\nint use(void) { return width() + width(); }\n",
-        "//- b.c\nint height(void) { return 2; }\n//- c.c\nint width(void) { return 3; }\n//- d.c\nint width(void) { return 4; }\n",
+        "//- a.c\nint width(void) { return 1; }\n//- b.c\nint width(void) { return 2; }\n\
+         //- use.c\nint use(void) { return width() + width(); }\n",
+        "//- b.c\nint height(void) { return 2; }\n//- c.c\nint width(void) { return 3; }\n//- d.c\n\
+         int width(void) { return 4; }\n",
     ),
     (
         "candidates come to be one",
-        "//- a.c\nint width(void) { return 1; }\n//- b.c\nint width(void) { return 2; }\n//- use.c\nint use(void) { return width(); }\n",
+        "//- a.c\nint width(void) { return 1; }\n//- b.c\nint width(void) { return 2; }\n\
+         //- use.c\nint use(void) { return width(); }\n",
         "//- b.c\n",
     ),
     (
         "the module of a project has another name",
-        "//- go.mod\nmodule example.org/old\n//- store/store.go\npackage store\n\nfunc Open() {}\n//- main.go\npackage main\n\nimport \"example.org/old/store\"\n\nfunc main() { store.Open() }\n",
+        "//- go.mod\nmodule example.org/old\n//- store/store.go\npackage store\n\nfunc Open() {}\n\
+         //- main.go\npackage main\n\nimport \"example.org/old/store\"\n\n\
+         func main() { store.Open() }\n",
         "//- go.mod\nmodule example.org/new\n",
     ),
     (
         "settings lead to another folder",
-        "//- tsconfig.json\n{\"compilerOptions\": {\"baseUrl\": \".\", \"paths\": {\"@lib/*\": [\"one/*\"]}}}\n//- one/f.ts\nexport function f() {}\n//- two/f.ts\nexport function f() {}\n//- user.ts\nimport { f } from '@lib/f';\nf();\n",
-        "//- tsconfig.json\n{\"compilerOptions\": {\"baseUrl\": \".\", \"paths\": {\"@lib/*\": [\"two/*\"]}}}\n",
+        "//- tsconfig.json\n{\"compilerOptions\": {\"baseUrl\": \".\", \"paths\": {\"@lib/*\": \
+         [\"one/*\"]}}}\n//- one/f.ts\nexport function f() {}\n//- two/f.ts\n\
+         export function f() {}\n//- user.ts\nimport { f } from '@lib/f';\nf();\n",
+        "//- tsconfig.json\n{\"compilerOptions\": {\"baseUrl\": \".\", \"paths\": {\"@lib/*\": \
+         [\"two/*\"]}}}\n",
     ),
     (
         "a file cannot be read as text any more",
@@ -130,14 +156,21 @@ fn what_one_change_concerns_follows_it_and_comes_back() {
     for (what, before, after) in STEPS {
         let (before, after) = (files(before), files(after));
         // Each file that is changed has its text of before again, or is gone again.
-        let back = after.keys().map(|path| (*path, before.get(path).copied().unwrap_or_default())).collect();
+        let back = after
+            .keys()
+            .map(|path| (*path, before.get(path).copied().unwrap_or_default()))
+            .collect();
         for is_known in [true, false] {
             let mut repository = Repository::new();
             write(&repository, &before);
             let first = holds(&mut repository, is_known, what);
             let uid = repository.uid();
             write(&repository, &after);
-            assert_ne!(holds(&mut repository, is_known, what), first, "{what}: it changes something");
+            assert_ne!(
+                holds(&mut repository, is_known, what),
+                first,
+                "{what}: it changes something"
+            );
             write(&repository, &back);
             let last = holds(&mut repository, is_known, what);
             assert!(last == first, "{what}, and back:\n{}", difference(&last, &first));
@@ -148,11 +181,15 @@ fn what_one_change_concerns_follows_it_and_comes_back() {
 
 #[test]
 fn a_file_that_outgrows_its_place_is_followed_by_all_that_leads_to_it() {
-    let users = "//- lib.ts\nimport { g } from './other';\nexport class Base { draw() { g(); } }\nexport function f() {}\n\
-        //- other.ts\nexport function g() {}\nexport function f() {}\n\
-        //- round.ts\nimport { Base, f } from './lib';\nexport class Round extends Base { draw() { f(); super.draw(); } }\n\
-        //- a.c\nint width(void) { return 1; }\n//- b.c\nint width(void) { return 2; }\n//- use.c\nint use(void) { return width(); }\n\
-        //- go.mod\nmodule example.org/p\n//- a.go\npackage p\n\ntype Till struct{}\n//- b.go\npackage p\n\nfunc (t *Till) Open() {}\n";
+    let users = "//- lib.ts\nimport { g } from './other';\nexport class Base { draw() { g(); } }\n\
+                 export function f() {}\n\
+                 //- other.ts\nexport function g() {}\nexport function f() {}\n\
+                 //- round.ts\nimport { Base, f } from './lib';\n\
+                 export class Round extends Base { draw() { f(); super.draw(); } }\n\
+                 //- a.c\nint width(void) { return 1; }\n//- b.c\nint width(void) { return 2; }\n\
+                 //- use.c\nint use(void) { return width(); }\n\
+                 //- go.mod\nmodule example.org/p\n//- a.go\npackage p\n\ntype Till struct{}\n\
+                 //- b.go\npackage p\n\nfunc (t *Till) Open() {}\n";
     let before = files(users);
     for is_known in [true, false] {
         let mut repository = Repository::new();
@@ -165,15 +202,21 @@ fn a_file_that_outgrows_its_place_is_followed_by_all_that_leads_to_it() {
             ("round.ts", "f();\n"),
             ("use.c", "int use_NUMBER(void) { return width(); }\n"),
         ] {
-            // What comes stands before what was there, so that all of it has other numbers, or behind it, so that it has the same
-            // numbers in another place.
-            for (count, is_behind) in [(1, false), (300, false), (0, false), (300, true), (2, true)] {
-                let more: String = (0..count).map(|number| line.replace("NUMBER", &number.to_string())).collect();
+            // What comes stands before what was there, so that all of it has other numbers, or
+            // behind it, so that it has the same numbers in another place.
+            for (count, is_behind) in [(1, false), (300, false), (0, false), (300, true), (2, true)]
+            {
+                let more: String =
+                    (0..count).map(|number| line.replace("NUMBER", &number.to_string())).collect();
                 let (head, rest) = match before[path].split_once("\n\n") {
                     Some((head, rest)) => (format!("{head}\n\n"), rest),
                     None => (String::new(), before[path]),
                 };
-                let text = if is_behind { format!("{head}{rest}{more}") } else { format!("{head}{more}{rest}") };
+                let text = if is_behind {
+                    format!("{head}{rest}{more}")
+                } else {
+                    format!("{head}{more}{rest}")
+                };
                 write(&repository, &BTreeMap::from([(path, text.as_str())]));
                 holds(&mut repository, is_known, &format!("{path} with {count} more"));
             }

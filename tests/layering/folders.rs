@@ -1,5 +1,6 @@
-//! The layers below the top level: which folders and files of a module may import from which, how many files a folder may have, and
-//! which names of types are taken. Every exception is listed, and one that is none any more fails.
+//! The layers below the top level: which folders and files of a module may import from which, how
+//! many files a folder may have, and which names of types are taken. Every exception is listed, and
+//! one that is none any more fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +13,8 @@ pub(super) const MAX_FILES: usize = 14;
 /// Types of `src` that may share a name.
 pub(super) const MAX_NAMESAKES: usize = 3;
 
-/// The layers inside of each top-level module, from the bottom up: folders, and files that stand beside them. What is in one layer
-/// knows nothing of its neighbours and of what is above.
+/// The layers inside of each top-level module, from the bottom up: folders, and files that stand
+/// beside them. What is in one layer knows nothing of its neighbours and of what is above.
 pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     (
         "cli",
@@ -70,7 +71,14 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     ),
     (
         "resolve",
-        &[&["units"], &["types", "workspace"], &["calls", "imports"], &["names"], &["members", "references"], &["incremental"]],
+        &[
+            &["units"],
+            &["types", "workspace"],
+            &["calls", "imports"],
+            &["names"],
+            &["members", "references"],
+            &["incremental"],
+        ],
     ),
     (
         "server",
@@ -86,7 +94,10 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["proxy"],
         ],
     ),
-    ("source", &[&["filter", "mounts", "names", "stamp", "text"], &["root", "rules", "sweep"], &["walk"]]),
+    (
+        "source",
+        &[&["filter", "mounts", "names", "stamp", "text"], &["root", "rules", "sweep"], &["walk"]],
+    ),
     ("store", &[&["format"], &["read"], &["build", "name_index"], &["lifecycle", "update"]]),
     ("watch", &[&["queue"]]),
 ];
@@ -100,11 +111,18 @@ pub(super) const UPWARDS: &[(&str, &str, &str)] = &[
 ];
 
 /// Files that import from each other in a circle.
-pub(super) const CIRCLES: &[&[&str]] =
-    &[&["src/resolve/imports.rs", "src/resolve/workspace/program.rs", "src/resolve/workspace/tables.rs"]];
+pub(super) const CIRCLES: &[&[&str]] = &[&[
+    "src/resolve/imports.rs",
+    "src/resolve/workspace/program.rs",
+    "src/resolve/workspace/tables.rs",
+]];
 
 /// Inside of a module imports go downwards too.
-pub(super) fn second_level(graph: &Graph, layers: &[(&str, &[&[&str]])], upwards: &[(&str, &str, &str)]) -> Vec<String> {
+pub(super) fn second_level(
+    graph: &Graph,
+    layers: &[(&str, &[&[&str]])],
+    upwards: &[(&str, &str, &str)],
+) -> Vec<String> {
     let place = |module: &str, name: &str| {
         let (_, layers) = layers.iter().find(|(known, _)| *known == module)?;
         layers.iter().position(|layer| layer.contains(&name))
@@ -118,12 +136,20 @@ pub(super) fn second_level(graph: &Graph, layers: &[(&str, &[&[&str]])], upwards
         }
         match (place(module, from), place(module, to)) {
             (Some(above), Some(below)) if above > below => {}
-            (Some(_), Some(_)) => found.push(format!("{}: `{module}::{from}` may not import from `{module}::{to}`", arrow.file)),
-            _ => found.push(format!("{}: `{from}` or `{to}` has no place in the layers of `{module}`", arrow.file)),
+            (Some(_), Some(_)) => found.push(format!(
+                "{}: `{module}::{from}` may not import from `{module}::{to}`",
+                arrow.file
+            )),
+            _ => found.push(format!(
+                "{}: `{from}` or `{to}` has no place in the layers of `{module}`",
+                arrow.file
+            )),
         }
     }
     let stale = upwards.iter().filter(|known| !used.contains(*known));
-    found.extend(stale.map(|known| format!("no arrow goes upwards like {known:?} any more: take the exception out")));
+    found.extend(stale.map(|known| {
+        format!("no arrow goes upwards like {known:?} any more: take the exception out")
+    }));
     found
 }
 
@@ -132,33 +158,49 @@ pub(super) fn circles(graph: &Graph, known: &[&[&str]]) -> Vec<String> {
     let circles = graph.circles();
     let is_known = |circle: &Vec<String>| known.iter().any(|known| circle.iter().eq(known.iter()));
     let new = circles.iter().filter(|circle| !is_known(circle));
-    let mut found: Vec<String> = new.map(|circle| format!("files import from each other: {}", circle.join(", "))).collect();
+    let mut found: Vec<String> =
+        new.map(|circle| format!("files import from each other: {}", circle.join(", "))).collect();
     let is_there = |known: &&&[&str]| circles.iter().any(|circle| circle.iter().eq(known.iter()));
     let stale = known.iter().filter(|known| !is_there(known));
-    found.extend(stale.map(|known| format!("this is no circle any more: take the exception out: {known:?}")));
+    found.extend(
+        stale.map(|known| format!("this is no circle any more: take the exception out: {known:?}")),
+    );
     found
 }
 
-/// A folder has no more files than can be taken in at a look. The roots of the crate are not among those of `src`.
+/// A folder has no more files than can be taken in at a look. The roots of the crate are not among
+/// those of `src`.
 pub(super) fn crowded(files: &[(String, String)]) -> Vec<String> {
     let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
-    let inner = files.iter().map(|(file, _)| file).filter(|file| !matches!(file.as_str(), "src/lib.rs" | "src/main.rs"));
+    let inner = files
+        .iter()
+        .map(|(file, _)| file)
+        .filter(|file| !matches!(file.as_str(), "src/lib.rs" | "src/main.rs"));
     for (folder, _) in inner.filter_map(|file| file.rsplit_once('/')) {
         *folders.entry(folder).or_default() += 1;
     }
     let crowded = folders.into_iter().filter(|(_, count)| *count > MAX_FILES);
-    crowded.map(|(folder, count)| format!("{folder} has {count} files: at most {MAX_FILES}, each folder one concept")).collect()
+    crowded
+        .map(|(folder, count)| {
+            format!("{folder} has {count} files: at most {MAX_FILES}, each folder one concept")
+        })
+        .collect()
 }
 
-/// A name of a type says which one it is: no more than a few share one. Those of tests do not count.
+/// A name of a type says which one it is: no more than a few share one. Those of tests do not
+/// count.
 pub(super) fn namesakes(files: &[(String, String)]) -> Vec<String> {
     let mut named: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (file, text) in files {
         let all = tokens(text);
-        let code: Vec<_> = all.iter().filter(|token| !matches!(token.kind, Kind::Comment | Kind::Literal)).collect();
+        let code: Vec<_> = all
+            .iter()
+            .filter(|token| !matches!(token.kind, Kind::Comment | Kind::Literal))
+            .collect();
         let (mut depth, mut tests) = (0_usize, None);
         for (at, token) in code.iter().enumerate() {
-            let next = |offset: usize| code.get(at + offset).map_or("", |token| token.text.as_str());
+            let next =
+                |offset: usize| code.get(at + offset).map_or("", |token| token.text.as_str());
             match token.text.as_str() {
                 "{" => depth += 1,
                 "}" => {
@@ -166,7 +208,9 @@ pub(super) fn namesakes(files: &[(String, String)]) -> Vec<String> {
                     tests = tests.filter(|opened| *opened < depth);
                 }
                 "mod" if next(1) == "tests" && next(2) == "{" => tests = tests.or(Some(depth)),
-                "struct" | "enum" | "trait" | "union" if tests.is_none() && starts_upper(next(1)) => {
+                "struct" | "enum" | "trait" | "union"
+                    if tests.is_none() && starts_upper(next(1)) =>
+                {
                     named.entry(next(1).to_owned()).or_default().push(file);
                 }
                 _ => {}
@@ -174,7 +218,11 @@ pub(super) fn namesakes(files: &[(String, String)]) -> Vec<String> {
         }
     }
     let too_many = named.into_iter().filter(|(_, files)| files.len() > MAX_NAMESAKES);
-    too_many.map(|(name, files)| format!("{} types are named `{name}`: {}", files.len(), files.join(", "))).collect()
+    too_many
+        .map(|(name, files)| {
+            format!("{} types are named `{name}`: {}", files.len(), files.join(", "))
+        })
+        .collect()
 }
 
 fn starts_upper(name: &str) -> bool {

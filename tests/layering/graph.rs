@@ -1,5 +1,6 @@
-//! The graph of files that name each other, from their paths and texts: which file imports from which, what goes in circles, and
-//! which folders of a top-level module import from which. Reads nothing from disk.
+//! The graph of files that name each other, from their paths and texts: which file imports from
+//! which, what goes in circles, and which folders of a top-level module import from which. Reads
+//! nothing from disk.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,7 +18,8 @@ pub(super) struct Graph {
     edges: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// An arrow between two folders (or files) directly in a top-level module, and a file that makes it.
+/// An arrow between two folders (or files) directly in a top-level module, and a file that makes
+/// it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Arrow {
     pub(super) module: String,
@@ -35,7 +37,9 @@ impl Graph {
             let own = edges.entry(source.file.clone()).or_default();
             for named in source.named.iter().filter(|named| !named.in_tests) {
                 let Some(absolute) = source.absolute(module, named) else { continue };
-                if let Some(other) = sources.defining(&absolute).filter(|other| *other != source.file) {
+                if let Some(other) =
+                    sources.defining(&absolute).filter(|other| *other != source.file)
+                {
                     own.insert(other.to_owned());
                 }
             }
@@ -43,14 +47,16 @@ impl Graph {
         Self { edges }
     }
 
-    /// The groups of files in which each imports from every other, by whatever way. What a module file and the files below it have of
-    /// each other is no circle: they are one module.
+    /// The groups of files in which each imports from every other, by whatever way. What a module
+    /// file and the files below it have of each other is no circle: they are one module.
     pub(super) fn circles(&self) -> Vec<Vec<String>> {
         let reached: BTreeMap<&str, BTreeSet<&str>> =
             self.edges.keys().map(|file| (file.as_str(), self.reached_from(file))).collect();
         let mut circles: BTreeSet<Vec<String>> = BTreeSet::new();
         for (file, others) in reached.iter().filter(|(file, others)| others.contains(*file)) {
-            let together = others.iter().filter(|other| reached.get(*other).is_some_and(|back| back.contains(file)));
+            let together = others
+                .iter()
+                .filter(|other| reached.get(*other).is_some_and(|back| back.contains(file)));
             circles.insert(together.map(|other| (*other).to_owned()).collect());
         }
         circles.into_iter().collect()
@@ -59,7 +65,12 @@ impl Graph {
     fn reached_from<'g>(&'g self, file: &'g str) -> BTreeSet<&'g str> {
         let (mut found, mut pending) = (BTreeSet::new(), vec![file]);
         while let Some(next) = pending.pop() {
-            let others = self.edges.get(next).into_iter().flatten().filter(|other| !is_same_branch(next, other));
+            let others = self
+                .edges
+                .get(next)
+                .into_iter()
+                .flatten()
+                .filter(|other| !is_same_branch(next, other));
             pending.extend(others.map(String::as_str).filter(|other| found.insert(*other)));
         }
         found
@@ -97,11 +108,14 @@ struct Source {
 impl Source {
     /// The path from the crate's root; none for what is not of this crate.
     fn absolute(&self, module: &[String], named: &Path) -> Option<Module> {
-        let (mut base, mut inline, mut rest) = (module.to_vec(), named.inline_modules, named.segments.as_slice());
+        let (mut base, mut inline, mut rest) =
+            (module.to_vec(), named.inline_modules, named.segments.as_slice());
         match rest.first()?.as_str() {
             "crate" | "cograph" => return Some(rest[1..].to_vec()),
             "self" | "super" => {}
-            first if inline == 0 && self.children.contains(first) => return Some([base.as_slice(), rest].concat()),
+            first if inline == 0 && self.children.contains(first) => {
+                return Some([base.as_slice(), rest].concat());
+            }
             first => return Some([self.imported.get(first)?.as_slice(), &rest[1..]].concat()),
         }
         while let Some(step @ ("self" | "super")) = rest.first().map(String::as_str) {
@@ -121,14 +135,26 @@ struct Sources(BTreeMap<Module, Source>);
 
 impl Sources {
     fn of(files: &[(String, String)]) -> Self {
-        let only_tests: Vec<Module> = files.iter().flat_map(|(file, text)| test_modules(file, text)).collect();
+        let only_tests: Vec<Module> =
+            files.iter().flat_map(|(file, text)| test_modules(file, text)).collect();
         let is_test = |module: &Module| only_tests.iter().any(|tests| module.starts_with(tests));
-        let known = files.iter().filter(|(file, _)| file.starts_with("src/") && file != "src/main.rs");
-        let known = known.map(|(file, text)| (module_of(file), file, text)).filter(|(module, ..)| !is_test(module));
+        let known =
+            files.iter().filter(|(file, _)| file.starts_with("src/") && file != "src/main.rs");
+        let known = known
+            .map(|(file, text)| (module_of(file), file, text))
+            .filter(|(module, ..)| !is_test(module));
         let mut sources: BTreeMap<Module, Source> = known
             .map(|(module, file, text)| {
                 let named = paths(&tokens(text));
-                (module, Source { file: file.clone(), named, children: BTreeSet::new(), imported: HashMap::new() })
+                (
+                    module,
+                    Source {
+                        file: file.clone(),
+                        named,
+                        children: BTreeSet::new(),
+                        imported: HashMap::new(),
+                    },
+                )
             })
             .collect();
         for module in sources.keys().cloned().collect::<Vec<_>>() {
@@ -139,9 +165,12 @@ impl Sources {
             }
         }
         for (module, source) in &mut sources {
-            let imports = source.named.iter().filter(|named| named.is_import && named.inline_modules == 0);
-            let targets = imports.filter_map(|named| source.absolute(module, named)).map(without_self);
-            let imported = targets.filter_map(|target| Some((target.last()?.clone(), target))).collect();
+            let imports =
+                source.named.iter().filter(|named| named.is_import && named.inline_modules == 0);
+            let targets =
+                imports.filter_map(|named| source.absolute(module, named)).map(without_self);
+            let imported =
+                targets.filter_map(|target| Some((target.last()?.clone(), target))).collect();
             source.imported = imported;
         }
         Self(sources)
@@ -151,10 +180,14 @@ impl Sources {
     fn defining(&self, path: &[String]) -> Option<&str> {
         let mut path = path.to_vec();
         for _ in 0..REEXPORTS {
-            let depth = (1..=path.len()).rev().find(|&depth| self.0.contains_key(&path[..depth]))?;
+            let depth =
+                (1..=path.len()).rev().find(|&depth| self.0.contains_key(&path[..depth]))?;
             let source = &self.0[&path[..depth]];
             let handed_on = path.get(depth).and_then(|name| source.imported.get(name));
-            match handed_on.map(|target| [target.as_slice(), &path[depth + 1..]].concat()).filter(|target| *target != path) {
+            match handed_on
+                .map(|target| [target.as_slice(), &path[depth + 1..]].concat())
+                .filter(|target| *target != path)
+            {
                 Some(target) => path = target,
                 None => return Some(&source.file),
             }
@@ -173,8 +206,14 @@ fn without_self(mut path: Module) -> Module {
 /// The modules that a file declares for tests only.
 fn test_modules(file: &str, text: &str) -> Vec<Module> {
     let all = tokens(text);
-    let code: Vec<&str> = all.iter().filter(|token| token.kind != Kind::Comment).map(|token| token.text.as_str()).collect();
-    let declared = code.windows(8).filter(|window| matches!(window, ["cfg", "(", "test", ")", "]", "mod", _, ";"]));
+    let code: Vec<&str> = all
+        .iter()
+        .filter(|token| token.kind != Kind::Comment)
+        .map(|token| token.text.as_str())
+        .collect();
+    let declared = code
+        .windows(8)
+        .filter(|window| matches!(window, ["cfg", "(", "test", ")", "]", "mod", _, ";"]));
     declared.map(|window| [module_of(file), vec![window[6].to_owned()]].concat()).collect()
 }
 

@@ -1,5 +1,6 @@
-//! Source text to tokens, and tokens to the paths they name. Knows just enough of the syntax to skip comments and literals, to
-//! follow nested `use` trees and to know in which inline module a path stands; knows no rule.
+//! Source text to tokens, and tokens to the paths they name. Knows just enough of the syntax to
+//! skip comments and literals, to follow nested `use` trees and to know in which inline module a
+//! path stands; knows no rule.
 
 /// A piece of source text that a rule may look at.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,8 +55,11 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
             at = block_comment_end(&chars, start);
             (Some(Kind::Comment), start + 2..at.saturating_sub(2).max(start + 2))
         } else if let Some((open, hashes)) = raw_string(&chars, start) {
-            let close: Vec<char> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
-            let end = (open..chars.len()).find(|&i| chars[i..].starts_with(&close)).unwrap_or(chars.len());
+            let close: Vec<char> =
+                std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
+            let end = (open..chars.len())
+                .find(|&i| chars[i..].starts_with(&close))
+                .unwrap_or(chars.len());
             at = (end + close.len()).min(chars.len());
             (Some(Kind::Literal), open..end)
         } else if here(0) == '"' || (matches!(here(0), 'b' | 'c') && here(1) == '"') {
@@ -68,7 +72,9 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
             at = (end + 1).min(chars.len());
             (Some(Kind::Literal), start + 1..end)
         } else if here(0).is_alphanumeric() || here(0) == '_' {
-            at = (start..chars.len()).find(|&i| !chars[i].is_alphanumeric() && chars[i] != '_').unwrap_or(chars.len());
+            at = (start..chars.len())
+                .find(|&i| !chars[i].is_alphanumeric() && chars[i] != '_')
+                .unwrap_or(chars.len());
             (Some(Kind::Identifier), start..at)
         } else {
             at += if here(0) == ':' && here(1) == ':' { 2 } else { 1 };
@@ -123,9 +129,13 @@ fn block_comment_end(chars: &[char], start: usize) -> usize {
     at.min(chars.len())
 }
 
-/// Every path of the file: those of `use` trees spelled out, and those in code that have at least two segments.
+/// Every path of the file: those of `use` trees spelled out, and those in code that have at least
+/// two segments.
 pub(super) fn paths(tokens: &[Token]) -> Vec<Path> {
-    let code: Vec<&Token> = tokens.iter().filter(|token| !matches!(token.kind, Kind::Comment | Kind::Literal)).collect();
+    let code: Vec<&Token> = tokens
+        .iter()
+        .filter(|token| !matches!(token.kind, Kind::Comment | Kind::Literal))
+        .collect();
     let is = |at: usize, text: &str| code.get(at).is_some_and(|token| token.text == text);
     let (mut found, mut at, mut depth) = (Vec::new(), 0, 0);
     // Brace depths at which an inline module was opened, and whether it is called `tests`.
@@ -144,13 +154,21 @@ pub(super) fn paths(tokens: &[Token]) -> Vec<Path> {
         } else if is(at, "use") && code[at].kind == Kind::Identifier && !is(at + 1, "<") {
             let mut tree = Vec::new();
             let end = use_tree(&code, at + 1, &[], &mut tree);
-            found.extend(tree.into_iter().map(|(segments, line)| Path { is_import: true, ..path(segments, line, &modules) }));
+            found.extend(tree.into_iter().map(|(segments, line)| Path {
+                is_import: true,
+                ..path(segments, line, &modules)
+            }));
             at = end;
             continue;
-        } else if code[at].kind == Kind::Identifier && is(at + 1, "::") && !(at > 0 && is(at - 1, "::")) {
+        } else if code[at].kind == Kind::Identifier
+            && is(at + 1, "::")
+            && !(at > 0 && is(at - 1, "::"))
+        {
             let mut segments = vec![code[at].text.clone()];
             let line = code[at].line;
-            while is(at + 1, "::") && code.get(at + 2).is_some_and(|token| token.kind == Kind::Identifier) {
+            while is(at + 1, "::")
+                && code.get(at + 2).is_some_and(|token| token.kind == Kind::Identifier)
+            {
                 at += 2;
                 segments.push(code[at].text.clone());
             }
@@ -162,11 +180,22 @@ pub(super) fn paths(tokens: &[Token]) -> Vec<Path> {
 }
 
 fn path(segments: Vec<String>, line: usize, modules: &[(usize, bool)]) -> Path {
-    Path { segments, inline_modules: modules.len(), is_import: false, in_tests: modules.iter().any(|&(_, tests)| tests), line }
+    Path {
+        segments,
+        inline_modules: modules.len(),
+        is_import: false,
+        in_tests: modules.iter().any(|&(_, tests)| tests),
+        line,
+    }
 }
 
 /// Reads one `use` tree that starts at `at` below `prefix`; returns the position behind it.
-fn use_tree(code: &[&Token], mut at: usize, prefix: &[String], found: &mut Vec<(Vec<String>, usize)>) -> usize {
+fn use_tree(
+    code: &[&Token],
+    mut at: usize,
+    prefix: &[String],
+    found: &mut Vec<(Vec<String>, usize)>,
+) -> usize {
     let mut segments = prefix.to_vec();
     let is = |at: usize, text: &str| code.get(at).is_some_and(|token| token.text == text);
     let Some(line) = code.get(at).map(|token| token.line) else { return at };

@@ -1,5 +1,6 @@
-//! The rules as functions over a file's path and text, and the tables they hold: who may import whom, who owns which crate.
-//! Reads nothing from disk, so that a planted violation can be shown to each of them.
+//! The rules as functions over a file's path and text, and the tables they hold: who may import
+//! whom, who owns which crate. Reads nothing from disk, so that a planted violation can be shown to
+//! each of them.
 
 use std::collections::HashSet;
 
@@ -57,14 +58,25 @@ const OWNERS: &[(&str, &[&str])] = &[
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("model", &["std::fs", "std::io", "std::thread", "std::process"]),
     ("grammar", &["std::fs", "std::thread", "std::process"]),
-    ("extract", &["std::fs", "std::thread", "std::process", "crate::store", "crate::source", "crate::resolve"]),
+    (
+        "extract",
+        &[
+            "std::fs",
+            "std::thread",
+            "std::process",
+            "crate::store",
+            "crate::source",
+            "crate::resolve",
+        ],
+    ),
     ("resolve", &["std::fs", "std::thread", "std::process", "std::time"]),
     ("query", &["std::fs", "std::process", "crate::extract"]),
     ("watch", &["std::fs", "std::process", "crate::store"]),
     ("server", &["std::fs", "crate::extract", "crate::resolve"]),
 ];
 
-/// The top-level module that a file of `src` belongs to (`src/store/read.rs` -> `store`); none for the crate's root.
+/// The top-level module that a file of `src` belongs to (`src/store/read.rs` -> `store`); none for
+/// the crate's root.
 pub(super) fn module_of(path: &str) -> Option<&str> {
     let inner = path.strip_prefix("src/")?.strip_suffix(".rs")?;
     (inner != "lib").then(|| inner.split('/').next().unwrap_or(inner))
@@ -76,7 +88,9 @@ pub(super) fn layering(path: &str, text: &str) -> Vec<Violation> {
     let Some(layer) = layer_of(module) else {
         return vec![Violation {
             line: 1,
-            what: format!("module `{module}` has no place in the layers of tests/layering/rules.rs"),
+            what: format!(
+                "module `{module}` has no place in the layers of tests/layering/rules.rs"
+            ),
         }];
     };
     let mut found = Vec::new();
@@ -86,26 +100,37 @@ pub(super) fn layering(path: &str, text: &str) -> Vec<Violation> {
         if named.in_tests && starts_with(&absolute, "std") {
             continue;
         }
-        if let Some(other) = absolute.strip_prefix("crate::").and_then(|rest| rest.split("::").next())
+        if let Some(other) =
+            absolute.strip_prefix("crate::").and_then(|rest| rest.split("::").next())
             && other != module
             && layer_of(other).is_some_and(|below| below >= layer)
         {
             found.push(Violation {
                 line: named.line,
-                what: format!("`{module}` may not import from `{other}`: imports go downwards only"),
+                what: format!(
+                    "`{module}` may not import from `{other}`: imports go downwards only"
+                ),
             });
         }
         for (owned, owners) in OWNERS {
             if starts_with(&absolute, owned) && !owners.contains(&module) {
                 found.push(Violation {
                     line: named.line,
-                    what: format!("`{owned}` belongs to {}, not to `{module}`", owners.join(" and ")),
+                    what: format!(
+                        "`{owned}` belongs to {}, not to `{module}`",
+                        owners.join(" and ")
+                    ),
                 });
             }
         }
-        for forbidden in FORBIDDEN.iter().filter(|(who, _)| *who == module).flat_map(|(_, what)| *what) {
+        for forbidden in
+            FORBIDDEN.iter().filter(|(who, _)| *who == module).flat_map(|(_, what)| *what)
+        {
             if starts_with(&absolute, forbidden) {
-                found.push(Violation { line: named.line, what: format!("`{module}` may not touch `{forbidden}`") });
+                found.push(Violation {
+                    line: named.line,
+                    what: format!("`{module}` may not touch `{forbidden}`"),
+                });
             }
         }
     }
@@ -139,7 +164,8 @@ fn absolute(file: &str, named: &Path) -> String {
     if inline > 0 {
         return rest.join("::");
     }
-    let whole: Vec<&str> = std::iter::once("crate").chain(module).chain(rest.iter().map(String::as_str)).collect();
+    let whole: Vec<&str> =
+        std::iter::once("crate").chain(module).chain(rest.iter().map(String::as_str)).collect();
     whole.join("::")
 }
 
@@ -157,8 +183,8 @@ pub(super) struct Languages {
     pub(super) crates: Vec<String>,
 }
 
-/// No language is named in `src`. Short names are ordinary words, as are marks: of those only a literal that is nothing else
-/// counts. A single letter says nothing.
+/// No language is named in `src`. Short names are ordinary words, as are marks: of those only a
+/// literal that is nothing else counts. A single letter says nothing.
 pub(super) fn language_names(_path: &str, text: &str, languages: &Languages) -> Vec<Violation> {
     let mut found = Vec::new();
     for token in tokens(text) {
@@ -169,7 +195,9 @@ pub(super) fn language_names(_path: &str, text: &str, languages: &Languages) -> 
         if token.kind == Kind::Identifier && languages.crates.contains(&lower) {
             continue;
         }
-        let part = words(&token.text).into_iter().find(|word| word.len() > 2 && languages.names.contains(word));
+        let part = words(&token.text)
+            .into_iter()
+            .find(|word| word.len() > 2 && languages.names.contains(word));
         if let Some(name) = if is_whole { Some(bare) } else { part } {
             found.push(Violation {
                 line: token.line,
@@ -180,7 +208,8 @@ pub(super) fn language_names(_path: &str, text: &str, languages: &Languages) -> 
     found
 }
 
-/// The words of a text in lower case: `fromRustPath`, `from_rust_path` and `from Rust path` have the same.
+/// The words of a text in lower case: `fromRustPath`, `from_rust_path` and `from Rust path` have
+/// the same.
 fn words(text: &str) -> Vec<String> {
     let (mut found, mut word, mut after_small) = (Vec::new(), String::new(), false);
     for c in text.chars() {
@@ -203,10 +232,16 @@ pub(super) fn shape(_path: &str, text: &str) -> Vec<Violation> {
     let lines = text.lines().count();
     let said = text.lines().next().and_then(|first| first.strip_prefix("//! ")).unwrap_or_default();
     if said.len() <= 20 {
-        found.push(Violation { line: 1, what: "the first line does not say with `//!` what lives here".into() });
+        found.push(Violation {
+            line: 1,
+            what: "the first line does not say with `//!` what lives here".into(),
+        });
     }
     if lines > MAX_LINES {
-        found.push(Violation { line: lines, what: format!("{lines} lines: split it by meaning at {MAX_LINES}") });
+        found.push(Violation {
+            line: lines,
+            what: format!("{lines} lines: split it by meaning at {MAX_LINES}"),
+        });
     }
     found
 }
@@ -214,13 +249,16 @@ pub(super) fn shape(_path: &str, text: &str) -> Vec<Violation> {
 /// Nothing is left for later, nothing waits by sleeping, no test is switched off.
 pub(super) fn leftovers(_path: &str, text: &str) -> Vec<Violation> {
     // In two halves, so that this file does not name what it forbids.
-    let notes = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X"), concat!("HA", "CK")];
+    let notes =
+        [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X"), concat!("HA", "CK")];
     let all = tokens(text);
-    let code: Vec<&Token> = all.iter().filter(|token| !matches!(token.kind, Kind::Comment | Kind::Literal)).collect();
+    let code: Vec<&Token> =
+        all.iter().filter(|token| !matches!(token.kind, Kind::Comment | Kind::Literal)).collect();
     let mut found = Vec::new();
     for token in all.iter().filter(|token| token.kind == Kind::Comment) {
-        if let Some(note) = notes.iter().find(|note| token.text.split(|c: char| !c.is_alphanumeric()).any(|word| word == **note))
-        {
+        if let Some(note) = notes.iter().find(|note| {
+            token.text.split(|c: char| !c.is_alphanumeric()).any(|word| word == **note)
+        }) {
             found.push(Violation { line: token.line, what: format!("a note for later: {note}") });
         }
     }
@@ -231,7 +269,9 @@ pub(super) fn leftovers(_path: &str, text: &str) -> Vec<Violation> {
             ("thread", "::", "sleep") | ("time", "::", "sleep") | ("sleep", "(", _) => {
                 "waits by sleeping instead of for the event itself"
             }
-            ("#", "[", "ignore" | "should_panic") => "a test that is switched off, or content with any panic",
+            ("#", "[", "ignore" | "should_panic") => {
+                "a test that is switched off, or content with any panic"
+            }
             _ => continue,
         };
         found.push(Violation { line: token.line, what: what.into() });
@@ -249,18 +289,22 @@ pub(super) fn dependencies(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// The dependencies of a manifest that no source names. Grammars are named by the manifests of their languages.
+/// The dependencies of a manifest that no source names. Grammars are named by the manifests of
+/// their languages.
 pub(super) fn unused_dependencies(manifest: &str, files: &[(String, String)]) -> Vec<String> {
     let mut named: HashSet<String> = HashSet::new();
     for (path, text) in files {
         named.extend(tokens(text).into_iter().filter_map(|token| match token.kind {
             Kind::Identifier => Some(token.text),
-            Kind::Literal if path.ends_with(".toml") => token.text.split("::").next().map(str::to_owned),
+            Kind::Literal if path.ends_with(".toml") => {
+                token.text.split("::").next().map(str::to_owned)
+            }
             _ => None,
         }));
     }
     let is_named = |dependency: &str| named.contains(&dependency.replace('-', "_"));
-    let mut unused: Vec<String> = dependencies(manifest).into_iter().filter(|dependency| !is_named(dependency)).collect();
+    let mut unused: Vec<String> =
+        dependencies(manifest).into_iter().filter(|dependency| !is_named(dependency)).collect();
     unused.dedup();
     unused
 }

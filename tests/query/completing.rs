@@ -11,7 +11,8 @@ use crate::sample::{Cache, GraphBuilder, Options, functions, stored_sample};
 
 fn ask(snapshot: &Snapshot, wanted: Wanted, typed: &str) -> CompleteResult {
     let params = CompleteParams { wanted, typed: typed.to_owned(), ..CompleteParams::default() };
-    complete(snapshot, &params, &token()).expect("a completion is no question that can be put wrongly")
+    complete(snapshot, &params, &token())
+        .expect("a completion is no question that can be put wrongly")
 }
 
 fn check(snapshot: &Snapshot, wanted: Wanted, typed: &str, expected: &[&str]) {
@@ -60,12 +61,20 @@ fn a_symbol_is_given_in_the_shortest_form_that_means_one() {
         // Of those that are used equally often the order does not matter.
         values.sort();
         expected.sort();
-        assert_eq!((values, result.total), (expected.clone(), Total::Exact(expected.len() as u64)), "{typed}");
+        assert_eq!(
+            (values, result.total),
+            (expected.clone(), Total::Exact(expected.len() as u64)),
+            "{typed}"
+        );
     }
     let first = ask(&snapshot, Wanted::Symbol, "Service.").values.swap_remove(0);
     assert_eq!(first, "Service.handle", "what is used most comes first");
     let all = ask(&snapshot, Wanted::Symbol, "");
-    assert!(all.values.contains(&"main".to_owned()) && all.total == Total::Exact(all.values.len() as u64), "{all:?}");
+    assert!(
+        all.values.contains(&"main".to_owned())
+            && all.total == Total::Exact(all.values.len() as u64),
+        "{all:?}"
+    );
 }
 
 #[test]
@@ -81,8 +90,15 @@ fn every_name_is_offered_once_before_any_is_offered_again() {
     cache.publish(&builder.finish().0).expect("published");
     let snapshot = cache.snapshot();
     let offered = |typed: &str| ask(&snapshot, Wanted::Symbol, typed);
-    assert!(offered("ge").values[..2].contains(&"get_other".to_owned()), "{:?}", offered("ge").values);
-    assert!(offered("get").values.iter().all(|value| value.ends_with("::get")), "the name is whole");
+    assert!(
+        offered("ge").values[..2].contains(&"get_other".to_owned()),
+        "{:?}",
+        offered("ge").values
+    );
+    assert!(
+        offered("get").values.iter().all(|value| value.ends_with("::get")),
+        "the name is whole"
+    );
     assert_eq!((offered("get").values.len(), offered("get").total), (100, Total::Exact(151)));
 }
 
@@ -93,11 +109,17 @@ fn every_value_means_what_it_was_made_of() {
     assert!(all.values.len() > 10);
     let mut meant = std::collections::BTreeSet::new();
     for value in all.values.iter().filter(|value| *value != "put") {
-        let params = cograph::query::ReferencesParams { symbol: value.clone(), ..Default::default() };
-        let found = cograph::query::references(&snapshot, &params, &token()).unwrap_or_else(|error| panic!("{value}: {error}"));
+        let params =
+            cograph::query::ReferencesParams { symbol: value.clone(), ..Default::default() };
+        let found = cograph::query::references(&snapshot, &params, &token())
+            .unwrap_or_else(|error| panic!("{value}: {error}"));
         let name = value.rsplit([':', '.']).next().unwrap_or(value);
         assert_eq!(found.symbol.name, name, "{value}");
-        assert!(meant.insert(found.symbol.full_name()), "{value} means what another one means: {}", found.symbol.full_name());
+        assert!(
+            meant.insert(found.symbol.full_name()),
+            "{value} means what another one means: {}",
+            found.symbol.full_name()
+        );
     }
 }
 
@@ -134,7 +156,13 @@ fn a_total_that_was_not_counted_says_so() {
     let mut builder = GraphBuilder::default();
     let file = builder.file("only.x", 0, "");
     for number in 0..10_050u32 {
-        builder.symbol(file, SymbolKind::Function, &format!("f{number}"), (number + 1, number + 1), Options::default());
+        builder.symbol(
+            file,
+            SymbolKind::Function,
+            &format!("f{number}"),
+            (number + 1, number + 1),
+            Options::default(),
+        );
     }
     let cache = Cache::new();
     cache.publish(&builder.finish().0).expect("published");

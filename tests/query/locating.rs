@@ -1,8 +1,9 @@
-//! What a question finds: by words of bodies and documentation, by what it writes as code, by stack traces; and what it does not bind to.
+//! What a question finds: by words of bodies and documentation, by what it writes as code, by stack
+//! traces; and what it does not bind to.
 
 use cograph::query::{
-    ExploreParams, ReferencesParams, SearchParams, SearchResult, Tests, TraceParams, explore, references_all, search_in,
-    trace_all,
+    ExploreParams, ReferencesParams, SearchParams, SearchResult, Tests, TraceParams, explore,
+    references_all, search_in, trace_all,
 };
 
 use super::sources::{Project, project};
@@ -51,9 +52,13 @@ def fortnight_reminders(reminders):
 /// The names that are found for a text, best first.
 fn found(project: &Project, text: &str) -> Vec<String> {
     let params = ExploreParams { text: text.to_owned(), ..ExploreParams::default() };
-    let result = explore(&project.snapshot, &project.files, &params, &token()).expect("an exploration");
+    let result =
+        explore(&project.snapshot, &project.files, &params, &token()).expect("an exploration");
     let first = result.symbols.into_iter().map(|explored| explored.symbol);
-    first.chain(result.others.into_iter().map(|other| other.symbol)).map(|symbol| symbol.qualified_name()).collect()
+    first
+        .chain(result.others.into_iter().map(|other| other.symbol))
+        .map(|symbol| symbol.qualified_name())
+        .collect()
 }
 
 #[test]
@@ -85,8 +90,10 @@ fn a_plain_word_is_not_the_symbol_of_that_name_and_code_is() {
 fn a_stack_trace_leads_to_its_frames() {
     let project = project(SHOP);
     let issue = "Report fails for some customers\n\n```\nTraceback (most recent call last):\n  \
-        File \"/usr/lib/python3/site-packages/shop/report.py\", line 5, in monthly\n    x\n  \
-        File \"/usr/lib/python3/site-packages/shop/basket.py\", line 8, in rebate\nValueError: oops\n```\nWhen reminders go out after a fortnight";
+                 File \"/usr/lib/python3/site-packages/shop/report.py\", line 5, in monthly\n    \
+                 x\n  \
+                 File \"/usr/lib/python3/site-packages/shop/basket.py\", line 8, in rebate\n\
+                 ValueError: oops\n```\nWhen reminders go out after a fortnight";
     let names = found(&project, issue);
     assert_eq!(names[0], "Basket.rebate", "the last frame is nearest to the fault: {names:?}");
     assert!(names[..3].contains(&"monthly".to_owned()), "{names:?}");
@@ -98,12 +105,18 @@ fn tests_and_vendored_code_step_back_unless_they_are_asked_for() {
     let project = project(SHOP);
     let names = found(&project, "reminders after a fortnight");
     assert_eq!(names[0], "overdue");
-    assert!(names.contains(&"reminders_of_a_fortnight".to_owned()), "generated code is found all the same: {names:?}");
+    assert!(
+        names.contains(&"reminders_of_a_fortnight".to_owned()),
+        "generated code is found all the same: {names:?}"
+    );
     assert!(
         names.contains(&"fortnight_reminders".to_owned())
             && names.contains(&"test_overdue_reminders_after_a_fortnight".to_owned())
     );
-    assert_eq!(found(&project, "test of reminders after a fortnight")[0], "test_overdue_reminders_after_a_fortnight");
+    assert_eq!(
+        found(&project, "test of reminders after a fortnight")[0],
+        "test_overdue_reminders_after_a_fortnight"
+    );
 }
 
 #[test]
@@ -116,11 +129,19 @@ fn mistyped_and_short_words_find_names() {
 #[test]
 fn several_words_are_searched_in_all_that_is_written() {
     let project = project(SHOP);
-    let ask = |params: &SearchParams| search_in(&project.snapshot, &project.files, params, &token()).expect("a search");
-    let names = |result: SearchResult| result.hits.into_iter().map(|hit| hit.symbol.name).collect::<Vec<_>>();
+    let ask = |params: &SearchParams| {
+        search_in(&project.snapshot, &project.files, params, &token()).expect("a search")
+    };
+    let names = |result: SearchResult| {
+        result.hits.into_iter().map(|hit| hit.symbol.name).collect::<Vec<_>>()
+    };
     let params = SearchParams { text: "reminders fortnight".to_owned(), ..SearchParams::default() };
     let all = names(ask(&params));
-    let by_name = ["test_overdue_reminders_after_a_fortnight", "fortnight_reminders", "reminders_of_a_fortnight"];
+    let by_name = [
+        "test_overdue_reminders_after_a_fortnight",
+        "fortnight_reminders",
+        "reminders_of_a_fortnight",
+    ];
     assert!(
         by_name.iter().all(|name| all[..3].contains(&(*name).to_owned())),
         "what has all words in its name comes first: {all:?}"
@@ -128,7 +149,11 @@ fn several_words_are_searched_in_all_that_is_written() {
     assert_eq!(all[3], "overdue");
     let third = names(ask(&SearchParams { offset: 3, limit: 1, ..params.clone() }));
     assert_eq!(third, ["overdue"]);
-    let without_tests = names(ask(&SearchParams { tests: Tests::Exclude, path: Some("shop".to_owned()), ..params }));
+    let without_tests = names(ask(&SearchParams {
+        tests: Tests::Exclude,
+        path: Some("shop".to_owned()),
+        ..params
+    }));
     assert_eq!(without_tests, ["reminders_of_a_fortnight", "overdue"]);
 }
 
@@ -158,14 +183,22 @@ class Field {
     );
     let params = TraceParams { symbol: "area".to_owned(), ..TraceParams::default() };
     let found = trace_all(&project.snapshot, &params, 8, &token()).expect("a trace");
-    let mut meanings: Vec<_> = found.answers.iter().map(|trace| (trace.root.container.clone(), trace.also.len())).collect();
+    let mut meanings: Vec<_> = found
+        .answers
+        .iter()
+        .map(|trace| (trace.root.container.clone(), trace.also.len()))
+        .collect();
     meanings.sort();
     assert_eq!(meanings.len(), 2, "{meanings:?}");
-    assert!(meanings.iter().all(|(_, also)| *also == 1), "an implementation and an overload: {meanings:?}");
+    assert!(
+        meanings.iter().all(|(_, also)| *also == 1),
+        "an implementation and an overload: {meanings:?}"
+    );
     let one = trace_all(&project.snapshot, &params, 1, &token()).expect("a trace");
     assert_eq!((one.answers.len(), one.others.len()), (1, 1));
     let params = ReferencesParams { symbol: "area".to_owned(), ..ReferencesParams::default() };
     let found = references_all(&project.snapshot, &params, 8, &token()).expect("references");
-    let counts: Vec<u64> = found.answers.iter().map(|answer| answer.counts.certain + answer.counts.likely).collect();
+    let counts: Vec<u64> =
+        found.answers.iter().map(|answer| answer.counts.certain + answer.counts.likely).collect();
     assert_eq!(counts, [2, 2]);
 }

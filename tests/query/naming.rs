@@ -53,11 +53,19 @@ fn an_ambiguous_name_answers_with_the_choices() {
         ("Over.put", vec!["app/over.x::Over.put", "app/over.x::Over.put"]),
         ("util.x::fetch", vec!["app/util.x::fetch", "lib/util.x::fetch"]),
     ] {
-        let Err(QueryError::AmbiguousSymbol { choices, total, .. }) = named(&snapshot, name) else { panic!("{name}") };
-        assert_eq!((names(&choices), total), (expected.iter().map(|&name| name.to_owned()).collect(), expected.len() as u64));
+        let Err(QueryError::AmbiguousSymbol { choices, total, .. }) = named(&snapshot, name) else {
+            panic!("{name}")
+        };
+        assert_eq!(
+            (names(&choices), total),
+            (expected.iter().map(|&name| name.to_owned()).collect(), expected.len() as u64)
+        );
     }
-    let Err(QueryError::AmbiguousSymbol { choices, .. }) = named(&snapshot, "put") else { panic!("overloads") };
-    let told_apart: Vec<_> = choices.iter().map(|choice| (choice.signature.as_str(), choice.first_line)).collect();
+    let Err(QueryError::AmbiguousSymbol { choices, .. }) = named(&snapshot, "put") else {
+        panic!("overloads")
+    };
+    let told_apart: Vec<_> =
+        choices.iter().map(|choice| (choice.signature.as_str(), choice.first_line)).collect();
     assert_eq!(told_apart, [("def put(a)", 2), ("def put(a, b)", 4)]);
 }
 
@@ -72,12 +80,18 @@ fn an_unknown_name_never_answers_for_another() {
         ("elper", "app/util.x::helper"),
         ("README.md:1", ""),
     ] {
-        let Err(QueryError::NoSuchSymbol { near: found, .. }) = named(&snapshot, name) else { panic!("{name}") };
+        let Err(QueryError::NoSuchSymbol { near: found, .. }) = named(&snapshot, name) else {
+            panic!("{name}")
+        };
         assert_eq!(found.first().map(SymbolInfo::full_name).unwrap_or_default(), near, "{name}");
     }
-    let Err(QueryError::NoSuchSymbol { near, .. }) = named(&snapshot, "zebra") else { panic!("no zebra") };
+    let Err(QueryError::NoSuchSymbol { near, .. }) = named(&snapshot, "zebra") else {
+        panic!("no zebra")
+    };
     assert_eq!(near, []);
-    let Err(QueryError::AmbiguousPath { choices, total, .. }) = named(&snapshot, "util.x:1") else { panic!("two files") };
+    let Err(QueryError::AmbiguousPath { choices, total, .. }) = named(&snapshot, "util.x:1") else {
+        panic!("two files")
+    };
     assert_eq!((choices, total), (vec!["app/util.x".to_owned(), "lib/util.x".to_owned()], 2));
 }
 
@@ -113,7 +127,9 @@ fn a_line_means_what_begins_on_it_not_what_its_header_declares() {
     let cache = Cache::new();
     cache.publish(&builder.finish().0).expect("a store");
     let snapshot = cache.snapshot();
-    for (line, expected) in [(1, "parse"), (2, "parse"), (3, "parse.inner"), (4, "parse.inner"), (5, "parse")] {
+    for (line, expected) in
+        [(1, "parse"), (2, "parse"), (3, "parse.inner"), (4, "parse.inner"), (5, "parse")]
+    {
         let found = named(&snapshot, &format!("a.x:{line}")).expect("a symbol around the line");
         assert_eq!(found.qualified_name(), expected, "line {line}");
     }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use cograph::query::outline::DirectoryEntry;
 use cograph::query::show::Excerpt;
-use cograph::query::{GrepParams, GrepResult, OutlineParams, OutlineResult, QueryError, ShowParams, Total, grep, outline, show};
+use cograph::query::{
+    GrepParams, GrepResult, OutlineParams, OutlineResult, QueryError, ShowParams, Total, grep,
+    outline, show,
+};
 use cograph::store::Snapshot;
 
 use super::token;
@@ -28,7 +31,8 @@ fn show_gives_symbols_lines_and_files() {
         ("README.md:2-99", 2, vec!["helper is described here"]),
         ("README.md:7-9", 7, vec![]),
     ] {
-        let excerpt = shown(&snapshot, &files, target).unwrap_or_else(|error| panic!("{target}: {error}"));
+        let excerpt =
+            shown(&snapshot, &files, target).unwrap_or_else(|error| panic!("{target}: {error}"));
         assert_eq!(
             (excerpt.first_line, excerpt.lines),
             (first_line, lines.iter().map(|&line| line.to_owned()).collect()),
@@ -43,15 +47,25 @@ fn show_gives_symbols_lines_and_files() {
 fn one_failure_does_not_touch_the_others() {
     let (_cache, snapshot, mut files) = stored_sample();
     files.0.remove("app/base.x");
-    let targets = ["zebra", "fetch", "Base", "app/base.x:4-2", "helper_two"].map(str::to_owned).to_vec();
-    let items = show(&snapshot, &files, &ShowParams { targets, context: 1 }, &token()).expect("a show").items;
+    let targets =
+        ["zebra", "fetch", "Base", "app/base.x:4-2", "helper_two"].map(str::to_owned).to_vec();
+    let items = show(&snapshot, &files, &ShowParams { targets, context: 1 }, &token())
+        .expect("a show")
+        .items;
     assert!(matches!(items[0].outcome, Err(QueryError::NoSuchSymbol { .. })));
-    let both: Vec<_> = items[1..3].iter().map(|item| item.outcome.as_ref().expect("a meaning").path.as_str()).collect();
+    let both: Vec<_> = items[1..3]
+        .iter()
+        .map(|item| item.outcome.as_ref().expect("a meaning").path.as_str())
+        .collect();
     assert_eq!(both, ["app/util.x", "lib/util.x"], "every meaning of the name");
     assert!(matches!(items[3].outcome, Err(QueryError::Read { .. })));
     assert!(matches!(items[4].outcome, Err(QueryError::InvalidParameter { .. })));
     let excerpt = items[5].outcome.as_ref().expect("a symbol");
-    assert_eq!((excerpt.first_line, excerpt.lines.len()), (2, 5), "one line of context on each side that has one");
+    assert_eq!(
+        (excerpt.first_line, excerpt.lines.len()),
+        (2, 5),
+        "one line of context on each side that has one"
+    );
 }
 
 #[test]
@@ -63,7 +77,11 @@ fn changed_files_are_said_to_be_stale() {
     let found = found(
         &snapshot,
         &files,
-        GrepParams { pattern: "helper".to_owned(), path: Some("app/util.x".into()), ..GrepParams::default() },
+        GrepParams {
+            pattern: "helper".to_owned(),
+            path: Some("app/util.x".into()),
+            ..GrepParams::default()
+        },
     );
     assert!(found.files[0].stale);
     assert_eq!(found.files[0].hits[0].enclosing, None, "lines may have moved");
@@ -73,12 +91,20 @@ fn changed_files_are_said_to_be_stale() {
 fn a_file_is_a_tree_of_symbols() {
     let (_cache, snapshot, _) = stored_sample();
     let params = OutlineParams { path: "app/service.x".to_owned(), ..OutlineParams::default() };
-    let OutlineResult::File(file) = outline(&snapshot, &params, &token()).expect("an outline") else { panic!("a file") };
+    let OutlineResult::File(file) = outline(&snapshot, &params, &token()).expect("an outline")
+    else {
+        panic!("a file")
+    };
     assert_eq!((file.symbols.len(), file.file.symbols, file.file.lines), (1, 5, 12));
-    let members: Vec<_> = file.symbols[0].children.iter().map(|node| node.symbol.name.as_str()).collect();
-    assert_eq!((file.symbols[0].symbol.name.as_str(), members), ("Service", vec!["new", "handle", "run", "get"]));
+    let members: Vec<_> =
+        file.symbols[0].children.iter().map(|node| node.symbol.name.as_str()).collect();
+    assert_eq!(
+        (file.symbols[0].symbol.name.as_str(), members),
+        ("Service", vec!["new", "handle", "run", "get"])
+    );
     let OutlineResult::File(file) =
-        outline(&snapshot, &OutlineParams { path: "main.x".to_owned(), ..params }, &token()).expect("an outline")
+        outline(&snapshot, &OutlineParams { path: "main.x".to_owned(), ..params }, &token())
+            .expect("an outline")
     else {
         panic!("an ending of a path will do")
     };
@@ -92,7 +118,9 @@ fn a_directory_is_files_and_directories_with_sums() {
         let params = OutlineParams { path: path.to_owned(), depth, ..OutlineParams::default() };
         outline(&snapshot, &params, &token())
     };
-    let OutlineResult::Directory { info, entries } = ask("", 1).expect("the root") else { panic!("a directory") };
+    let OutlineResult::Directory { info, entries } = ask("", 1).expect("the root") else {
+        panic!("a directory")
+    };
     assert_eq!((info.files, info.symbols), (12, 19));
     let names: Vec<_> = entries
         .iter()
@@ -104,13 +132,25 @@ fn a_directory_is_files_and_directories_with_sums() {
             DirectoryEntry::File { info, .. } => (info.path.as_str(), 1),
         })
         .collect();
-    assert_eq!(names, [("app", 5), ("lib", 1), ("native", 3), ("tests", 1), ("README.md", 1), ("blob.bin", 1)]);
-    let OutlineResult::Directory { entries, .. } = ask("./app/", 1).expect("a directory") else { panic!("a directory") };
+    assert_eq!(
+        names,
+        [("app", 5), ("lib", 1), ("native", 3), ("tests", 1), ("README.md", 1), ("blob.bin", 1)]
+    );
+    let OutlineResult::Directory { entries, .. } = ask("./app/", 1).expect("a directory") else {
+        panic!("a directory")
+    };
     let DirectoryEntry::File { info, top } = &entries[3] else { panic!("a file") };
-    assert_eq!((info.path.as_str(), top[0].name.as_str(), top.len()), ("app/service.x", "Service", 3));
-    let OutlineResult::Directory { entries, .. } = ask("", 2).expect("the root") else { panic!("a directory") };
+    assert_eq!(
+        (info.path.as_str(), top[0].name.as_str(), top.len()),
+        ("app/service.x", "Service", 3)
+    );
+    let OutlineResult::Directory { entries, .. } = ask("", 2).expect("the root") else {
+        panic!("a directory")
+    };
     assert!(matches!(&entries[0], DirectoryEntry::Directory { entries, .. } if entries.len() == 5));
-    let Err(QueryError::NoSuchPath { near, .. }) = ask("app/servise.x", 1) else { panic!("no such file") };
+    let Err(QueryError::NoSuchPath { near, .. }) = ask("app/servise.x", 1) else {
+        panic!("no such file")
+    };
     assert_eq!(near, ["app/service.x"]);
 }
 
@@ -123,8 +163,11 @@ fn grep_finds_lines_with_the_symbols_around_them() {
     let (_cache, snapshot, files) = stored_sample();
     let helper = || GrepParams { pattern: "helper".to_owned(), ..GrepParams::default() };
     let all = found(&snapshot, &files, helper());
-    let lines: BTreeMap<_, _> =
-        all.files.iter().map(|file| (file.path.as_str(), file.hits.iter().map(|hit| hit.line).collect::<Vec<_>>())).collect();
+    let lines: BTreeMap<_, _> = all
+        .files
+        .iter()
+        .map(|file| (file.path.as_str(), file.hits.iter().map(|hit| hit.line).collect::<Vec<_>>()))
+        .collect();
     assert_eq!(
         lines,
         BTreeMap::from([
@@ -134,15 +177,29 @@ fn grep_finds_lines_with_the_symbols_around_them() {
             ("lib/util.x", vec![3, 4]),
         ])
     );
-    assert_eq!((all.total, all.file_total, all.searched, all.not_text), (Total::Exact(6), Total::Exact(4), 11, 1));
+    assert_eq!(
+        (all.total, all.file_total, all.searched, all.not_text),
+        (Total::Exact(6), Total::Exact(4), 11, 1)
+    );
     let hit = &all.files[1].hits[1];
     assert_eq!((hit.text.as_str(), hit.column), ("    helper(2)", 4));
-    assert_eq!(hit.enclosing.as_ref().map(|symbol| symbol.qualified_name()), Some("Service.run".to_owned()));
+    assert_eq!(
+        hit.enclosing.as_ref().map(|symbol| symbol.qualified_name()),
+        Some("Service.run".to_owned())
+    );
 
     let page = found(&snapshot, &files, GrepParams { offset: 2, limit: 2, ..helper() });
-    let places: Vec<_> = page.files.iter().map(|file| (file.path.as_str(), file.hits[0].line, file.total)).collect();
-    assert_eq!((places, page.total), (vec![("app/service.x", 9, 2), ("app/util.x", 1, 1)], Total::Exact(6)));
-    let around = found(&snapshot, &files, GrepParams { path: Some("README.md".into()), context: 3, ..helper() });
+    let places: Vec<_> =
+        page.files.iter().map(|file| (file.path.as_str(), file.hits[0].line, file.total)).collect();
+    assert_eq!(
+        (places, page.total),
+        (vec![("app/service.x", 9, 2), ("app/util.x", 1, 1)], Total::Exact(6))
+    );
+    let around = found(
+        &snapshot,
+        &files,
+        GrepParams { path: Some("README.md".into()), context: 3, ..helper() },
+    );
     assert_eq!((around.files[0].hits[0].before.len(), around.files[0].hits[0].after.len()), (1, 0));
 }
 

@@ -1,5 +1,5 @@
-//! Words in names, in containers and in paths: what a search finds is what looking at every symbol finds, and where it does not look
-//! at every symbol, it says so.
+//! Words in names, in containers and in paths: what a search finds is what looking at every symbol
+//! finds, and where it does not look at every symbol, it says so.
 
 use std::collections::BTreeSet;
 
@@ -31,18 +31,21 @@ fn forest() -> Cache {
     let mut builder = GraphBuilder::default();
     let mut state = 7;
     let mut word = || WORDS[draw(&mut state, WORDS.len())];
-    let mut paths: Vec<String> = (0..40).map(|number| format!("{}/{}{number}.x", word(), word())).collect();
+    let mut paths: Vec<String> =
+        (0..40).map(|number| format!("{}/{}{number}.x", word(), word())).collect();
     paths.sort_unstable();
     for path in &paths {
         let file = builder.file(path, 0, "");
         let mut line = 0;
-        let mut symbol = |builder: &mut GraphBuilder, kind, name: String, around: Option<SymbolRef>| {
-            line += 1;
-            let options = around.map_or_else(Options::default, Options::inside);
-            builder.symbol(file, kind, &name, (line, line), options)
-        };
+        let mut symbol =
+            |builder: &mut GraphBuilder, kind, name: String, around: Option<SymbolRef>| {
+                line += 1;
+                let options = around.map_or_else(Options::default, Options::inside);
+                builder.symbol(file, kind, &name, (line, line), options)
+            };
         for _ in 0..4 {
-            let outer = symbol(&mut builder, SymbolKind::Class, format!("{}_{}", word(), word()), None);
+            let outer =
+                symbol(&mut builder, SymbolKind::Class, format!("{}_{}", word(), word()), None);
             let inner = symbol(&mut builder, SymbolKind::Class, word().to_owned(), Some(outer));
             symbol(&mut builder, SymbolKind::Method, format!("{}_{}", word(), word()), Some(outer));
             symbol(&mut builder, SymbolKind::Method, word().to_owned(), Some(inner));
@@ -55,7 +58,9 @@ fn forest() -> Cache {
 }
 
 fn words_of(text: &str) -> BTreeSet<&str> {
-    text.split(['_', '.', '/']).map(|part| part.trim_end_matches(|letter: char| letter.is_ascii_digit())).collect()
+    text.split(['_', '.', '/'])
+        .map(|part| part.trim_end_matches(|letter: char| letter.is_ascii_digit()))
+        .collect()
 }
 
 #[test]
@@ -70,7 +75,12 @@ fn words_around_a_symbol_are_found_as_by_looking_at_every_symbol() {
     every.dedup_by_key(|symbol| symbol.key);
     assert_eq!(every.len(), 40 * 4 * 5);
     let mut around_found = 0;
-    for (one, two, three) in [("alloc", "node", ""), ("page", "free", "lock"), ("tree", "zone", "busy"), ("busy", "lock", "")] {
+    for (one, two, three) in [
+        ("alloc", "node", ""),
+        ("page", "free", "lock"),
+        ("tree", "zone", "busy"),
+        ("busy", "lock", ""),
+    ] {
         let asked = [one, two, three].join(" ");
         let asked: BTreeSet<&str> = asked.split_whitespace().collect();
         let mut expected = BTreeSet::new();
@@ -88,7 +98,8 @@ fn words_around_a_symbol_are_found_as_by_looking_at_every_symbol() {
         let (hits, total) = ask(&snapshot, &text, 10_000);
         assert_eq!(total, Total::Exact(hits.len() as u64), "{text}");
         let is_around = |matched| if matched == Match::Around { "around" } else { "name" };
-        let found: BTreeSet<_> = hits.iter().map(|(symbol, matched)| (symbol.key, is_around(*matched))).collect();
+        let found: BTreeSet<_> =
+            hits.iter().map(|(symbol, matched)| (symbol.key, is_around(*matched))).collect();
         assert_eq!(found.len(), hits.len(), "each once: {text}");
         assert_eq!(found, expected, "{text}");
         around_found += hits.iter().filter(|(_, matched)| *matched == Match::Around).count();
@@ -102,7 +113,10 @@ fn a_list_that_names_fill_says_that_there_may_be_more() {
     let snapshot = cache.snapshot();
     let (all, total) = ask(&snapshot, "alloc node", 10_000);
     let by_name = all.iter().filter(|(_, matched)| *matched != Match::Around).count();
-    assert!(by_name > 1 && all.len() > by_name && total == Total::Exact(all.len() as u64), "{by_name} {total}");
+    assert!(
+        by_name > 1 && all.len() > by_name && total == Total::Exact(all.len() as u64),
+        "{by_name} {total}"
+    );
     let (page, total) = ask(&snapshot, "alloc node", by_name - 1);
     assert_eq!(page, all[..by_name - 1]);
     assert_eq!(total, Total::AtLeast(by_name as u64));
@@ -154,12 +168,22 @@ fn the_best_of_very_many_names_are_found_without_looking_at_all() {
         (hits[0].0.name.clone(), hits[0].1, hits.len(), total)
     };
     let (name, matched, hits, total) = first("gs");
-    assert_eq!((name.as_str(), matched, hits), ("gs_zone", Match::Prefix, 20), "the last by its letters, the first by its uses");
+    assert_eq!(
+        (name.as_str(), matched, hits),
+        ("gs_zone", Match::Prefix, 20),
+        "the last by its letters, the first by its uses"
+    );
     assert!(matches!(total, Total::AtLeast(20..70_000)), "{total}");
     // Every run of names may have its words somewhere, only one has the text.
     let (name, matched, _, total) = first("gt_gs_in");
     assert_eq!((name.as_str(), matched), ("his_gt_gs_in_all", Match::Words));
     assert!(matches!(total, Total::AtLeast(1..70_000)), "{total}");
-    assert_eq!(first("zbera_stripe"), ("zebra_stripe".to_owned(), Match::Fuzzy, 1, Total::Exact(1)));
-    assert_eq!(first("zebra stripe"), ("zebra_stripe".to_owned(), Match::IgnoringCase, 1, Total::Exact(1)));
+    assert_eq!(
+        first("zbera_stripe"),
+        ("zebra_stripe".to_owned(), Match::Fuzzy, 1, Total::Exact(1))
+    );
+    assert_eq!(
+        first("zebra stripe"),
+        ("zebra_stripe".to_owned(), Match::IgnoringCase, 1, Total::Exact(1))
+    );
 }

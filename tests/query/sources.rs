@@ -1,4 +1,5 @@
-//! Questions over real sources, from files to answers: what extraction and resolution find arrives where it is asked for.
+//! Questions over real sources, from files to answers: what extraction and resolution find arrives
+//! where it is asked for.
 
 use std::fs;
 use std::sync::Arc;
@@ -9,7 +10,9 @@ use cograph::index::{Run, refresh};
 use cograph::model::SiteKind;
 use cograph::model::cancel::CancelToken;
 use cograph::query::trace::{Direction, TraceEnd, TraceFinding};
-use cograph::query::{ExploreParams, QueryError, ReferencesParams, TraceParams, explore, references, trace};
+use cograph::query::{
+    ExploreParams, QueryError, ReferencesParams, TraceParams, explore, references, trace,
+};
 use cograph::store::{Location, Snapshot, Store};
 use tempfile::TempDir;
 
@@ -37,15 +40,21 @@ pub(super) fn project(text: &str) -> Project {
     let location = Location::new(&top.join("cache"), &top.join("root"));
     let cancel = CancelToken::new();
     let limits = Limits { threads: 2, ..Limits::default() };
-    refresh(&location, Duration::ZERO, &Run::quiet(limits, &cancel)).expect("nothing stands in the way");
+    refresh(&location, Duration::ZERO, &Run::quiet(limits, &cancel))
+        .expect("nothing stands in the way");
     let store = Arc::new(Store::open_newest(&location).expect("there is a store"));
-    Project { snapshot: store.snapshot(&cancel).expect("it can be read"), _directory: directory, files }
+    Project {
+        snapshot: store.snapshot(&cancel).expect("it can be read"),
+        _directory: directory,
+        files,
+    }
 }
 
 /// `name:lines` of the nodes one step away; dispatch is marked by `*`.
 fn step(project: &Project, symbol: &str, direction: Direction) -> Vec<String> {
     let params = TraceParams { symbol: symbol.to_owned(), direction, ..TraceParams::default() };
-    let result = trace(&project.snapshot, &params, &token()).unwrap_or_else(|error| panic!("{symbol}: {error}"));
+    let result = trace(&project.snapshot, &params, &token())
+        .unwrap_or_else(|error| panic!("{symbol}: {error}"));
     let TraceFinding::Tree(tree) = result.finding else { panic!("no path was asked for") };
     let line = |node: &cograph::query::trace::TraceNode| {
         let name = match &node.end {
@@ -112,12 +121,21 @@ def test_total():
     let params = ReferencesParams { symbol: "shop.Cart".to_owned(), ..ReferencesParams::default() };
     let cart = references(&project.snapshot, &params, &token()).expect("references");
     assert_eq!(cart.symbol.full_name(), "shop/cart.py::Cart");
-    assert_eq!(cart.related.iter().map(|other| other.symbol.name.as_str()).collect::<Vec<_>>(), ["Base"]);
-    let params = ReferencesParams { symbol: "Cart.total".to_owned(), ..ReferencesParams::default() };
+    assert_eq!(
+        cart.related.iter().map(|other| other.symbol.name.as_str()).collect::<Vec<_>>(),
+        ["Base"]
+    );
+    let params =
+        ReferencesParams { symbol: "Cart.total".to_owned(), ..ReferencesParams::default() };
     let total = references(&project.snapshot, &params, &token()).expect("references");
-    assert_eq!((total.counts.certain, total.counts.possible + total.counts.textual), (2, 1), "a parameter without a type");
+    assert_eq!(
+        (total.counts.certain, total.counts.possible + total.counts.textual),
+        (2, 1),
+        "a parameter without a type"
+    );
     let params = ExploreParams { text: "cart total".to_owned(), ..ExploreParams::default() };
-    let explored = explore(&project.snapshot, &project.files, &params, &token()).expect("an exploration");
+    let explored =
+        explore(&project.snapshot, &project.files, &params, &token()).expect("an exploration");
     let tests: Vec<_> = explored.tests.iter().map(|test| test.symbol.name.as_str()).collect();
     assert_eq!((explored.symbols[0].symbol.name.as_str(), tests), ("total", vec!["test_total"]));
 }
@@ -147,10 +165,15 @@ class Printer {
     assert_eq!(callers(&project, "app/Printer.java:4"), ["Printer.both:13"]);
     assert_eq!(callers(&project, "app/Printer.java:8"), ["Printer.print:5", "Printer.both:14"]);
     let params = TraceParams { symbol: "Printer.print".to_owned(), ..TraceParams::default() };
-    let Err(QueryError::AmbiguousSymbol { choices, total: 2, .. }) = trace(&project.snapshot, &params, &token()) else {
+    let Err(QueryError::AmbiguousSymbol { choices, total: 2, .. }) =
+        trace(&project.snapshot, &params, &token())
+    else {
         panic!("two methods have the name")
     };
-    assert!(choices[0].signature.contains("String text") && choices[1].signature.contains("int number"), "{choices:?}");
+    assert!(
+        choices[0].signature.contains("String text") && choices[1].signature.contains("int number"),
+        "{choices:?}"
+    );
 }
 
 #[test]
@@ -184,7 +207,10 @@ def open_cart():
         let params = ReferencesParams { symbol: name.to_owned(), ..ReferencesParams::default() };
         let found = references(&project.snapshot, &params, &token()).expect("references");
         let kinds: Vec<_> = found.by_kind.iter().map(|(kind, _)| *kind).collect();
-        assert!(kinds.contains(&SiteKind::Construct) || kinds.contains(&SiteKind::Call), "{name}: {kinds:?}");
+        assert!(
+            kinds.contains(&SiteKind::Construct) || kinds.contains(&SiteKind::Call),
+            "{name}: {kinds:?}"
+        );
     }
 }
 
@@ -259,7 +285,11 @@ impl Speak for Hello {
     assert_eq!(callees(&project, "lib.rs::greet"), ["Hello.new:6", "Hello.speak:7"]);
     assert_eq!(callers(&project, "Hello.speak"), ["greet:7"]);
     assert_eq!(callers(&project, "lib.rs::greet"), ["greets:12"]);
-    let params = ReferencesParams { symbol: "Speak.speak".to_owned(), ..ReferencesParams::default() };
+    let params =
+        ReferencesParams { symbol: "Speak.speak".to_owned(), ..ReferencesParams::default() };
     let speak = references(&project.snapshot, &params, &token()).expect("references");
-    assert_eq!(speak.related.iter().map(|other| other.symbol.qualified_name()).collect::<Vec<_>>(), ["Hello.speak"]);
+    assert_eq!(
+        speak.related.iter().map(|other| other.symbol.qualified_name()).collect::<Vec<_>>(),
+        ["Hello.speak"]
+    );
 }

@@ -2,7 +2,10 @@
 
 use cograph::model::{RelationKind, SiteKind, Step};
 use cograph::query::trace::{Direction, TraceEnd, TraceFinding, TraceLink, TraceTree};
-use cograph::query::{Certainty, Counts, ExploreParams, ReferencesParams, Tests, Total, TraceParams, explore, references, trace};
+use cograph::query::{
+    Certainty, Counts, ExploreParams, ReferencesParams, Tests, Total, TraceParams, explore,
+    references, trace,
+};
 use cograph::store::Snapshot;
 
 use super::token;
@@ -27,8 +30,13 @@ fn drawn(tree: &TraceTree) -> Vec<String> {
             TraceEnd::File(path) => path.to_string(),
             TraceEnd::External(name) => format!("external {name}"),
         };
-        let sites: Vec<_> = node.sites.iter().map(|site| format!("{}:{}", site.path, site.at.line)).collect();
-        let through = node.through.as_ref().map(|through| format!(" through {}", through.full_name())).unwrap_or_default();
+        let sites: Vec<_> =
+            node.sites.iter().map(|site| format!("{}:{}", site.path, site.at.line)).collect();
+        let through = node
+            .through
+            .as_ref()
+            .map(|through| format!(" through {}", through.full_name()))
+            .unwrap_or_default();
         let repeated = if node.repeated { " (repeated)" } else { "" };
         let indent = "  ".repeat(node.depth as usize - 1);
         assert_eq!(node.link == TraceLink::Dispatch, node.through.is_some());
@@ -43,9 +51,15 @@ fn callers_come_with_every_site() {
     let tree = tree(&snapshot, &params("Service.handle", Direction::Callers));
     assert_eq!(
         drawn(&tree),
-        ["app/main.x::main certain app/main.x:4", "tests/test_service.x::test_handle certain tests/test_service.x:2",]
+        [
+            "app/main.x::main certain app/main.x:4",
+            "tests/test_service.x::test_handle certain tests/test_service.x:2",
+        ]
     );
-    assert_eq!((tree.total, tree.root_counts), (Total::Exact(2), Counts { certain: 2, ..Counts::default() }));
+    assert_eq!(
+        (tree.total, tree.root_counts),
+        (Total::Exact(2), Counts { certain: 2, ..Counts::default() })
+    );
 }
 
 #[test]
@@ -55,14 +69,23 @@ fn callers_are_three_valued() {
     let by_default = tree(&snapshot, &helper);
     assert_eq!(
         drawn(&by_default),
-        ["app/service.x::Service.handle certain app/service.x:6", "app/service.x::Service.run likely app/service.x:9",]
+        [
+            "app/service.x::Service.handle certain app/service.x:6",
+            "app/service.x::Service.run likely app/service.x:9",
+        ]
     );
     assert_eq!(by_default.root_counts, Counts { certain: 1, likely: 1, possible: 0, textual: 1 });
     let (site, enclosing) = &by_default.not_followed[0];
     assert_eq!((site.path.as_str(), site.at.line), ("lib/util.x", 4));
-    assert_eq!(enclosing.as_ref().map(|symbol| symbol.full_name()), Some("lib/util.x::helper_two".to_owned()));
+    assert_eq!(
+        enclosing.as_ref().map(|symbol| symbol.full_name()),
+        Some("lib/util.x::helper_two".to_owned())
+    );
     let strict = tree(&snapshot, &TraceParams { follow: Certainty::Certain, ..helper.clone() });
-    assert_eq!((strict.nodes.len(), strict.not_followed.len(), strict.root_counts), (1, 2, by_default.root_counts));
+    assert_eq!(
+        (strict.nodes.len(), strict.not_followed.len(), strict.root_counts),
+        (1, 2, by_default.root_counts)
+    );
     let loose = tree(&snapshot, &TraceParams { follow: Certainty::Textual, ..helper });
     assert_eq!(drawn(&loose)[2], "lib/util.x::helper_two textual lib/util.x:4");
     assert_eq!(loose.root_counts, by_default.root_counts);
@@ -71,16 +94,29 @@ fn callers_are_three_valued() {
 #[test]
 fn an_ambiguous_site_is_possible_for_each_candidate() {
     let (_cache, snapshot, _) = stored_sample();
-    for (name, certain) in [("app/util.x::fetch", "lib/util.x::helper_two"), ("lib/util.x::fetch", "app/util.x::fetch")] {
+    for (name, certain) in [
+        ("app/util.x::fetch", "lib/util.x::helper_two"),
+        ("lib/util.x::fetch", "app/util.x::fetch"),
+    ] {
         let tree = tree(&snapshot, &params(name, Direction::Callers));
-        assert_eq!(tree.root_counts, Counts { certain: 1, possible: 1, ..Counts::default() }, "{name}");
+        assert_eq!(
+            tree.root_counts,
+            Counts { certain: 1, possible: 1, ..Counts::default() },
+            "{name}"
+        );
         assert!(drawn(&tree)[0].starts_with(certain), "{name}");
         assert_eq!(tree.not_followed[0].1.as_ref().map(|symbol| symbol.name.as_str()), Some("get"));
     }
     let callees = params("Service.get", Direction::Callees);
     assert_eq!(tree(&snapshot, &callees).root_counts.possible, 1);
     let followed = tree(&snapshot, &TraceParams { follow: Certainty::Possible, ..callees });
-    assert_eq!(drawn(&followed), ["app/util.x::fetch possible app/service.x:11", "lib/util.x::fetch possible app/service.x:11",]);
+    assert_eq!(
+        drawn(&followed),
+        [
+            "app/util.x::fetch possible app/service.x:11",
+            "lib/util.x::fetch possible app/service.x:11",
+        ]
+    );
     assert_eq!(followed.root_counts.possible, 1, "one site, however many candidates");
 }
 
@@ -100,7 +136,10 @@ fn dispatch_is_walked_and_marked() {
     let without = tree(&snapshot, &TraceParams { dispatch: false, ..callees });
     assert_eq!(without.nodes.len(), 2);
     let callers = tree(&snapshot, &params("Service.run", Direction::Callers));
-    assert_eq!(drawn(&callers), ["app/service.x::Service.handle certain app/service.x:5 through app/base.x::Base.run"]);
+    assert_eq!(
+        drawn(&callers),
+        ["app/service.x::Service.handle certain app/service.x:5 through app/base.x::Base.run"]
+    );
     assert_eq!(callers.root_counts.certain, 0, "no site names it itself");
 }
 
@@ -116,7 +155,10 @@ fn calls_that_leave_and_callers_outside_symbols_are_shown() {
             "external builtins.print certain app/main.x:5",
         ]
     );
-    assert_eq!(drawn(&tree(&snapshot, &params("main", Direction::Callers))), ["app/main.x certain app/main.x:7"]);
+    assert_eq!(
+        drawn(&tree(&snapshot, &params("main", Direction::Callers))),
+        ["app/main.x certain app/main.x:7"]
+    );
 }
 
 #[test]
@@ -130,70 +172,119 @@ fn depth_kinds_tests_and_limit_have_their_effect() {
             "app/service.x::Service.run likely app/service.x:9",
             "  app/main.x::main certain app/main.x:4",
             "  tests/test_service.x::test_handle certain tests/test_service.x:2",
-            "  app/service.x::Service.handle certain app/service.x:5 through app/base.x::Base.run (repeated)",
+            "  app/service.x::Service.handle certain app/service.x:5 through app/base.x::Base.run \
+             (repeated)",
             "    app/main.x certain app/main.x:7",
         ]
     );
     let production = TraceParams { tests: Tests::Exclude, ..deep.clone() };
-    let without_tests: Vec<_> = drawn(&tree(&snapshot, &deep)).into_iter().filter(|line| !line.contains("test_")).collect();
+    let without_tests: Vec<_> =
+        drawn(&tree(&snapshot, &deep)).into_iter().filter(|line| !line.contains("test_")).collect();
     assert_eq!((drawn(&tree(&snapshot, &production)), without_tests.len()), (without_tests, 5));
     let cut = tree(&snapshot, &TraceParams { limit: 2, ..deep.clone() });
     assert_eq!((cut.nodes.len(), cut.total), (2, Total::Exact(6)));
     let reads = TraceParams { kinds: vec![SiteKind::Read], ..deep };
     assert_eq!(tree(&snapshot, &reads).total, Total::Exact(0));
-    let inherits = TraceParams { kinds: vec![SiteKind::Inherit], ..params("Base", Direction::Callers) };
+    let inherits =
+        TraceParams { kinds: vec![SiteKind::Inherit], ..params("Base", Direction::Callers) };
     assert_eq!(drawn(&tree(&snapshot, &inherits)), ["app/service.x certain app/service.x:1"]);
-    assert_eq!(tree(&snapshot, &params("Base", Direction::Callers)).total, Total::Exact(0), "to inherit is no call");
+    assert_eq!(
+        tree(&snapshot, &params("Base", Direction::Callers)).total,
+        Total::Exact(0),
+        "to inherit is no call"
+    );
 }
 
 #[test]
 fn a_path_is_a_shortest_chain() {
     let (_cache, snapshot, _) = stored_sample();
     let path = |from: &str, to: &str, depth: u32| {
-        let params = TraceParams { to: Some(to.to_owned()), depth, ..params(from, Direction::Callees) };
+        let params =
+            TraceParams { to: Some(to.to_owned()), depth, ..params(from, Direction::Callees) };
         trace(&snapshot, &params, &token()).expect("a trace").finding
     };
-    let TraceFinding::Path(steps) = path("main", "app/util.x::helper", 9) else { panic!("there is a path") };
-    let chain: Vec<_> =
-        steps.iter().map(|step| (step.symbol.name.as_str(), step.sites.first().map_or(0, |site| site.at.line))).collect();
+    let TraceFinding::Path(steps) = path("main", "app/util.x::helper", 9) else {
+        panic!("there is a path")
+    };
+    let chain: Vec<_> = steps
+        .iter()
+        .map(|step| (step.symbol.name.as_str(), step.sites.first().map_or(0, |site| site.at.line)))
+        .collect();
     assert_eq!(chain, [("main", 0), ("handle", 4), ("helper", 6)]);
-    let TraceFinding::Path(steps) = path("main", "Service.run", 9) else { panic!("there is a path") };
+    let TraceFinding::Path(steps) = path("main", "Service.run", 9) else {
+        panic!("there is a path")
+    };
     assert_eq!(steps.last().map(|step| step.link), Some(Some(TraceLink::Dispatch)));
-    let TraceFinding::Path(steps) = path("go", "native/api.c::connect", 9) else { panic!("a declaration leads on") };
+    let TraceFinding::Path(steps) = path("go", "native/api.c::connect", 9) else {
+        panic!("a declaration leads on")
+    };
     assert_eq!(steps.len(), 2);
-    let TraceFinding::NoPath { exhausted, .. } = path("main", "app/util.x::helper", 1) else { panic!("too far") };
+    let TraceFinding::NoPath { exhausted, .. } = path("main", "app/util.x::helper", 1) else {
+        panic!("too far")
+    };
     assert!(!exhausted);
-    let TraceFinding::NoPath { exhausted, visited, .. } = path("main", "go", 9) else { panic!("no way") };
+    let TraceFinding::NoPath { exhausted, visited, .. } = path("main", "go", 9) else {
+        panic!("no way")
+    };
     assert!(exhausted && visited >= 5, "{visited}");
 }
 
 #[test]
 fn references_are_grouped_counted_and_filtered() {
     let (_cache, snapshot, _) = stored_sample();
-    let params = |symbol: &str| ReferencesParams { symbol: symbol.to_owned(), ..ReferencesParams::default() };
-    let ask = |params: &ReferencesParams| references(&snapshot, params, &token()).expect("references");
+    let params = |symbol: &str| ReferencesParams {
+        symbol: symbol.to_owned(),
+        ..ReferencesParams::default()
+    };
+    let ask =
+        |params: &ReferencesParams| references(&snapshot, params, &token()).expect("references");
     let service = ask(&params("Service"));
     assert_eq!(service.by_kind, [(SiteKind::Construct, 2)]);
-    let files: Vec<_> = service.files.iter().map(|file| (file.path.as_str(), file.references.len())).collect();
-    assert_eq!((files, service.file_count), (vec![("app/main.x", 1), ("tests/test_service.x", 1)], 2));
-    let related: Vec<_> = service.related.iter().map(|other| (other.kind, other.incoming, other.symbol.name.as_str())).collect();
+    let files: Vec<_> =
+        service.files.iter().map(|file| (file.path.as_str(), file.references.len())).collect();
+    assert_eq!(
+        (files, service.file_count),
+        (vec![("app/main.x", 1), ("tests/test_service.x", 1)], 2)
+    );
+    let related: Vec<_> = service
+        .related
+        .iter()
+        .map(|other| (other.kind, other.incoming, other.symbol.name.as_str()))
+        .collect();
     assert_eq!(related, [(RelationKind::Inherits, false, "Base")]);
 
     let run = ask(&params("Base.run"));
-    let related: Vec<_> = run.related.iter().map(|other| (other.kind, other.incoming, other.symbol.full_name())).collect();
+    let related: Vec<_> = run
+        .related
+        .iter()
+        .map(|other| (other.kind, other.incoming, other.symbol.full_name()))
+        .collect();
     assert_eq!(related, [(RelationKind::Overrides, true, "app/service.x::Service.run".to_owned())]);
 
     let helper = ask(&params("app/util.x::helper"));
     assert_eq!(helper.counts, Counts { certain: 1, likely: 1, possible: 0, textual: 1 });
     assert_eq!(helper.reasons, [(Certainty::Textual, Step::ReceiverUnknown, 1)]);
-    assert_eq!(ask(&params("lib/util.x::fetch")).reasons, [(Certainty::Possible, Step::Overloads, 1)]);
-    let listed: Vec<_> =
-        helper.files.iter().flat_map(|file| &file.references).map(|found| (found.certainty, found.site.at.line)).collect();
+    assert_eq!(
+        ask(&params("lib/util.x::fetch")).reasons,
+        [(Certainty::Possible, Step::Overloads, 1)]
+    );
+    let listed: Vec<_> = helper
+        .files
+        .iter()
+        .flat_map(|file| &file.references)
+        .map(|found| (found.certainty, found.site.at.line))
+        .collect();
     assert_eq!(listed, [(Certainty::Certain, 6), (Certainty::Likely, 9)]);
     let all = ask(&ReferencesParams { list: Certainty::Textual, ..params("app/util.x::helper") });
     let last = all.files.last().expect("three files");
-    assert_eq!((last.path.as_str(), last.references[0].certainty), ("lib/util.x", Certainty::Textual));
-    assert_eq!(last.references[0].enclosing.as_ref().map(|symbol| symbol.name.as_str()), Some("helper_two"));
+    assert_eq!(
+        (last.path.as_str(), last.references[0].certainty),
+        ("lib/util.x", Certainty::Textual)
+    );
+    assert_eq!(
+        last.references[0].enclosing.as_ref().map(|symbol| symbol.name.as_str()),
+        Some("helper_two")
+    );
 
     let connect = ask(&params("connect"));
     assert_eq!(connect.counts.certain, 1, "sites of the declaration are its own");
@@ -208,7 +299,10 @@ fn references_are_grouped_counted_and_filtered() {
     let production = ask(&ReferencesParams { tests: Tests::Exclude, ..params("Service") });
     assert_eq!(production.counts.certain, 1);
     let page = ask(&ReferencesParams { offset: 1, limit: 1, ..params("Service") });
-    assert_eq!((page.counts.certain, page.files.len(), page.files[0].path.as_str()), (2, 1, "tests/test_service.x"));
+    assert_eq!(
+        (page.counts.certain, page.files.len(), page.files[0].path.as_str()),
+        (2, 1, "tests/test_service.x")
+    );
 }
 
 #[test]
@@ -219,21 +313,35 @@ fn explore_finds_what_matters_and_how_it_hangs_together() {
         explore(&snapshot, &files, &params, &token()).expect("an exploration")
     };
     let result = ask("Service.handle helper", 2);
-    let symbols: Vec<_> = result.symbols.iter().map(|explored| explored.symbol.full_name()).collect();
+    let symbols: Vec<_> =
+        result.symbols.iter().map(|explored| explored.symbol.full_name()).collect();
     assert_eq!(symbols, ["app/service.x::Service.handle", "app/util.x::helper"]);
     let handle = &result.symbols[0];
     assert_eq!((handle.caller_total, handle.callee_total), (2, 3));
     let source = handle.source.as_ref().expect("a file");
-    assert_eq!((source.first_line, source.lines[0].as_str(), source.lines.len()), (4, "  def handle(n) {", 4));
-    let chain: Vec<_> = result.connections[0].chain.iter().map(|(symbol, line)| (symbol.name.as_str(), *line)).collect();
+    assert_eq!(
+        (source.first_line, source.lines[0].as_str(), source.lines.len()),
+        (4, "  def handle(n) {", 4)
+    );
+    let chain: Vec<_> = result.connections[0]
+        .chain
+        .iter()
+        .map(|(symbol, line)| (symbol.name.as_str(), *line))
+        .collect();
     assert_eq!(chain, [("handle", 6), ("helper", 0)]);
-    let tests: Vec<_> =
-        result.tests.iter().map(|test| (test.symbol.name.as_str(), test.covers.as_slice(), test.distance)).collect();
+    let tests: Vec<_> = result
+        .tests
+        .iter()
+        .map(|test| (test.symbol.name.as_str(), test.covers.as_slice(), test.distance))
+        .collect();
     assert_eq!(tests, [("test_handle", [0, 1].as_slice(), 1)]);
 
     let nothing = ask("whales dive", 3);
     assert!(nothing.symbols.is_empty() && nothing.others.is_empty(), "{nothing:?}");
     let by_name_and_doc = ask("the service for customers", 3);
     assert_eq!(by_name_and_doc.symbols[0].symbol.full_name(), "app/service.x::Service");
-    assert!(explore(&snapshot, &files, &ExploreParams::default(), &token()).is_err(), "nothing to look for");
+    assert!(
+        explore(&snapshot, &files, &ExploreParams::default(), &token()).is_err(),
+        "nothing to look for"
+    );
 }

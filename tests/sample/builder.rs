@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 
-use cograph::model::facts::{ExprId, FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, ScopeId, Site, Symbol};
-use cograph::model::graph::{FileId, FileRecord, FileResolution, FileStamp, Graph, Relation, Resolution, SymbolRef, Target};
+use cograph::model::facts::{
+    ExprId, FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, ScopeId, Site,
+    Symbol,
+};
+use cograph::model::graph::{
+    FileId, FileRecord, FileResolution, FileStamp, Graph, Relation, Resolution, SymbolRef, Target,
+};
 use cograph::model::{
-    LanguageId, Position, Problem, ProblemKind, RelationKind, RepoPath, SiteKind, SkipReason, Span, Step, SymbolKind, Verdict,
-    Visibility,
+    LanguageId, Position, Problem, ProblemKind, RelationKind, RepoPath, SiteKind, SkipReason, Span,
+    Step, SymbolKind, Verdict, Visibility,
 };
 
 use super::Files;
@@ -50,7 +55,11 @@ impl GraphBuilder {
         self.add(
             path,
             Some(LanguageId(language)),
-            Ok(FileFacts { lines, words: cograph::model::words::of_file(path, text.as_bytes()), ..FileFacts::default() }),
+            Ok(FileFacts {
+                lines,
+                words: cograph::model::words::of_file(path, text.as_bytes()),
+                ..FileFacts::default()
+            }),
             text,
         )
     }
@@ -59,19 +68,36 @@ impl GraphBuilder {
         self.add(path, None, Err(reason), text)
     }
 
-    fn add(&mut self, path: &str, language: Option<LanguageId>, content: Result<FileFacts, SkipReason>, text: &str) -> FileId {
+    fn add(
+        &mut self,
+        path: &str,
+        language: Option<LanguageId>,
+        content: Result<FileFacts, SkipReason>,
+        text: &str,
+    ) -> FileId {
         let path = RepoPath::new(path).expect("a well-formed path");
-        assert!(self.graph.files.last().is_none_or(|last| last.path < path), "files are added in the order of their paths");
+        assert!(
+            self.graph.files.last().is_none_or(|last| last.path < path),
+            "files are added in the order of their paths"
+        );
         self.texts.0.insert(path.to_string(), text.as_bytes().to_vec());
         let hash = if content.is_ok() { xxhash_rust::xxh3::xxh3_128(text.as_bytes()) } else { 0 };
-        let stamp = FileStamp { size: text.len() as u64, modified_ns: -1, changed_ns: -2, inode: u64::MAX - 3, hash };
+        let stamp = FileStamp {
+            size: text.len() as u64,
+            modified_ns: -1,
+            changed_ns: -2,
+            inode: u64::MAX - 3,
+            hash,
+        };
         self.graph.files.push(FileRecord { path, stamp, language, content: content.map(Arc::new) });
         self.graph.resolutions.push(FileResolution::default());
         FileId(u32::try_from(self.graph.files.len() - 1).expect("few files"))
     }
 
     fn facts(&mut self, file: FileId) -> &mut FileFacts {
-        Arc::make_mut(self.graph.files[file.0 as usize].content.as_mut().expect("a file with facts"))
+        Arc::make_mut(
+            self.graph.files[file.0 as usize].content.as_mut().expect("a file with facts"),
+        )
     }
 
     fn name(&mut self, file: FileId, name: &str) -> NameId {
@@ -87,7 +113,12 @@ impl GraphBuilder {
         self.facts(file).test = true;
     }
 
-    pub(crate) fn problem(&mut self, file: FileId, kind: ProblemKind, (first_line, last_line): (u32, u32)) {
+    pub(crate) fn problem(
+        &mut self,
+        file: FileId,
+        kind: ProblemKind,
+        (first_line, last_line): (u32, u32),
+    ) {
         self.facts(file).problems.push(Problem { kind, first_line, last_line });
     }
 
@@ -99,7 +130,11 @@ impl GraphBuilder {
         (first, last): (u32, u32),
         options: Options,
     ) -> SymbolRef {
-        let signature = if options.signature.is_empty() { format!("{} {name}", kind.word()) } else { options.signature.into() };
+        let signature = if options.signature.is_empty() {
+            format!("{} {name}", kind.word())
+        } else {
+            options.signature.into()
+        };
         let name = self.name(file, name);
         let symbols = &mut self.facts(file).symbols;
         symbols.push(Symbol {
@@ -133,7 +168,10 @@ impl GraphBuilder {
         SymbolRef { file, symbol: LocalSymbol::at(symbols.len() - 1) }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a site has that many sides, and the sample reads as a table")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a site has that many sides, and the sample reads as a table"
+    )]
     pub(crate) fn site(
         &mut self,
         file: FileId,
@@ -169,7 +207,13 @@ impl GraphBuilder {
         self.graph.resolutions[file.0 as usize].sites.push(Resolution { verdict, step, target });
     }
 
-    pub(crate) fn import(&mut self, file: FileId, module: &str, (line, column): (u32, u32), target: Option<FileId>) {
+    pub(crate) fn import(
+        &mut self,
+        file: FileId,
+        module: &str,
+        (line, column): (u32, u32),
+        target: Option<FileId>,
+    ) {
         self.facts(file).imports.push(Import {
             kind: ImportKind::Module,
             module: module.into(),

@@ -1,4 +1,5 @@
-//! What a peer can make the program keep or hand on has a bound: arrays, ids, tokens, and the secrets of the environment.
+//! What a peer can make the program keep or hand on has a bound: arrays, ids, tokens, and the
+//! secrets of the environment.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -18,9 +19,16 @@ fn an_array_of_many_messages_is_refused_as_a_whole() {
     assert_eq!(client.wait_for("an array", Value::is_array).as_array().map(Vec::len), Some(100));
     client.write(array(40_000).as_bytes());
     let refused = client.complaint();
-    assert_eq!(refused["error"]["message"], json!("a batch of 40000 messages: none is served, 100 are the most"));
+    assert_eq!(
+        refused["error"]["message"],
+        json!("a batch of 40000 messages: none is served, 100 are the most")
+    );
     client.ping();
-    assert_eq!(client.seen.iter().filter(|message| message.is_array()).count(), 1, "none of them was served");
+    assert_eq!(
+        client.seen.iter().filter(|message| message.is_array()).count(),
+        1,
+        "none of them was served"
+    );
 }
 
 #[test]
@@ -43,7 +51,10 @@ fn a_message_of_few_bytes_and_very_many_values_is_refused() {
     let zeros = vec![0; 1 << 19];
     client.call(1, "search", json!({"query": zeros}));
     let answer = client.answer(&json!(1));
-    assert_eq!(answer["error"]["message"], json!("the member `params` has more than 262144 values"));
+    assert_eq!(
+        answer["error"]["message"],
+        json!("the member `params` has more than 262144 values")
+    );
 }
 
 #[test]
@@ -51,7 +62,11 @@ fn the_token_for_http_is_not_handed_on_to_programs() {
     let place = place(&[]);
     let said = place.path().join("said");
     let script = place.path().join("upstream.sh");
-    fs::write(&script, format!("env > {0}.part; mv {0}.part {0}; cat > /dev/null\n", said.display())).expect("written");
+    fs::write(
+        &script,
+        format!("env > {0}.part; mv {0}.part {0}; cat > /dev/null\n", said.display()),
+    )
+    .expect("written");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
     command.args(["mcp", "--upstream"]).arg(format!("up=cmd:sh {}", script.display()));
     command.env("COGRAPH_CACHE_DIR", place.path().join("cache"));
@@ -68,16 +83,24 @@ fn the_token_for_http_is_not_handed_on_to_programs() {
     }
     let environment = fs::read_to_string(&said).expect("it was written");
     assert!(environment.contains("ANOTHER=is-handed-on"), "{environment}");
-    assert!(!environment.contains("COGRAPH_TOKEN") && !environment.contains("a-secret"), "{environment}");
+    assert!(
+        !environment.contains("COGRAPH_TOKEN") && !environment.contains("a-secret"),
+        "{environment}"
+    );
 }
 
 #[test]
 fn a_token_that_goes_over_the_wire_in_the_clear_is_said() {
-    for (address, is_said) in
-        [("http://192.0.2.1:9/mcp", true), ("https://192.0.2.1:9/mcp", false), ("http://127.0.0.1:9/mcp", false)]
-    {
+    for (address, is_said) in [
+        ("http://192.0.2.1:9/mcp", true),
+        ("https://192.0.2.1:9/mcp", false),
+        ("http://127.0.0.1:9/mcp", false),
+    ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
-        command.args(["mcp", "--upstream", address]).env("COGRAPH_TOKEN", "a-secret-of-some-length").stdin(Stdio::null());
+        command
+            .args(["mcp", "--upstream", address])
+            .env("COGRAPH_TOKEN", "a-secret-of-some-length")
+            .stdin(Stdio::null());
         let output = command.output().expect("the program starts");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(text.contains("sent in the clear"), is_said, "{address}: {text}");

@@ -1,5 +1,5 @@
-//! Answers stay within their budget, whatever a repository is made of and whatever is asked, and say so when they leave
-//! something out.
+//! Answers stay within their budget, whatever a repository is made of and whatever is asked, and
+//! say so when they leave something out.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use super::client::{Client, place};
 
 /// Budgets that callers give, from the smallest to the largest.
 const BUDGETS: [u64; 6] = [100, 150, 400, 1000, 2000, 10_000];
-/// A client shows no more characters of an answer to its model; longer ones become a file that the model has to open.
+/// A client shows no more characters of an answer to its model; longer ones become a file that the
+/// model has to open.
 const SHOWN: usize = 50_000;
 /// A mistake is told in one or two sentences, also where the budget is smaller.
 const SENTENCES: usize = 1000;
@@ -23,14 +24,20 @@ fn excessive() -> TempDir {
     for number in 0..60 {
         let (name, next) = (long(number), long((number + 1) % 60));
         text.push_str(&format!(
-            "def {name}({name}_parameter):\n    \"\"\"{}{invisible}\"\"\"\n    return {next}({name}_parameter)\n\n\n",
+            "def {name}({name}_parameter):\n    \"\"\"{}{invisible}\"\"\"\n    \
+             return {next}({name}_parameter)\n\n\n",
             "Documentation. ".repeat(300)
         ));
     }
-    let many: String =
-        (0..400).map(|number| format!("class C{number}:\n    def twin(self):\n        return twin()\n\n\n")).collect();
-    let callers: String = (0..300).map(|number| format!("def caller_{number}(x):\n    return hub(x)\n\n\n")).collect();
-    let tests: String = (0..80).map(|number| format!("def test_{number}():\n    assert C{number}().twin()\n\n\n")).collect();
+    let many: String = (0..400)
+        .map(|number| format!("class C{number}:\n    def twin(self):\n        return twin()\n\n\n"))
+        .collect();
+    let callers: String = (0..300)
+        .map(|number| format!("def caller_{number}(x):\n    return hub(x)\n\n\n"))
+        .collect();
+    let tests: String = (0..80)
+        .map(|number| format!("def test_{number}():\n    assert C{number}().twin()\n\n\n"))
+        .collect();
     let deep = "directory_with_a_long_name_for_a_path_component_that_goes_on_and_on/".repeat(8);
     let mut files = vec![
         ("excess.py".to_owned(), text),
@@ -47,11 +54,13 @@ fn excessive() -> TempDir {
             format!("import package_{}\n# needle\n", (number + 1) % 80),
         ));
     }
-    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     place(&files)
 }
 
-/// Calls of every tool: those that find much, those that find nothing, and those that cannot be answered.
+/// Calls of every tool: those that find much, those that find nothing, and those that cannot be
+/// answered.
 fn calls() -> Vec<(&'static str, Value)> {
     let long = "x".repeat(900);
     vec![
@@ -62,7 +71,10 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("search", json!({"query": "twin"})),
         ("search", json!({"query": long, "mode": "name"})),
         ("search", json!({"query": "(", "mode": "regex"})),
-        ("show", json!({"targets": ["excess.py", "many.py", "one_line.txt:1", "C1.twin", "nowhere", "twin"]})),
+        (
+            "show",
+            json!({"targets": ["excess.py", "many.py", "one_line.txt:1", "C1.twin", "nowhere", "twin"]}),
+        ),
         ("show", json!({"targets": ["excess.py:1-300"]})),
         ("outline", json!({})),
         ("outline", json!({"path": "excess.py"})),
@@ -108,10 +120,17 @@ fn every_answer_and_every_error_is_within_its_budget() {
             assert!(text.chars().count() < SHOWN && !text.trim().is_empty(), "{tool} {what}");
             if let Some(structured) = client.structured(tool, arguments.clone()) {
                 let structured = structured.to_string();
-                assert!(structured.len() <= most.max(SENTENCES), "{tool} {what}: {} bytes:\n{structured}", structured.len());
+                assert!(
+                    structured.len() <= most.max(SENTENCES),
+                    "{tool} {what}: {} bytes:\n{structured}",
+                    structured.len()
+                );
             }
             let first = text.lines().next().unwrap_or_default();
-            assert!(is_error || budget < 1000 || first.contains("generation 1"), "{tool} {what}: {first}");
+            assert!(
+                is_error || budget < 1000 || first.contains("generation 1"),
+                "{tool} {what}: {first}"
+            );
             // One that fills most of its budget was cut to it.
             if !is_error && text.len() * 2 > most {
                 *answered.entry(tool).or_insert(0) += 1;
@@ -119,7 +138,11 @@ fn every_answer_and_every_error_is_within_its_budget() {
         }
     }
     let cut: Vec<&str> = answered.into_keys().collect();
-    assert_eq!(cut.len(), cograph::server::TOOLS.len(), "every tool has answers that fill a budget: {cut:?}");
+    assert_eq!(
+        cut.len(),
+        cograph::server::TOOLS.len(),
+        "every tool has answers that fill a budget: {cut:?}"
+    );
 }
 
 #[test]

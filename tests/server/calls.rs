@@ -1,4 +1,5 @@
-//! Calls that run at the same time: none waits for another, each has one answer or none, and no more run than may.
+//! Calls that run at the same time: none waits for another, each has one answer or none, and no
+//! more run than may.
 
 use std::time::{Duration, Instant};
 
@@ -72,13 +73,21 @@ fn an_id_in_flight_cannot_be_used_again_and_keeps_its_answer() {
 
 #[test]
 fn the_deadline_counts_the_time_in_the_queue() {
-    let mut client = Client::connected(&["--delay-ms", "3600000", "--permits", "1", "--deadline-ms", "400"]);
+    let mut client =
+        Client::connected(&["--delay-ms", "3600000", "--permits", "1", "--deadline-ms", "400"]);
     let start = Instant::now();
     client.call(1, "search", json!({"query": "x"}));
     client.call(2, "search", json!({"query": "x"}));
     let (first, second) = (client.answer(&json!(1)), client.answer(&json!(2)));
-    assert!(start.elapsed() >= Duration::from_millis(400) && start.elapsed() < PROMPT, "{:?}", start.elapsed());
-    assert_eq!((&first["result"]["isError"], &second["result"]["isError"]), (&json!(true), &json!(true)));
+    assert!(
+        start.elapsed() >= Duration::from_millis(400) && start.elapsed() < PROMPT,
+        "{:?}",
+        start.elapsed()
+    );
+    assert_eq!(
+        (&first["result"]["isError"], &second["result"]["isError"]),
+        (&json!(true), &json!(true))
+    );
     assert!(text(&first).contains("timed out"), "{first}");
     client.call(3, "search", json!({"query": "x"}));
     client.answer(&json!(3));
@@ -117,7 +126,8 @@ fn progress_grows_and_ends_with_the_answer() {
     client.request(1, "tools/call", params);
     client.answer(&json!(1));
     client.ping();
-    let done = client.seen.iter().position(|message| message["id"] == json!(1)).expect("it was answered");
+    let done =
+        client.seen.iter().position(|message| message["id"] == json!(1)).expect("it was answered");
     let told: Vec<(usize, u64)> = client
         .seen
         .iter()

@@ -1,4 +1,5 @@
-//! A client for tests: starts the built program on a repository of its own and keeps everything that it says.
+//! A client for tests: starts the built program on a repository of its own and keeps everything
+//! that it says.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -43,15 +44,19 @@ pub(super) fn place(files: &[(&str, &str)]) -> TempDir {
     fs::create_dir(&repository).expect("the directory is new");
     for (name, text) in files {
         let path = repository.join(name);
-        fs::create_dir_all(path.parent().expect("it is below the repository")).expect("directories can be made");
+        fs::create_dir_all(path.parent().expect("it is below the repository"))
+            .expect("directories can be made");
         fs::write(path, text).expect("files can be written");
     }
     place
 }
 
 /// Two functions, one of which calls the other.
-pub(super) const SMALL: &[(&str, &str)] =
-    &[("a.py", "def helper(value):\n    \"\"\"Adds one.\"\"\"\n    return value + 1\n\n\ndef main():\n    return helper(2)\n")];
+pub(super) const SMALL: &[(&str, &str)] = &[(
+    "a.py",
+    "def helper(value):\n    \"\"\"Adds one.\"\"\"\n    return value + 1\n\n\ndef main():\n    \
+     return helper(2)\n",
+)];
 
 impl Client {
     /// Starts the program with more arguments, on a small repository.
@@ -74,10 +79,23 @@ impl Client {
         Self::over(child, input, output, place)
     }
 
-    /// The client of a process that was started elsewhere, over the other ends of its input and output.
-    pub(super) fn over(child: Child, input: Option<OwnedFd>, output: OwnedFd, place: TempDir) -> Self {
+    /// The client of a process that was started elsewhere, over the other ends of its input and
+    /// output.
+    pub(super) fn over(
+        child: Child,
+        input: Option<OwnedFd>,
+        output: OwnedFd,
+        place: TempDir,
+    ) -> Self {
         let messages = listen(output.into());
-        Self { child, input: input.map(File::from), messages, patience: PATIENCE, seen: Vec::new(), place }
+        Self {
+            child,
+            input: input.map(File::from),
+            messages,
+            patience: PATIENCE,
+            seen: Vec::new(),
+            place,
+        }
     }
 
     /// Starts the program and shakes hands in the version.
@@ -127,8 +145,8 @@ impl Client {
         text
     }
 
-    /// Asks again until the answer reflects every file: on a slow machine that takes longer than a call waits. Until then every
-    /// answer says that it does not.
+    /// Asks again until the answer reflects every file: on a slow machine that takes longer than a
+    /// call waits. Until then every answer says that it does not.
     pub(super) fn ask_fresh(&mut self, tool: &str, arguments: &Value) -> String {
         let until = Instant::now() + self.patience;
         loop {
@@ -146,7 +164,8 @@ impl Client {
         let id = json!(format!("ask-{}", self.seen.len()));
         self.call(id.clone(), tool, arguments);
         let answer = self.answer(&id);
-        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        let text =
+            answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
         (text.to_owned(), answer["result"]["isError"] == json!(true))
     }
 
@@ -159,12 +178,16 @@ impl Client {
 
     /// Waits for the answer to an id.
     pub(super) fn answer(&mut self, id: &Value) -> Value {
-        self.wait_for(&format!("an answer to {id}"), |message| message.get("id") == Some(id) && message.get("method").is_none())
+        self.wait_for(&format!("an answer to {id}"), |message| {
+            message.get("id") == Some(id) && message.get("method").is_none()
+        })
     }
 
     /// Waits for an answer that has no id.
     pub(super) fn complaint(&mut self) -> Value {
-        self.wait_for("an answer without an id", |message| message.get("id").is_none() && message.get("error").is_some())
+        self.wait_for("an answer without an id", |message| {
+            message.get("id").is_none() && message.get("error").is_some()
+        })
     }
 
     /// Waits for a message, among those that have come and those that come.
@@ -196,7 +219,10 @@ impl Client {
 
     /// How many answers an id has had.
     pub(super) fn answers(&self, id: &Value) -> usize {
-        self.seen.iter().filter(|message| message.get("id") == Some(id) && message.get("method").is_none()).count()
+        self.seen
+            .iter()
+            .filter(|message| message.get("id") == Some(id) && message.get("method").is_none())
+            .count()
     }
 
     /// What the program writes to standard error, if the command has it piped.
@@ -212,7 +238,10 @@ impl Client {
     /// Sends a signal by its name.
     pub(super) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
-        let status = Command::new("kill").args([&format!("-{name}"), &pid]).status().expect("kill can be run");
+        let status = Command::new("kill")
+            .args([&format!("-{name}"), &pid])
+            .status()
+            .expect("kill can be run");
         assert!(status.success());
     }
 
@@ -224,13 +253,19 @@ impl Client {
     /// Lets time pass in which the server must answer nothing; notifications may come.
     pub(super) fn expect_no_answer(&mut self, time: Duration) {
         let until = Instant::now() + time;
-        while let Ok(message) = self.messages.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            assert!(message.get("method").is_some() && message.get("id").is_none(), "not expected: {message}");
+        while let Ok(message) =
+            self.messages.recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
+            assert!(
+                message.get("method").is_some() && message.get("id").is_none(),
+                "not expected: {message}"
+            );
             self.seen.push(message);
         }
     }
 
-    /// Waits for the end of the process; takes in what it still says. Gives how it ended and how long that took.
+    /// Waits for the end of the process; takes in what it still says. Gives how it ended and how
+    /// long that took.
     pub(super) fn ended(&mut self) -> (ExitStatus, Duration) {
         let start = Instant::now();
         loop {
@@ -273,7 +308,8 @@ pub(super) fn initialize(version: &str) -> Value {
 
 /// What a request of the stateless era carries.
 pub(super) fn meta(version: &str) -> Value {
-    json!({"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {}})
+    json!({"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/\
+        clientCapabilities": {}})
 }
 
 /// Reads messages on a thread of its own until the server closes its output.
@@ -282,12 +318,16 @@ fn listen(output: File) -> Receiver<Value> {
     let read = move || {
         for line in BufReader::new(output).lines() {
             let line = line.expect("the output is UTF-8");
-            let message = serde_json::from_str(&line).unwrap_or_else(|error| panic!("not a message: {error}: {line}"));
+            let message = serde_json::from_str(&line)
+                .unwrap_or_else(|error| panic!("not a message: {error}: {line}"));
             if sender.send(message).is_err() {
                 return;
             }
         }
     };
-    std::thread::Builder::new().name("test-client".to_owned()).spawn(read).expect("a thread can be started");
+    std::thread::Builder::new()
+        .name("test-client".to_owned())
+        .spawn(read)
+        .expect("a thread can be started");
     receiver
 }

@@ -1,4 +1,5 @@
-//! Completion: which references and arguments there are, what is offered, and that it delays nobody.
+//! Completion: which references and arguments there are, what is offered, and that it delays
+//! nobody.
 
 use serde_json::{Value, json};
 
@@ -14,7 +15,11 @@ fn template(uri: &str) -> Value {
 
 fn complete(client: &mut Client, reference: &Value, argument: &Value) -> Value {
     let id = json!(format!("complete-{}", client.seen.len()));
-    client.request(id.clone(), "completion/complete", json!({"ref": reference, "argument": argument}));
+    client.request(
+        id.clone(),
+        "completion/complete",
+        json!({"ref": reference, "argument": argument}),
+    );
     client.answer(&id)
 }
 
@@ -27,11 +32,16 @@ fn values(client: &mut Client, reference: &Value, name: &str, typed: &str) -> Va
 
 #[test]
 fn symbols_and_paths_are_offered_for_arguments_of_prompts_and_templates() {
-    let mut client = Client::start_in(place(&[("a.py", SMALL[0].1), ("sub/b.py", "def other():\n    pass\n")]), &[], &[]);
+    let mut client = Client::start_in(
+        place(&[("a.py", SMALL[0].1), ("sub/b.py", "def other():\n    pass\n")]),
+        &[],
+        &[],
+    );
     client.hello("2025-11-25");
     client.ask("status", json!({}));
     client.ask("search", json!({"query": "helper"}));
-    let exact = |values: &[&str]| json!({"values": values, "hasMore": false, "total": values.len()});
+    let exact =
+        |values: &[&str]| json!({"values": values, "hasMore": false, "total": values.len()});
     for (reference, name, typed, expected) in [
         (prompt("explore"), "topic", "hel", exact(&["helper"])),
         (prompt("review"), "symbol", "a.py::", exact(&["a.py::helper", "a.py::main"])),
@@ -42,7 +52,11 @@ fn symbols_and_paths_are_offered_for_arguments_of_prompts_and_templates() {
         (template("cograph://symbol/{+name}"), "name", "OTH", exact(&["other"])),
         (template("cograph://symbol/{+name}"), "name", "no such thing", exact(&[])),
     ] {
-        assert_eq!(values(&mut client, &reference, name, typed), expected, "{reference} {name} {typed}");
+        assert_eq!(
+            values(&mut client, &reference, name, typed),
+            expected,
+            "{reference} {name} {typed}"
+        );
     }
     let params = json!({
         "_meta": meta("2026-07-28"), "ref": prompt("explore"), "argument": {"name": "topic", "value": "mai"},
@@ -50,12 +64,16 @@ fn symbols_and_paths_are_offered_for_arguments_of_prompts_and_templates() {
     });
     client.request("modern", "completion/complete", params);
     let result = client.answer(&json!("modern"))["result"].clone();
-    assert_eq!((&result["resultType"], &result["completion"]), (&json!("complete"), &exact(&["main"])));
+    assert_eq!(
+        (&result["resultType"], &result["completion"]),
+        (&json!("complete"), &exact(&["main"]))
+    );
 }
 
 #[test]
 fn no_more_than_a_hundred_come_and_the_others_are_counted() {
-    let many: String = (0..150).map(|number| format!("def function_{number}():\n    pass\n\n\n")).collect();
+    let many: String =
+        (0..150).map(|number| format!("def function_{number}():\n    pass\n\n\n")).collect();
     let mut client = Client::start_in(place(&[("a.py", &many)]), &[], &[]);
     client.hello("2025-11-25");
     client.ask("search", json!({"query": "function_1"}));
@@ -77,12 +95,19 @@ fn mistakes_are_errors_of_the_protocol() {
         (template("cograph://nothing/{+path}"), topic.clone(), "cograph://outline/{+path}"),
         (template("cograph://overview"), topic.clone(), "there are: none"),
         (template("cograph://symbol/{+name}"), topic.clone(), "there are: name"),
-        (json!({"type": "ref/other", "name": "explore"}), topic.clone(), "ref/prompt or ref/resource"),
+        (
+            json!({"type": "ref/other", "name": "explore"}),
+            topic.clone(),
+            "ref/prompt or ref/resource",
+        ),
         (json!("explore"), topic, "ref/prompt or ref/resource"),
     ] {
         let error = complete(&mut client, &reference, &argument)["error"].clone();
         assert_eq!(error["code"], json!(-32602), "{reference} {argument}: {error}");
-        assert!(error["message"].as_str().is_some_and(|message| message.contains(expected)), "{reference}: {error}");
+        assert!(
+            error["message"].as_str().is_some_and(|message| message.contains(expected)),
+            "{reference}: {error}"
+        );
     }
     assert!(!client.place.path().join("cache").exists(), "for a mistake nothing is looked at");
 }
@@ -93,7 +118,9 @@ fn it_holds_up_nobody_and_can_be_cancelled() {
     let params = json!({"ref": prompt("explore"), "argument": {"name": "topic", "value": "h"}});
     client.request(1, "completion/complete", params.clone());
     client.request(2, "completion/complete", params);
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}));
+    client.send(
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
+    );
     client.ping();
     let error = client.answer(&json!(2))["error"].clone();
     assert_eq!(error["code"], json!(-32603), "it has a deadline: {error}");
@@ -102,9 +129,11 @@ fn it_holds_up_nobody_and_can_be_cancelled() {
 
 #[test]
 fn without_an_index_it_waits_for_none_and_does_not_claim_that_there_is_nothing() {
-    let many: Vec<(String, String)> =
-        (0..300).map(|number| (format!("f{number}.py"), "def helper(x):\n    return x\n\n\n".repeat(100))).collect();
-    let many: Vec<(&str, &str)> = many.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let many: Vec<(String, String)> = (0..300)
+        .map(|number| (format!("f{number}.py"), "def helper(x):\n    return x\n\n\n".repeat(100)))
+        .collect();
+    let many: Vec<(&str, &str)> =
+        many.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let mut client = Client::start_in(place(&many), &[], &[]);
     client.hello("2025-11-25");
     let start = std::time::Instant::now();

@@ -1,4 +1,5 @@
-//! How the process ends: the end of input, signals, a client that is gone, and that nothing is lost on the way.
+//! How the process ends: the end of input, signals, a client that is gone, and that nothing is lost
+//! on the way.
 
 use std::time::Duration;
 
@@ -40,13 +41,22 @@ fn signals_end_the_server_while_the_input_is_open_and_calls_run() {
 #[test]
 fn a_signal_ends_a_server_whose_output_nobody_reads() {
     let place = super::client::place(super::client::SMALL);
-    let mut child = super::client::command(place.path()).spawn().expect("the program was built with the tests");
+    let mut child =
+        super::client::command(place.path()).spawn().expect("the program was built with the tests");
     let mut input = child.stdin.take().expect("it is piped");
     let hello = format!("{}\n", super::client::initialize("2025-11-25"));
-    let list: String = (1..200).map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"}}\n")).collect();
+    let list: String = (1..200)
+        .map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"}}\n"))
+        .collect();
     std::io::Write::write_all(&mut input, (hello + &list).as_bytes()).expect("the server reads");
     let pid = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().expect("kill can be run").success());
+    assert!(
+        std::process::Command::new("kill")
+            .args(["-TERM", &pid])
+            .status()
+            .expect("kill can be run")
+            .success()
+    );
     let (sender, receiver) = std::sync::mpsc::sync_channel(1);
     let wait = move || sender.send(child.wait().map(|status| (status, child)));
     std::thread::Builder::new().spawn(wait).expect("a thread can be started");
@@ -58,11 +68,15 @@ fn a_signal_ends_a_server_whose_output_nobody_reads() {
 #[test]
 fn a_client_that_is_gone_ends_the_server() {
     let place = super::client::place(super::client::SMALL);
-    let mut child = super::client::command(place.path()).spawn().expect("the program was built with the tests");
+    let mut child =
+        super::client::command(place.path()).spawn().expect("the program was built with the tests");
     let mut input = child.stdin.take().expect("it is piped");
     drop(child.stdout.take());
-    std::io::Write::write_all(&mut input, format!("{}\n", super::client::initialize("2025-11-25")).as_bytes())
-        .expect("the server reads");
+    std::io::Write::write_all(
+        &mut input,
+        format!("{}\n", super::client::initialize("2025-11-25")).as_bytes(),
+    )
+    .expect("the server reads");
     let (sender, receiver) = std::sync::mpsc::sync_channel(1);
     let wait = move || sender.send(child.wait());
     std::thread::Builder::new().spawn(wait).expect("a thread can be started");
@@ -74,8 +88,9 @@ fn a_client_that_is_gone_ends_the_server() {
 #[test]
 fn a_large_answer_is_written_whole_before_the_end() {
     let mut client = Client::connected(&[]);
-    let requests: String =
-        (1..=500).map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"}}\n")).collect();
+    let requests: String = (1..=500)
+        .map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"}}\n"))
+        .collect();
     client.write(requests.as_bytes());
     client.close_input();
     assert!(client.ended().0.success());
@@ -99,8 +114,13 @@ fn a_parent_that_is_gone_ends_the_server_though_somebody_holds_its_input_open() 
     let mut input = shell.stdin.take().expect("it is piped");
     let mut output = std::io::BufReader::new(shell.stdout.take().expect("it is piped"));
     let mut line = String::new();
-    std::io::BufRead::read_line(&mut output, &mut line).expect("the shell says that it has started");
-    std::io::Write::write_all(&mut input, format!("{}\n", super::client::initialize("2025-11-25")).as_bytes()).expect("it reads");
+    std::io::BufRead::read_line(&mut output, &mut line)
+        .expect("the shell says that it has started");
+    std::io::Write::write_all(
+        &mut input,
+        format!("{}\n", super::client::initialize("2025-11-25")).as_bytes(),
+    )
+    .expect("it reads");
     line.clear();
     std::io::BufRead::read_line(&mut output, &mut line).expect("the server answers");
     assert!(line.contains("serverInfo"), "{line}");
@@ -108,6 +128,9 @@ fn a_parent_that_is_gone_ends_the_server_though_somebody_holds_its_input_open() 
     let (sender, receiver) = std::sync::mpsc::sync_channel(1);
     let drain = move || sender.send(std::io::Read::read_to_end(&mut output, &mut Vec::new()));
     std::thread::Builder::new().spawn(drain).expect("a thread can be started");
-    assert!(receiver.recv_timeout(Duration::from_secs(10)).is_ok(), "the server has outlived its parent");
+    assert!(
+        receiver.recv_timeout(Duration::from_secs(10)).is_ok(),
+        "the server has outlived its parent"
+    );
     drop(input);
 }

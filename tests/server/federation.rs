@@ -1,21 +1,25 @@
-//! One client before several upstreams: what each has to say stands under its name, and one that misbehaves harms nobody else.
+//! One client before several upstreams: what each has to say stands under its name, and one that
+//! misbehaves harms nobody else.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::client::{Client, PATIENCE, PROMPT, meta, place};
 
+mod lifetime;
 mod stateless;
 
 /// A repository whose function has this name.
 fn repository(function: &str) -> TempDir {
-    let text = format!("def {function}():\n    return shared_helper()\n\n\ndef shared_helper():\n    return 1\n");
+    let text = format!(
+        "def {function}():\n    return shared_helper()\n\n\ndef shared_helper():\n    return 1\n"
+    );
     place(&[("a.py", &text)])
 }
 
@@ -23,7 +27,10 @@ fn repository(function: &str) -> TempDir {
 fn client_of(upstreams: &[String]) -> Client {
     let place = place(&[]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
-    command.arg("mcp").current_dir(place.path()).env("COGRAPH_CACHE_DIR", place.path().join("cache"));
+    command
+        .arg("mcp")
+        .current_dir(place.path())
+        .env("COGRAPH_CACHE_DIR", place.path().join("cache"));
     for upstream in upstreams {
         command.args(["--upstream", upstream]);
     }
@@ -36,11 +43,13 @@ fn client_of(upstreams: &[String]) -> Client {
 /// This program as an upstream that serves a place.
 fn own(name: &str, place: &TempDir) -> String {
     let (program, place) = (env!("CARGO_BIN_EXE_cograph"), place.path().display());
-    format!("{name}=cmd:env COGRAPH_CACHE_DIR={place}/cache {program} mcp --root {place}/repository")
+    format!(
+        "{name}=cmd:env COGRAPH_CACHE_DIR={place}/cache {program} mcp --root {place}/repository"
+    )
 }
 
-/// An upstream that is a script: it answers the handshake, and `body` the rest, in branches of a `case` over each line. `$id` is
-/// the id of the request; `say` answers it.
+/// An upstream that is a script: it answers the handshake, and `body` the rest, in branches of a
+/// `case` over each line. `$id` is the id of the request; `say` answers it.
 fn script(place: &TempDir, name: &str, body: &str) -> String {
     let path = place.path().join(format!("{name}.sh"));
     let text = format!(
@@ -68,7 +77,12 @@ fn tools(client: &mut Client) -> Vec<String> {
     let id = json!(format!("list-{}", client.seen.len()));
     client.request(id.clone(), "tools/list", json!({}));
     let listed = client.answer(&id)["result"]["tools"].clone();
-    listed.as_array().expect("a list").iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
+    listed
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|tool| tool["name"].as_str().expect("a name").to_owned())
+        .collect()
 }
 
 /// Lists until a tool is there.
@@ -79,7 +93,8 @@ fn await_tool(client: &mut Client, name: &str) {
     }
 }
 
-/// Asks until each of these answers: a call waits only a moment for those that are still being connected to.
+/// Asks until each of these answers: a call waits only a moment for those that are still being
+/// connected to.
 fn await_answers_of(client: &mut Client, upstreams: &[&str]) {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -106,18 +121,31 @@ impl Drop for Runtime {
 fn runtime(place: &TempDir) -> (Runtime, PathBuf) {
     let socket = place.path().join("run").join("socket");
     fs::create_dir(place.path().join("run")).expect("the directory is new");
-    fs::set_permissions(place.path().join("run"), std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("it is ours");
+    fs::set_permissions(
+        place.path().join("run"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o700),
+    )
+    .expect("it is ours");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
-    command.args(["serve", "--root"]).arg(place.path().join("repository")).arg("--socket").arg(&socket);
+    command
+        .args(["serve", "--root"])
+        .arg(place.path().join("repository"))
+        .arg("--socket")
+        .arg(&socket);
     command.env("COGRAPH_CACHE_DIR", place.path().join("cache"));
     (started(command, 1).0, socket)
 }
 
 /// Starts a runtime that listens in so many ways, and waits until it does. Gives the last of them.
 fn started(mut command: Command, ways: usize) -> (Runtime, String) {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program was built with the tests");
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program was built with the tests");
     let output = BufReader::new(child.stdout.take().expect("it is piped"));
-    let lines: Vec<String> = output.lines().take(ways).map(|line| line.expect("it can be read")).collect();
+    let lines: Vec<String> =
+        output.lines().take(ways).map(|line| line.expect("it can be read")).collect();
     let last = lines.last().and_then(|line| line.strip_prefix("listening on "));
     let target = last.unwrap_or_else(|| panic!("it says where it listens: {lines:?}")).to_owned();
     (Runtime(child), target)
@@ -128,17 +156,28 @@ fn answers_of_two_runtimes_stand_under_their_origins() {
     let (first, second) = (repository("only_in_first"), repository("only_in_second"));
     let (_one, socket) = runtime(&first);
     let (_two, other) = runtime(&second);
-    let mut client = client_of(&[format!("first={}", socket.display()), format!("second={}", other.display())]);
+    let mut client =
+        client_of(&[format!("first={}", socket.display()), format!("second={}", other.display())]);
     await_answers_of(&mut client, &["first", "second"]);
     let found = client.ask("search", json!({"query": "only_in"}));
     assert!(found.starts_with("search: 2 of 2 upstreams answered"), "{found}");
     let (before, after) = found.split_once("== second ==").expect("both are named");
-    assert!(before.contains("== first ==") && before.contains("only_in_first") && !before.contains("only_in_second"), "{found}");
+    assert!(
+        before.contains("== first ==")
+            && before.contains("only_in_first")
+            && !before.contains("only_in_second"),
+        "{found}"
+    );
     assert!(after.contains("only_in_second") && !after.contains("only_in_first"), "{found}");
 
     let traced = client.ask("trace", json!({"symbol": "shared_helper"}));
     let (before, after) = traced.split_once("== second ==").expect("both are named");
-    assert!(before.contains("== first ==") && before.contains("only_in_first") && after.contains("only_in_second"), "{traced}");
+    assert!(
+        before.contains("== first ==")
+            && before.contains("only_in_first")
+            && after.contains("only_in_second"),
+        "{traced}"
+    );
 
     let alone = client.ask("search", json!({"query": "only_in", "root": "second"}));
     assert!(!alone.contains("== first ==") && alone.contains("only_in_second"), "{alone}");
@@ -148,17 +187,25 @@ fn answers_of_two_runtimes_stand_under_their_origins() {
     assert!(is_error && text.contains("first, second"), "{text}");
     assert!(client.structured("sql", json!({"statement": "SELECT 1", "root": "first"})).is_some());
     let status = client.ask("status", json!({}));
-    assert!(status.contains("first: connected") && status.contains("second: connected"), "{status}");
+    assert!(
+        status.contains("first: connected") && status.contains("second: connected"),
+        "{status}"
+    );
 }
 
 #[test]
 fn answers_keep_to_the_budget_together() {
-    let many: String = (0..400).map(|number| format!("def function_number_{number}():\n    pass\n\n")).collect();
+    let many: String =
+        (0..400).map(|number| format!("def function_number_{number}():\n    pass\n\n")).collect();
     let places = [place(&[("a.py", &many)]), place(&[("b.py", &many)])];
     let mut client = client_of(&[own("one", &places[0]), own("two", &places[1])]);
     await_answers_of(&mut client, &["one", "two"]);
     let text = client.ask("search", json!({"query": "function_number", "budget": 600}));
-    assert!(text.contains("== one ==") && text.contains("== two ==") && text.len() <= 600 * 4, "{}: {text}", text.len());
+    assert!(
+        text.contains("== one ==") && text.contains("== two ==") && text.len() <= 600 * 4,
+        "{}: {text}",
+        text.len()
+    );
 }
 
 #[test]
@@ -166,8 +213,11 @@ fn an_upstream_that_is_dead_slow_or_noisy_delays_nobody() {
     let (place, scripts) = (repository("only_here"), place(&[]));
     let silent = script(&scripts, "silent", "*) sleep 1000 ;;");
     fs::write(scripts.path().join("mute.sh"), "sleep 1000\n").expect("files can be written");
-    fs::write(scripts.path().join("noise.sh"), "while :; do echo noise; echo noise >&2; done\n").expect("files can be written");
-    let of = |name: &str| format!("{name}=cmd:sh {}", scripts.path().join(format!("{name}.sh")).display());
+    fs::write(scripts.path().join("noise.sh"), "while :; do echo noise; echo noise >&2; done\n")
+        .expect("files can be written");
+    let of = |name: &str| {
+        format!("{name}=cmd:sh {}", scripts.path().join(format!("{name}.sh")).display())
+    };
     let upstreams = [
         own("good", &place),
         silent,
@@ -178,13 +228,19 @@ fn an_upstream_that_is_dead_slow_or_noisy_delays_nobody() {
     ];
     let begun = Instant::now();
     let mut client = client_of(&upstreams);
-    assert!(tools(&mut client).len() >= 10 && begun.elapsed() < PROMPT, "the own tools are listed at once");
+    assert!(
+        tools(&mut client).len() >= 10 && begun.elapsed() < PROMPT,
+        "the own tools are listed at once"
+    );
     await_answers_of(&mut client, &["good"]);
     let text = client.ask("search", json!({"query": "only_here"}));
     assert!(text.contains("== good ==") && text.contains("only_here"), "{text}");
     client.ping();
     let status = client.ask("status", json!({"root": "good"}));
-    assert!(status.contains("gone: not connected") && status.contains("no: not connected"), "{status}");
+    assert!(
+        status.contains("gone: not connected") && status.contains("no: not connected"),
+        "{status}"
+    );
     client.close_input();
     let (status, elapsed) = client.ended();
     assert!(status.success() && elapsed < PROMPT, "{status} {elapsed:?}");
@@ -195,19 +251,28 @@ fn tools_of_others_are_listed_under_their_upstream_and_called() {
     let scripts = place(&[]);
     let hostile = r#"*'"method":"tools/list"'*) say '{"tools":[{"name":"do.it","description":"a\u001b[31m\u202eb","inputSchema":{"type":"object"}},{"name":"a b","inputSchema":{"type":"object"}}]}' ;;
     *'"method":"tools/call"'*) say '{"content":[{"type":"text","text":"x\u001b]0;y\u0007"}]}' ;;"#;
-    let mut client = client_of(&[script(&scripts, "plain", LISTS_ECHO), script(&scripts, "hostile", hostile)]);
+    let mut client =
+        client_of(&[script(&scripts, "plain", LISTS_ECHO), script(&scripts, "hostile", hostile)]);
     await_tool(&mut client, "plain__echo");
     await_tool(&mut client, "hostile__do_it");
     assert_eq!(client.ask("plain__echo", json!({"any": ["thing", {"nested": 1}]})), "heard");
     assert_eq!(client.ask("hostile__do_it", json!({})), "x\\u{1b}]0;y\\u{7}");
     client.request("l", "tools/list", json!({}));
     let listed = client.answer(&json!("l"))["result"].clone();
-    let hostile = listed["tools"].as_array().expect("a list").iter().find(|tool| tool["name"] == "hostile__do_it").cloned();
+    let hostile = listed["tools"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|tool| tool["name"] == "hostile__do_it")
+        .cloned();
     assert_eq!(hostile.expect("it is listed")["description"], "[hostile] a\\u{1b}[31m\\u{202e}b");
     let status = client.outcome("status", json!({})).0;
     assert!(status.contains("`a b` has other letters"), "what is left out is named: {status}");
     client.request("d", "server/discover", json!({"_meta": meta("2026-07-28")}));
-    assert_eq!(client.answer(&json!("d"))["result"]["capabilities"]["tools"]["listChanged"], json!(true));
+    assert_eq!(
+        client.answer(&json!("d"))["result"]["capabilities"]["tools"]["listChanged"],
+        json!(true)
+    );
     client.call("u", "plain__gone", json!({}));
     assert_eq!(client.answer(&json!("u"))["error"]["code"], json!(-32602));
 }
@@ -224,22 +289,28 @@ fn a_client_hears_of_it_when_the_tools_have_become_others() {
     assert!(!tools(&mut client).contains(&"grows__t".to_owned()));
     fs::write(&gate, "open\n").expect("somebody reads it");
     await_tool(&mut client, "grows__t");
-    client.wait_for("word of the first", |message| message["method"] == "notifications/tools/list_changed");
+    client.wait_for("word of the first", |message| {
+        message["method"] == "notifications/tools/list_changed"
+    });
     client.seen.clear();
     client.call("c", "grows__t", json!({}));
     assert!(client.answer(&json!("c"))["result"].is_object());
-    client.wait_for("word of it", |message| message["method"] == "notifications/tools/list_changed");
+    client
+        .wait_for("word of it", |message| message["method"] == "notifications/tools/list_changed");
     let names = tools(&mut client);
-    assert!(names.contains(&"grows__t1".to_owned()) && !names.contains(&"grows__t".to_owned()), "{names:?}");
+    assert!(
+        names.contains(&"grows__t1".to_owned()) && !names.contains(&"grows__t".to_owned()),
+        "{names:?}"
+    );
 }
 
 #[test]
 fn a_list_without_an_end_is_left_at_its_bound_and_that_is_said() {
     let scripts = place(&[]);
     let endless = r#"*'"method":"tools/list"'*) n=$((n+1)); echo $n > "$here/pages"; say "{\"tools\":[{\"name\":\"t$n\",\"inputSchema\":{\"type\":\"object\"}}],\"nextCursor\":\"c$n\"}" ;;"#;
-    let circle =
-        r#"*'"method":"tools/list"'*) say '{"tools":[{"name":"t","inputSchema":{"type":"object"}}],"nextCursor":"same"}' ;;"#;
-    let mut client = client_of(&[script(&scripts, "endless", endless), script(&scripts, "circle", circle)]);
+    let circle = r#"*'"method":"tools/list"'*) say '{"tools":[{"name":"t","inputSchema":{"type":"object"}}],"nextCursor":"same"}' ;;"#;
+    let mut client =
+        client_of(&[script(&scripts, "endless", endless), script(&scripts, "circle", circle)]);
     await_tool(&mut client, "endless__t100");
     await_tool(&mut client, "circle__t");
     assert_eq!(
@@ -248,8 +319,18 @@ fn a_list_without_an_end_is_left_at_its_bound_and_that_is_said() {
         "exactly so many questions"
     );
     let status = client.outcome("status", json!({})).0;
-    assert!(status.contains("endless: connected, 100 tools; the list is incomplete: it has more than 100 pages"), "{status}");
-    assert!(status.contains("circle: connected, 1 tools; circle__t is there twice; the list is incomplete"), "{status}");
+    assert!(
+        status.contains(
+            "endless: connected, 100 tools; the list is incomplete: it has more than 100 pages"
+        ),
+        "{status}"
+    );
+    assert!(
+        status.contains(
+            "circle: connected, 1 tools; circle__t is there twice; the list is incomplete"
+        ),
+        "{status}"
+    );
 }
 
 #[test]
@@ -264,7 +345,9 @@ fn a_call_that_changes_something_is_never_sent_twice() {
     assert!(is_error && text.contains("outcome unknown"), "{text}");
     let (_, is_error) = client.outcome("dies__read", json!({}));
     assert!(is_error);
-    let count = |name: &str| fs::read_to_string(scripts.path().join(name)).expect("it was called").lines().count();
+    let count = |name: &str| {
+        fs::read_to_string(scripts.path().join(name)).expect("it was called").lines().count()
+    };
     assert_eq!((count("writes"), count("reads")), (1, 2), "what only reads is sent once more");
     client.ping();
 }
@@ -274,7 +357,11 @@ fn an_upstream_that_is_slow_to_answer_calls_does_not_hold_up_the_others() {
     let (place, scripts) = (repository("only_here"), place(&[]));
     let slow = r#"*'"method":"tools/list"'*) say '{"tools":[{"name":"wait","inputSchema":{"type":"object"}}]}' ;;
     *'"method":"tools/call"'*) : ;;"#;
-    let mut client = client_of(&[own("good", &place), script(&scripts, "slow", slow), script(&scripts, "plain", LISTS_ECHO)]);
+    let mut client = client_of(&[
+        own("good", &place),
+        script(&scripts, "slow", slow),
+        script(&scripts, "plain", LISTS_ECHO),
+    ]);
     await_tool(&mut client, "slow__wait");
     await_tool(&mut client, "plain__echo");
     for id in 0..40 {
@@ -290,83 +377,6 @@ fn an_upstream_that_is_slow_to_answer_calls_does_not_hold_up_the_others() {
     assert!(client.ended().1 < PROMPT);
 }
 
-/// Whether a process is there and has not ended.
-fn is_alive(pid: &str) -> bool {
-    let state = fs::read_to_string(Path::new("/proc").join(pid).join("stat")).unwrap_or_default();
-    state.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
-}
-
-#[test]
-fn programs_that_serve_end_with_their_client_however_it_ends() {
-    for how in ["input", "TERM", "KILL"] {
-        let scripts = place(&[]);
-        // It ignores signals, and would go on after the end of its input if nobody killed it; after KILL nobody can.
-        let stubborn = if how == "KILL" { "" } else { "trap '' TERM INT HUP\n" };
-        let body = "*'\"method\":\"tools/list\"'*) echo $$ > \"$here/pid\"; say '{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}]}' ;;";
-        let target = script(&scripts, "up", body);
-        let path = scripts.path().join("up.sh");
-        let text = fs::read_to_string(&path).expect("it was written");
-        let after = if how == "KILL" { "" } else { "while :; do sleep 1000; done\n" };
-        fs::write(&path, format!("{stubborn}{text}{after}")).expect("files can be written");
-        let mut client = client_of(&[target]);
-        await_tool(&mut client, "up__t");
-        let pid = fs::read_to_string(scripts.path().join("pid")).expect("it was asked").trim().to_owned();
-        assert!(is_alive(&pid));
-        match how {
-            "input" => client.close_input(),
-            signal => client.signal(signal),
-        }
-        client.ended();
-        let until = Instant::now() + Duration::from_secs(10);
-        while is_alive(&pid) {
-            assert!(Instant::now() < until, "{how}: process {pid} is left behind");
-            std::thread::yield_now();
-        }
-    }
-}
-
-#[test]
-fn programs_that_were_still_being_connected_to_end_with_their_client_too() {
-    for how in ["input", "TERM"] {
-        let scripts = place(&[]);
-        let waits = "trap '' TERM INT HUP; sleep 1000 & echo $$ $! > \"$here/NAME.new\"; mv \"$here/NAME.new\" \"$here/NAME\"; while :; do sleep 1000; done";
-        let waits = |name: &str| waits.replace("NAME", name);
-        let silent = script(&scripts, "silent", &format!("*'\"method\":\"tools/list\"'*) {} ;;", waits("silent-pids")));
-        let path = scripts.path().join("mute.sh");
-        let text = format!("here=\"{}\"\n{}\n", scripts.path().display(), waits("mute-pids"));
-        fs::write(&path, text).expect("files can be written");
-        let mut client = client_of(&[silent, format!("mute=cmd:sh {}", path.display())]);
-        let until = Instant::now() + PATIENCE;
-        let mut pids = Vec::new();
-        for name in ["silent-pids", "mute-pids"] {
-            while !scripts.path().join(name).exists() {
-                assert!(Instant::now() < until, "{name} is started");
-                std::thread::yield_now();
-            }
-            let text = fs::read_to_string(scripts.path().join(name)).expect("it is there");
-            pids.extend(text.split_whitespace().map(str::to_owned));
-        }
-        assert!(pids.len() == 4 && pids.iter().all(|pid| is_alive(pid)), "{pids:?}");
-        match how {
-            "input" => client.close_input(),
-            signal => client.signal(signal),
-        }
-        let (_, elapsed) = client.ended();
-        assert!(elapsed < PROMPT, "{how}: {elapsed:?}");
-        let left = || pids.iter().filter(|pid| is_alive(pid)).collect::<Vec<_>>();
-        // What was killed is gone when the system comes to it.
-        let until = Instant::now() + PROMPT;
-        while !left().is_empty() {
-            if Instant::now() >= until {
-                let left: Vec<String> = left().into_iter().cloned().collect();
-                let killed = Command::new("kill").arg("-KILL").args(&left).status();
-                panic!("{how}: processes {left:?} are left behind ({killed:?})");
-            }
-            std::thread::yield_now();
-        }
-    }
-}
-
 #[test]
 fn names_and_targets_that_cannot_be_meant_are_told_at_once() {
     for (words, part) in [
@@ -379,11 +389,33 @@ fn names_and_targets_that_cannot_be_meant_are_told_at_once() {
         (vec!["--upstream", "a=cmd:sh 'x"], "command line"),
         (vec!["--upstream", "a="], "empty"),
         (vec!["--upstream", "a=/x", "--root", "."], "--root"),
-        (vec!["--upstream", "a=/x", "--token-file", "a=/dev/null"], "a: /dev/null: the token must have 16"),
-        (vec!["--upstream", "a=http://127.0.0.1:1/", "--token-file", "b=/x"], "no upstream is named b"),
-        (vec!["--upstream", "a=http://127.0.0.1:1/", "--token-file", "/x"], "needs the name of one"),
-        (vec!["--upstream", "a=http://127.0.0.1:1/", "--token-file", "a=/x", "--token-file", "a=/y"], "has one already"),
-        (vec!["--upstream", "/x", "--token-file", "/x", "--token-file", "/y"], "takes one --token-file"),
+        (
+            vec!["--upstream", "a=/x", "--token-file", "a=/dev/null"],
+            "a: /dev/null: the token must have 16",
+        ),
+        (
+            vec!["--upstream", "a=http://127.0.0.1:1/", "--token-file", "b=/x"],
+            "no upstream is named b",
+        ),
+        (
+            vec!["--upstream", "a=http://127.0.0.1:1/", "--token-file", "/x"],
+            "needs the name of one",
+        ),
+        (
+            vec![
+                "--upstream",
+                "a=http://127.0.0.1:1/",
+                "--token-file",
+                "a=/x",
+                "--token-file",
+                "a=/y",
+            ],
+            "has one already",
+        ),
+        (
+            vec!["--upstream", "/x", "--token-file", "/x", "--token-file", "/y"],
+            "takes one --token-file",
+        ),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
         let output = command.arg("mcp").args(&words).output().expect("the program starts");
@@ -402,7 +434,9 @@ fn each_upstream_is_shown_its_own_token() {
     for ((name, token), place) in ["one", "two"].into_iter().zip(tokens).zip(&places) {
         fs::write(settings.path().join(format!("{name}.token")), token).expect("written");
         let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
-        command.args(["serve", "--http", "127.0.0.1:0", "--root"]).arg(place.path().join("repository"));
+        command
+            .args(["serve", "--http", "127.0.0.1:0", "--root"])
+            .arg(place.path().join("repository"));
         command.env("COGRAPH_CACHE_DIR", place.path().join("cache")).env("COGRAPH_TOKEN", token);
         let (runtime, address) = started(command, 2);
         lines += &format!("{name} = {{ target = \"{address}\", token-file = \"{name}.token\" }}\n");
@@ -412,7 +446,12 @@ fn each_upstream_is_shown_its_own_token() {
     fs::write(&file, &lines).expect("written");
     let client = |place: TempDir| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
-        command.args(["mcp", "--upstreams"]).arg(&file).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .args(["mcp", "--upstreams"])
+            .arg(&file)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut client = Client::of(place, command);
         client.hello("2025-11-25");
         client
@@ -430,7 +469,8 @@ fn each_upstream_is_shown_its_own_token() {
 
 #[test]
 fn upstreams_are_named_in_a_file_as_well() {
-    let (place, settings) = (repository("only_here"), tempfile::tempdir().expect("a temporary directory"));
+    let (place, settings) =
+        (repository("only_here"), tempfile::tempdir().expect("a temporary directory"));
     let target = own("x", &place);
     let target = target.strip_prefix("x=").expect("it has a name");
     fs::create_dir_all(settings.path().join("cograph")).expect("created");
@@ -444,6 +484,10 @@ fn upstreams_are_named_in_a_file_as_well() {
     await_answers_of(&mut client, &["mine"]);
     fs::write(&file, "[upstreams]\nmine = 5\n").expect("written");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
-    let output = command.args(["mcp", "--upstreams"]).arg(&file).output().expect("the program starts");
-    assert!(output.status.code() == Some(3) && String::from_utf8_lossy(&output.stderr).contains("upstreams.toml"));
+    let output =
+        command.args(["mcp", "--upstreams"]).arg(&file).output().expect("the program starts");
+    assert!(
+        output.status.code() == Some(3)
+            && String::from_utf8_lossy(&output.stderr).contains("upstreams.toml")
+    );
 }

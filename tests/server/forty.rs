@@ -1,7 +1,9 @@
-//! Forty ways in which servers of this kind were found to fail, each as a test of the built program with its input held open.
+//! Forty ways in which servers of this kind were found to fail, each as a test of the built program
+//! with its input held open.
 //!
-//! A test that needs a gate or a planted defect is built with the cargo feature `faults` only. `scripts/forty` builds it so, runs
-//! every test, then plants each defect (`src/faults.rs`) and demands that its tests fail.
+//! A test that needs a gate or a planted defect is built with the cargo feature `faults` only.
+//! `scripts/forty` builds it so, runs every test, then plants each defect (`src/faults.rs`) and
+//! demands that its tests fail.
 //!
 //! | | |
 //! |---|---|
@@ -12,8 +14,9 @@
 //! | `messages` | 22-25: what is too long or no message, and ids |
 //! | `stores` | 26-28: locks; 29-31: stores that are idle or replaced |
 //! | `text` | 36-38: text and names of strangers |
-//! | `shared` | 32-35: a runtime and its clients; 40: peers that misbehave; 13 and 17 once more |
+//! | `shared` | 32-35: a runtime and its clients; 13 and 17 once more |
 //! | `pages` | 39: lists in pages |
+//! | `upstream` | 40: peers that misbehave |
 
 mod cancelling;
 mod ending;
@@ -25,3 +28,4 @@ mod pages;
 mod shared;
 mod stores;
 mod text;
+mod upstream;

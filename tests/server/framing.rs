@@ -1,4 +1,5 @@
-//! Bytes to messages: bursts, cuts, ends of lines, lines that are too long, and things that are no messages.
+//! Bytes to messages: bursts, cuts, ends of lines, lines that are too long, and things that are no
+//! messages.
 
 use std::time::Instant;
 
@@ -12,8 +13,10 @@ const LIST: &str = r#"{"method":"tools/list","jsonrpc":"2.0","id":1}"#;
 fn a_burst_in_one_write_is_answered_at_once_with_the_input_open() {
     let start = Instant::now();
     let mut client = Client::start(&[]);
-    let burst =
-        format!("{}\n{{\"method\":\"notifications/initialized\",\"jsonrpc\":\"2.0\"}}\n{LIST}\n", initialize("2025-11-25"));
+    let burst = format!(
+        "{}\n{{\"method\":\"notifications/initialized\",\"jsonrpc\":\"2.0\"}}\n{LIST}\n",
+        initialize("2025-11-25")
+    );
     client.write(burst.as_bytes());
     assert_eq!(client.answer(&json!(1))["result"]["tools"].as_array().map(Vec::len), Some(10));
     assert!(start.elapsed() < PROMPT, "{:?}", start.elapsed());
@@ -44,11 +47,19 @@ fn a_line_that_is_too_long_costs_one_error_and_no_more() {
     let mut client = Client::connected(&[]);
     let long = "x".repeat(8 << 20);
     client.write(
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":\"long\",\"method\":\"ping\",\"params\":{{\"x\":\"{long}\"}}}}\n").as_bytes(),
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":\"long\",\"method\":\"ping\",\
+                 \"params\":{{\"x\":\"{long}\"}}}}\n"
+        )
+        .as_bytes(),
     );
     assert_eq!(client.answer(&json!("long"))["error"]["code"], json!(-32600));
     client.write(format!("{long}{long}").as_bytes());
-    assert_eq!(client.complaint()["error"]["code"], json!(-32600), "the end of the line is not waited for");
+    assert_eq!(
+        client.complaint()["error"]["code"],
+        json!(-32600),
+        "the end of the line is not waited for"
+    );
     client.write(b"\n");
     client.ping();
     assert_eq!(client.seen.iter().filter(|message| message.get("error").is_some()).count(), 2);
@@ -57,8 +68,11 @@ fn a_line_that_is_too_long_costs_one_error_and_no_more() {
 #[test]
 fn what_is_no_message_gets_its_code_and_nothing_breaks() {
     let mut client = Client::connected(&[]);
-    let deep =
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{}{}}}", "[".repeat(50_000), "]".repeat(50_000));
+    let deep = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{}{}}}",
+        "[".repeat(50_000),
+        "]".repeat(50_000)
+    );
     let id = json!(7);
     for (line, code, with_id) in [
         (&b"text"[..], -32700, None),
@@ -75,7 +89,11 @@ fn what_is_no_message_gets_its_code_and_nothing_breaks() {
         (b"{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}", -32600, None),
         (b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":5}", -32600, Some(&id)),
         (b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":[1]}", -32602, Some(&id)),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{\"x\":\"\\ud800\"}}", -32602, Some(&id)),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{\"x\":\"\\ud800\"}}",
+            -32602,
+            Some(&id),
+        ),
         (deep.as_bytes(), -32602, Some(&id)),
         (b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"no/such\"}", -32601, Some(&id)),
     ] {
@@ -83,9 +101,14 @@ fn what_is_no_message_gets_its_code_and_nothing_breaks() {
         client.write(&[line, b"\n"].concat());
         client.ping();
         let name = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
-        let errors: Vec<&Value> = client.seen.iter().filter(|message| message.get("error").is_some()).collect();
+        let errors: Vec<&Value> =
+            client.seen.iter().filter(|message| message.get("error").is_some()).collect();
         assert_eq!(errors.len(), 1, "{name}: {:?}", client.seen);
-        assert_eq!((errors[0]["error"]["code"].as_i64(), errors[0].get("id")), (Some(code), with_id), "{name}");
+        assert_eq!(
+            (errors[0]["error"]["code"].as_i64(), errors[0].get("id")),
+            (Some(code), with_id),
+            "{name}"
+        );
     }
 }
 
@@ -141,8 +164,9 @@ fn ids_come_back_as_they_were() {
 fn a_client_that_reads_late_loses_nothing() {
     let mut client = Client::connected(&[]);
     let count = 3_000;
-    let requests: String =
-        (1..=count).map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"}}\n")).collect();
+    let requests: String = (1..=count)
+        .map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"}}\n"))
+        .collect();
     client.write(requests.as_bytes());
     client.answer(&json!(count));
     client.close_input();

@@ -10,7 +10,8 @@ use serde_json::json;
 use super::client::{Client, PATIENCE, PROMPT, SMALL, command, place, threads_of};
 
 /// A statement that goes on until it is stopped.
-const ENDLESS: &str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
+const ENDLESS: &str =
+    "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
 
 /// A client of a server that logs to `log` in its place, with more arguments.
 fn logging(arguments: &[&str]) -> Client {
@@ -24,7 +25,8 @@ fn logging(arguments: &[&str]) -> Client {
 }
 
 fn log_of(client: &Client) -> String {
-    std::fs::read_to_string(client.place.path().join("log")).expect("the server makes it when it starts")
+    std::fs::read_to_string(client.place.path().join("log"))
+        .expect("the server makes it when it starts")
 }
 
 /// Waits for a line of the log: it is written beside the answers.
@@ -41,15 +43,23 @@ fn wait_for_line(client: &mut Client, parts: &[&str]) -> String {
 }
 
 fn number(line: &str, name: &str) -> u64 {
-    let (_, rest) = line.split_once(&format!("{name}=")).unwrap_or_else(|| panic!("no {name} in {line}"));
-    rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().expect("it is a number")
+    let (_, rest) =
+        line.split_once(&format!("{name}=")).unwrap_or_else(|| panic!("no {name} in {line}"));
+    rest.chars()
+        .take_while(char::is_ascii_digit)
+        .collect::<String>()
+        .parse()
+        .expect("it is a number")
 }
 
 #[test]
 fn a_slow_call_is_logged_with_its_times_and_without_what_was_asked() {
     let mut client = logging(&["--delay-ms", "1100", "--permits", "1"]);
     client.ask("search", json!({"query": "secretword"}));
-    let first = wait_for_line(&mut client, &["slow call", "tool=\"search\"", "outcome=\"ok\"", "queued_ms=0"]);
+    let first = wait_for_line(
+        &mut client,
+        &["slow call", "tool=\"search\"", "outcome=\"ok\"", "queued_ms=0"],
+    );
     assert!(number(&first, "total_ms") >= 1100 && number(&first, "index_ms") > 0, "{first}");
     assert!(number(&first, "sql_ms") < 1000, "{first}");
     for id in [1, 2] {
@@ -58,11 +68,17 @@ fn a_slow_call_is_logged_with_its_times_and_without_what_was_asked() {
     client.answer(&json!(1));
     client.answer(&json!(2));
     let until = Instant::now() + PATIENCE;
-    while log_of(&client).matches("tool=\"outline\" outcome=\"error\"").count() < 2 && Instant::now() < until {
+    while log_of(&client).matches("tool=\"outline\" outcome=\"error\"").count() < 2
+        && Instant::now() < until
+    {
         client.ping();
     }
     let log = log_of(&client);
-    let queued = log.lines().filter(|line| line.contains("outline")).map(|line| number(line, "queued_ms")).max();
+    let queued = log
+        .lines()
+        .filter(|line| line.contains("outline"))
+        .map(|line| number(line, "queued_ms"))
+        .max();
     assert!(queued.is_some_and(|queued| queued >= 1000), "one of them waited for the other: {log}");
     assert!(!log.contains("secretword"), "{log}");
 }
@@ -93,7 +109,11 @@ fn levels_say_how_much_is_logged() {
         (&["--log-level", "=="], 2, "no filter"),
         (&["--log", "/nowhere/at/all"], 3, "/nowhere/at/all"),
     ] {
-        let output = command(quiet.place.path()).args(arguments).stderr(Stdio::piped()).output().expect("it can be started");
+        let output = command(quiet.place.path())
+            .args(arguments)
+            .stderr(Stdio::piped())
+            .output()
+            .expect("it can be started");
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{text}");
         assert!(text.contains(told), "{text}");
@@ -189,19 +209,31 @@ fn the_state_of_the_server_tells_of_calls_stores_memory_and_index_runs() {
 fn the_allocator_does_not_wake_a_server_of_one_client() {
     let client = Client::connected(&[]);
     let names = threads_of(client.pid());
-    assert!(names.iter().any(|name| name == "cograph") && !names.iter().any(|name| name.starts_with("jemalloc")), "{names:?}");
+    assert!(
+        names.iter().any(|name| name == "cograph")
+            && !names.iter().any(|name| name.starts_with("jemalloc")),
+        "{names:?}"
+    );
 }
 
 #[test]
 fn the_state_of_the_server_is_told_while_there_is_no_index_and_when_there_can_be_none() {
-    let text: String = (0..300).map(|number| format!("def f{number}(a):\n    return g(a).h(a.b)\n\n\n")).collect();
+    let text: String =
+        (0..300).map(|number| format!("def f{number}(a):\n    return g(a).h(a.b)\n\n\n")).collect();
     let names: Vec<String> = (0..60).map(|number| format!("m{number}.py")).collect();
-    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), text.as_str())).collect();
+    let files: Vec<(&str, &str)> =
+        names.iter().map(|name| (name.as_str(), text.as_str())).collect();
     let mut client = Client::start_in(place(&files), &[], &[]);
     client.hello("2025-11-25");
     let state = client.ask("status", json!({}));
     assert!(state.contains("indexed for the first time"), "{state}");
-    assert!(state.contains("index runs:\n  repository: indexing") && state.contains("MB of memory"), "{state}");
+    assert!(
+        state.contains("index runs:\n  repository: indexing") && state.contains("MB of memory"),
+        "{state}"
+    );
     let (state, is_error) = client.outcome("status", json!({"root": Path::new("/nowhere/at/all")}));
-    assert!(is_error && state.contains("no such directory") && state.contains("MB of memory"), "{state}");
+    assert!(
+        is_error && state.contains("no such directory") && state.contains("MB of memory"),
+        "{state}"
+    );
 }

@@ -15,12 +15,20 @@ fn the_list_says_which_arguments_there_are() {
     let mut client = Client::connected(&[]);
     client.request(1, "prompts/list", json!({}));
     let prompts = client.answer(&json!(1))["result"]["prompts"].clone();
-    let names: Vec<&str> = prompts.as_array().into_iter().flatten().filter_map(|prompt| prompt["name"].as_str()).collect();
+    let names: Vec<&str> = prompts
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|prompt| prompt["name"].as_str())
+        .collect();
     assert_eq!(names, ["explore", "review"]);
     for prompt in prompts.as_array().into_iter().flatten() {
         assert!(prompt["description"].is_string() && prompt["title"].is_string(), "{prompt}");
         for argument in prompt["arguments"].as_array().expect("they take arguments") {
-            assert!(argument["description"].is_string() && argument["required"].is_boolean(), "{argument}");
+            assert!(
+                argument["description"].is_string() && argument["required"].is_boolean(),
+                "{argument}"
+            );
         }
     }
     client.request(2, "prompts/list", json!({"_meta": meta("2026-07-28")}));
@@ -34,7 +42,8 @@ fn the_list_says_which_arguments_there_are() {
 fn a_prompt_holds_what_was_given_and_looks_at_nothing() {
     let mut client = Client::connected(&[]);
     let arguments = json!({"topic": "how calls\nare \u{1b}[31mqueued", "path": "src"});
-    let result = get(&mut client, json!({"name": "explore", "arguments": arguments}))["result"].clone();
+    let result =
+        get(&mut client, json!({"name": "explore", "arguments": arguments}))["result"].clone();
     let message = &result["messages"][0];
     assert_eq!((&message["role"], &message["content"]["type"]), (&json!("user"), &json!("text")));
     let text = message["content"]["text"].as_str().unwrap_or_else(|| panic!("{result}"));
@@ -44,7 +53,8 @@ fn a_prompt_holds_what_was_given_and_looks_at_nothing() {
     let params = json!({"_meta": meta("2026-07-28"), "name": "review"});
     let result = get(&mut client, params)["result"].clone();
     assert_eq!(result["resultType"], json!("complete"));
-    let text = result["messages"][0]["content"]["text"].as_str().unwrap_or_else(|| panic!("{result}"));
+    let text =
+        result["messages"][0]["content"]["text"].as_str().unwrap_or_else(|| panic!("{result}"));
     assert!(text.contains("Change: the uncommitted changes of the working tree\n"), "{text}");
     assert!(!client.place.path().join("cache").exists());
 }
@@ -57,12 +67,18 @@ fn mistakes_are_errors_of_the_protocol_that_name_the_argument() {
         (json!({"name": "nothing"}), "unknown prompt `nothing`"),
         (json!({"name": "explore"}), "`topic` is missing"),
         (json!({"name": "explore", "arguments": {"path": "x"}}), "`topic` is missing"),
-        (json!({"name": "explore", "arguments": {"topic": "x", "files": "y"}}), "no argument `files`; it takes: topic, path"),
+        (
+            json!({"name": "explore", "arguments": {"topic": "x", "files": "y"}}),
+            "no argument `files`; it takes: topic, path",
+        ),
         (json!({"name": "explore", "arguments": {"topic": ["x"]}}), "`topic` must be a string"),
         (json!({"name": "explore", "arguments": "x"}), "`arguments` must be an object"),
     ] {
         let error = get(&mut client, params.clone())["error"].clone();
         assert_eq!(error["code"], json!(-32602), "{params}: {error}");
-        assert!(error["message"].as_str().is_some_and(|message| message.contains(expected)), "{params}: {error}");
+        assert!(
+            error["message"].as_str().is_some_and(|message| message.contains(expected)),
+            "{params}: {error}"
+        );
     }
 }

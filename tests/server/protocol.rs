@@ -32,16 +32,28 @@ fn a_stateless_request_needs_no_handshake_and_says_when_it_cannot_be_served() {
     let mut client = Client::start(&[]);
     client.request("d", "server/discover", json!({"_meta": meta("2026-07-28")}));
     let found = client.answer(&json!("d"))["result"].clone();
-    assert_eq!((&found["resultType"], &found["supportedVersions"][0]), (&json!("complete"), &json!("2026-07-28")));
-    assert!(found["ttlMs"].is_u64() && found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"].is_string());
+    assert_eq!(
+        (&found["resultType"], &found["supportedVersions"][0]),
+        (&json!("complete"), &json!("2026-07-28"))
+    );
+    assert!(
+        found["ttlMs"].is_u64()
+            && found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"].is_string()
+    );
 
     client.request("l", "tools/list", json!({"_meta": meta("2026-07-28")}));
     let listed = client.answer(&json!("l"))["result"].clone();
-    assert_eq!((&listed["resultType"], &listed["cacheScope"]), (&json!("complete"), &json!("public")));
+    assert_eq!(
+        (&listed["resultType"], &listed["cacheScope"]),
+        (&json!("complete"), &json!("public"))
+    );
 
     client.request("v", "tools/list", json!({"_meta": meta("1900-01-01")}));
     let error = client.answer(&json!("v"))["error"].clone();
-    assert_eq!((&error["code"], &error["data"]["supported"]), (&json!(-32022), &found["supportedVersions"]));
+    assert_eq!(
+        (&error["code"], &error["data"]["supported"]),
+        (&json!(-32022), &found["supportedVersions"])
+    );
 
     let without = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}});
     for (id, method, params, code) in [
@@ -49,7 +61,12 @@ fn a_stateless_request_needs_no_handshake_and_says_when_it_cannot_be_served() {
         ("m2", "server/discover", json!({}), -32602),
         ("m3", "tools/list", json!({}), -32602),
         ("m4", "ping", json!({"_meta": meta("2026-07-28")}), -32601),
-        ("m5", "initialize", json!({"_meta": meta("2026-07-28"), "protocolVersion": "2025-11-25"}), -32601),
+        (
+            "m5",
+            "initialize",
+            json!({"_meta": meta("2026-07-28"), "protocolVersion": "2025-11-25"}),
+            -32601,
+        ),
         ("m6", "logging/setLevel", json!({"_meta": meta("2026-07-28"), "level": "info"}), -32601),
     ] {
         client.request(id, method, params);
@@ -59,7 +76,10 @@ fn a_stateless_request_needs_no_handshake_and_says_when_it_cannot_be_served() {
     client.hello("2025-11-25");
     client.request("n", "tools/list", json!({}));
     let negotiated = client.answer(&json!("n"))["result"].clone();
-    assert!(negotiated.get("resultType").is_none() && negotiated.get("ttlMs").is_none(), "each era has its own shape");
+    assert!(
+        negotiated.get("resultType").is_none() && negotiated.get("ttlMs").is_none(),
+        "each era has its own shape"
+    );
     assert_eq!(negotiated["tools"], listed["tools"]);
 }
 
@@ -79,13 +99,22 @@ fn before_the_handshake_nothing_ends_the_process() {
 #[test]
 fn an_array_of_messages_is_answered_in_one_array_in_the_version_that_has_them() {
     let mut client = Client::connected_as("2025-03-26", &[]);
-    client.write(b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"method\":\"n\"},{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"search\",\"arguments\":{\"query\":\"helper\"}}},5]\n");
+    client.write(
+        b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\
+                   \"method\":\"n\"},{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\
+                   \"params\":{\"name\":\"search\",\"arguments\":{\"query\":\"helper\"}}},5]\n",
+    );
     let answers = client.wait_for("an array", Value::is_array);
-    let ids: Vec<&Value> = answers.as_array().expect("it is an array").iter().map(|answer| &answer["id"]).collect();
+    let ids: Vec<&Value> =
+        answers.as_array().expect("it is an array").iter().map(|answer| &answer["id"]).collect();
     assert_eq!(ids, [&json!(1), &Value::Null, &json!(2)]);
     client.write(b"[{\"jsonrpc\":\"2.0\",\"method\":\"n\"}]\n");
     client.ping();
-    assert_eq!(client.seen.iter().filter(|message| message.is_array()).count(), 1, "notifications alone are not answered");
+    assert_eq!(
+        client.seen.iter().filter(|message| message.is_array()).count(),
+        1,
+        "notifications alone are not answered"
+    );
 }
 
 #[test]
@@ -96,10 +125,18 @@ fn a_subscription_is_acknowledged_and_ends_in_silence() {
         "subscriptions/listen",
         json!({"_meta": meta("2026-07-28"), "notifications": {"toolsListChanged": true}}),
     );
-    let acknowledged =
-        client.wait_for("an acknowledgment", |message| message["method"] == json!("notifications/subscriptions/acknowledged"));
-    assert_eq!(acknowledged["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], json!("listen:0"));
-    assert_eq!(acknowledged["params"]["notifications"], json!({}), "nothing is promised that never comes");
+    let acknowledged = client.wait_for("an acknowledgment", |message| {
+        message["method"] == json!("notifications/subscriptions/acknowledged")
+    });
+    assert_eq!(
+        acknowledged["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"],
+        json!("listen:0")
+    );
+    assert_eq!(
+        acknowledged["params"]["notifications"],
+        json!({}),
+        "nothing is promised that never comes"
+    );
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "listen:0"}}));
     client.ping();
     assert_eq!(client.answers(&json!("listen:0")), 0);
@@ -127,7 +164,11 @@ fn malformed_calls_are_errors_of_the_protocol() {
         client.request(id, "tools/call", params);
         assert_eq!(client.answer(&json!(id))["error"]["code"], json!(-32602), "{id}");
     }
-    assert!(client.answer(&json!(4))["error"]["message"].as_str().is_some_and(|text| text.contains("explore, search")));
+    assert!(
+        client.answer(&json!(4))["error"]["message"]
+            .as_str()
+            .is_some_and(|text| text.contains("explore, search"))
+    );
     client.request(5, "tools/list", json!({"cursor": "x"}));
     assert_eq!(client.answer(&json!(5))["error"]["code"], json!(-32602));
 }

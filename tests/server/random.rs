@@ -1,8 +1,10 @@
-//! Random input for what reads bytes of peers: lines on standard input and heads of HTTP requests, on the program itself. Whatever comes, it
-//! answers what is a request, promptly and within a bound of memory, and lets nobody in who may not come.
+//! Random input for what reads bytes of peers: lines on standard input and heads of HTTP requests,
+//! on the program itself. Whatever comes, it answers what is a request, promptly and within a bound
+//! of memory, and lets nobody in who may not come.
 //!
-//! `PROPTEST_CASES=100000` runs longer. What has failed once is kept in `random/*.seeds` and tried first; `random/lines` and
-//! `random/heads` are inputs that were nasty somewhere, all of which are tried every time.
+//! `PROPTEST_CASES=100000` runs longer. What has failed once is kept in `random/*.seeds` and tried
+//! first; `random/lines` and `random/heads` are inputs that were nasty somewhere, all of which are
+//! tried every time.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -18,7 +20,8 @@ use serde_json::json;
 use super::client::{Client, PROMPT, initialize};
 use super::web::Web;
 
-/// What any input may take: of time until something that comes after it is answered, and of memory at the most.
+/// What any input may take: of time until something that comes after it is answered, and of memory
+/// at the most.
 const TIME: Duration = PROMPT;
 const MEMORY_KIB: usize = 256 << 10;
 
@@ -26,26 +29,41 @@ const MEMORY_KIB: usize = 256 << 10;
 fn settings(seeds: &'static str) -> ProptestConfig {
     let usual = ProptestConfig::default();
     let failure_persistence = Some(Box::new(FileFailurePersistence::Direct(seeds)) as Box<_>);
-    ProptestConfig { cases: usual.cases.div_ceil(4), failure_persistence, max_shrink_iters: 200, ..usual }
+    ProptestConfig {
+        cases: usual.cases.div_ceil(4),
+        failure_persistence,
+        max_shrink_iters: 200,
+        ..usual
+    }
 }
 
 /// The inputs of a directory, with their names.
 fn corpus(directory: &str) -> Vec<(String, Vec<u8>)> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/random").join(directory);
-    let entries = fs::read_dir(directory).expect("it is part of the project").map(|entry| entry.expect("it can be listed"));
+    let directory =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/random").join(directory);
+    let entries = fs::read_dir(directory)
+        .expect("it is part of the project")
+        .map(|entry| entry.expect("it can be listed"));
     entries
-        .map(|entry| (entry.file_name().into_string().expect("it is text"), fs::read(entry.path()).expect("it can be read")))
+        .map(|entry| {
+            (
+                entry.file_name().into_string().expect("it is text"),
+                fs::read(entry.path()).expect("it can be read"),
+            )
+        })
         .collect()
 }
 
 /// The most memory that a process has had, in KiB.
 fn peak(pid: u32) -> usize {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the system says it");
+    let line =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the system says it");
     line.trim().trim_end_matches(" kB").parse().expect("it is a number")
 }
 
-/// Writes something, then asks something; the answer comes in time, and everything that was a request in between was answered once.
+/// Writes something, then asks something; the answer comes in time, and everything that was a
+/// request in between was answered once.
 fn survives(client: &mut Client, input: &[u8], requests: usize) {
     client.seen.clear();
     client.write(input);
@@ -54,7 +72,12 @@ fn survives(client: &mut Client, input: &[u8], requests: usize) {
     client.ping();
     assert!(begun.elapsed() < TIME, "{:?}", begun.elapsed());
     for number in 0..requests {
-        assert_eq!(client.answers(&json!(format!("asked-{number}"))), 1, "{number}: {:?}", client.seen);
+        assert_eq!(
+            client.answers(&json!(format!("asked-{number}"))),
+            1,
+            "{number}: {:?}",
+            client.seen
+        );
     }
     assert!(peak(client.pid()) < MEMORY_KIB, "{} KiB", peak(client.pid()));
 }
@@ -138,7 +161,9 @@ proptest! {
             match part {
                 Part::Bytes(bytes) => stream.extend(bytes),
                 Part::Request => {
-                    stream.extend(format!("\n{{\"jsonrpc\":\"2.0\",\"id\":\"asked-{requests}\",\"method\":\"ping\"}}\n").bytes());
+                    stream.extend(format!("\n\
+                                           {{\"jsonrpc\":\"2.0\",\"id\":\"asked-{requests}\",\
+                                           \"method\":\"ping\"}}\n").bytes());
                     requests += 1;
                 }
             }
@@ -147,7 +172,8 @@ proptest! {
     }
 }
 
-/// Sends bytes on a connection of their own, and gives the status of what comes back; none if it is closed without a word.
+/// Sends bytes on a connection of their own, and gives the status of what comes back; none if it is
+/// closed without a word.
 fn status_of(web: &Web, bytes: &[u8]) -> Option<u16> {
     let begun = Instant::now();
     let mut stream = TcpStream::connect(&web.host).expect("it listens");
@@ -175,7 +201,10 @@ fn heads_that_were_nasty_somewhere_get_nobody_in() {
     let web = Web::start(&[]);
     for (name, head) in corpus("heads") {
         let status = status_of(&web, &head);
-        assert!(status.is_none_or(|status| (400..500).contains(&status) || status == 505), "{name}: {status:?}");
+        assert!(
+            status.is_none_or(|status| (400..500).contains(&status) || status == 505),
+            "{name}: {status:?}"
+        );
     }
     serves(&web);
 }
@@ -205,7 +234,8 @@ fn any_head_is_answered_or_closed_and_none_gets_in_without_the_token() {
         "\r\n\r\n",
         "Content-Type: application/json",
     ][..];
-    let word = proptest::collection::vec(select(words), 0..40).prop_map(|words| words.concat().into_bytes());
+    let word = proptest::collection::vec(select(words), 0..40)
+        .prop_map(|words| words.concat().into_bytes());
     let head = prop_oneof![word, proptest::collection::vec(any::<u8>(), 0..400)];
     proptest!(settings("tests/server/random/heads.seeds"), |(head in head)| {
         let status = status_of(&web, &head);
@@ -219,7 +249,10 @@ fn a_request_gets_in_by_one_host_one_token_and_no_foreign_origin_only() {
     let web = Web::start(&[]);
     let (own, bearer) = (web.host.clone(), format!("Bearer {}", web.token));
     let some = |values: &[&str]| {
-        proptest::collection::vec(select(values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>()), 0..3)
+        proptest::collection::vec(
+            select(values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>()),
+            0..3,
+        )
     };
     let parts = (
         some(&[&own, &own, "localhost", "evil.example", "127.0.0.1.evil.example", ""]),
@@ -239,7 +272,8 @@ fn a_request_gets_in_by_one_host_one_token_and_no_foreign_origin_only() {
         let body = initialize("2025-11-25").to_string();
         let headers = [("Host", &hosts), ("Origin", &origins), ("Authorization", &tokens), ("Content-Type", &kinds)];
         let lines: String = headers.iter().flat_map(|(name, values)| values.iter().map(move |value| format!("{name}: {value}\r\n"))).collect();
-        let head = format!("POST {target} HTTP/1.1\r\n{lines}Accept: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", body.len());
+        let head = format!("POST {target} HTTP/1.1\r\n{lines}Accept: application/json\r\n\
+                            Connection: close\r\nContent-Length: {}\r\n\r\n", body.len());
         let one_host = hosts.len() == 1 && local(&hosts[0]);
         let one_origin = origins.is_empty() || (origins.len() == 1 && origins[0].starts_with("http://localhost"));
         let is_mcp = target == "/mcp" || (target == format!("http://{own}/mcp") && hosts == [own.clone()]);

@@ -6,7 +6,8 @@ use super::client::{Client, meta, place};
 
 const MODERN: &str = "2026-07-28";
 
-/// One request with its parameters, in the older era (`legacy`) or the stateless one. Gives the answer.
+/// One request with its parameters, in the older era (`legacy`) or the stateless one. Gives the
+/// answer.
 fn ask(client: &mut Client, is_legacy: bool, method: &str, mut params: Value) -> Value {
     let id = json!(format!("{method}-{}", client.seen.len()));
     if !is_legacy {
@@ -24,12 +25,18 @@ fn read(client: &mut Client, is_legacy: bool, uri: &str) -> Value {
 fn the_lists_are_there_before_anything_is_looked_at() {
     let mut client = Client::connected(&[]);
     for is_legacy in [true, false] {
-        for (method, member) in [("resources/list", "resources"), ("resources/templates/list", "resourceTemplates")] {
+        for (method, member) in
+            [("resources/list", "resources"), ("resources/templates/list", "resourceTemplates")]
+        {
             let result = ask(&mut client, is_legacy, method, json!({}))["result"].clone();
-            assert!(result[member].as_array().is_some_and(|items| !items.is_empty()), "{method}: {result}");
+            assert!(
+                result[member].as_array().is_some_and(|items| !items.is_empty()),
+                "{method}: {result}"
+            );
             assert_eq!(result.get("ttlMs").is_none(), is_legacy, "{method}: {result}");
             assert_eq!(result.get("cacheScope").is_none(), is_legacy, "{method}: {result}");
-            let error = ask(&mut client, is_legacy, method, json!({"cursor": "x"}))["error"].clone();
+            let error =
+                ask(&mut client, is_legacy, method, json!({"cursor": "x"}))["error"].clone();
             assert_eq!(error["code"], json!(-32602), "{method}");
         }
     }
@@ -54,8 +61,11 @@ fn an_address_gives_what_the_tool_says() {
             let result = read(&mut client, is_legacy, uri)["result"].clone();
             let contents = json!([{"uri": uri, "mimeType": "text/plain", "text": said}]);
             assert_eq!(result["contents"], contents, "{uri}");
-            let era =
-                [result["ttlMs"].is_u64(), result["cacheScope"] == json!("private"), result["resultType"] == json!("complete")];
+            let era = [
+                result["ttlMs"].is_u64(),
+                result["cacheScope"] == json!("private"),
+                result["resultType"] == json!("complete"),
+            ];
             assert_eq!(era, [!is_legacy; 3], "{result}");
         }
     }
@@ -87,7 +97,10 @@ fn what_is_not_there_is_an_error_of_the_protocol_in_the_code_of_the_era() {
         }
     }
     for params in [json!({}), json!({"uri": 5})] {
-        assert_eq!(ask(&mut client, true, "resources/read", params)["error"]["code"], json!(-32602));
+        assert_eq!(
+            ask(&mut client, true, "resources/read", params)["error"]["code"],
+            json!(-32602)
+        );
     }
 }
 
@@ -96,15 +109,27 @@ fn hostile_names_reach_contents_escaped() {
     let name = "sub/\u{1b}[31m\u{202e}evil\nname.py";
     let mut client = Client::start_in(place(&[(name, "def inside():\n    return 1\n")]), &[], &[]);
     client.hello("2025-11-25");
-    for uri in ["cograph://overview", "cograph://outline/", "cograph://outline/sub", "cograph://symbol/inside"] {
+    for uri in [
+        "cograph://overview",
+        "cograph://outline/",
+        "cograph://outline/sub",
+        "cograph://symbol/inside",
+    ] {
         let answer = read(&mut client, true, uri);
-        let text = answer["result"]["contents"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        let text =
+            answer["result"]["contents"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
         assert!(!text.contains(['\u{1b}', '\u{202e}']) && text.contains("sub"), "{uri}: {text}");
     }
     let listed = read(&mut client, true, "cograph://outline/sub").to_string();
-    assert!(listed.contains("\\\\u{1b}[31m\\\\u{202e}evil\\\\nname.py"), "what could deceive is shown, not removed: {listed}");
+    assert!(
+        listed.contains("\\\\u{1b}[31m\\\\u{202e}evil\\\\nname.py"),
+        "what could deceive is shown, not removed: {listed}"
+    );
     let raw = "cograph://outline/sub/%1B%5B31m%E2%80%AEevil%0Aname.py";
-    assert!(read(&mut client, true, raw)["result"]["contents"].is_array(), "it can still be asked for by its address");
+    assert!(
+        read(&mut client, true, raw)["result"]["contents"].is_array(),
+        "it can still be asked for by its address"
+    );
 }
 
 #[test]
@@ -117,7 +142,9 @@ fn reading_keeps_to_the_rules_of_calls() {
     assert_eq!(error["code"], json!(-32603));
     assert!(error["message"].as_str().is_some_and(|text| text.contains("timed out")), "{error}");
     client.request(2, "resources/read", json!({"uri": "cograph://overview"}));
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}));
+    client.send(
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}),
+    );
     client.request(3, "resources/read", json!({"uri": "cograph://overview"}));
     client.answer(&json!(3));
     assert_eq!(client.answers(&json!(2)), 0, "a cancelled one is not answered");

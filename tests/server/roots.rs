@@ -1,4 +1,5 @@
-//! The directories that a client works on: they choose the repository, and nobody waits long for them.
+//! The directories that a client works on: they choose the repository, and nobody waits long for
+//! them.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::client::{Client, PROMPT, SMALL, initialize, place};
 
-/// A server that was started in the repository of a place without having been told so, and its first messages.
+/// A server that was started in the repository of a place without having been told so, and its
+/// first messages.
 fn start(capabilities: &Value) -> Client {
     let place = place(SMALL);
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
@@ -42,12 +44,15 @@ fn asked(client: &mut Client, number: usize) -> Value {
 }
 
 fn answer(client: &mut Client, id: &Value, roots: &[&Path]) {
-    let roots: Vec<Value> = roots.iter().map(|root| json!({"uri": format!("file://{}", root.display())})).collect();
+    let roots: Vec<Value> =
+        roots.iter().map(|root| json!({"uri": format!("file://{}", root.display())})).collect();
     client.send(&json!({"jsonrpc": "2.0", "id": id, "result": {"roots": roots}}));
 }
 
 fn knows(client: &mut Client, name: &str) -> bool {
-    client.ask("search", json!({"query": name, "mode": "name"})).contains(&format!("function {name}"))
+    client
+        .ask("search", json!({"query": name, "mode": "name"}))
+        .contains(&format!("function {name}"))
 }
 
 #[test]
@@ -60,12 +65,22 @@ fn the_first_usable_root_is_the_repository_and_a_change_is_followed() {
     client.request(1, "tools/list", json!({}));
     client.answer(&json!(1));
     client.ping();
-    assert!(client.seen.iter().all(|message| message.get("method").is_none()), "nothing is asked before a call needs it");
-    client.request(2, "tools/call", json!({"name": "search", "arguments": {"query": "in_one", "mode": "name"}}));
+    assert!(
+        client.seen.iter().all(|message| message.get("method").is_none()),
+        "nothing is asked before a call needs it"
+    );
+    client.request(
+        2,
+        "tools/call",
+        json!({"name": "search", "arguments": {"query": "in_one", "mode": "name"}}),
+    );
     let id = asked(&mut client, 1);
     answer(&mut client, &id, &[Path::new("/no/such/directory"), &one, &two]);
     let first = client.answer(&json!(2)).to_string();
-    assert!(first.contains("function in_one"), "the first call is about the client's directory already: {first}");
+    assert!(
+        first.contains("function in_one"),
+        "the first call is about the client's directory already: {first}"
+    );
     assert!(!knows(&mut client, "helper"));
 
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
@@ -73,19 +88,28 @@ fn the_first_usable_root_is_the_repository_and_a_change_is_followed() {
     answer(&mut client, &json!("roots-1"), &[&one]);
     answer(&mut client, &id, &[&two]);
     assert!(knows(&mut client, "in_two") && !knows(&mut client, "in_one"));
-    client.wait_for("list_changed", |message| message["method"] == json!("notifications/resources/list_changed"));
+    client.wait_for("list_changed", |message| {
+        message["method"] == json!("notifications/resources/list_changed")
+    });
 
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
     let id = asked(&mut client, 3);
     answer(&mut client, &id, &[]);
-    assert!(knows(&mut client, "helper"), "without roots it is the directory that the server was started in");
+    assert!(
+        knows(&mut client, "helper"),
+        "without roots it is the directory that the server was started in"
+    );
 }
 
 #[test]
 fn a_client_that_does_not_answer_or_cannot_delays_nobody() {
     let mut client = start(&json!({"roots": {}}));
     ready(&mut client);
-    client.request(1, "tools/call", json!({"name": "search", "arguments": {"query": "helper", "mode": "name"}}));
+    client.request(
+        1,
+        "tools/call",
+        json!({"name": "search", "arguments": {"query": "helper", "mode": "name"}}),
+    );
     let id = asked(&mut client, 1);
     let start = std::time::Instant::now();
     client.request(2, "tools/list", json!({}));
@@ -147,10 +171,17 @@ fn a_server_that_is_started_in_a_home_directory_asks_for_a_root_and_obeys_one() 
         client.answer(&json!(id))["result"].clone()
     };
     let home = std::fs::canonicalize(unasked.place.path().join("repository")).expect("it exists");
-    for (id, arguments) in [("own", json!({"query": "helper"})), ("named", json!({"query": "helper", "root": home}))] {
+    for (id, arguments) in
+        [("own", json!({"query": "helper"})), ("named", json!({"query": "helper", "root": home}))]
+    {
         let result = call(&mut unasked, id, arguments);
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
-        assert!(result["isError"] == json!(true) && text.contains("is a home directory") && text.contains("--root"), "{result}");
+        assert!(
+            result["isError"] == json!(true)
+                && text.contains("is a home directory")
+                && text.contains("--root"),
+            "{result}"
+        );
     }
     assert!(knows(&mut client(Some(".")), "helper"));
 }

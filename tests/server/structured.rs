@@ -1,4 +1,5 @@
-//! Answers for programs: only from the tool that promises them, always then, in the promised shape and within the budget.
+//! Answers for programs: only from the tool that promises them, always then, in the promised shape
+//! and within the budget.
 
 use serde_json::{Value, json};
 
@@ -18,10 +19,16 @@ fn a_table_comes_with_its_values_and_not_a_second_time_as_text() {
     let table = &result["structuredContent"];
     assert_eq!(table["columns"], json!(["name", "line", "absent", "half"]));
     assert_eq!(table["rows"], json!([["helper", 1, null, 1.5], ["main", 6, null, 1.5]]));
-    assert_eq!((&table["total"], &table["exact"], &table["left_out"]), (&json!(2), &json!(true), &json!(0)));
+    assert_eq!(
+        (&table["total"], &table["exact"], &table["left_out"]),
+        (&json!(2), &json!(true), &json!(0))
+    );
     assert_eq!(table["index"], json!("generation 1, up to date"));
     let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{result}"));
-    assert!(text.contains("helper | 1 | null | 1.5") && !text.contains(&table.to_string()), "{text}");
+    assert!(
+        text.contains("helper | 1 | null | 1.5") && !text.contains(&table.to_string()),
+        "{text}"
+    );
 }
 
 #[test]
@@ -33,10 +40,20 @@ fn what_does_not_fit_is_counted_and_hostile_values_are_escaped() {
         let result = call(&mut client, "sql", json!({"statement": statement, "budget": budget}));
         let table = &result["structuredContent"];
         let shown = table["rows"].as_array().map_or(0, Vec::len);
-        assert!(table.to_string().len() <= budget * 4 + 400, "{budget}: {}", table.to_string().len());
+        assert!(
+            table.to_string().len() <= budget * 4 + 400,
+            "{budget}: {}",
+            table.to_string().len()
+        );
         assert_eq!(table["left_out"], json!(table["total"].as_u64().unwrap_or(0) - shown as u64));
-        assert!(table["note"].as_str().is_some_and(|note| note.contains("LIMIT and OFFSET")), "{table}");
-        assert!(shown == 0 || table["rows"][0] == json!([1, "value\\u{1b}\\u{202e}| x"]), "{table}");
+        assert!(
+            table["note"].as_str().is_some_and(|note| note.contains("LIMIT and OFFSET")),
+            "{table}"
+        );
+        assert!(
+            shown == 0 || table["rows"][0] == json!([1, "value\\u{1b}\\u{202e}| x"]),
+            "{table}"
+        );
         assert!(shown > 0 || budget < 300, "{budget}");
     }
 }
@@ -63,9 +80,13 @@ fn the_promise_is_made_by_one_tool_and_kept() {
             continue;
         };
         promising.push(name.to_owned());
-        let given = result["structuredContent"].as_object().unwrap_or_else(|| panic!("{name}: {result}"));
+        let given =
+            result["structuredContent"].as_object().unwrap_or_else(|| panic!("{name}: {result}"));
         for required in schema["required"].as_array().expect("it requires something") {
-            assert!(given.contains_key(required.as_str().unwrap_or_default()), "{name}: {required}");
+            assert!(
+                given.contains_key(required.as_str().unwrap_or_default()),
+                "{name}: {required}"
+            );
         }
         for (member, value) in given {
             let is_right = match schema["properties"][member]["type"].as_str() {
@@ -85,14 +106,25 @@ fn the_promise_is_made_by_one_tool_and_kept() {
 
 #[test]
 fn without_an_index_there_is_no_table_and_that_is_an_error() {
-    let many: Vec<(String, String)> =
-        (0..300).map(|number| (format!("f{number}.py"), "def helper(x):\n    return x\n\n\n".repeat(100))).collect();
-    let many: Vec<(&str, &str)> = many.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let many: Vec<(String, String)> = (0..300)
+        .map(|number| (format!("f{number}.py"), "def helper(x):\n    return x\n\n\n".repeat(100)))
+        .collect();
+    let many: Vec<(&str, &str)> =
+        many.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let mut client = Client::start_in(place(&many), &["--index-wait-ms", "0"], &[]);
     client.hello("2025-11-25");
     let result = call(&mut client, "sql", json!({"statement": "SELECT 1"}));
-    assert_eq!((&result["isError"], result.get("structuredContent")), (&json!(true), None), "{result}");
-    assert!(result["content"][0]["text"].as_str().is_some_and(|text| text.contains("indexed for the first time")), "{result}");
+    assert_eq!(
+        (&result["isError"], result.get("structuredContent")),
+        (&json!(true), None),
+        "{result}"
+    );
+    assert!(
+        result["content"][0]["text"]
+            .as_str()
+            .is_some_and(|text| text.contains("indexed for the first time")),
+        "{result}"
+    );
     client.request(1, "resources/read", json!({"uri": "cograph://overview"}));
     assert_eq!(client.answer(&json!(1))["error"]["code"], json!(-32603), "nor are there contents");
     let result = call(&mut client, "search", json!({"query": "helper"}));

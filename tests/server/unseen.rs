@@ -1,5 +1,6 @@
-//! Changes that no directory of the repository tells of: through other names of a file, with times that are set back, of rules that
-//! lie elsewhere, of what the root's path leads to, and of what is mounted. The next answer is about the files as they are then.
+//! Changes that no directory of the repository tells of: through other names of a file, with times
+//! that are set back, of rules that lie elsewhere, of what the root's path leads to, and of what is
+//! mounted. The next answer is about the files as they are then.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -17,11 +18,15 @@ const FILES: &[(&str, &str)] = &[
     ("sub/extra.py", "def extra():\n    pass\n"),
 ];
 
-/// A server that was started in a directory of a place without being told a root, with the place as its home.
+/// A server that was started in a directory of a place without being told a root, with the place as
+/// its home.
 fn start(place: TempDir, directory: &str) -> Client {
     let top = fs::canonicalize(place.path()).expect("it exists");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
-    settle(&mut command, &top).arg("mcp").current_dir(top.join(directory)).env("PWD", top.join(directory));
+    settle(&mut command, &top)
+        .arg("mcp")
+        .current_dir(top.join(directory))
+        .env("PWD", top.join(directory));
     connected(place, command)
 }
 
@@ -52,14 +57,17 @@ fn connected(place: TempDir, command: Command) -> Client {
 
 fn write(client: &Client, path: &str, text: &str) -> PathBuf {
     let path = client.place.path().join(path);
-    fs::create_dir_all(path.parent().expect("it is below the place")).expect("directories can be made");
+    fs::create_dir_all(path.parent().expect("it is below the place"))
+        .expect("directories can be made");
     fs::write(&path, text).expect("files can be written");
     path
 }
 
 /// Whether an answer that says it is up to date has the function.
 fn knows(client: &mut Client, name: &str) -> bool {
-    client.ask_fresh("search", &json!({"query": name, "mode": "name"})).contains(&format!("function {name}"))
+    client
+        .ask_fresh("search", &json!({"query": name, "mode": "name"}))
+        .contains(&format!("function {name}"))
 }
 
 #[test]
@@ -70,11 +78,18 @@ fn writes_that_touch_an_inode_alone() {
     let mut client = start(place, "repository");
     for number in 0..5 {
         fs::write(&link, format!("def by_link_{number}():\n    pass\n")).expect("written");
-        assert!(knows(&mut client, &format!("by_link_{number}")) && !knows(&mut client, "first"), "{number}");
+        assert!(
+            knows(&mut client, &format!("by_link_{number}")) && !knows(&mut client, "first"),
+            "{number}"
+        );
     }
     let before = fs::metadata(&file).and_then(|found| found.modified()).expect("it has a time");
     let new = write(&client, "new.py", "def set_back_0():\n    pass\n\n");
-    File::options().write(true).open(&new).and_then(|file| file.set_modified(before)).expect("it is ours");
+    File::options()
+        .write(true)
+        .open(&new)
+        .and_then(|file| file.set_modified(before))
+        .expect("it is ours");
     fs::rename(&new, &file).expect("renamed");
     assert!(knows(&mut client, "set_back_0"));
 }
@@ -86,9 +101,15 @@ fn rules_that_lie_elsewhere() {
         ("the user's rules", &[("home/.config/git/ignore", "extra.py\n")]),
         (
             "a file that git's settings name",
-            &[("home/named", "extra.py\n"), ("home/.gitconfig", "[core]\nexcludesFile = ~/named\n")],
+            &[
+                ("home/named", "extra.py\n"),
+                ("home/.gitconfig", "[core]\nexcludesFile = ~/named\n"),
+            ],
         ),
-        ("a repository inside", &[("repository/sub/.git/HEAD", "ref: refs/heads/main\n"), (exclude, "extra.py\n")]),
+        (
+            "a repository inside",
+            &[("repository/sub/.git/HEAD", "ref: refs/heads/main\n"), (exclude, "extra.py\n")],
+        ),
         ("the repository's own", &[("repository/.git/info/exclude", "extra.py\n")]),
     ];
     for (what, files) in cases {
@@ -97,7 +118,8 @@ fn rules_that_lie_elsewhere() {
         fs::create_dir(place.path().join("home")).expect("created");
         let mut client = start(place, "repository");
         assert!(knows(&mut client, "extra"), "{what}");
-        let written: Vec<PathBuf> = files.iter().map(|(path, text)| write(&client, path, text)).collect();
+        let written: Vec<PathBuf> =
+            files.iter().map(|(path, text)| write(&client, path, text)).collect();
         assert!(!knows(&mut client, "extra"), "{what}");
         let last = written.last().expect("there is one");
         fs::write(last, "").expect("written");
@@ -162,23 +184,32 @@ fn a_directory_above_that_was_replaced_and_a_link_that_was_turned() {
 /// Runs a command, and says whether it succeeded.
 fn succeeds(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
-    let quiet = command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let quiet =
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     quiet.status().is_ok_and(|status| status.success())
 }
 
 #[test]
 fn a_file_system_that_is_mounted_over_a_directory() {
     // Mounts of its own are not given to everybody everywhere.
-    let Some(own) = ["-m", "-rm"].into_iter().find(|own| succeeds("unshare", &[own, "true"])) else { return };
+    let Some(own) = ["-m", "-rm"].into_iter().find(|own| succeeds("unshare", &[own, "true"]))
+    else {
+        return;
+    };
     let place = place(FILES);
     let top = fs::canonicalize(place.path()).expect("it exists");
     let mut command = Command::new("unshare");
-    command.arg(own).arg(env!("CARGO_BIN_EXE_cograph")).args(["mcp", "--root"]).arg(top.join("repository"));
+    command
+        .arg(own)
+        .arg(env!("CARGO_BIN_EXE_cograph"))
+        .args(["mcp", "--root"])
+        .arg(top.join("repository"));
     settle(&mut command, &top);
     let mut client = connected(place, command);
     let (pid, over) = (client.pid().to_string(), top.join("repository/sub").display().to_string());
     let inside = ["-t", &pid, "-m"].into_iter().chain((own == "-rm").then_some("-U"));
-    let enter: Vec<&str> = inside.chain((own == "-rm").then_some("--preserve-credentials")).collect();
+    let enter: Vec<&str> =
+        inside.chain((own == "-rm").then_some("--preserve-credentials")).collect();
     let within = |arguments: &[&str]| succeeds("nsenter", &[&enter[..], arguments].concat());
     if !within(&["mount", "-t", "tmpfs", "tmpfs", &over]) {
         return;
@@ -211,15 +242,28 @@ fn a_large_tree_is_compared_beside_the_questions_and_the_answer_says_so() {
     }
     fs::write(client.place.path().join("link.py"), "def by_link():\n    pass\n").expect("written");
     let (text, _) = client.outcome("search", json!({"query": "by_link", "mode": "name"}));
-    assert!(text.starts_with("0 of 0") && text.lines().next().is_some_and(|head| head.contains(reserve)), "{text}");
+    assert!(
+        text.starts_with("0 of 0")
+            && text.lines().next().is_some_and(|head| head.contains(reserve)),
+        "{text}"
+    );
     let (text, is_error) = client.outcome("trace", json!({"symbol": "by_link"}));
     assert!(is_error && text.lines().next().is_some_and(|head| head.contains(reserve)), "{text}");
     let (text, _) = client.outcome("outline", json!({"path": "a.py"}));
-    let is_told = text.lines().next().is_some_and(|head| head.contains("; stale: 1 file pending (a.py)"));
-    assert!(is_told || text.contains("by_link"), "what an answer rests on is compared for it: {text}");
-    fs::write(client.place.path().join("link.py"), "def by_link_again():\n    pass\n").expect("written");
+    let is_told =
+        text.lines().next().is_some_and(|head| head.contains("; stale: 1 file pending (a.py)"));
+    assert!(
+        is_told || text.contains("by_link"),
+        "what an answer rests on is compared for it: {text}"
+    );
+    fs::write(client.place.path().join("link.py"), "def by_link_again():\n    pass\n")
+        .expect("written");
     let until = Instant::now() + PATIENCE;
-    while client.outcome("search", json!({"query": "by_link_again", "mode": "name"})).0.starts_with("0 of 0") {
+    while client
+        .outcome("search", json!({"query": "by_link_again", "mode": "name"}))
+        .0
+        .starts_with("0 of 0")
+    {
         assert!(Instant::now() < until, "all files are looked at soon");
     }
 }

@@ -1,4 +1,5 @@
-//! A session that edits and asks: every answer is about the files as they were when it was asked for, with a watch and without.
+//! A session that edits and asks: every answer is about the files as they were when it was asked
+//! for, with a watch and without.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -10,7 +11,8 @@ use super::client::{Client, PATIENCE, PROMPT};
 
 fn save(client: &Client, path: &str, text: &str) {
     let path = client.place.path().join("repository").join(path);
-    fs::create_dir_all(path.parent().expect("it is below the repository")).expect("directories can be made");
+    fs::create_dir_all(path.parent().expect("it is below the repository"))
+        .expect("directories can be made");
     fs::write(path, text).expect("files can be written");
 }
 
@@ -19,10 +21,14 @@ fn an_answer_is_about_the_files_at_the_moment_of_the_question() {
     let mut client = Client::connected(&[]);
     client.ask("search", json!({"query": "helper"}));
     for number in 0..40 {
-        let path = if number % 3 == 0 { format!("made_{number}/deep/b.py") } else { "a.py".to_owned() };
+        let path =
+            if number % 3 == 0 { format!("made_{number}/deep/b.py") } else { "a.py".to_owned() };
         save(&client, &path, &format!("def name_{number}():\n    return {number}\n"));
         let text = client.ask_fresh("search", &json!({"query": format!("name_{number}")}));
-        assert!(text.contains(&format!("name_{number}()")) && text.contains("up to date"), "{number}: {text}");
+        assert!(
+            text.contains(&format!("name_{number}()")) && text.contains("up to date"),
+            "{number}: {text}"
+        );
         if number % 3 == 0 {
             // The same question again: nothing was reported, and nothing is forgotten.
             let text = client.ask("search", json!({"query": format!("name_{number}")}));
@@ -70,14 +76,27 @@ fn pending_files_and_progress_are_named_in_every_form_of_an_answer() {
     let begun = Instant::now();
     client.call("late", "search", json!({"query": "newcomer"}));
     let answer = client.answer(&json!("late"));
-    assert!(begun.elapsed() < PROMPT, "an answer does not wait for another writer: {:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < PROMPT,
+        "an answer does not wait for another writer: {:?}",
+        begun.elapsed()
+    );
     // The run waits for the other writer: that is how far it is.
     let so_far = "indexing: ";
     let stale = format!("12 files pending: {so_far}");
-    let named = format!("; stale: 12 files pending (new_00.py, new_01.py, new_02.py, new_03.py, new_04.py, 7 more): {so_far}");
+    let named = format!(
+        "; stale: 12 files pending (new_00.py, new_01.py, new_02.py, new_03.py, new_04.py, 7 \
+         more): {so_far}"
+    );
     let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
-    assert!(text.starts_with("0 of 0") && text.lines().next().is_some_and(|head| head.contains(&named)), "{text}");
-    assert!(answer["result"]["_meta"]["stale"].as_str().is_some_and(|said| said.starts_with(&stale)), "{answer}");
+    assert!(
+        text.starts_with("0 of 0") && text.lines().next().is_some_and(|head| head.contains(&named)),
+        "{text}"
+    );
+    assert!(
+        answer["result"]["_meta"]["stale"].as_str().is_some_and(|said| said.starts_with(&stale)),
+        "{answer}"
+    );
     let status = client.ask("status", json!({}));
     assert!(status.lines().next().is_some_and(|head| head.contains(&named)), "{status}");
     // What is not there may be in a file that is not taken in yet.
@@ -93,7 +112,12 @@ fn pending_files_and_progress_are_named_in_every_form_of_an_answer() {
         let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
         assert!(answer["result"]["isError"] == json!(true), "{text}");
         assert!(text.lines().next().is_some_and(|head| head.contains(&named)), "{text}");
-        assert!(answer["result"]["_meta"]["stale"].as_str().is_some_and(|said| said.starts_with(&stale)), "{answer}");
+        assert!(
+            answer["result"]["_meta"]["stale"]
+                .as_str()
+                .is_some_and(|said| said.starts_with(&stale)),
+            "{answer}"
+        );
     }
     drop(lock);
     let text = client.ask_fresh("search", &json!({"query": "newcomer"}));
@@ -114,9 +138,16 @@ fn an_answer_says_that_a_run_has_failed_and_why() {
     let answer = client.answer(&json!("failed"));
     let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
     let head = text.lines().next().unwrap_or_default();
-    assert!(head.contains("; stale: 1 file not indexed (new.py): ") && head.contains("writer.lock"), "{text}");
-    let marked = answer["result"]["_meta"]["stale"].as_str().expect("it is said for programs as well");
-    assert!(marked.starts_with("1 file not indexed: ") && marked.contains("writer.lock"), "{marked}");
+    assert!(
+        head.contains("; stale: 1 file not indexed (new.py): ") && head.contains("writer.lock"),
+        "{text}"
+    );
+    let marked =
+        answer["result"]["_meta"]["stale"].as_str().expect("it is said for programs as well");
+    assert!(
+        marked.starts_with("1 file not indexed: ") && marked.contains("writer.lock"),
+        "{marked}"
+    );
     fs::remove_dir(&lock).expect("it is empty");
     let text = client.ask_fresh("search", &json!({"query": "newcomer"}));
     assert!(text.starts_with("1 of 1"), "{text}");

@@ -1,4 +1,5 @@
-//! The runtime over HTTP as its clients see it: sessions, the stateless era, access control, and what is too much.
+//! The runtime over HTTP as its clients see it: sessions, the stateless era, access control, and
+//! what is too much.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -66,12 +67,19 @@ impl Web {
         let mut output = BufReader::new(child.stdout.take().expect("it is piped")).lines();
         let line = output.nth(1).expect("it says where it listens").expect("it is text");
         let host = line.split('/').nth(2).expect("it is an address").to_owned();
-        let given = variables.iter().find(|(name, _)| *name == "COGRAPH_TOKEN").map(|(_, token)| (*token).to_owned());
+        let given = variables
+            .iter()
+            .find(|(name, _)| *name == "COGRAPH_TOKEN")
+            .map(|(_, token)| (*token).to_owned());
         let token_file = given.is_none().then(|| {
             let line = output.next().expect("it says where the token is").expect("it is text");
-            PathBuf::from(line.strip_prefix("the bearer token for it is in ").expect("it names a file"))
+            PathBuf::from(
+                line.strip_prefix("the bearer token for it is in ").expect("it names a file"),
+            )
         });
-        let token = given.or_else(|| fs::read_to_string(token_file.as_ref()?).ok()).expect("there is a token");
+        let token = given
+            .or_else(|| fs::read_to_string(token_file.as_ref()?).ok())
+            .expect("there is a token");
         Self { child, host, token: token.trim().to_owned(), token_file, place }
     }
 
@@ -89,23 +97,35 @@ impl Web {
     fn call(&self, session: &str, tool: &str, arguments: Value) -> String {
         let call = request(9, "tools/call", json!({"name": tool, "arguments": arguments}));
         let answer = self.ask("POST", &[&format!("Mcp-Session-Id: {session}")], &call).json();
-        answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+        answer["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{answer}"))
+            .to_owned()
     }
 
     /// Sends a request on a connection of its own; `headers` are whole lines.
     fn open(&self, method: &str, headers: &[&str], body: &[u8]) -> BufReader<TcpStream> {
         let mut stream = TcpStream::connect(&self.host).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
-        let host =
-            if headers.iter().any(|line| line.starts_with("Host:")) { String::new() } else { format!("Host: {}\r\n", self.host) };
+        let host = if headers.iter().any(|line| line.starts_with("Host:")) {
+            String::new()
+        } else {
+            format!("Host: {}\r\n", self.host)
+        };
         let mut lines: String = headers.iter().map(|line| format!("{line}\r\n")).collect();
-        for (name, value) in [("Content-Type", "application/json"), ("Authorization", &format!("Bearer {}", self.token))] {
+        for (name, value) in [
+            ("Content-Type", "application/json"),
+            ("Authorization", &format!("Bearer {}", self.token)),
+        ] {
             if !headers.iter().any(|line| line.starts_with(name)) {
                 lines += &format!("{name}: {value}\r\n");
             }
         }
         let accept = "Accept: application/json, text/event-stream\r\nConnection: close\r\n";
-        let head = format!("{method} /mcp HTTP/1.1\r\n{host}{accept}{lines}Content-Length: {}\r\n\r\n", body.len());
+        let head = format!(
+            "{method} /mcp HTTP/1.1\r\n{host}{accept}{lines}Content-Length: {}\r\n\r\n",
+            body.len()
+        );
         stream.write_all(head.as_bytes()).expect("it reads");
         // One that will not read all of it has answered already.
         let _ = stream.write_all(body);
@@ -124,7 +144,8 @@ impl Web {
         }
         let mut body = String::new();
         stream.read_to_string(&mut body).expect("it answers in text");
-        let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).expect("it has a status");
+        let status =
+            head.split(' ').nth(1).and_then(|word| word.parse().ok()).expect("it has a status");
         Answer { status, head, body }
     }
 
@@ -132,7 +153,11 @@ impl Web {
     fn stateless(&self, method: &str, params: Value, headers: &[&str]) -> Answer {
         let mut params = params;
         params["_meta"] = meta("2026-07-28");
-        self.ask("POST", headers, &json!({"jsonrpc": "2.0", "id": 5, "method": method, "params": params}))
+        self.ask(
+            "POST",
+            headers,
+            &json!({"jsonrpc": "2.0", "id": 5, "method": method, "params": params}),
+        )
     }
 }
 
@@ -152,13 +177,20 @@ fn request(id: u64, method: &str, params: Value) -> Value {
 fn a_session_has_a_name_that_every_request_bears_until_it_is_ended() {
     let web = Web::start(&[]);
     let hello = web.ask("POST", &[], &initialize("2025-11-25"));
-    assert_eq!((hello.status, &hello.json()["result"]["serverInfo"]["name"]), (200, &json!("cograph")));
+    assert_eq!(
+        (hello.status, &hello.json()["result"]["serverInfo"]["name"]),
+        (200, &json!("cograph"))
+    );
     let session = format!("Mcp-Session-Id: {}", hello.session());
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     assert_eq!(web.ask("POST", &[&session], &ready).status, 202);
-    let call = request(1, "tools/call", json!({"name": "trace", "arguments": {"symbol": "helper"}}));
+    let call =
+        request(1, "tools/call", json!({"name": "trace", "arguments": {"symbol": "helper"}}));
     let answer = web.ask("POST", &[&session, "MCP-Protocol-Version: 2025-11-25"], &call).json();
-    assert!(answer["result"]["content"][0]["text"].as_str().is_some_and(|text| text.contains("main")), "{answer}");
+    assert!(
+        answer["result"]["content"][0]["text"].as_str().is_some_and(|text| text.contains("main")),
+        "{answer}"
+    );
     let list = request(2, "tools/list", json!({}));
     assert_eq!(web.ask("POST", &[], &list).status, 400, "without a session");
     assert_eq!(web.ask("POST", &["Mcp-Session-Id: another"], &list).status, 404);
@@ -173,8 +205,13 @@ fn a_stateless_request_says_the_same_in_its_headers_and_its_body() {
     let version = "MCP-Protocol-Version: 2026-07-28";
     let search = || json!({"name": "search", "arguments": {"query": "helper"}});
     for name in ["Mcp-Name: search", "Mcp-Name: =?base64?c2VhcmNo?="] {
-        let answer = web.stateless("tools/call", search(), &[version, "Mcp-Method: tools/call", name]);
-        assert_eq!((answer.status, &answer.json()["result"]["resultType"]), (200, &json!("complete")), "{name}");
+        let answer =
+            web.stateless("tools/call", search(), &[version, "Mcp-Method: tools/call", name]);
+        assert_eq!(
+            (answer.status, &answer.json()["result"]["resultType"]),
+            (200, &json!("complete")),
+            "{name}"
+        );
     }
     for headers in [
         [version, "Mcp-Method: tools/call", "Mcp-Name: show"],
@@ -182,7 +219,11 @@ fn a_stateless_request_says_the_same_in_its_headers_and_its_body() {
         ["X-Nothing: 1", "Mcp-Method: tools/call", "Mcp-Name: search"],
     ] {
         let answer = web.stateless("tools/call", search(), &headers);
-        assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!(-32020)), "{headers:?}");
+        assert_eq!(
+            (answer.status, &answer.json()["error"]["code"]),
+            (400, &json!(-32020)),
+            "{headers:?}"
+        );
     }
     let unknown = web.stateless("no/such", json!({}), &[version, "Mcp-Method: no/such"]);
     assert_eq!((unknown.status, &unknown.json()["error"]["code"]), (404, &json!(-32601)));
@@ -191,31 +232,51 @@ fn a_stateless_request_says_the_same_in_its_headers_and_its_body() {
 #[test]
 fn a_subscription_is_acknowledged_on_its_stream() {
     let web = Web::start(&[]);
-    let params = json!({"notifications": {"resourcesListChanged": true}, "_meta": meta("2026-07-28")});
+    let params =
+        json!({"notifications": {"resourcesListChanged": true}, "_meta": meta("2026-07-28")});
     let listen = request(7, "subscriptions/listen", params).to_string();
     let headers = ["MCP-Protocol-Version: 2026-07-28", "Mcp-Method: subscriptions/listen"];
     let stream = web.open("POST", &headers, listen.as_bytes());
     let acknowledged = stream.lines().map_while(Result::ok).find(|line| line.starts_with("data: "));
     let event = acknowledged.expect("it is acknowledged");
-    assert!(event.contains("notifications/subscriptions/acknowledged") && event.contains("resourcesListChanged"), "{event}");
+    assert!(
+        event.contains("notifications/subscriptions/acknowledged")
+            && event.contains("resourcesListChanged"),
+        "{event}"
+    );
 }
 
 #[test]
 fn other_origins_and_what_is_too_long_are_turned_away() {
     let web = Web::start(&[]);
-    for (header, status) in
-        [("Origin: http://evil.example", 403), ("Host: evil.example", 403), ("Origin: http://localhost:1", 200)]
-    {
-        assert_eq!(web.ask("POST", &[header], &initialize("2025-11-25")).status, status, "{header}");
+    for (header, status) in [
+        ("Origin: http://evil.example", 403),
+        ("Host: evil.example", 403),
+        ("Origin: http://localhost:1", 200),
+    ] {
+        assert_eq!(
+            web.ask("POST", &[header], &initialize("2025-11-25")).status,
+            status,
+            "{header}"
+        );
     }
     let broken = web.ask_raw("POST", &[], b"{nothing");
     assert_eq!((broken.status, &broken.json()["error"]["code"]), (400, &json!(-32700)));
     assert_eq!(web.ask("PUT", &[], &Value::Null).status, 405);
     let long = vec![b' '; 9 << 20];
-    let session = format!("Mcp-Session-Id: {}", web.ask("POST", &[], &initialize("2025-11-25")).session());
+    let session =
+        format!("Mcp-Session-Id: {}", web.ask("POST", &[], &initialize("2025-11-25")).session());
     assert_eq!(web.ask_raw("POST", &[&session], &long).status, 413);
-    assert_eq!(web.ask_raw("POST", &[], &long[..2 << 20]).status, 413, "what belongs to no session is short");
-    assert_eq!(web.ask_raw("POST", &[&session], &long[..2 << 20]).status, 400, "it is read, and is nothing");
+    assert_eq!(
+        web.ask_raw("POST", &[], &long[..2 << 20]).status,
+        413,
+        "what belongs to no session is short"
+    );
+    assert_eq!(
+        web.ask_raw("POST", &[&session], &long[..2 << 20]).status,
+        400,
+        "it is read, and is nothing"
+    );
 }
 
 #[test]
@@ -236,8 +297,10 @@ fn what_can_be_read_in_two_ways_or_does_not_say_that_it_is_a_message_is_refused(
         assert_eq!(web.ask("POST", &headers, &hello).status, status, "{headers:?}");
     }
     let mut stream = TcpStream::connect(&web.host).expect("it listens");
-    let head =
-        format!("POST http://evil.example/mcp HTTP/1.1\r\n{local}\r\n{token}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    let head = format!(
+        "POST http://evil.example/mcp HTTP/1.1\r\n{local}\r\n{token}\r\nContent-Length: 0\r\n\
+         Connection: close\r\n\r\n"
+    );
     stream.write_all(head.as_bytes()).expect("it reads");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("it answers in text");
@@ -247,7 +310,10 @@ fn what_can_be_read_in_two_ways_or_does_not_say_that_it_is_a_message_is_refused(
 #[test]
 fn what_wants_no_answer_and_who_hangs_up_leaves_no_session() {
     let web = Web::start(&[]);
-    let (told, answered) = (json!({"jsonrpc": "2.0", "method": "n"}), json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
+    let (told, answered) = (
+        json!({"jsonrpc": "2.0", "method": "n"}),
+        json!({"jsonrpc": "2.0", "id": 1, "result": {}}),
+    );
     for message in [&told, &answered] {
         for _ in 0..1_000 {
             assert_eq!(web.ask("POST", &["MCP-Protocol-Version: 2026-07-28"], message).status, 202);
@@ -287,15 +353,18 @@ fn sessions_whose_clients_do_not_come_back_give_way_and_others_do_not() {
 #[test]
 fn bodies_under_way_have_one_budget() {
     let web = Web::start(&[]);
-    let session = format!("Mcp-Session-Id: {}", web.ask("POST", &[], &initialize("2025-11-25")).session());
+    let session =
+        format!("Mcp-Session-Id: {}", web.ask("POST", &[], &initialize("2025-11-25")).session());
     let (local, token) = (&web.host, &web.token);
     let head = format!(
-        "POST /mcp HTTP/1.1\r\nHost: {local}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n{session}\r\n\
+        "POST /mcp HTTP/1.1\r\nHost: {local}\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\n{session}\r\n\
          Content-Length: 8000000\r\n\r\n"
     );
     let part = vec![b' '; 7_000_000];
     let mut held = Vec::new();
-    // Ten of them are all that there is room for; each is read before the next one begins, or refused.
+    // Ten of them are all that there is room for; each is read before the next one begins, or
+    // refused.
     let refused = (0..20).find_map(|_| {
         let mut stream = TcpStream::connect(local).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
@@ -336,9 +405,19 @@ fn only_directories_that_the_runtime_was_started_for_can_be_asked_about() {
     }
     let secret = place(&[("secret", "helper: hidden")]);
     std::os::unix::fs::symlink(secret.path(), own.join("link")).expect("the name is free");
-    for root in [secret.path(), Path::new("/"), &own.join(".."), &own.join("link"), &secret.path().join("missing")] {
+    for root in [
+        secret.path(),
+        Path::new("/"),
+        &own.join(".."),
+        &own.join("link"),
+        &secret.path().join("missing"),
+    ] {
         let answer = grep(root);
-        assert!(!answer.contains("hidden") && answer.contains("--allow DIR"), "{}: {answer}", root.display());
+        assert!(
+            !answer.contains("hidden") && answer.contains("--allow DIR"),
+            "{}: {answer}",
+            root.display()
+        );
     }
     // A client can also say in its first message what it works on.
     let mut hello = initialize("2025-11-25");
@@ -356,7 +435,9 @@ fn a_token_is_always_asked_for_and_made_where_none_was_given() {
     let (given, made) = (Web::start(&[("COGRAPH_TOKEN", TOKEN)]), Web::start(&[]));
     for (web, token) in [(&given, TOKEN), (&made, made.token.as_str())] {
         let shown = format!("Authorization: Bearer {token}");
-        for (header, status) in [("Authorization:", 401), ("Authorization: Bearer wrong", 401), (shown.as_str(), 200)] {
+        for (header, status) in
+            [("Authorization:", 401), ("Authorization: Bearer wrong", 401), (shown.as_str(), 200)]
+        {
             assert_eq!(web.ask("POST", &[header], &hello).status, status, "{header}");
         }
     }
@@ -371,7 +452,10 @@ fn a_token_is_always_asked_for_and_made_where_none_was_given() {
         .output()
         .expect("it can be run");
     let said = String::from_utf8_lossy(&open.stderr).into_owned();
-    assert!(open.status.code() == Some(3) && said.contains("no token") && said.contains("--token-file"), "{said}");
+    assert!(
+        open.status.code() == Some(3) && said.contains("no token") && said.contains("--token-file"),
+        "{said}"
+    );
 }
 
 #[test]

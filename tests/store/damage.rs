@@ -1,4 +1,5 @@
-//! Files that are no stores of ours, or no longer: passed over with a reason, never deleted, never a crash.
+//! Files that are no stores of ours, or no longer: passed over with a reason, never deleted, never
+//! a crash.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -31,10 +32,16 @@ fn what_is_no_store_is_told_by_its_header() {
         ("a few bytes", |bytes| bytes.truncate(60), StoreErrorKind::Corrupt),
         (
             "random",
-            |bytes| bytes.iter_mut().zip(0_u32..).for_each(|(byte, n)| *byte = (n * 31 % 251) as u8),
+            |bytes| {
+                bytes.iter_mut().zip(0_u32..).for_each(|(byte, n)| *byte = (n * 31 % 251) as u8)
+            },
             StoreErrorKind::Foreign,
         ),
-        ("another application", |bytes| bytes[68..72].copy_from_slice(b"none"), StoreErrorKind::Foreign),
+        (
+            "another application",
+            |bytes| bytes[68..72].copy_from_slice(b"none"),
+            StoreErrorKind::Foreign,
+        ),
         ("a later format", |bytes| bytes[63] += 1, StoreErrorKind::OtherVersion),
     ];
     for (name, change, kind) in cases {
@@ -54,7 +61,11 @@ fn what_is_no_store_is_told_by_its_header() {
 fn a_sound_older_generation_serves_while_the_newest_is_damaged() {
     let cache = Cache::new();
     let path = cache.publish(&functions(3)).expect("a sound store").path;
-    fs::write(cache.location.generation_path(9), "nonsense, but long enough to be looked at; ".repeat(9)).expect("a file");
+    fs::write(
+        cache.location.generation_path(9),
+        "nonsense, but long enough to be looked at; ".repeat(9),
+    )
+    .expect("a file");
     assert_eq!(Store::open_newest(&cache.location).expect("the older one").path(), path);
     assert_eq!(cache.publish(&functions(4)).expect("a newer one").identity.generation, 10);
 }
@@ -65,9 +76,11 @@ fn damage_inside_is_an_error_of_the_question() {
         let pages = bytes.len() / 4_096;
         bytes[4_096 * (pages / 2)..].fill(0xEE);
     });
-    // The header is sound: depending on the page the store opens or not, but nothing panics and nothing is answered wrongly.
-    let outcome =
-        Store::open_newest(&cache.location).map(std::sync::Arc::new).and_then(|store| store.verify(&CancelToken::new()));
+    // The header is sound: depending on the page the store opens or not, but nothing panics and
+    // nothing is answered wrongly.
+    let outcome = Store::open_newest(&cache.location)
+        .map(std::sync::Arc::new)
+        .and_then(|store| store.verify(&CancelToken::new()));
     assert_eq!(outcome.expect_err("it is damaged").kind, StoreErrorKind::Corrupt);
 }
 
@@ -79,8 +92,15 @@ fn a_file_that_gets_shorter_while_it_is_read_is_an_error_of_the_question() {
     assert!(fs::metadata(&path).expect("it is there").len() > 4 << 20);
     let snapshot = cache.snapshot();
     assert_eq!(snapshot.meta().symbols, 60_000);
-    fs::OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(8_192)).expect("it is ours");
-    assert!(snapshot.files().and_then(|files| snapshot.symbols_of(&files[0])).is_err(), "there is nothing left to read");
+    fs::OpenOptions::new()
+        .write(true)
+        .open(&path)
+        .and_then(|file| file.set_len(8_192))
+        .expect("it is ours");
+    assert!(
+        snapshot.files().and_then(|files| snapshot.symbols_of(&files[0])).is_err(),
+        "there is nothing left to read"
+    );
 }
 
 #[test]

@@ -34,7 +34,10 @@ fn a_large_store_is_sound_and_whole_in_every_table_and_index() {
     // SQLite finds every row by every index, and the rows are those of the graph.
     contents::assert_same(&dump::of(&published.path), &graph);
     let levels = levels(&Connection::open(&published.path).expect("a store"));
-    let flat: Vec<_> = levels.iter().filter(|(name, levels)| **levels < 2 && !SMALL.contains(&name.as_str())).collect();
+    let flat: Vec<_> = levels
+        .iter()
+        .filter(|(name, levels)| **levels < 2 && !SMALL.contains(&name.as_str()))
+        .collect();
     assert!(flat.is_empty(), "a page of each leads to others: {flat:?}");
     for name in ["symbol", "name", "other_name"] {
         assert!(levels[name] >= 3, "pages of {name} that lead to others are full too: {levels:?}");
@@ -44,10 +47,12 @@ fn a_large_store_is_sound_and_whole_in_every_table_and_index() {
 /// How many pages one behind the other lead to the rows of each table and index.
 fn levels(connection: &Connection) -> BTreeMap<String, usize> {
     // A page's path says from the root which page of each it is, like `/000/01f/`.
-    let statement = "SELECT name, max(length(path) - length(replace(path, '/', ''))) FROM dbstat WHERE pagetype <> 'overflow' \
-        GROUP BY name";
+    let statement = "SELECT name, max(length(path) - length(replace(path, '/', ''))) FROM dbstat \
+                     WHERE pagetype <> 'overflow' \
+                     GROUP BY name";
     let mut statement = connection.prepare(statement).expect("SQLite counts pages");
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("they can be read");
+    let rows =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("they can be read");
     rows.collect::<Result<_, _>>().expect("names and numbers")
 }
 
@@ -56,7 +61,10 @@ fn large() -> Graph {
     let mut builder = GraphBuilder::default();
     let files: Vec<FileId> = (0..FILES)
         .map(|number| {
-            let path = format!("folder_{:02}/with_a_longer_name_that_takes_room/file_{number:05}.x", number / 50);
+            let path = format!(
+                "folder_{:02}/with_a_longer_name_that_takes_room/file_{number:05}.x",
+                number / 50
+            );
             builder.file(&path, (number % 2) as u16, "")
         })
         .collect();
@@ -70,9 +78,17 @@ fn large() -> Graph {
             let line = symbol as u32 + 1;
             let container = (symbol % 4 > 0).then(|| at(number, symbol - symbol % 4));
             let kind = if symbol % 4 > 0 { SymbolKind::Method } else { SymbolKind::Class };
-            let options = Options { container, flags: if symbol % 3 == 0 { flags::EXPORTED } else { 0 }, ..Options::default() };
+            let options = Options {
+                container,
+                flags: if symbol % 3 == 0 { flags::EXPORTED } else { 0 },
+                ..Options::default()
+            };
             // Most names have one symbol, some have many.
-            let name = if symbol < 4 { format!("shared{symbol}") } else { format!("Name{}of{symbol}_in{number}", number % 7) };
+            let name = if symbol < 4 {
+                format!("shared{symbol}")
+            } else {
+                format!("Name{}of{symbol}_in{number}", number % 7)
+            };
             builder.symbol(file, kind, &name, (line, line), options);
         }
         for site in 0..SYMBOLS {
@@ -84,16 +100,36 @@ fn large() -> Graph {
                 2 => (Answer::ToFile(files[other % FILES]), Step::Import),
                 3 => (Answer::Unknown, Step::ReceiverUnknown),
                 4 => (Answer::External("library.member"), Step::Builtin),
-                5 => (Answer::OneOf((0..10).map(|of| at(number, site * 3 / 4 + of)).collect()), Step::Overloads),
+                5 => (
+                    Answer::OneOf((0..10).map(|of| at(number, site * 3 / 4 + of)).collect()),
+                    Step::Overloads,
+                ),
                 _ => (Answer::To(at(other, site * 5)), Step::ModuleMember),
             };
-            builder.site(file, Some(enclosing), SiteKind::Call, &format!("used{site}_in{number}"), place, answer, step);
+            builder.site(
+                file,
+                Some(enclosing),
+                SiteKind::Call,
+                &format!("used{site}_in{number}"),
+                place,
+                answer,
+                step,
+            );
             builder.relation(RelationKind::Overrides, enclosing, at(other, site));
         }
         for place in 0..24 {
             let target = (place % 3 > 0).then(|| files[(number + place * 41) % FILES]);
-            builder.import(file, &format!("module{place}.of{number}"), (place as u32 + 1, 0), target);
-            builder.problem(file, ProblemKind::Syntax, (place as u32 * 2 + 1, place as u32 * 2 + 2));
+            builder.import(
+                file,
+                &format!("module{place}.of{number}"),
+                (place as u32 + 1, 0),
+                target,
+            );
+            builder.problem(
+                file,
+                ProblemKind::Syntax,
+                (place as u32 * 2 + 1, place as u32 * 2 + 2),
+            );
         }
     }
     let (mut graph, _) = builder.finish();

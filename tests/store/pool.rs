@@ -8,7 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cograph::model::cancel::CancelToken;
-use cograph::store::{Clock, Location, Opener, Pool, PoolSettings, Store, StoreError, StoreErrorKind, StoreOpener, Version};
+use cograph::store::{
+    Clock, Location, Opener, Pool, PoolSettings, Store, StoreError, StoreErrorKind, StoreOpener,
+    Version,
+};
 
 use crate::sample::{Cache, functions};
 
@@ -114,9 +117,14 @@ fn fixture(capacity: usize) -> Fixture {
         closing: closing_sender,
     });
     let clock = Arc::new(HandClock::default());
-    let settings = PoolSettings { capacity, idle: Duration::from_secs(60), sweep: Duration::from_millis(1) };
-    let pool =
-        Pool::with(settings, Arc::clone(&opener) as Arc<dyn Opener>, Arc::clone(&clock) as Arc<dyn Clock>).expect("a thread");
+    let settings =
+        PoolSettings { capacity, idle: Duration::from_secs(60), sweep: Duration::from_millis(1) };
+    let pool = Pool::with(
+        settings,
+        Arc::clone(&opener) as Arc<dyn Opener>,
+        Arc::clone(&clock) as Arc<dyn Clock>,
+    )
+    .expect("a thread");
     Fixture { pool, opener, clock, opening, closing }
 }
 
@@ -154,7 +162,10 @@ fn a_hundred_first_calls_open_once_though_one_gives_up() {
         calls.into_iter().map(|call| call.join().expect("no call panics")).collect::<Vec<_>>()
     });
     assert_eq!(fixture.opener.opened.load(Ordering::SeqCst), 1);
-    let given_up = answers.iter().filter(|answer| answer.as_ref().is_err_and(StoreError::is_cancelled)).count();
+    let given_up = answers
+        .iter()
+        .filter(|answer| answer.as_ref().is_err_and(StoreError::is_cancelled))
+        .count();
     assert!(given_up <= 1, "only the cancelled one may give up");
     assert_eq!(answers.iter().filter(|answer| **answer == Ok(1)).count(), 100 - given_up);
     let counts = fixture.pool.counts();
@@ -189,7 +200,10 @@ fn an_opener_that_panics_leaves_nobody_waiting() {
     let cache = cache_of(1);
     fixture.opener.panic.store(1, Ordering::SeqCst);
     let outcome = thread::scope(|scope| {
-        scope.spawn(|| fixture.pool.lease(&cache.location, &CancelToken::new()).map(|_| ())).join().map_err(|_| "panicked")
+        scope
+            .spawn(|| fixture.pool.lease(&cache.location, &CancelToken::new()).map(|_| ()))
+            .join()
+            .map_err(|_| "panicked")
     });
     assert_eq!(outcome, Err("panicked"));
     fixture.pool.lease(&cache.location, &CancelToken::new()).expect("the next call opens");
@@ -213,7 +227,10 @@ fn a_store_that_opens_slowly_holds_up_nobody_else() {
             move || pool.lease(location, &waiter).map(|_| ())
         });
         // All of this ends while the gate is shut.
-        assert_eq!(fixture.pool.lease(&other.location, &token).expect("another store").meta().symbols, 2);
+        assert_eq!(
+            fixture.pool.lease(&other.location, &token).expect("another store").meta().symbols,
+            2
+        );
         assert_eq!(fixture.pool.counts().opening, 1);
         waiter.cancel();
         assert!(gives_up.join().expect("no panic").is_err_and(|error| error.is_cancelled()));
@@ -256,14 +273,20 @@ fn connections_that_a_burst_has_left_are_let_go_by_the_timer() {
         thread::yield_now();
     }
     assert_eq!(ask().files().expect("the one that is kept reads").len(), 1);
-    assert_eq!((fixture.pool.counts().open, fixture.opener.opened.load(Ordering::SeqCst)), (1, 1), "the store stayed open");
+    assert_eq!(
+        (fixture.pool.counts().open, fixture.opener.opened.load(Ordering::SeqCst)),
+        (1, 1),
+        "the store stayed open"
+    );
 }
 
-/// The connections of this process to the stores of a cache: each has opened the log of changes for itself.
+/// The connections of this process to the stores of a cache: each has opened the log of changes for
+/// itself.
 fn connections(cache: &Cache) -> usize {
     let opened = fs::read_dir("/proc/self/fd").expect("the system shows them").flatten();
     let files = opened.filter_map(|opened| fs::read_link(opened.path()).ok());
-    let is_log = |file: &std::path::PathBuf| file.to_str().is_some_and(|name| name.ends_with(".db-wal"));
+    let is_log =
+        |file: &std::path::PathBuf| file.to_str().is_some_and(|name| name.ends_with(".db-wal"));
     files.filter(|file| file.starts_with(cache.location.directory()) && is_log(file)).count()
 }
 
@@ -279,7 +302,10 @@ fn the_least_recently_used_is_closed_when_there_are_too_many() {
     assert_eq!(fixture.opener.opened.load(Ordering::SeqCst), 3);
     drop(fixture.pool.lease(&caches[0].location, &token).expect("it is still open"));
     assert_eq!(fixture.opener.opened.load(Ordering::SeqCst), 3);
-    let leases: Vec<_> = caches.iter().map(|cache| fixture.pool.lease(&cache.location, &token).expect("a lease")).collect();
+    let leases: Vec<_> = caches
+        .iter()
+        .map(|cache| fixture.pool.lease(&cache.location, &token).expect("a lease"))
+        .collect();
     assert_eq!(fixture.pool.counts().open, 3, "what is leased stays, whatever the capacity");
     drop(leases);
     assert_eq!(fixture.pool.counts().open, 2);
@@ -320,10 +346,16 @@ impl Opener for SameNumber {
 
 #[test]
 fn a_file_replaced_by_one_of_the_same_number_is_noticed_when_it_is_read() {
-    let settings = PoolSettings { capacity: 16, idle: Duration::from_secs(60), sweep: Duration::from_millis(1) };
-    let pool = Pool::with(settings, Arc::new(SameNumber), Arc::new(HandClock::default())).expect("a thread");
+    let settings = PoolSettings {
+        capacity: 16,
+        idle: Duration::from_secs(60),
+        sweep: Duration::from_millis(1),
+    };
+    let pool = Pool::with(settings, Arc::new(SameNumber), Arc::new(HandClock::default()))
+        .expect("a thread");
     let (cache, other, token) = (cache_of(1), cache_of(2), CancelToken::new());
-    let path = |cache: &Cache| Store::open_newest(&cache.location).expect("a store").path().to_path_buf();
+    let path =
+        |cache: &Cache| Store::open_newest(&cache.location).expect("a store").path().to_path_buf();
     let before = pool.snapshot(&cache.location, &token).expect("a store");
     fs::rename(path(&other), path(&cache)).expect("both are in one file system");
     let after = pool.snapshot(&cache.location, &token).expect("the new file is opened");
@@ -336,7 +368,8 @@ fn a_file_replaced_under_its_name_is_noticed() {
     let (cache, other) = (cache_of(1), cache_of(7));
     let token = CancelToken::new();
     let before = fixture.pool.snapshot(&cache.location, &token).expect("a snapshot").identity();
-    fs::rename(other.location.generation_path(1), cache.location.generation_path(1)).expect("a rename");
+    fs::rename(other.location.generation_path(1), cache.location.generation_path(1))
+        .expect("a rename");
     let after = fixture.pool.snapshot(&cache.location, &token).expect("a snapshot");
     assert_eq!(after.meta().symbols, 7);
     assert_ne!(after.identity().uid, before.uid);
@@ -353,7 +386,10 @@ fn a_swap_that_fails_keeps_the_old_store() {
     fixture.opener.fail.store(1, Ordering::SeqCst);
     let kept = fixture.pool.lease(&cache.location, &token).expect("the old one");
     assert_eq!(kept.identity().generation, 1);
-    assert_eq!(fixture.pool.lease(&cache.location, &token).expect("the new one").identity().generation, 2);
+    assert_eq!(
+        fixture.pool.lease(&cache.location, &token).expect("the new one").identity().generation,
+        2
+    );
 }
 
 #[test]
@@ -364,7 +400,10 @@ fn a_newer_file_that_is_damaged_is_tried_once() {
     drop(fixture.pool.lease(&cache.location, &token).expect("a lease"));
     fs::write(cache.location.generation_path(5), "nonsense").expect("a file");
     for _ in 0..3 {
-        assert_eq!(fixture.pool.lease(&cache.location, &token).expect("the old one").identity().generation, 1);
+        assert_eq!(
+            fixture.pool.lease(&cache.location, &token).expect("the old one").identity().generation,
+            1
+        );
     }
     assert_eq!(fixture.opener.opened.load(Ordering::SeqCst), 2);
     assert_eq!(fixture.pool.counts().open, 1);
@@ -413,7 +452,9 @@ fn many_threads_leave_nothing_open_behind() {
                     } else if worker == 1 && round % 15 == 7 {
                         pool.forget(&cache.location);
                     } else {
-                        let snapshot = pool.snapshot(&cache.location, &CancelToken::new()).expect("a snapshot");
+                        let snapshot = pool
+                            .snapshot(&cache.location, &CancelToken::new())
+                            .expect("a snapshot");
                         assert_eq!(snapshot.meta().symbols, at as u64 + 1);
                         assert_eq!(snapshot.files().expect("rows")[0].symbols, at as u32 + 1);
                     }
@@ -423,7 +464,11 @@ fn many_threads_leave_nothing_open_behind() {
             });
         }
     });
-    assert!(most.load(Ordering::SeqCst) <= 4, "{} stores were open without a lease", most.load(Ordering::SeqCst));
+    assert!(
+        most.load(Ordering::SeqCst) <= 4,
+        "{} stores were open without a lease",
+        most.load(Ordering::SeqCst)
+    );
     fixture.clock.advance(100);
     let counts = loop {
         fixture.closing.recv_timeout(PATIENCE).expect("idle stores are closed");
@@ -434,5 +479,8 @@ fn many_threads_leave_nothing_open_behind() {
     };
     assert_eq!((counts.leases, counts.opening), (0, 0));
     drop(fixture.pool);
-    assert_eq!(fixture.opener.opened.load(Ordering::SeqCst), fixture.opener.closed.load(Ordering::SeqCst));
+    assert_eq!(
+        fixture.opener.opened.load(Ordering::SeqCst),
+        fixture.opener.closed.load(Ordering::SeqCst)
+    );
 }

@@ -1,15 +1,18 @@
-//! Lists of servers in JSON. A list is parsed to find places in its text; edits are spliced in there, so that comments, order,
-//! spaces and line ends of everything else stay as they are.
+//! Lists of servers in JSON. A list is parsed to find places in its text; edits are spliced in
+//! there, so that comments, order, spaces and line ends of everything else stay as they are.
 
+mod edit;
+
+use edit::{New, apply, span};
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
-use jsonc_parser::common::{Range, Ranged};
+use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{
-    CollectOptions, CommentCollectionStrategy, JsonObject, JsonValue, ParseOptions, parse_to_ast, parse_to_value,
+    CollectOptions, CommentCollectionStrategy, JsonObject, JsonValue, ParseOptions, parse_to_ast,
+    parse_to_value,
 };
 
 use super::ServerEntry;
-use crate::cli::output::json::quoted;
 
 /// The mark that some editors put in front of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -20,16 +23,6 @@ struct Parsed<'a> {
     root: Object<'a>,
     tokens: Vec<TokenAndRange<'a>>,
 }
-
-/// What is to stand in a text.
-enum New {
-    Text(String),
-    Texts(Vec<String>),
-    Members(Vec<(String, New)>),
-}
-
-/// One change of a text: the bytes that go and what comes in their place.
-type Splice = (std::ops::Range<usize>, String);
 
 fn options(relaxed: bool) -> ParseOptions {
     ParseOptions {
@@ -53,10 +46,15 @@ fn parse(text: &str, relaxed: bool) -> Result<Option<Parsed<'_>>, String> {
         return Ok(None);
     }
     let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
-    let parsed = parse_to_ast(body, &collect, &options(relaxed)).map_err(|error| format!("it is not valid JSON: {error}"))?;
+    let parsed = parse_to_ast(body, &collect, &options(relaxed))
+        .map_err(|error| format!("it is not valid JSON: {error}"))?;
     let tokens = parsed.tokens.unwrap_or_default();
     // The parser lets comments behind the value pass in any case.
-    if !relaxed && tokens.iter().any(|token| matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))) {
+    if !relaxed
+        && tokens
+            .iter()
+            .any(|token| matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_)))
+    {
         return Err("it is not valid JSON: it has comments".to_owned());
     }
     match parsed.value {
@@ -65,8 +63,12 @@ fn parse(text: &str, relaxed: bool) -> Result<Option<Parsed<'_>>, String> {
     }
 }
 
-/// The member of a name. A name that stands there twice means the one or the other, depending on who reads.
-fn member<'p, 'a>(object: &'p Object<'a>, name: &str) -> Result<Option<&'p ObjectProp<'a>>, String> {
+/// The member of a name. A name that stands there twice means the one or the other, depending on
+/// who reads.
+fn member<'p, 'a>(
+    object: &'p Object<'a>,
+    name: &str,
+) -> Result<Option<&'p ObjectProp<'a>>, String> {
     let mut found = object.properties.iter().filter(|member| member.name.as_str() == name);
     let first = found.next();
     match found.next() {
@@ -101,12 +103,18 @@ pub(super) fn entries(text: &str, relaxed: bool, path: &[&str]) -> Vec<(String, 
         let Ok(Some(inner)) = object(servers, name) else { return Vec::new() };
         servers = inner;
     }
-    servers.properties.iter().filter_map(|server| Some((server.name.as_str().to_owned(), entry(server)?))).collect()
+    servers
+        .properties
+        .iter()
+        .filter_map(|server| Some((server.name.as_str().to_owned(), entry(server)?)))
+        .collect()
 }
 
 fn entry(server: &ObjectProp<'_>) -> Option<ServerEntry> {
     let Value::Object(members) = &server.value else { return None };
-    let Ok(Some(Value::StringLit(command))) = member(members, "command").map(|found| found.map(|found| &found.value)) else {
+    let Ok(Some(Value::StringLit(command))) =
+        member(members, "command").map(|found| found.map(|found| &found.value))
+    else {
         return None;
     };
     let arguments = match member(members, "args").ok()?.map(|found| &found.value) {
@@ -131,25 +139,33 @@ pub(super) fn has(text: &str, relaxed: bool, section: &str, name: &str) -> bool 
     matches!(object(&parsed.root, section), Ok(Some(servers)) if matches!(member(servers, name), Ok(Some(_))))
 }
 
-/// Whether two texts have the same values everywhere but at this server. A list that is empty is as good as none.
+/// Whether two texts have the same values everywhere but at this server. A list that is empty is as
+/// good as none.
 pub(super) fn agree(one: &str, other: &str, relaxed: bool, section: &str, name: &str) -> bool {
     let rest = |text| rest(text, relaxed, section, name);
     rest(one).is_some() && rest(one) == rest(other)
 }
 
 /// What a text says beside the server: the servers that remain, if any do, apart from all else.
-fn rest<'a>(text: &'a str, relaxed: bool, section: &str, name: &str) -> Option<(JsonObject<'a>, Option<JsonObject<'a>>)> {
+fn rest<'a>(
+    text: &'a str,
+    relaxed: bool,
+    section: &str,
+    name: &str,
+) -> Option<(JsonObject<'a>, Option<JsonObject<'a>>)> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let text = if text.trim().is_empty() { "{}" } else { text };
-    let Ok(Some(JsonValue::Object(mut root))) = parse_to_value(text, &options(relaxed)) else { return None };
+    let Ok(Some(JsonValue::Object(mut root))) = parse_to_value(text, &options(relaxed)) else {
+        return None;
+    };
     let Some(mut servers) = root.take_object(section) else { return Some((root, None)) };
     // The server itself is what may differ.
     drop(servers.take(name));
     Some((root, Some(servers).filter(|servers| !servers.is_empty())))
 }
 
-/// The text with the server in the list. Of an entry that is there already only the program changes, and arguments that would
-/// not start a server.
+/// The text with the server in the list. Of an entry that is there already only the program
+/// changes, and arguments that would not start a server.
 pub(super) fn with(
     text: &str,
     relaxed: bool,
@@ -166,7 +182,10 @@ pub(super) fn with(
     members.push(("args".to_owned(), New::Texts(new.arguments.clone())));
     let Some(parsed) = parse(text, relaxed)? else {
         let servers = New::Members(vec![(name.to_owned(), New::Members(members))]);
-        return Ok(format!("{}\n", New::Members(vec![(section.to_owned(), servers)]).render("", "  ", Some("\n"))));
+        return Ok(format!(
+            "{}\n",
+            New::Members(vec![(section.to_owned(), servers)]).render("", "  ", Some("\n"))
+        ));
     };
     let mark = &text[..text.len() - parsed.text.len()];
     let splices = match object(&parsed.root, section)? {
@@ -177,158 +196,26 @@ pub(super) fn with(
         Some(servers) => match member(servers, name)? {
             None => parsed.insert(servers, name, &New::Members(members)),
             Some(ObjectProp { value: Value::Object(known), .. }) => parsed.correct(known, new)?,
-            Some(other) => vec![(span(other.value.range()), New::Members(members).render("", "", None))],
+            Some(other) => {
+                vec![(span(other.value.range()), New::Members(members).render("", "", None))]
+            }
         },
     };
     Ok(format!("{mark}{}", apply(parsed.text, splices)))
 }
 
 /// The text without the server.
-pub(super) fn without(text: &str, relaxed: bool, section: &str, name: &str) -> Result<String, String> {
+pub(super) fn without(
+    text: &str,
+    relaxed: bool,
+    section: &str,
+    name: &str,
+) -> Result<String, String> {
     let Some(parsed) = parse(text, relaxed)? else { return Ok(text.to_owned()) };
     let Some(servers) = object(&parsed.root, section)? else { return Ok(text.to_owned()) };
     let Some(server) = member(servers, name)? else { return Ok(text.to_owned()) };
     let mark = &text[..text.len() - parsed.text.len()];
     Ok(format!("{mark}{}", apply(parsed.text, parsed.remove(servers, server))))
-}
-
-impl Parsed<'_> {
-    /// The tokens between two places.
-    fn tokens(&self, from: usize, to: usize) -> impl Iterator<Item = &TokenAndRange<'_>> {
-        self.tokens.iter().filter(move |token| token.range.start >= from && token.range.end <= to)
-    }
-
-    fn comma(&self, from: usize, to: usize) -> Option<Range> {
-        self.tokens(from, to).find(|token| matches!(token.token, Token::Comma)).map(|token| token.range)
-    }
-
-    /// A member at the end of an object, written as its neighbours are.
-    fn insert(&self, object: &Object<'_>, name: &str, value: &New) -> Vec<Splice> {
-        let (from, to) = (object.range.start + 1, object.range.end - 1);
-        let after = self.tokens(from, to).map(|token| token.range.end).max().unwrap_or(from);
-        let comma = object.properties.last().and_then(|last| self.comma(last.range.end, to));
-        let newline = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
-        let has_lines = self.text[from..to].contains('\n');
-        let mut splices = Vec::new();
-        if let (Some(last), None) = (object.properties.last(), comma) {
-            splices.push((last.range.end..last.range.end, ",".to_owned()));
-        }
-        let mut text = String::new();
-        if has_lines || object.properties.is_empty() {
-            let outer = self.indentation(object.range.start);
-            let unit = self.unit();
-            let first = object.properties.first().filter(|first| self.starts_line(first.range.start));
-            let inner = first.map_or_else(|| format!("{outer}{unit}"), |first| self.indentation(first.range.start).to_owned());
-            text += &format!("{newline}{inner}{}: {}", quoted(name), value.render(&inner, &unit, Some(newline)));
-            if comma.is_some() {
-                text.push(',');
-            }
-            if !has_lines {
-                text += &format!("{newline}{outer}");
-            }
-        } else {
-            text += &format!(" {}: {}", quoted(name), value.render("", "", None));
-        }
-        splices.push((after..after, text));
-        splices
-    }
-
-    /// Another program, and arguments, in an entry that has perhaps more to say.
-    fn correct(&self, known: &Object<'_>, new: &ServerEntry) -> Result<Vec<Splice>, String> {
-        let mut splices = Vec::new();
-        let command = New::Text(new.command.clone());
-        match member(known, "command")? {
-            Some(found) => splices.push((span(found.value.range()), command.render("", "", None))),
-            None => return Ok(vec![(span(known.range), full(new).render("", "", None))]),
-        }
-        match member(known, "args")? {
-            Some(ObjectProp { value: Value::Array(list), .. }) if arguments_of(list).first() == new.arguments.first() => {}
-            Some(found) => splices.push((span(found.value.range()), New::Texts(new.arguments.clone()).render("", "", None))),
-            None => splices.extend(self.insert(known, "args", &New::Texts(new.arguments.clone()))),
-        }
-        Ok(splices)
-    }
-
-    /// A member goes, with the one comma that goes with it.
-    fn remove(&self, object: &Object<'_>, gone: &ObjectProp<'_>) -> Vec<Splice> {
-        let (from, to) = (object.range.start + 1, object.range.end - 1);
-        let before = self.tokens(from, gone.range.start).map(|token| token.range.end).max().unwrap_or(from);
-        let previous = object.properties.iter().rfind(|other| other.range.end <= gone.range.start);
-        let following = object.properties.iter().find(|other| other.range.start >= gone.range.end);
-        let after = self.comma(gone.range.end, following.map_or(to, |next| next.range.start));
-        let mut splices = vec![(before..after.map_or(gone.range.end, |comma| comma.end), String::new())];
-        if let (Some(previous), None) = (previous, after) {
-            // It was the last one: the comma before it would be one too many.
-            let comma = self.comma(previous.range.end, gone.range.start);
-            splices.extend(comma.filter(|comma| comma.end <= before).map(|comma| (span(comma), String::new())));
-        }
-        if object.properties.len() == 1 && self.text[gone.range.end..to].trim().is_empty() && before == from {
-            splices = vec![(from..to, String::new())];
-        }
-        splices
-    }
-
-    fn line_start(&self, at: usize) -> usize {
-        self.text[..at].rfind('\n').map_or(0, |end| end + 1)
-    }
-
-    fn starts_line(&self, at: usize) -> bool {
-        self.text[self.line_start(at)..at].trim().is_empty()
-    }
-
-    /// The spaces in front of the line that this place is on.
-    fn indentation(&self, at: usize) -> &str {
-        let line = &self.text[self.line_start(at)..];
-        &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
-    }
-
-    /// One step of indentation.
-    fn unit(&self) -> String {
-        let first = self.root.properties.first().filter(|first| self.starts_line(first.range.start));
-        first.map(|first| self.indentation(first.range.start)).filter(|unit| !unit.is_empty()).unwrap_or("  ").to_owned()
-    }
-}
-
-fn full(entry: &ServerEntry) -> New {
-    let command = ("command".to_owned(), New::Text(entry.command.clone()));
-    New::Members(vec![command, ("args".to_owned(), New::Texts(entry.arguments.clone()))])
-}
-
-impl New {
-    /// The text, on lines of its own below a line with this indentation, or on one line.
-    fn render(&self, outer: &str, unit: &str, newline: Option<&str>) -> String {
-        match self {
-            Self::Text(text) => quoted(text),
-            Self::Texts(texts) => format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ")),
-            Self::Members(members) => {
-                let inner = format!("{outer}{unit}");
-                let members =
-                    members.iter().map(|(name, value)| format!("{}: {}", quoted(name), value.render(&inner, unit, newline)));
-                let members: Vec<String> = members.collect();
-                match newline {
-                    Some(newline) => {
-                        format!("{{{newline}{inner}{}{newline}{outer}}}", members.join(&format!(",{newline}{inner}")))
-                    }
-                    None => format!("{{{}}}", members.join(", ")),
-                }
-            }
-        }
-    }
-}
-
-fn span(range: Range) -> std::ops::Range<usize> {
-    range.start..range.end
-}
-
-fn apply(text: &str, mut splices: Vec<Splice>) -> String {
-    // From the end, so that places in front of a change stay where they are, and what goes to one place keeps its order.
-    splices.reverse();
-    splices.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
-    let mut changed = text.to_owned();
-    for (range, new) in splices {
-        changed.replace_range(range, &new);
-    }
-    changed
 }
 
 #[cfg(test)]
@@ -351,7 +238,9 @@ mod tests {
         assert!(agree(text, &changed, true, "s", "n"), "{changed}");
         let back = without(&changed, true, "s", "n").expect("it is valid");
         assert!(!has(&back, true, "s", "n") && agree(text, &back, true, "s", "n"), "{back}");
-        if object(&parse(text, true).expect("it is valid").expect("it is not empty").root, "s").is_ok_and(|list| list.is_some()) {
+        if object(&parse(text, true).expect("it is valid").expect("it is not empty").root, "s")
+            .is_ok_and(|list| list.is_some())
+        {
             assert_eq!(back, text, "what was there is as it was");
         }
     }
@@ -360,24 +249,33 @@ mod tests {
     fn an_entry_is_written_as_its_neighbours_are() {
         check_both(
             "{\n  \"s\": {\n    \"a\": {\"command\":   \"a\"}\n  }\n}\n",
-            "{\n  \"s\": {\n    \"a\": {\"command\":   \"a\"},\n    \"n\": {\n      \"command\": \"/bin/x\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n",
+            "{\n  \"s\": {\n    \"a\": {\"command\":   \"a\"},\n    \"n\": {\n      \
+             \"command\": \"/bin/x\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n",
         );
-        check_both(r#"{"s":{"a":1},"t":2}"#, r#"{"s":{"a":1, "n": {"command": "/bin/x", "args": ["mcp"]}},"t":2}"#);
+        check_both(
+            r#"{"s":{"a":1},"t":2}"#,
+            r#"{"s":{"a":1, "n": {"command": "/bin/x", "args": ["mcp"]}},"t":2}"#,
+        );
         check_both(
             "{\r\n\t\"s\": {},\r\n\t\"t\": [ 1,2 ]\r\n}",
-            "{\r\n\t\"s\": {\r\n\t\t\"n\": {\r\n\t\t\t\"command\": \"/bin/x\",\r\n\t\t\t\"args\": [\"mcp\"]\r\n\t\t}\r\n\t},\r\n\t\"t\": [ 1,2 ]\r\n}",
+            "{\r\n\t\"s\": {\r\n\t\t\"n\": {\r\n\t\t\t\"command\": \"/bin/x\",\r\n\
+             \t\t\t\"args\": [\"mcp\"]\r\n\t\t}\r\n\t},\r\n\t\"t\": [ 1,2 ]\r\n}",
         );
     }
 
     #[test]
     fn comments_and_closing_commas_stay() {
         check_both(
-            "// top\n{\n  \"s\": {\n    \"a\": 1, // of a\n    /* end */\n  }, /* after */\n}\n// bottom",
-            "// top\n{\n  \"s\": {\n    \"a\": 1, // of a\n    /* end */\n    \"n\": {\n      \"command\": \"/bin/x\",\n      \"args\": [\"mcp\"]\n    },\n  }, /* after */\n}\n// bottom",
+            "// top\n{\n  \"s\": {\n    \"a\": 1, // of a\n    /* end */\n  }, /* after */\n}\n\
+             // bottom",
+            "// top\n{\n  \"s\": {\n    \"a\": 1, // of a\n    /* end */\n    \"n\": {\n      \
+             \"command\": \"/bin/x\",\n      \"args\": [\"mcp\"]\n    },\n  }, /* after */\n}\n\
+             // bottom",
         );
         check_both(
             "{\n  \"s\": {\n    \"a\": 1 // , of a\n  }\n}",
-            "{\n  \"s\": {\n    \"a\": 1, // , of a\n    \"n\": {\n      \"command\": \"/bin/x\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}",
+            "{\n  \"s\": {\n    \"a\": 1, // , of a\n    \"n\": {\n      \
+             \"command\": \"/bin/x\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}",
         );
     }
 
@@ -385,13 +283,15 @@ mod tests {
     fn a_list_that_is_missing_is_made() {
         check_both(
             "\u{feff}{\n    \"theme\": \"dark\"\n}\n",
-            "\u{feff}{\n    \"theme\": \"dark\",\n    \"s\": {\n        \"n\": {\n            \"command\": \"/bin/x\",\n            \"args\": [\"mcp\"]\n        }\n    }\n}\n",
+            "\u{feff}{\n    \"theme\": \"dark\",\n    \"s\": {\n        \"n\": {\n            \
+             \"command\": \"/bin/x\",\n            \"args\": [\"mcp\"]\n        }\n    }\n}\n",
         );
         let fresh = insert("");
         assert_eq!(fresh, insert(" \n"));
         assert_eq!(
             fresh,
-            "{\n  \"s\": {\n    \"n\": {\n      \"command\": \"/bin/x\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n"
+            "{\n  \"s\": {\n    \"n\": {\n      \"command\": \"/bin/x\",\n      \
+             \"args\": [\"mcp\"]\n    }\n  }\n}\n"
         );
         assert!(agree("", &fresh, true, "s", "n"));
         assert_eq!(without(&fresh, true, "s", "n").as_deref(), Ok("{\n  \"s\": {}\n}\n"));
@@ -399,8 +299,12 @@ mod tests {
 
     #[test]
     fn an_entry_from_the_middle_takes_its_comma_along() {
-        let text = "{\"s\": {\n  \"a\": 1, // of a\n  \"n\": {\"command\": \"c\"}, // of n\n  \"z\": 2\n}}";
-        assert_eq!(without(text, true, "s", "n").as_deref(), Ok("{\"s\": {\n  \"a\": 1, // of a // of n\n  \"z\": 2\n}}"));
+        let text = "{\"s\": {\n  \"a\": 1, // of a\n  \"n\": {\"command\": \"c\"}, // of n\n  \
+                    \"z\": 2\n}}";
+        assert_eq!(
+            without(text, true, "s", "n").as_deref(),
+            Ok("{\"s\": {\n  \"a\": 1, // of a // of n\n  \"z\": 2\n}}")
+        );
         let first = "{\"s\": {\"n\": {}, \"z\": 2}}";
         assert_eq!(without(first, true, "s", "n").as_deref(), Ok("{\"s\": { \"z\": 2}}"));
         assert_eq!(without("{}", true, "s", "n").as_deref(), Ok("{}"));
@@ -408,15 +312,20 @@ mod tests {
 
     #[test]
     fn of_a_known_entry_only_what_is_wrong_changes() {
-        let known = "{\"s\": {\"n\": {\"env\": {\"A\": \"b\"}, \"command\": \"old\", \"args\": [\"mcp\", \"--log\", \"x\"]}}}";
+        let known = "{\"s\": {\"n\": {\"env\": {\"A\": \"b\"}, \"command\": \"old\", \"args\": \
+                     [\"mcp\", \"--log\", \"x\"]}}}";
         assert_eq!(insert(known), known.replace("old", "/bin/x"));
-        let other = known.replace("\"mcp\", \"--log\", \"x\"", "\"serve\"").replace("old", "/bin/x");
+        let other =
+            known.replace("\"mcp\", \"--log\", \"x\"", "\"serve\"").replace("old", "/bin/x");
         assert_eq!(insert(&other), other.replace("serve", "mcp"));
         assert_eq!(
             insert("{\"s\": {\"n\": {\"url\": \"http\"}}}"),
             "{\"s\": {\"n\": {\"command\": \"/bin/x\", \"args\": [\"mcp\"]}}}"
         );
-        assert_eq!(insert("{\"s\": {\"n\": null}}"), "{\"s\": {\"n\": {\"command\": \"/bin/x\", \"args\": [\"mcp\"]}}}");
+        assert_eq!(
+            insert("{\"s\": {\"n\": null}}"),
+            "{\"s\": {\"n\": {\"command\": \"/bin/x\", \"args\": [\"mcp\"]}}}"
+        );
     }
 
     #[test]
@@ -437,6 +346,8 @@ mod tests {
             assert!(check(text, relaxed, "s").is_err(), "{text}");
         }
         assert_eq!(check("{\"s\": {\"a\": {}, \"b\": 1}} // c", true, "s"), Ok(()));
-        assert!(!agree("{\"a\": 1}", "{\"a\": 2}", true, "s", "n") && !agree("{", "{", true, "s", "n"));
+        assert!(
+            !agree("{\"a\": 1}", "{\"a\": 2}", true, "s", "n") && !agree("{", "{", true, "s", "n")
+        );
     }
 }

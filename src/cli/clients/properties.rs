@@ -1,5 +1,6 @@
-//! Properties of every client's list, for texts as people write them and for what random changes make of those: the corpus beside this
-//! file is where they begin. `PROPTEST_CASES` says how many are tried; what was found once is kept in `proptest-regressions`.
+//! Properties of every client's list, for texts as people write them and for what random changes
+//! make of those: the corpus beside this file is where they begin. `PROPTEST_CASES` says how many
+//! are tried; what was found once is kept in `proptest-regressions`.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -67,11 +68,13 @@ fn changed(text: &str, changes: &[Change]) -> String {
 
 fn texts() -> impl Strategy<Value = String> {
     let change = (any::<Index>(), 0..4_usize, select(&PIECES[..]));
-    (select(&CORPUS[..]), proptest::collection::vec(change, 0..6)).prop_map(|(text, changes)| changed(text, &changes))
+    (select(&CORPUS[..]), proptest::collection::vec(change, 0..6))
+        .prop_map(|(text, changes)| changed(text, &changes))
 }
 
 fn entries() -> impl Strategy<Value = ServerEntry> {
-    "[ -~\u{e9}\n\t]{1,12}".prop_map(|command| ServerEntry { command, arguments: vec!["mcp".to_owned()] })
+    "[ -~\u{e9}\n\t]{1,12}"
+        .prop_map(|command| ServerEntry { command, arguments: vec!["mcp".to_owned()] })
 }
 
 fn check(client: &Client, text: &str, entry: &ServerEntry) -> Result<(), TestCaseError> {
@@ -86,14 +89,23 @@ fn check(client: &Client, text: &str, entry: &ServerEntry) -> Result<(), TestCas
     let Ok(after) = after else { return Ok(()) };
     let found = after.entry();
     prop_assert_eq!(found.as_ref().map(|found| &found.command), Some(&entry.command), "{:?}", with);
-    prop_assert_eq!(found.as_ref().and_then(|found| found.arguments.first()), entry.arguments.first(), "{:?}", with);
+    prop_assert_eq!(
+        found.as_ref().and_then(|found| found.arguments.first()),
+        entry.arguments.first(),
+        "{:?}",
+        with
+    );
     prop_assert!(after.agrees_with(&list), "{}: something else has changed: {with:?}", client.word);
     prop_assert_eq!(after.with(entry), Ok(with.clone()), "a second time changes nothing");
     let without = after.without();
     prop_assert!(without.is_ok(), "{}: {without:?}", client.word);
     let without = without.unwrap_or_default();
     let back = client.list(&without);
-    prop_assert!(back.as_ref().is_ok_and(|back| !back.has() && back.agrees_with(&list)), "{}: {without:?}", client.word);
+    prop_assert!(
+        back.as_ref().is_ok_and(|back| !back.has() && back.agrees_with(&list)),
+        "{}: {without:?}",
+        client.word
+    );
     Ok(())
 }
 

@@ -1,4 +1,5 @@
-//! Lists of servers in TOML, edited as documents: comments, order and spaces of everything else stay as they are.
+//! Lists of servers in TOML, edited as documents: comments, order and spaces of everything else
+//! stay as they are.
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
@@ -14,9 +15,11 @@ fn parse(text: &str) -> Result<(DocumentMut, bool), String> {
     if plain.contains('\r') {
         return Err("its lines end in different ways".to_owned());
     }
-    let document: DocumentMut = plain.parse().map_err(|error| format!("it is not valid TOML: {error}"))?;
+    let document: DocumentMut =
+        plain.parse().map_err(|error| format!("it is not valid TOML: {error}"))?;
     let written = document.to_string();
-    if written.strip_suffix('\n').unwrap_or(&written) != plain.strip_suffix('\n').unwrap_or(&plain) {
+    if written.strip_suffix('\n').unwrap_or(&written) != plain.strip_suffix('\n').unwrap_or(&plain)
+    {
         return Err("it could not be written back as it is".to_owned());
     }
     Ok((document, pairs > 0))
@@ -35,7 +38,9 @@ fn servers<'d>(document: &'d DocumentMut, section: &str) -> Option<&'d dyn Table
 pub(super) fn check(text: &str, section: &str) -> Result<(), String> {
     let (document, _) = parse(text)?;
     match document.get(section) {
-        Some(found) if found.as_table_like().is_none() => Err(format!("its key {section:?} is not a table")),
+        Some(found) if found.as_table_like().is_none() => {
+            Err(format!("its key {section:?} is not a table"))
+        }
         _ => Ok(()),
     }
 }
@@ -43,23 +48,36 @@ pub(super) fn check(text: &str, section: &str) -> Result<(), String> {
 /// The servers that are programs.
 pub(super) fn entries(text: &str, section: &str) -> Vec<(String, ServerEntry)> {
     let Ok((document, _)) = parse(text) else { return Vec::new() };
-    let servers = servers(&document, section).map(|servers| servers.iter().collect::<Vec<_>>()).unwrap_or_default();
-    servers.into_iter().filter_map(|(name, server)| Some((name.to_owned(), entry(server.as_table_like()?)?))).collect()
+    let servers = servers(&document, section)
+        .map(|servers| servers.iter().collect::<Vec<_>>())
+        .unwrap_or_default();
+    servers
+        .into_iter()
+        .filter_map(|(name, server)| Some((name.to_owned(), entry(server.as_table_like()?)?)))
+        .collect()
 }
 
 fn entry(server: &dyn TableLike) -> Option<ServerEntry> {
     let command = server.get("command")?.as_str()?.to_owned();
     let arguments = server.get("args").and_then(Item::as_array);
-    let text = |argument: &toml_edit::Value| argument.as_str().map_or_else(|| argument.to_string(), str::to_owned);
-    Some(ServerEntry { command, arguments: arguments.map(|all| all.iter().map(text).collect()).unwrap_or_default() })
+    let text = |argument: &toml_edit::Value| {
+        argument.as_str().map_or_else(|| argument.to_string(), str::to_owned)
+    };
+    Some(ServerEntry {
+        command,
+        arguments: arguments.map(|all| all.iter().map(text).collect()).unwrap_or_default(),
+    })
 }
 
 /// Whether there is a server of this name, of whatever kind.
 pub(super) fn has(text: &str, section: &str, name: &str) -> bool {
-    parse(text).is_ok_and(|(document, _)| servers(&document, section).is_some_and(|servers| servers.contains_key(name)))
+    parse(text).is_ok_and(|(document, _)| {
+        servers(&document, section).is_some_and(|servers| servers.contains_key(name))
+    })
 }
 
-/// Whether two texts have the same values everywhere but at this server. A list that is empty is as good as none.
+/// Whether two texts have the same values everywhere but at this server. A list that is empty is as
+/// good as none.
 pub(super) fn agree(one: &str, other: &str, section: &str, name: &str) -> bool {
     let rest = |text: &str| {
         let mut root: toml::Table = text.parse().ok()?;
@@ -74,9 +92,14 @@ pub(super) fn agree(one: &str, other: &str, section: &str, name: &str) -> bool {
     rest(one).is_some() && rest(one) == rest(other)
 }
 
-/// The text with the server in the list. Of an entry that is there already only the program changes, and arguments that would
-/// not start a server.
-pub(super) fn with(text: &str, section: &str, name: &str, new: &ServerEntry) -> Result<String, String> {
+/// The text with the server in the list. Of an entry that is there already only the program
+/// changes, and arguments that would not start a server.
+pub(super) fn with(
+    text: &str,
+    section: &str,
+    name: &str,
+    new: &ServerEntry,
+) -> Result<String, String> {
     let (mut document, pairs) = parse(text)?;
     let is_first = document.as_table().is_empty() && text.trim().is_empty();
     let list = document.entry(section).or_insert_with(|| {
@@ -85,12 +108,14 @@ pub(super) fn with(text: &str, section: &str, name: &str, new: &ServerEntry) -> 
         Item::Table(list)
     });
     let is_inline = list.is_inline_table();
-    let list = list.as_table_like_mut().ok_or_else(|| format!("its key {section:?} is not a table"))?;
+    let list =
+        list.as_table_like_mut().ok_or_else(|| format!("its key {section:?} is not a table"))?;
     let arguments: Array = new.arguments.iter().map(String::as_str).collect();
     match list.get_mut(name).and_then(Item::as_table_like_mut) {
         Some(known) if known.contains_key("command") => {
             set(known, "command", new.command.as_str().into());
-            let is_right = entry(known).is_some_and(|known| known.arguments.first() == new.arguments.first());
+            let is_right =
+                entry(known).is_some_and(|known| known.arguments.first() == new.arguments.first());
             if !is_right {
                 set(known, "args", arguments.into());
             }
@@ -133,7 +158,11 @@ pub(super) fn without(text: &str, section: &str, name: &str) -> Result<String, S
     }
     let text_without = finish(&document, pairs);
     let ends_open = !text.is_empty() && !text.ends_with('\n');
-    Ok(if ends_open { text_without.trim_end_matches(['\r', '\n']).to_owned() } else { text_without })
+    Ok(if ends_open {
+        text_without.trim_end_matches(['\r', '\n']).to_owned()
+    } else {
+        text_without
+    })
 }
 
 #[cfg(test)]
@@ -157,17 +186,28 @@ mod tests {
         check_both("", "[s.n]\ncommand = \"/bin/x\"\nargs = [\"mcp\"]\n");
         check_both(
             "# mine\nmodel=\"m\"   # c\n\n[s.a]\ncommand=\"a\" # d\n",
-            "# mine\nmodel=\"m\"   # c\n\n[s.a]\ncommand=\"a\" # d\n\n[s.n]\ncommand = \"/bin/x\"\nargs = [\"mcp\"]\n",
+            "# mine\nmodel=\"m\"   # c\n\n[s.a]\ncommand=\"a\" # d\n\n[s.n]\ncommand = \"/bin/x\"\n\
+             args = [\"mcp\"]\n",
         );
-        check_both("a = 1\r\n", "a = 1\r\n\r\n[s.n]\r\ncommand = \"/bin/x\"\r\nargs = [\"mcp\"]\r\n");
+        check_both(
+            "a = 1\r\n",
+            "a = 1\r\n\r\n[s.n]\r\ncommand = \"/bin/x\"\r\nargs = [\"mcp\"]\r\n",
+        );
         assert_eq!(without("a = 1", "s", "n").as_deref(), Ok("a = 1"));
-        check_both("s = { a = {} }\n", "s = { a = {} , n = { command = \"/bin/x\", args = [\"mcp\"] } }\n");
+        check_both(
+            "s = { a = {} }\n",
+            "s = { a = {} , n = { command = \"/bin/x\", args = [\"mcp\"] } }\n",
+        );
     }
 
     #[test]
     fn of_a_known_entry_only_what_is_wrong_changes() {
-        let known = "[s.n]\ncommand = \"old\" # c\nargs = [ \"mcp\", \"--log\", \"x\" ]\nenv = { A = \"b\" }\n";
-        assert_eq!(with(known, "s", "n", &new()).as_deref(), Ok(known.replace("old", "/bin/x").as_str()));
+        let known = "[s.n]\ncommand = \"old\" # c\nargs = [ \"mcp\", \"--log\", \"x\" ]\n\
+                     env = { A = \"b\" }\n";
+        assert_eq!(
+            with(known, "s", "n", &new()).as_deref(),
+            Ok(known.replace("old", "/bin/x").as_str())
+        );
         let other = known.replace("[ \"mcp\", \"--log\", \"x\" ]", "[\"serve\"]");
         assert_eq!(
             with(&other, "s", "n", &new()).as_deref(),
@@ -181,7 +221,9 @@ mod tests {
             assert!(check(text, "s").is_err(), "{text:?}");
         }
         assert_eq!(check("[s.a]\nx = 1", "s"), Ok(()));
-        assert!(has("[s.n]\nurl = \"x\"", "s", "n") && entries("[s.n]\nurl = \"x\"", "s").is_empty());
+        assert!(
+            has("[s.n]\nurl = \"x\"", "s", "n") && entries("[s.n]\nurl = \"x\"", "s").is_empty()
+        );
         assert!(!agree("a = 1", "a = 2", "s", "n") && agree("[s]\n", "", "s", "n"));
     }
 }

@@ -1,7 +1,9 @@
-//! The lists of clients that name this program: whether what they would start is there, can be started and is this version.
+//! The lists of clients that name this program: whether what they would start is there, can be
+//! started and is this version.
 //!
-//! A project's list belongs to whoever wrote the repository, and nobody has said that they are trusted: what it names is compared
-//! with this program and never started. Nor is a program in the repository, whichever list names it.
+//! A project's list belongs to whoever wrote the repository, and nobody has said that they are
+//! trusted: what it names is compared with this program and never started. Nor is a program in the
+//! repository, whichever list names it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -37,12 +39,21 @@ pub(super) fn all(user: &User, root: Option<&Path>) -> Vec<Finding> {
     findings
 }
 
-fn file(client: &Client, scope: Scope, path: &Path, user: &User, root: Option<&Path>) -> Vec<Finding> {
+fn file(
+    client: &Client,
+    scope: Scope,
+    path: &Path,
+    user: &User,
+    root: Option<&Path>,
+) -> Vec<Finding> {
     let shown = path.display();
     if let (Scope::Project, Some(root)) = (scope, root)
         && let Some(target) = clients::outside(path, root)
     {
-        let text = format!("{shown} leads out of the repository, to {}; it was not read", target.display());
+        let text = format!(
+            "{shown} leads out of the repository, to {}; it was not read",
+            target.display()
+        );
         return vec![Finding::problem(client.word, text, "put a file in the place of the link")];
     }
     let text = match clients::read(path) {
@@ -85,11 +96,17 @@ fn checked(
     let mend = format!("`cograph install {} --scope {}`", client.word, scope.word());
     let problem = |why: &str| Finding::problem(client.word, format!("{what} {why}"), mend.clone());
     if entry.command.contains("${") {
-        return Finding::note(client.word, format!("{what} has a variable, which only the client knows"), "");
+        return Finding::note(
+            client.word,
+            format!("{what} has a variable, which only the client knows"),
+            "",
+        );
     }
     let has_directory = entry.command.contains('/');
     if has_directory && !Path::new(&entry.command).is_absolute() {
-        return problem("is relative: it would start whatever lies there in the directory of the client");
+        return problem(
+            "is relative: it would start whatever lies there in the directory of the client",
+        );
     }
     let Some(program) = user.program(&entry.command) else {
         let given = PathBuf::from(&entry.command);
@@ -103,7 +120,12 @@ fn checked(
         return problem("is not started as a server: its first argument must be `mcp`");
     }
     let own = user.own_program().and_then(|own| own.canonicalize()).ok();
-    let good = || Finding::good(client.word, format!("{what} as {name:?}, version {}", env!("CARGO_PKG_VERSION")));
+    let good = || {
+        Finding::good(
+            client.word,
+            format!("{what} as {name:?}, version {}", env!("CARGO_PKG_VERSION")),
+        )
+    };
     let program = match program.canonicalize() {
         Ok(program) => program,
         Err(error) => return problem(&format!("cannot be followed: {error}")),
@@ -112,20 +134,30 @@ fn checked(
         return good();
     }
     if root.is_some_and(|root| program.starts_with(root)) {
-        return problem("lies in the repository, which does not decide what this user runs; it was not started");
+        return problem(
+            "lies in the repository, which does not decide what this user runs; it was not started",
+        );
     }
     if scope == Scope::Project {
         // The search path is the user's, so that a bare name is no choice of the repository's.
         return match has_directory {
-            false if entry.command == NAME => {
-                Finding::good(client.word, format!("{what} as {name:?}, which is {} here", program.display()))
-            }
-            _ => problem("is not this program; it was not started, because the file belongs to the repository"),
+            false if entry.command == NAME => Finding::good(
+                client.word,
+                format!("{what} as {name:?}, which is {} here", program.display()),
+            ),
+            _ => problem(
+                "is not this program; it was not started, because the file belongs to the \
+                 repository",
+            ),
         };
     }
     match version(&program) {
         Ok(version) if version == env!("CARGO_PKG_VERSION") => good(),
-        Ok(version) => problem(&format!("is version {}, this is {}", version.escape_debug(), env!("CARGO_PKG_VERSION"))),
+        Ok(version) => problem(&format!(
+            "is version {}, this is {}",
+            version.escape_debug(),
+            env!("CARGO_PKG_VERSION")
+        )),
         Err(why) => problem(&why),
     }
 }
@@ -134,15 +166,23 @@ fn checked(
 fn version(program: &Path) -> Result<String, String> {
     let mut command = Command::new(program);
     command.arg("--version");
-    let ran = run_command(command, VERSION_PATIENCE).map_err(|error| format!("cannot be started: {error}"))?;
+    let ran = run_command(command, VERSION_PATIENCE)
+        .map_err(|error| format!("cannot be started: {error}"))?;
     match ran.ended {
         Some(Ended::Itself(status)) if status.success() => {}
         Some(Ended::Itself(status)) => return Err(format!("does not say its version: {status}")),
-        _ => return Err(format!("did not say its version within {} s, and was ended", VERSION_PATIENCE.as_secs())),
+        _ => {
+            return Err(format!(
+                "did not say its version within {} s, and was ended",
+                VERSION_PATIENCE.as_secs()
+            ));
+        }
     }
     let said = ran.output.trim();
     let version = said.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(' '));
-    version.map(str::to_owned).ok_or_else(|| format!("is another program: asked for its version it says {:?}", first_line(said)))
+    version.map(str::to_owned).ok_or_else(|| {
+        format!("is another program: asked for its version it says {:?}", first_line(said))
+    })
 }
 
 fn first_line(text: &str) -> String {

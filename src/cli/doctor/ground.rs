@@ -33,11 +33,12 @@ pub(super) fn all(config: &Config, repository: &Repository, patience: Duration) 
 fn within<T>(time: Duration, work: impl FnOnce(&CancelToken) -> T) -> T {
     let (token, done) = (CancelToken::new(), CancelToken::new());
     std::thread::scope(|scope| {
-        let timer = std::thread::Builder::new().name("timer".to_owned()).spawn_scoped(scope, || {
-            if !done.wait(time) {
-                token.cancel();
-            }
-        });
+        let timer =
+            std::thread::Builder::new().name("timer".to_owned()).spawn_scoped(scope, || {
+                if !done.wait(time) {
+                    token.cancel();
+                }
+            });
         let result = work(&token);
         done.cancel();
         // Without a timer the work took as long as it took.
@@ -51,21 +52,42 @@ fn cache(config: &Config, directory: &Path) -> Finding {
     let shown = directory.display();
     let mend = "make it writable for this user, or set COGRAPH_CACHE_DIR to a directory that is";
     if let Err(error) = check_owner(directory) {
-        return Finding::problem(area, error.to_string(), "set COGRAPH_CACHE_DIR to a directory of this user's");
+        return Finding::problem(
+            area,
+            error.to_string(),
+            "set COGRAPH_CACHE_DIR to a directory of this user's",
+        );
     }
     if let Err(why) = try_writing(directory) {
         return Finding::problem(area, format!("{shown} cannot be written: {why}"), mend);
     }
     let existing = directory.ancestors().find(|path| path.is_dir()).unwrap_or(directory);
-    let free = statvfs(existing).map(|found| found.f_bavail.saturating_mul(found.f_frsize)).unwrap_or(u64::MAX);
+    let free = statvfs(existing)
+        .map(|found| found.f_bavail.saturating_mul(found.f_frsize))
+        .unwrap_or(u64::MAX);
     let taken = bytes_taken(directory).unwrap_or_default();
-    let text = format!("{shown}: {} taken of {}, {} free", bytes(taken), bytes(config.limits.cache_bytes), bytes(free));
+    let text = format!(
+        "{shown}: {} taken of {}, {} free",
+        bytes(taken),
+        bytes(config.limits.cache_bytes),
+        bytes(free)
+    );
     let remote = source::remote_kind(existing);
     let finding = if let Some(kind) = remote {
-        let text = format!("{text}; it is on {kind}, where two machines that write the same index can damage it");
-        Finding::note(area, text, "set COGRAPH_CACHE_DIR to a directory of this machine, or use it from one machine only")
+        let text = format!(
+            "{text}; it is on {kind}, where two machines that write the same index can damage it"
+        );
+        Finding::note(
+            area,
+            text,
+            "set COGRAPH_CACHE_DIR to a directory of this machine, or use it from one machine only",
+        )
     } else if free < LITTLE_ROOM {
-        Finding::problem(area, text, "make room on the device, or set COGRAPH_CACHE_DIR to another one")
+        Finding::problem(
+            area,
+            text,
+            "make room on the device, or set COGRAPH_CACHE_DIR to another one",
+        )
     } else {
         Finding::good(area, text)
     };
@@ -79,7 +101,8 @@ fn try_writing(directory: &Path) -> Result<(), String> {
         if !above.is_dir() {
             return Err(format!("{} is not a directory", above.display()));
         }
-        return access(above, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| format!("{}: {error}", above.display()));
+        return access(above, Access::WRITE_OK | Access::EXEC_OK)
+            .map_err(|error| format!("{}: {error}", above.display()));
     }
     let trial = directory.join(format!(".doctor-{}", std::process::id()));
     File::create(&trial).map_err(|error| error.to_string())?;
@@ -122,7 +145,11 @@ fn store(config: &Config, location: &Location, patience: Duration) -> Finding {
     let finding = if meta.fingerprint == index::fingerprint(&config.limits) {
         Finding::good(area, text)
     } else {
-        Finding::note(area, format!("{text}, which are not those of this program"), "the next question builds it again")
+        Finding::note(
+            area,
+            format!("{text}, which are not those of this program"),
+            "the next question builds it again",
+        )
     };
     finding.with("generation", identity.generation).with("store_bytes", store.bytes())
 }
@@ -141,25 +168,35 @@ fn watches(config: &Config, root: &Path, patience: Duration) -> Finding {
     let limit = system_limit("max_user_watches").map_or("unknown".to_owned(), grouped);
     match within(patience, |token| Watch::start(root, config.limits.threads, token)) {
         Ok(watch) => {
-            let text = format!("{} directories are watched; the system allows {limit}", grouped(watch.directories() as u64));
+            let text = format!(
+                "{} directories are watched; the system allows {limit}",
+                grouped(watch.directories() as u64)
+            );
             Finding::good(area, text).with("directories", watch.directories() as u64)
         }
         Err(error @ WatchError::Limit { .. }) => Finding::problem(
             area,
-            format!("{error}; every question looks at all files instead; the system allows {limit}"),
-            "raise it: sysctl fs.inotify.max_user_watches=1048576 fs.inotify.max_user_instances=1024",
+            format!(
+                "{error}; every question looks at all files instead; the system allows {limit}"
+            ),
+            "raise it: sysctl fs.inotify.max_user_watches=1048576 \
+             fs.inotify.max_user_instances=1024",
         ),
         Err(error) => Finding::problem(
             area,
             format!("{error}; every question looks at all files instead"),
-            "nothing, if the file system cannot be watched; questions take longer in large repositories",
+            "nothing, if the file system cannot be watched; questions take longer in large \
+             repositories",
         ),
     }
 }
 
 /// A limit of the system on watches.
 fn system_limit(name: &str) -> Option<u64> {
-    #[expect(clippy::disallowed_methods, reason = "reads a number of the system, not a repository's source")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "reads a number of the system, not a repository's source"
+    )]
     let text = std::fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?;
     text.trim().parse().ok()
 }

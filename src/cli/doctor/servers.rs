@@ -20,7 +20,13 @@ pub(super) fn own(root: &Path, patience: Duration) -> Finding {
     let area = "server";
     let program = match running_program() {
         Ok(program) => program,
-        Err(error) => return Finding::problem(area, format!("this program cannot be found: {error}"), "install it anew"),
+        Err(error) => {
+            return Finding::problem(
+                area,
+                format!("this program cannot be found: {error}"),
+                "install it anew",
+            );
+        }
     };
     let mut command = Command::new(program);
     command.arg("mcp").current_dir(root);
@@ -36,7 +42,9 @@ pub(super) fn upstream(user: &User, patience: Duration) -> Vec<Finding> {
     match upstreams(&path) {
         Ok(None) => Vec::new(),
         Ok(Some(named)) => match mcp::checked(named) {
-            Ok(upstreams) => upstreams.all().map(|(name, target)| one(name, target, patience)).collect(),
+            Ok(upstreams) => {
+                upstreams.all().map(|(name, target)| one(name, target, patience)).collect()
+            }
             Err(why) => vec![Finding::problem(area, format!("{shown}: {why}"), mend)],
         },
         Err(error) => vec![Finding::problem(area, error.to_string(), mend)],
@@ -53,13 +61,18 @@ fn one(name: &Name, target: &Target, patience: Duration) -> Finding {
         return told(&area, probe(command, patience));
     }
     let (sender, examined) = sync_channel(1);
-    let (given, ended) = (target.clone(), format!("{target} gave no answer within {} s", patience.as_secs()));
+    let (given, ended) =
+        (target.clone(), format!("{target} gave no answer within {} s", patience.as_secs()));
     // One that never answers is left alone: it ends with this process.
     let examiner = std::thread::Builder::new().name("examiner".to_owned()).spawn(move || {
         let _ = sender.send(examine(given));
     });
     if let Err(error) = examiner {
-        return Finding::problem(&area, format!("no thread to look with: {error}"), "look at the load of the machine");
+        return Finding::problem(
+            &area,
+            format!("no thread to look with: {error}"),
+            "look at the load of the machine",
+        );
     }
     let hint = "start it with `cograph serve`, or correct its entry in upstreams.toml";
     match examined.recv_timeout(patience) {
@@ -72,7 +85,9 @@ fn one(name: &Name, target: &Target, patience: Duration) -> Finding {
             );
             let finding = match listing.incomplete {
                 None => Finding::good(&area, text),
-                Some(why) => Finding::problem(&area, format!("{text}; the list is incomplete: {why}"), hint),
+                Some(why) => {
+                    Finding::problem(&area, format!("{text}; the list is incomplete: {why}"), hint)
+                }
             };
             finding
                 .with("initialize_ms", attached.as_millis() as u64)
@@ -92,9 +107,19 @@ fn told(area: &str, seen: Result<Probe, ProbeError>) -> Finding {
             return Finding::problem(area, error.to_string(), "check the path and its permissions");
         }
         Err(error @ ProbeError::Silent { .. }) => {
-            return Finding::problem(area, error.to_string(), "start it by hand with `--log stderr --log-level debug`");
+            return Finding::problem(
+                area,
+                error.to_string(),
+                "start it by hand with `--log stderr --log-level debug`",
+            );
         }
-        Err(error) => return Finding::problem(area, error.to_string(), "start it by hand to see what it says"),
+        Err(error) => {
+            return Finding::problem(
+                area,
+                error.to_string(),
+                "start it by hand to see what it says",
+            );
+        }
     };
     let milliseconds = |time: Duration| time.as_millis() as u64;
     let more = if probe.has_more { " on the first page" } else { "" };
@@ -109,9 +134,17 @@ fn told(area: &str, seen: Result<Probe, ProbeError>) -> Finding {
     let finding = if probe.tools == 0 {
         Finding::problem(area, text, "without tools it is of no use to a client")
     } else if probe.tools_list > TOO_LONG {
-        Finding::problem(area, text, "clients give up waiting for the list after 5 s: look at the load of the machine")
+        Finding::problem(
+            area,
+            text,
+            "clients give up waiting for the list after 5 s: look at the load of the machine",
+        )
     } else if !matches!(probe.ended, Some(Ended::Itself(_))) {
-        Finding::problem(area, format!("{text}; it does not end with its input"), "processes will be left behind: report it")
+        Finding::problem(
+            area,
+            format!("{text}; it does not end with its input"),
+            "processes will be left behind: report it",
+        )
     } else if probe.tools_list > PROMPT {
         Finding::note(area, text, "more than a second: the machine is busy or the disk is slow")
     } else {

@@ -1,7 +1,8 @@
-//! A file that belongs to another program: read, kept a copy of, and replaced in one step. Knows nothing of what is in it.
+//! A file that belongs to another program: read, kept a copy of, and replaced in one step. Knows
+//! nothing of what is in it.
 //!
-//! The name of a copy ends in the hash of what the file became. While the file still is that, the copy is what was there before
-//! and can be put back as a whole.
+//! The name of a copy ends in the hash of what the file became. While the file still is that, the
+//! copy is what was there before and can be put back as a whole.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -62,7 +63,8 @@ impl ConfigFile {
         self.text.is_some()
     }
 
-    /// Keeps a copy for the time when the file says `changed`. Gives its path; none if there is nothing to keep.
+    /// Keeps a copy for the time when the file says `changed`. Gives its path; none if there is
+    /// nothing to keep.
     pub(super) fn keep(&self, changed: &str) -> Result<Option<PathBuf>, Stop> {
         let Some(text) = &self.text else { return Ok(None) };
         contained(&self.path, self.within.as_deref())?;
@@ -112,7 +114,8 @@ impl ConfigFile {
         if let Some(directory) = target.parent() {
             fs::create_dir_all(directory)?;
         }
-        let temporary = target.with_file_name(beside(target, &format!(".{}.tmp", std::process::id())));
+        let temporary =
+            target.with_file_name(beside(target, &format!(".{}.tmp", std::process::id())));
         // One that is there is left over from a process that had our number and is gone.
         let _ = fs::remove_file(&temporary);
         let written = File::create_new(&temporary).and_then(|mut file| {
@@ -131,12 +134,17 @@ impl ConfigFile {
     }
 }
 
-/// Fails if a path leads out of a directory: what is in a repository decides nothing about files elsewhere.
+/// Fails if a path leads out of a directory: what is in a repository decides nothing about files
+/// elsewhere.
 fn contained(path: &Path, within: Option<&Path>) -> Result<(), Stop> {
-    let Some(target) = within.and_then(|within| clients::outside(path, within)) else { return Ok(()) };
+    let Some(target) = within.and_then(|within| clients::outside(path, within)) else {
+        return Ok(());
+    };
     Err(Stop::Failure {
         message: format!("{} leads out of the repository, to {}", shown(path), shown(&target)),
-        hint: "put a file in the place of the link, or change the one that it leads to with --scope user".to_owned(),
+        hint: "put a file in the place of the link, or change the one that it leads to with \
+               --scope user"
+            .to_owned(),
     })
 }
 

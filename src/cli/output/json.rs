@@ -1,4 +1,5 @@
-//! Objects in JSON, written field by field: what the commands that are no questions need, and no more.
+//! Objects in JSON, written field by field: what the commands that are no questions need, and no
+//! more.
 
 use std::fmt::Write as _;
 
@@ -83,9 +84,20 @@ mod tests {
     #[test]
     fn objects() {
         let inner = Object::new().boolean("yes", true);
-        let text = Object::new().text("a\"", "b\\\n\u{1}\u{e9}").number("n", 7).object("o", inner).finish();
-        assert_eq!(text, "{\"a\\\"\": \"b\\\\\\n\\u0001\u{e9}\", \"n\": 7, \"o\": {\"yes\": true}}");
-        let list = Object::new().list("l", vec![Object::new(), Object::new().number("n", 1)]).finish();
-        assert_eq!((list.as_str(), quoted("é\"").as_str()), ("{\"l\": [{}, {\"n\": 1}]}", "\"é\\\"\""));
+        let text = Object::new()
+            .text("a\"", "b\\\n\u{1}\u{e9}")
+            .number("n", 7)
+            .object("o", inner)
+            .finish();
+        assert_eq!(
+            text,
+            "{\"a\\\"\": \"b\\\\\\n\\u0001\u{e9}\", \"n\": 7, \"o\": {\"yes\": true}}"
+        );
+        let list =
+            Object::new().list("l", vec![Object::new(), Object::new().number("n", 1)]).finish();
+        assert_eq!(
+            (list.as_str(), quoted("é\"").as_str()),
+            ("{\"l\": [{}, {\"n\": 1}]}", "\"é\\\"\"")
+        );
     }
 }

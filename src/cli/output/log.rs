@@ -1,4 +1,5 @@
-//! Where the log goes and how much of it: the options of every command. Nothing of the log goes to standard output.
+//! Where the log goes and how much of it: the options of every command. Nothing of the log goes to
+//! standard output.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -23,21 +24,32 @@ pub(in crate::cli) struct LogArguments {
     /// Where to log: stderr, or a file that is appended to [default: stderr]
     #[arg(long, global = true, value_name = "FILE|stderr")]
     log: Option<PathBuf>,
-    /// What to log: off, error, warn, info, debug, trace, or a filter such as cograph::index=debug [default: error; info with --log]
+    /// What to log: off, error, warn, info, debug, trace, or a filter such as cograph::index=debug
+    /// [default: error; info with --log]
     #[arg(long, global = true, value_name = "LEVEL")]
     log_level: Option<String>,
 }
 
-/// Starts the log and gives its level or filter. A server's goes through a thread of its own: nobody may be reading it.
+/// Starts the log and gives its level or filter. A server's goes through a thread of its own:
+/// nobody may be reading it.
 pub(in crate::cli) fn start(matches: &ArgMatches, serves: bool) -> Result<String, Stop> {
-    let arguments = LogArguments::from_arg_matches(matches).map_err(|error| Stop::Usage(error.to_string()))?;
+    let arguments =
+        LogArguments::from_arg_matches(matches).map_err(|error| Stop::Usage(error.to_string()))?;
     let target = arguments.log.as_deref().filter(|path| path.as_os_str() != STDERR);
-    if let Some(level) = target.and_then(Path::to_str).filter(|word| word.parse::<tracing::Level>().is_ok()) {
-        return Err(Stop::Usage(format!("--log takes a file or `{STDERR}`; for a level: --log-level {level}")));
+    if let Some(level) =
+        target.and_then(Path::to_str).filter(|word| word.parse::<tracing::Level>().is_ok())
+    {
+        return Err(Stop::Usage(format!(
+            "--log takes a file or `{STDERR}`; for a level: --log-level {level}"
+        )));
     }
-    let level = arguments.log_level.as_deref().unwrap_or(if arguments.log.is_some() { "info" } else { "error" });
-    let filter =
-        EnvFilter::try_new(level).map_err(|error| Stop::Usage(format!("--log-level {level:?} is no filter: {error}")))?;
+    let level = arguments.log_level.as_deref().unwrap_or(if arguments.log.is_some() {
+        "info"
+    } else {
+        "error"
+    });
+    let filter = EnvFilter::try_new(level)
+        .map_err(|error| Stop::Usage(format!("--log-level {level:?} is no filter: {error}")))?;
     match (target, serves) {
         (None, false) => begin(filter, io::stderr),
         (Some(path), false) => begin(filter, Arc::new(open(path)?)),
@@ -47,7 +59,8 @@ pub(in crate::cli) fn start(matches: &ArgMatches, serves: bool) -> Result<String
             begin(filter, move || sink.clone());
         }
         (Some(path), true) => {
-            // To open a pipe is to wait for its reader; everything else is opened here, where a mistake can be told.
+            // To open a pipe is to wait for its reader; everything else is opened here, where a
+            // mistake can be told.
             let is_pipe = path.metadata().is_ok_and(|found| found.file_type().is_fifo());
             let opened = if is_pipe { None } else { Some(open(path)?) };
             let path = path.to_owned();
@@ -61,7 +74,11 @@ pub(in crate::cli) fn start(matches: &ArgMatches, serves: bool) -> Result<String
 
 fn begin(filter: EnvFilter, target: impl for<'w> MakeWriter<'w> + Send + Sync + 'static) {
     // A second start in one process (tests) keeps the first log.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(target).try_init();
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(false)
+        .with_writer(target)
+        .try_init();
 }
 
 fn open(path: &Path) -> Result<File, Stop> {

@@ -1,4 +1,5 @@
-//! How a run shows itself to people: a bar on a terminal, a line a phase elsewhere, nothing where the output is for programs.
+//! How a run shows itself to people: a bar on a terminal, a line a phase elsewhere, nothing where
+//! the output is for programs.
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
@@ -20,8 +21,11 @@ impl Display {
     /// Shows nothing if `quiet`.
     pub(in crate::cli) fn new(quiet: bool) -> Self {
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
-            let style = ProgressStyle::with_template("{msg:>10} {bar:32} {human_pos}/{human_len} files {elapsed}");
-            ProgressBar::no_length().with_style(style.expect("the template is a constant that is well formed"))
+            let style = ProgressStyle::with_template(
+                "{msg:>10} {bar:32} {human_pos}/{human_len} files {elapsed}",
+            );
+            ProgressBar::no_length()
+                .with_style(style.expect("the template is a constant that is well formed"))
         });
         Self { bar, last_line: Mutex::new(""), quiet }
     }
@@ -37,7 +41,11 @@ impl Display {
         let mut last = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.quiet && *last != progress.phase.word() {
             *last = progress.phase.word();
-            let files = if progress.total == 0 { String::new() } else { format!(" {} files", grouped(progress.total)) };
+            let files = if progress.total == 0 {
+                String::new()
+            } else {
+                format!(" {} files", grouped(progress.total))
+            };
             note(&format!("{}{files}", progress.phase.word()));
         }
     }
@@ -56,8 +64,8 @@ impl Drop for Display {
     }
 }
 
-/// How work that a question waits for shows itself: a bar on a terminal; elsewhere one line, once it takes longer than people
-/// wait without asking themselves why. Most questions show nothing.
+/// How work that a question waits for shows itself: a bar on a terminal; elsewhere one line, once
+/// it takes longer than people wait without asking themselves why. Most questions show nothing.
 pub(in crate::cli) struct Bar {
     created: Instant,
     shown: Mutex<Option<ProgressBar>>,
@@ -83,7 +91,8 @@ impl Bar {
         }
         let bar = shown.get_or_insert_with(|| {
             let style = ProgressStyle::with_template("{bar:32} {msg} {elapsed}");
-            ProgressBar::new(1000).with_style(style.expect("the template is a constant that is well formed"))
+            ProgressBar::new(1000)
+                .with_style(style.expect("the template is a constant that is well formed"))
         });
         bar.set_position(u64::from(thousandths));
         bar.set_message(message.to_owned());

@@ -1,5 +1,5 @@
-//! Conditions under which code is compiled: of regions, of what decorators stand before, of whole files. Knows how they are
-//! written, not which of them hold.
+//! Conditions under which code is compiled: of regions, of what decorators stand before, of whole
+//! files. Knows how they are written, not which of them hold.
 
 use crate::extract::walk::{Walker, offset};
 use crate::grammar::{Conditions, Rule};
@@ -7,15 +7,24 @@ use crate::model::facts::{Condition, ExprId, FileFacts, NameId};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    pub(in crate::extract) fn conditional(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Conditional { name, guard, condition, alternative, negated } = rule else { return ExprId::NONE };
-        let first = |selector: &'static Option<crate::grammar::Selector>| selector.as_ref().and_then(|it| it.first(node));
+    pub(in crate::extract) fn conditional(
+        &mut self,
+        rule: &'static Rule,
+        node: Node<'t>,
+    ) -> ExprId {
+        let Rule::Conditional { name, guard, condition, alternative, negated } = rule else {
+            return ExprId::NONE;
+        };
+        let first = |selector: &'static Option<crate::grammar::Selector>| {
+            selector.as_ref().and_then(|it| it.first(node))
+        };
         let (name, guard, other) = (first(name), first(guard), first(alternative));
         if let (Some(name), Some(guard)) = (name, guard)
             && self.text_of(name) == self.text_of(guard)
         {
             for child in self.children(node) {
-                let is_guard = child.start_byte() <= guard.start_byte() && guard.end_byte() <= child.end_byte();
+                let is_guard = child.start_byte() <= guard.start_byte()
+                    && guard.end_byte() <= child.end_byte();
                 if !is_guard && child.id() != name.id() {
                     self.visit_child(child);
                 }
@@ -23,7 +32,9 @@ impl<'t> Walker<'t> {
             return ExprId::NONE;
         }
         if let Some(tested) = name.or(first(condition)) {
-            let turned = node.child(0).is_some_and(|word| negated.iter().any(|negated| negated == word.kind()));
+            let turned = node
+                .child(0)
+                .is_some_and(|word| negated.iter().any(|negated| negated == word.kind()));
             let end = other.map_or(node.end_byte(), |other| other.start_byte());
             self.condition(self.text_of(tested), !turned, (node.start_byte(), end));
             if let Some(other) = other {
@@ -44,9 +55,11 @@ impl<'t> Walker<'t> {
         }
         for decorator in self.pending.decorators.clone() {
             let text = self.text_of(decorator.node);
-            if let (true, Some(open), Some(close)) =
-                (words.iter().any(|word| **word == *decorator.name), text.find('('), text.rfind(')'))
-                && open < close
+            if let (true, Some(open), Some(close)) = (
+                words.iter().any(|word| **word == *decorator.name),
+                text.find('('),
+                text.rfind(')'),
+            ) && open < close
             {
                 self.condition(&text[open + 1..close], true, (node.start_byte(), node.end_byte()));
             }
@@ -57,21 +70,36 @@ impl<'t> Walker<'t> {
     fn condition(&mut self, text: &str, holds: bool, (start, end): (usize, usize)) {
         for (text, holds) in parts(&self.language.manifest.conditions, text, holds) {
             let tested = self.build.name(&text);
-            self.build.facts.conditions.push(Condition { start: offset(start), end: offset(end), tested, holds });
+            self.build.facts.conditions.push(Condition {
+                start: offset(start),
+                end: offset(end),
+                tested,
+                holds,
+            });
         }
     }
 }
 
 /// Notes the conditions of a file as a whole: by its name, or by a line that says so.
-pub(in crate::extract) fn of_file(facts: &mut FileFacts, rules: &Conditions, path: &str, source: &[u8]) {
+pub(in crate::extract) fn of_file(
+    facts: &mut FileFacts,
+    rules: &Conditions,
+    path: &str,
+    source: &[u8],
+) {
     let mut found = Vec::new();
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or(name);
-    let endings = stem.split('_').skip(1).filter(|part| rules.file_endings.iter().any(|ending| ending == part));
+    let endings = stem
+        .split('_')
+        .skip(1)
+        .filter(|part| rules.file_endings.iter().any(|ending| ending == part));
     found.extend(endings.map(|ending| (ending.to_owned(), true)));
     if let Some(start) = &rules.line {
         let head = String::from_utf8_lossy(source);
-        let header = head.lines().take_while(|line| line.is_empty() || line.starts_with(&start[..start.len().min(2)]));
+        let header = head
+            .lines()
+            .take_while(|line| line.is_empty() || line.starts_with(&start[..start.len().min(2)]));
         for line in header.filter_map(|line| line.strip_prefix(start.as_str())) {
             found.extend(parts(rules, line, true));
         }
@@ -109,13 +137,22 @@ fn plain(rules: &Conditions, text: &str, mut holds: bool) -> (String, bool) {
         let inner = |rest: &str| {
             let rest = rest.trim();
             let is_word = !rest.is_empty() && rest.chars().all(|c| c.is_alphanumeric() || c == '_');
-            is_word || is_wrapped(rest) || rules.tests.iter().any(|test| rest.starts_with(test.as_str()))
+            is_word
+                || is_wrapped(rest)
+                || rules.tests.iter().any(|test| rest.starts_with(test.as_str()))
         };
-        let negated = rules.negations.iter().find_map(|word| text.strip_prefix(word.as_str())).filter(|rest| inner(rest));
-        let tested = rules.tests.iter().find_map(|word| text.strip_prefix(word.as_str())).filter(|rest| {
-            let separated = rest.starts_with(|c: char| c == '(' || c.is_whitespace());
-            separated && (is_wrapped(rest.trim()) || !rest.trim().contains(|c: char| !c.is_alphanumeric() && c != '_'))
-        });
+        let negated = rules
+            .negations
+            .iter()
+            .find_map(|word| text.strip_prefix(word.as_str()))
+            .filter(|rest| inner(rest));
+        let tested =
+            rules.tests.iter().find_map(|word| text.strip_prefix(word.as_str())).filter(|rest| {
+                let separated = rest.starts_with(|c: char| c == '(' || c.is_whitespace());
+                separated
+                    && (is_wrapped(rest.trim())
+                        || !rest.trim().contains(|c: char| !c.is_alphanumeric() && c != '_'))
+            });
         text = match (negated, tested) {
             (Some(rest), _) => {
                 holds = !holds;
@@ -164,6 +201,9 @@ mod tests {
         assert_eq!(plain("!(A || B)"), ("A||B".to_owned(), false));
         assert_eq!(plain("(A) || (B)"), ("(A)||(B)".to_owned(), true));
         assert_eq!(plain("!A || B"), ("!A||B".to_owned(), true));
-        assert_eq!(parts(&rules, "linux && !cgo", true), [("linux".to_owned(), true), ("cgo".to_owned(), false)]);
+        assert_eq!(
+            parts(&rules, "linux && !cgo", true),
+            [("linux".to_owned(), true), ("cgo".to_owned(), false)]
+        );
     }
 }

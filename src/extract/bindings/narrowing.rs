@@ -1,4 +1,5 @@
-//! Branches, and what their conditions tell about the types of names: in the branch, in the other one, and after it.
+//! Branches, and what their conditions tell about the types of names: in the branch, in the other
+//! one, and after it.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::{READ, Usage, Walker};
@@ -16,12 +17,18 @@ impl<'t> Walker<'t> {
         then: &'static Selector,
         otherwise: Option<&'static Selector>,
     ) -> ExprId {
-        // Names that the condition binds are seen in the branch; where names belong to the function, only narrowings stay in it.
-        let kind = if self.language.manifest.resolution.function_scoped { ScopeKind::Flow } else { ScopeKind::Block };
+        // Names that the condition binds are seen in the branch; where names belong to the
+        // function, only narrowings stay in it.
+        let kind = if self.language.manifest.resolution.function_scoped {
+            ScopeKind::Flow
+        } else {
+            ScopeKind::Block
+        };
         let condition_node = condition.first(node);
         // What stands before the condition holds in both branches.
         let initial = self.before(node, condition_node, &[]);
-        let outer = (!initial.is_empty()).then(|| self.open(ScopeKind::Block, LocalSymbol::NONE, node));
+        let outer =
+            (!initial.is_empty()).then(|| self.open(ScopeKind::Block, LocalSymbol::NONE, node));
         for child in &initial {
             self.visit(*child, READ);
         }
@@ -31,14 +38,21 @@ impl<'t> Walker<'t> {
             self.narrow(condition, true);
         }
         let then_node = then.first(node);
-        let mut values: SmallVec<[ExprId; 8]> = smallvec![then_node.map_or(ExprId::NONE, |then| self.visit(then, READ))];
+        let mut values: SmallVec<[ExprId; 8]> =
+            smallvec![then_node.map_or(ExprId::NONE, |then| self.visit(then, READ))];
         self.close(scope);
         let others = match otherwise {
             Some(selector) => self.every(Some(selector), node),
             None => self
                 .named_children(node)
                 .into_iter()
-                .filter(|child| ![condition_node, then_node].iter().flatten().chain(&initial).any(|done| done.id() == child.id()))
+                .filter(|child| {
+                    ![condition_node, then_node]
+                        .iter()
+                        .flatten()
+                        .chain(&initial)
+                        .any(|done| done.id() == child.id())
+                })
                 .collect(),
         };
         for other in &others {
@@ -66,7 +80,9 @@ impl<'t> Walker<'t> {
         while let Some(node) = next {
             match self.rule_at(node) {
                 Some(Rule::Jump { .. }) => return true,
-                Some(Rule::Block {} | Rule::Flow {} | Rule::Pass { .. }) => next = self.last_named_child(node),
+                Some(Rule::Block {} | Rule::Flow {} | Rule::Pass { .. }) => {
+                    next = self.last_named_child(node)
+                }
                 _ => return false,
             }
         }
@@ -98,7 +114,11 @@ impl<'t> Walker<'t> {
     }
 
     /// Visits what is only computed where a condition holds.
-    pub(in crate::extract) fn visit_where(&mut self, condition: Option<Node<'t>>, node: Node<'t>) -> ExprId {
+    pub(in crate::extract) fn visit_where(
+        &mut self,
+        condition: Option<Node<'t>>,
+        node: Node<'t>,
+    ) -> ExprId {
         let Some(condition) = condition else { return self.visit(node, READ) };
         let scope = self.open_flow(node);
         self.narrow(condition, true);
@@ -116,7 +136,10 @@ impl<'t> Walker<'t> {
     }
 
     /// A scope for narrowings alone: definitions in it see what they would see around it.
-    fn open_flow(&mut self, node: Node<'t>) -> (crate::model::facts::ScopeId, crate::extract::walk::Surroundings) {
+    fn open_flow(
+        &mut self,
+        node: Node<'t>,
+    ) -> (crate::model::facts::ScopeId, crate::extract::walk::Surroundings) {
         let around = self.around;
         let before = self.open(ScopeKind::Flow, LocalSymbol::NONE, node);
         self.around = around;
@@ -133,15 +156,24 @@ impl<'t> Walker<'t> {
         let value_node = value.first(node);
         let tested = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
         let ty_node = ty.and_then(|selector| selector.first(node));
-        let ty = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Type)));
+        let ty =
+            ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Type)));
         let name_node = name.and_then(|selector| selector.first(node));
         for child in self.named_children(node) {
-            if ![value_node, ty_node, name_node].iter().flatten().any(|done| done.id() == child.id()) {
+            if ![value_node, ty_node, name_node]
+                .iter()
+                .flatten()
+                .any(|done| done.id() == child.id())
+            {
                 self.visit(child, READ);
             }
         }
         if let Some(name) = name_node {
-            self.bind_pattern(name, Flow { ty, value: tested, node }, Bind::Declare(SymbolKind::Variable));
+            self.bind_pattern(
+                name,
+                Flow { ty, value: tested, node },
+                Bind::Declare(SymbolKind::Variable),
+            );
         }
         ExprId::NONE
     }
@@ -155,14 +187,24 @@ impl<'t> Walker<'t> {
         let rules = &self.language.manifest.narrowing;
         match self.rule_at(condition) {
             Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) if holds => {
-                let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition)) else { return };
+                let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition))
+                else {
+                    return;
+                };
                 if rules.guards
                     && let Some(call) = self.calls.get(&condition.id()).copied()
                     && let Some(value) = self.first_named_child(args)
                     && matches!(self.rule_at(value), Some(Rule::Name {}))
                 {
                     let name = self.name_of(value);
-                    self.bind(self.scope, name, BindingKind::Narrow, condition.end_byte(), ExprId::NONE, call);
+                    self.bind(
+                        self.scope,
+                        name,
+                        BindingKind::Narrow,
+                        condition.end_byte(),
+                        ExprId::NONE,
+                        call,
+                    );
                 }
                 let callee = self.text_of(callee);
                 if rules.calls.iter().any(|call| call == callee)
@@ -189,7 +231,8 @@ impl<'t> Walker<'t> {
                 let is = |words: &[String]| words.iter().any(|candidate| candidate == word);
                 if holds
                     && is(type_test)
-                    && let Some(value) = left.as_ref().and_then(|selector| selector.first(condition))
+                    && let Some(value) =
+                        left.as_ref().and_then(|selector| selector.first(condition))
                     && let Some(ty) = right.as_ref().and_then(|selector| selector.first(condition))
                 {
                     self.narrow_to(condition, value, ty);
@@ -216,7 +259,14 @@ impl<'t> Walker<'t> {
         if matches!(self.rule_at(value), Some(Rule::Name {})) {
             let name = self.name_of(value);
             let ty = self.visit_type(ty, Usage::Silent);
-            self.bind(self.scope, name, BindingKind::Narrow, condition.end_byte(), ty, ExprId::NONE);
+            self.bind(
+                self.scope,
+                name,
+                BindingKind::Narrow,
+                condition.end_byte(),
+                ty,
+                ExprId::NONE,
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Patterns: values taken apart into the names that they bind, in declarations, parameters, loops and cases.
+//! Patterns: values taken apart into the names that they bind, in declarations, parameters, loops
+//! and cases.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::children::Children;
@@ -10,7 +11,12 @@ use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
     /// Binds the names in a pattern. Gives the symbol if the pattern is one name that became one.
-    pub(in crate::extract) fn bind_pattern(&mut self, node: Node<'t>, flow: Flow<'t>, how: Bind) -> LocalSymbol {
+    pub(in crate::extract) fn bind_pattern(
+        &mut self,
+        node: Node<'t>,
+        flow: Flow<'t>,
+        how: Bind,
+    ) -> LocalSymbol {
         self.nested(node, LocalSymbol::NONE, |walker| walker.bind_nested(node, flow, how))
     }
 
@@ -20,11 +26,17 @@ impl<'t> Walker<'t> {
         }
         match self.rule_at(node) {
             Some(Rule::Name {}) => return self.bind_name(node, flow, how),
-            Some(Rule::Member { object: Some(object), name, .. }) => self.bind_member(node, object, name, flow),
+            Some(Rule::Member { object: Some(object), name, .. }) => {
+                self.bind_member(node, object, name, flow)
+            }
             Some(Rule::Tuple {}) => {
                 for (position, child) in self.named_children(node).into_iter().enumerate() {
                     let value = self.build.item(flow.value, position);
-                    self.bind_pattern(child, Flow { ty: ExprId::NONE, value, node: flow.node }, how);
+                    self.bind_pattern(
+                        child,
+                        Flow { ty: ExprId::NONE, value, node: flow.node },
+                        how,
+                    );
                 }
             }
             _ => {
@@ -34,17 +46,29 @@ impl<'t> Walker<'t> {
         LocalSymbol::NONE
     }
 
-    fn apply_pattern(&mut self, pattern: &'static Pattern, node: Node<'t>, flow: Flow<'t>, how: Bind) -> LocalSymbol {
+    fn apply_pattern(
+        &mut self,
+        pattern: &'static Pattern,
+        node: Node<'t>,
+        flow: Flow<'t>,
+        how: Bind,
+    ) -> LocalSymbol {
         match pattern {
             Pattern::Skip {} => {}
-            Pattern::Name { capitals: true } if self.text_of(node).starts_with(char::is_uppercase) => {
+            Pattern::Name { capitals: true }
+                if self.text_of(node).starts_with(char::is_uppercase) =>
+            {
                 self.visit(node, READ);
             }
             Pattern::Name { .. } => return self.bind_name(node, flow, how),
             Pattern::Items {} => {
                 let value = self.build.of(flow.value, Expr::Element);
                 for child in self.named_children(node) {
-                    self.bind_pattern(child, Flow { ty: ExprId::NONE, value, node: flow.node }, how);
+                    self.bind_pattern(
+                        child,
+                        Flow { ty: ExprId::NONE, value, node: flow.node },
+                        how,
+                    );
                 }
             }
             Pattern::Pass { of } => {
@@ -59,7 +83,11 @@ impl<'t> Walker<'t> {
             Pattern::Element { of, key } => {
                 self.visit_selected(node, key.as_ref(), READ);
                 if let Some(child) = of.first(node) {
-                    self.bind_pattern(child, Flow { ty: ExprId::NONE, value: ExprId::NONE, node: flow.node }, how);
+                    self.bind_pattern(
+                        child,
+                        Flow { ty: ExprId::NONE, value: ExprId::NONE, node: flow.node },
+                        how,
+                    );
                 }
             }
             Pattern::Tuple { single } => {
@@ -70,7 +98,9 @@ impl<'t> Walker<'t> {
                         return self.bind_pattern(child, flow, how);
                     }
                     let value = self.build.item(flow.value, position);
-                    let ty = self.build.of(flow.ty, |ty| Expr::Item(ty, u32::try_from(position).unwrap_or(u32::MAX)));
+                    let ty = self.build.of(flow.ty, |ty| {
+                        Expr::Item(ty, u32::try_from(position).unwrap_or(u32::MAX))
+                    });
                     self.bind_pattern(child, Flow { ty, value, node: flow.node }, how);
                 }
             }
@@ -81,13 +111,18 @@ impl<'t> Walker<'t> {
                 }
                 let several = matches!(self.build.get(flow.value), Expr::Tuple(_) | Expr::Call(..));
                 for (position, child) in children.into_iter().enumerate() {
-                    // What is not a list of values has them only beside itself, such as whether there is one.
+                    // What is not a list of values has them only beside itself, such as whether
+                    // there is one.
                     let value = match (several, position) {
                         (true, _) => self.build.item(flow.value, position),
                         (false, 0) => flow.value,
                         (false, _) => ExprId::NONE,
                     };
-                    self.bind_pattern(child, Flow { ty: ExprId::NONE, value, node: flow.node }, how);
+                    self.bind_pattern(
+                        child,
+                        Flow { ty: ExprId::NONE, value, node: flow.node },
+                        how,
+                    );
                 }
             }
             Pattern::Rest { of, .. } => {
@@ -97,7 +132,11 @@ impl<'t> Walker<'t> {
                 };
                 if let Some(child) = child {
                     let ty = if matches!(how, Bind::Param) { flow.ty } else { ExprId::NONE };
-                    self.bind_pattern(child, Flow { ty, value: ExprId::NONE, node: flow.node }, how);
+                    self.bind_pattern(
+                        child,
+                        Flow { ty, value: ExprId::NONE, node: flow.node },
+                        how,
+                    );
                 }
             }
             Pattern::Default { of, value } => {
@@ -108,7 +147,9 @@ impl<'t> Walker<'t> {
                 }
             }
             Pattern::Fields { ty } => self.bind_fields(node, ty.as_ref(), flow, how),
-            Pattern::Field { .. } | Pattern::Shorthand {} => self.bind_field(pattern, node, flow, how, ExprId::NONE),
+            Pattern::Field { .. } | Pattern::Shorthand {} => {
+                self.bind_field(pattern, node, flow, how, ExprId::NONE)
+            }
             Pattern::Variant { ty } => {
                 let variant = match ty.first(node) {
                     Some(ty) => self.visit(ty, READ),
@@ -117,10 +158,21 @@ impl<'t> Walker<'t> {
                 let parts = self.pattern_parts(node);
                 let mut counted = true;
                 for (position, child) in parts.into_iter().skip(1).enumerate() {
-                    counted &= !matches!(self.language.pattern(child.kind_id()), Some(Pattern::Rest { .. }));
+                    counted &= !matches!(
+                        self.language.pattern(child.kind_id()),
+                        Some(Pattern::Rest { .. })
+                    );
                     let position = u32::try_from(position).unwrap_or(u32::MAX);
-                    let value = if counted { self.variant_part(variant, flow.value, position) } else { ExprId::NONE };
-                    self.bind_pattern(child, Flow { ty: ExprId::NONE, value, node: flow.node }, how);
+                    let value = if counted {
+                        self.variant_part(variant, flow.value, position)
+                    } else {
+                        ExprId::NONE
+                    };
+                    self.bind_pattern(
+                        child,
+                        Flow { ty: ExprId::NONE, value, node: flow.node },
+                        how,
+                    );
                 }
             }
             Pattern::Both { name, of } => {
@@ -154,7 +206,8 @@ impl<'t> Walker<'t> {
         parts
     }
 
-    /// A part of a variant: of the declared one, or of what the matched value holds under the variant's name.
+    /// A part of a variant: of the declared one, or of what the matched value holds under the
+    /// variant's name.
     fn variant_part(&mut self, variant: ExprId, value: ExprId, position: u32) -> ExprId {
         let name = match self.build.get(variant) {
             Expr::Name(name, _) | Expr::Member(_, name) => name,
@@ -169,7 +222,13 @@ impl<'t> Walker<'t> {
         self.build.union(&[of_variant, of_value])
     }
 
-    fn bind_fields(&mut self, node: Node<'t>, ty: Option<&'static Selector>, flow: Flow<'t>, how: Bind) {
+    fn bind_fields(
+        &mut self,
+        node: Node<'t>,
+        ty: Option<&'static Selector>,
+        flow: Flow<'t>,
+        how: Bind,
+    ) {
         let ty_node = ty.and_then(|selector| selector.first(node));
         let value = match ty_node {
             Some(ty) => {
@@ -222,7 +281,14 @@ impl<'t> Walker<'t> {
         false
     }
 
-    fn bind_field(&mut self, pattern: &'static Pattern, node: Node<'t>, flow: Flow<'t>, how: Bind, default: ExprId) {
+    fn bind_field(
+        &mut self,
+        pattern: &'static Pattern,
+        node: Node<'t>,
+        flow: Flow<'t>,
+        how: Bind,
+        default: ExprId,
+    ) {
         let (key, target) = match pattern {
             Pattern::Field { key, value } => {
                 let key = key.first(node);
@@ -245,7 +311,14 @@ impl<'t> Walker<'t> {
     }
 
     /// What a loop binds.
-    pub(super) fn bind_loop(&mut self, pattern: Node<'t>, iterable: ExprId, yielded: Yielded, node: Node<'t>, ty: ExprId) {
+    pub(super) fn bind_loop(
+        &mut self,
+        pattern: Node<'t>,
+        iterable: ExprId,
+        yielded: Yielded,
+        node: Node<'t>,
+        ty: ExprId,
+    ) {
         let element = self.build.of(iterable, Expr::Element);
         let key = self.build.of(iterable, Expr::Key);
         let how = self.loop_binding(node);
@@ -272,6 +345,10 @@ impl<'t> Walker<'t> {
     }
 
     fn loop_binding(&self, _node: Node<'t>) -> Bind {
-        if self.language.manifest.resolution.function_scoped { Bind::AssignNew } else { Bind::Declare(SymbolKind::Variable) }
+        if self.language.manifest.resolution.function_scoped {
+            Bind::AssignNew
+        } else {
+            Bind::Declare(SymbolKind::Variable)
+        }
     }
 }

@@ -17,7 +17,12 @@ struct CaseParts {
 }
 
 impl<'t> Walker<'t> {
-    pub(in crate::extract) fn comprehension(&mut self, node: Node<'t>, value: &'static Selector, container: &str) -> ExprId {
+    pub(in crate::extract) fn comprehension(
+        &mut self,
+        node: Node<'t>,
+        value: &'static Selector,
+        container: &str,
+    ) -> ExprId {
         let scope = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
         let value_node = value.first(node);
         for child in self.named_children(node) {
@@ -37,7 +42,9 @@ impl<'t> Walker<'t> {
     }
 
     pub(in crate::extract) fn for_loop(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::For { pattern, declarator, ty, iterable, body, value, keys_mark } = rule else { return ExprId::NONE };
+        let Rule::For { pattern, declarator, ty, iterable, body, value, keys_mark } = rule else {
+            return ExprId::NONE;
+        };
         let keys = keys_mark.as_ref().is_some_and(|selector| selector.first(node).is_some());
         let clause = body.is_none();
         let scope = (!clause).then(|| self.open(ScopeKind::Block, LocalSymbol::NONE, node));
@@ -52,20 +59,32 @@ impl<'t> Walker<'t> {
             pattern_node = self.declarator(start).name;
         }
         if let Some(pattern) = pattern_node {
-            if clause && *value == Yielded::Items && self.build.scope_kind(self.scope) == ScopeKind::Block {
+            if clause
+                && *value == Yielded::Items
+                && self.build.scope_kind(self.scope) == ScopeKind::Block
+            {
                 let element = self.build.of(source, Expr::Element);
-                self.bind_pattern(pattern, Flow { ty, value: element, node: pattern }, Bind::Declare(SymbolKind::Variable));
+                self.bind_pattern(
+                    pattern,
+                    Flow { ty, value: element, node: pattern },
+                    Bind::Declare(SymbolKind::Variable),
+                );
             } else {
-                self.bind_loop(pattern, source, if keys { Yielded::Keys } else { *value }, node, ty);
+                self.bind_loop(
+                    pattern,
+                    source,
+                    if keys { Yielded::Keys } else { *value },
+                    node,
+                    ty,
+                );
             }
         }
         if let Some(scope) = scope {
             let skip = [iterable_node, pattern_node];
             for child in self.named_children(node) {
-                let done = skip
-                    .iter()
-                    .flatten()
-                    .any(|done| child.start_byte() <= done.start_byte() && done.end_byte() <= child.end_byte());
+                let done = skip.iter().flatten().any(|done| {
+                    child.start_byte() <= done.start_byte() && done.end_byte() <= child.end_byte()
+                });
                 if !done && self.language.type_rule(child.kind_id()).is_none() {
                     self.visit(child, READ);
                 }
@@ -84,7 +103,11 @@ impl<'t> Walker<'t> {
         let given = self.visit_selected(node, Some(value), READ);
         if let Some(name) = name.and_then(|selector| selector.first(node)) {
             let entered = self.build.of(given, Expr::Enter);
-            self.bind_pattern(name, Flow { ty: ExprId::NONE, value: entered, node }, Bind::AssignNew);
+            self.bind_pattern(
+                name,
+                Flow { ty: ExprId::NONE, value: entered, node },
+                Bind::AssignNew,
+            );
         }
         given
     }
@@ -98,11 +121,16 @@ impl<'t> Walker<'t> {
     ) -> ExprId {
         let scope = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
         let ty_node = ty.and_then(|selector| selector.first(node));
-        let ty = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Type)));
+        let ty =
+            ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Type)));
         let name_node = name.and_then(|selector| selector.first(node));
         if let Some(name) = name_node {
             let value = self.build.of(ty, Expr::OfType);
-            self.bind_pattern(name, Flow { ty: ExprId::NONE, value, node: name }, Bind::Declare(SymbolKind::Variable));
+            self.bind_pattern(
+                name,
+                Flow { ty: ExprId::NONE, value, node: name },
+                Bind::Declare(SymbolKind::Variable),
+            );
         }
         match body.and_then(|selector| selector.first(node)) {
             Some(body) => {
@@ -120,7 +148,8 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// Named children that stand before `mark` and are none of `without`: what a branch or match starts with.
+    /// Named children that stand before `mark` and are none of `without`: what a branch or match
+    /// starts with.
     pub(in crate::extract) fn before(
         &mut self,
         node: Node<'t>,
@@ -131,7 +160,10 @@ impl<'t> Walker<'t> {
         let Some(mark) = mark.map(|mark| mark.start_byte()) else { return children };
         self.lister.each_named(node, |child| {
             let is_before = child.end_byte() <= mark;
-            if is_before && !child.is_extra() && !without.iter().flatten().any(|other| other.id() == child.id()) {
+            if is_before
+                && !child.is_extra()
+                && !without.iter().flatten().any(|other| other.id() == child.id())
+            {
                 children.push(child);
             }
             is_before
@@ -160,15 +192,24 @@ impl<'t> Walker<'t> {
         };
         let mut values = Vec::new();
         for case in cases {
-            if [value_node, alias].iter().flatten().chain(&initial).any(|done| done.id() == case.id()) {
+            if [value_node, alias]
+                .iter()
+                .flatten()
+                .chain(&initial)
+                .any(|done| done.id() == case.id())
+            {
                 continue;
             }
             let Some(Rule::Case { pattern, types, value, guard }) = self.rule_at(case) else {
                 self.visit(case, READ);
                 continue;
             };
-            let parts =
-                CaseParts { pattern: pattern.as_ref(), types: types.as_ref(), value: value.as_ref(), guard: guard.as_ref() };
+            let parts = CaseParts {
+                pattern: pattern.as_ref(),
+                types: types.as_ref(),
+                value: value.as_ref(),
+                guard: guard.as_ref(),
+            };
             values.push(self.case(case, given, alias, parts));
         }
         self.close(outer);
@@ -197,16 +238,31 @@ impl<'t> Walker<'t> {
         let mut cases = Vec::new();
         for ty in self.every(types, node) {
             // A type that is part of the pattern has been visited with it.
-            let in_pattern = pattern_node.is_some_and(|pattern| pattern.byte_range().contains(&ty.start_byte()));
+            let in_pattern =
+                pattern_node.is_some_and(|pattern| pattern.byte_range().contains(&ty.start_byte()));
             done.push(ty.id());
-            cases.push(self.visit_type(ty, if in_pattern { Usage::Silent } else { Usage::Site(SiteKind::Type) }));
+            cases.push(self.visit_type(
+                ty,
+                if in_pattern { Usage::Silent } else { Usage::Site(SiteKind::Type) },
+            ));
         }
         if let Some(alias) = alias {
             let ty = if let [only] = cases[..] { only } else { ExprId::NONE };
             let value = if ty.is_some() { ExprId::NONE } else { given };
-            self.bind_pattern(alias, Flow { ty, value, node: alias }, Bind::Declare(SymbolKind::Variable));
+            self.bind_pattern(
+                alias,
+                Flow { ty, value, node: alias },
+                Bind::Declare(SymbolKind::Variable),
+            );
         } else if let ([only], Expr::Name(name, _)) = (&cases[..], self.build.get(given)) {
-            self.bind(self.scope, name, BindingKind::Narrow, node.start_byte(), *only, ExprId::NONE);
+            self.bind(
+                self.scope,
+                name,
+                BindingKind::Narrow,
+                node.start_byte(),
+                *only,
+                ExprId::NONE,
+            );
         }
         self.visit_selected(node, guard, READ);
         let value_node = value.and_then(|selector| selector.first(node));

@@ -3,7 +3,7 @@
 use crate::extract::facts::text;
 use crate::extract::walk::{Definition, Pending, READ, Surroundings, Usage, Walker};
 use crate::grammar::{Rule, Selector};
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
@@ -56,7 +56,9 @@ impl<'t> Walker<'t> {
     }
 
     pub(in crate::extract) fn variable(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Variable { kind, name, ty, value, params, embeds, body } = rule else { return ExprId::NONE };
+        let Rule::Variable { kind, name, ty, value, params, embeds, body } = rule else {
+            return ExprId::NONE;
+        };
         let pending = std::mem::take(&mut self.pending);
         self.pending.comment = pending.comment;
         self.pending.decorators = pending.decorators;
@@ -87,10 +89,13 @@ impl<'t> Walker<'t> {
             if self.import_value(*name_node, *value_node) {
                 return ExprId::NONE;
             }
-            if !self.language.manifest.resolution.closures_are_values && self.language.pattern(name_node.kind_id()).is_none() {
+            if !self.language.manifest.resolution.closures_are_values
+                && self.language.pattern(name_node.kind_id()).is_none()
+            {
                 let name = self.name_of(*name_node);
                 self.pending = pending.clone();
-                self.held_as = if self.lambda_in(*value_node).is_some() { declared } else { ExprId::NONE };
+                self.held_as =
+                    if self.lambda_in(*value_node).is_some() { declared } else { ExprId::NONE };
                 if self.named_value(name, *name_node, node, *value_node)
                     || self.object_value(name, *name_node, node, *value_node, declared, kind)
                 {
@@ -125,7 +130,13 @@ impl<'t> Walker<'t> {
     }
 
     /// Positional or named parts of a variant.
-    fn variant_parts(&mut self, symbol: LocalSymbol, node: Node<'t>, params: Option<&Selector>, body: Option<&Selector>) {
+    fn variant_parts(
+        &mut self,
+        symbol: LocalSymbol,
+        node: Node<'t>,
+        params: Option<&Selector>,
+        body: Option<&Selector>,
+    ) {
         if !symbol.is_some() {
             return;
         }
@@ -171,10 +182,15 @@ impl<'t> Walker<'t> {
     }
 
     /// The closure that a node is, looking through what only passes values on.
-    pub(in crate::extract) fn lambda_in(&mut self, node: Node<'t>) -> Option<(&'static Rule, Node<'t>)> {
+    pub(in crate::extract) fn lambda_in(
+        &mut self,
+        node: Node<'t>,
+    ) -> Option<(&'static Rule, Node<'t>)> {
         match self.rule_at(node)? {
             rule @ Rule::Lambda { .. } => Some((rule, node)),
-            Rule::Pass { of: None } | Rule::Tuple {} => self.only_named_child(node).and_then(|only| self.lambda_in(only)),
+            Rule::Pass { of: None } | Rule::Tuple {} => {
+                self.only_named_child(node).and_then(|only| self.lambda_in(only))
+            }
             _ => None,
         }
     }
@@ -190,7 +206,8 @@ impl<'t> Walker<'t> {
         self.note_export_list(left_node, right_node, *reads);
         if let (true, Some(right_node)) = (*declares, right_node)
             && !self.language.manifest.names.import_calls.is_empty()
-            && let (Some(name), Some(value)) = (self.innermost(left_node), self.innermost(right_node))
+            && let (Some(name), Some(value)) =
+                (self.innermost(left_node), self.innermost(right_node))
             && self.import_value(name, value)
         {
             return ExprId::NONE;
@@ -205,7 +222,8 @@ impl<'t> Walker<'t> {
             && defines
             && let Some((lambda, lambda_node)) = self.lambda_in(right_node)
             && let Some(Rule::Member { object: Some(object), name, .. }) = self.rule_at(left_node)
-            && let (Some(object_node), Some(name_node)) = (object.first(left_node), name.first(left_node))
+            && let (Some(object_node), Some(name_node)) =
+                (object.first(left_node), name.first(left_node))
         {
             return self.member_function(object_node, name_node, node, lambda, lambda_node);
         }
@@ -221,12 +239,17 @@ impl<'t> Walker<'t> {
         }
         let pending = std::mem::take(&mut self.pending);
         let value = right_node.map_or(ExprId::NONE, |right| self.visit(right, READ));
-        let before = if *reads && !self.in_target { self.visit(left_node, READ) } else { ExprId::NONE };
+        let before =
+            if *reads && !self.in_target { self.visit(left_node, READ) } else { ExprId::NONE };
         self.pending = pending;
         let how = if *declares && !*reads { Bind::AssignNew } else { Bind::AssignKnown };
         let in_target = self.in_target;
         self.in_target |= *reads;
-        self.bind_pattern(left_node, Flow { ty, value: if *reads { ExprId::NONE } else { value }, node }, how);
+        self.bind_pattern(
+            left_node,
+            Flow { ty, value: if *reads { ExprId::NONE } else { value }, node },
+            how,
+        );
         self.in_target = in_target;
         if *reads && !value.is_some() { before } else { value }
     }
@@ -234,7 +257,10 @@ impl<'t> Walker<'t> {
     /// What a list of one has in it.
     fn innermost(&self, node: Node<'t>) -> Option<Node<'t>> {
         let is_list = matches!(self.rule_at(node), Some(Rule::Tuple {}))
-            || matches!(self.language.pattern(node.kind_id()), Some(crate::grammar::Pattern::Targets {}));
+            || matches!(
+                self.language.pattern(node.kind_id()),
+                Some(crate::grammar::Pattern::Targets {})
+            );
         if is_list { self.lone_child(node) } else { Some(node) }
     }
 
@@ -252,7 +278,8 @@ impl<'t> Walker<'t> {
         self.pending = pending;
         let mut shared = true;
         if let Expr::Member(ty, member) = self.build.get(owner)
-            && self.language.manifest.names.values_member.as_deref() == Some(self.build.text(member))
+            && self.language.manifest.names.values_member.as_deref()
+                == Some(self.build.text(member))
         {
             (owner, shared) = (ty, false);
         }
@@ -268,7 +295,14 @@ impl<'t> Walker<'t> {
         }
         let name = self.name_of(name_node);
         let header_end = self.lambda_header(lambda, lambda_node);
-        let definition = Definition { name, name_node, node, kind: SymbolKind::Function, header_end, has_body: true };
+        let definition = Definition {
+            name,
+            name_node,
+            node,
+            kind: SymbolKind::Function,
+            header_end,
+            has_body: true,
+        };
         let symbol = self.define(&definition);
         (self.scope, self.around) = (scope, around);
         self.lambda(lambda, lambda_node, symbol)
@@ -277,7 +311,14 @@ impl<'t> Walker<'t> {
     pub(in crate::extract) fn outer(&mut self, node: Node<'t>, of: &'static Selector) -> ExprId {
         for name_node in self.every(Some(of), node) {
             let name = self.name_of(name_node);
-            self.bind(self.owner_scope(), name, BindingKind::Outer, node.start_byte(), ExprId::NONE, ExprId::NONE);
+            self.bind(
+                self.owner_scope(),
+                name,
+                BindingKind::Outer,
+                node.start_byte(),
+                ExprId::NONE,
+                ExprId::NONE,
+            );
         }
         ExprId::NONE
     }
@@ -305,8 +346,11 @@ impl<'t> Walker<'t> {
         flow: Flow<'t>,
         kind: SymbolKind,
     ) -> LocalSymbol {
-        let function_scoped = self.language.manifest.resolution.function_scoped || self.around.hoisted;
-        let owns = |scope: ScopeKind| scope != ScopeKind::Flow && !(function_scoped && scope == ScopeKind::Block);
+        let function_scoped =
+            self.language.manifest.resolution.function_scoped || self.around.hoisted;
+        let owns = |scope: ScopeKind| {
+            scope != ScopeKind::Flow && !(function_scoped && scope == ScopeKind::Block)
+        };
         let owner = self.build.nearest(self.scope, owns);
         let local = matches!(self.build.scope_kind(owner), ScopeKind::Function | ScopeKind::Block);
         if local && kind != SymbolKind::Variant {
@@ -314,7 +358,14 @@ impl<'t> Walker<'t> {
             return LocalSymbol::NONE;
         }
         let (header_end, has_body) = (flow.node.end_byte(), true);
-        let symbol = self.define(&Definition { name, name_node: node, node: flow.node, kind, header_end, has_body });
+        let symbol = self.define(&Definition {
+            name,
+            name_node: node,
+            node: flow.node,
+            kind,
+            header_end,
+            has_body,
+        });
         self.build.symbol_mut(symbol).ty = flow.ty;
         self.build.add_value(symbol, flow.value);
         symbol
@@ -322,7 +373,9 @@ impl<'t> Walker<'t> {
 
     fn assign_new(&mut self, node: Node<'t>, name: NameId, flow: Flow<'t>) -> LocalSymbol {
         let function_scoped = self.language.manifest.resolution.function_scoped;
-        let owns = |scope: ScopeKind| scope != ScopeKind::Flow && !(function_scoped && scope == ScopeKind::Block);
+        let owns = |scope: ScopeKind| {
+            scope != ScopeKind::Flow && !(function_scoped && scope == ScopeKind::Block)
+        };
         let owner = self.build.nearest(self.scope, owns);
         match self.build.bound(owner, name).map(|binding| (binding.kind, binding.symbol)) {
             Some((BindingKind::Outer, _)) => self.assign_known(node, name, flow),
@@ -335,16 +388,26 @@ impl<'t> Walker<'t> {
                 self.write(node, name);
                 LocalSymbol::NONE
             }
-            Some((BindingKind::Value | BindingKind::Param, _)) if self.language.manifest.resolution.variables_keep_types => {
+            Some((BindingKind::Value | BindingKind::Param, _))
+                if self.language.manifest.resolution.variables_keep_types =>
+            {
                 LocalSymbol::NONE
             }
             _ if matches!(self.build.scope_kind(owner), ScopeKind::Function | ScopeKind::Block) => {
-                self.bind(owner, name, BindingKind::Value, flow.node.end_byte(), flow.ty, flow.value);
+                self.bind(
+                    owner,
+                    name,
+                    BindingKind::Value,
+                    flow.node.end_byte(),
+                    flow.ty,
+                    flow.value,
+                );
                 LocalSymbol::NONE
             }
             _ => {
                 let text = self.build.text(name);
-                let constant = text.chars().any(|c| c.is_ascii_uppercase()) && !text.chars().any(|c| c.is_ascii_lowercase());
+                let constant = text.chars().any(|c| c.is_ascii_uppercase())
+                    && !text.chars().any(|c| c.is_ascii_lowercase());
                 let kind = if constant { SymbolKind::Constant } else { SymbolKind::Variable };
                 self.declare_name(node, name, flow, kind)
             }
@@ -354,7 +417,8 @@ impl<'t> Walker<'t> {
     fn assign_known(&mut self, node: Node<'t>, name: NameId, flow: Flow<'t>) -> LocalSymbol {
         self.write(node, name);
         let start = self.build.nearest(self.scope, |kind| kind != ScopeKind::Flow);
-        let outer = self.build.bound(start, name).is_some_and(|binding| binding.kind == BindingKind::Outer);
+        let outer =
+            self.build.bound(start, name).is_some_and(|binding| binding.kind == BindingKind::Outer);
         let from = if outer { self.build.parent(start) } else { start };
         let Some(known) = self.build.visible(from, name) else { return LocalSymbol::NONE };
         let (kind, scope, symbol) = (known.kind, known.scope, known.symbol);
@@ -365,7 +429,14 @@ impl<'t> Walker<'t> {
         match kind {
             BindingKind::Symbol => self.build.add_value(symbol, flow.value),
             BindingKind::Value | BindingKind::Param if flow.value.is_some() => {
-                self.bind(scope, name, BindingKind::Value, flow.node.end_byte(), flow.ty, flow.value);
+                self.bind(
+                    scope,
+                    name,
+                    BindingKind::Value,
+                    flow.node.end_byte(),
+                    flow.ty,
+                    flow.value,
+                );
             }
             _ => {}
         }
@@ -375,57 +446,5 @@ impl<'t> Walker<'t> {
     fn write(&mut self, node: Node<'t>, name: NameId) {
         let target = self.build.expr(Expr::Name(name, self.scope));
         self.site(Usage::Site(SiteKind::Write), node, name, target);
-    }
-
-    /// Assignment to a member: a field of the receiver's type, or a write.
-    pub(super) fn bind_member(&mut self, node: Node<'t>, object: &'static Selector, name: &'static Selector, flow: Flow<'t>) {
-        let (Some(object), Some(name_node)) = (object.first(node), name.first(node)) else { return };
-        let object = self.visit(object, READ);
-        let name = self.name_of(name_node);
-        let type_scope = self.callable.type_scope;
-        let declared_only = self.language.manifest.resolution.closures_are_values;
-        let made = match self.callable.self_scope.get() {
-            Some(scope) if !declared_only && self.is_receiver(object) => self.build.facts.scopes[scope].owner,
-            _ => ExprId::NONE,
-        };
-        if made.is_some() && !type_scope.is_some() && self.declared_members.insert((self.callable.self_scope, name)) {
-            let around = Surroundings { owner: made, detached: true, ..Surroundings::NONE };
-            let field = self.define_field(name_node, name, (ScopeId(0), around), flow);
-            self.build.add_value(field, flow.value);
-            self.build.symbol_mut(field).ty = flow.ty;
-            return;
-        }
-        if declared_only || !self.is_receiver(object) || !type_scope.is_some() {
-            let target = self.build.of(object, |object| Expr::Member(object, name));
-            self.site(Usage::Site(SiteKind::Write), name_node, name, target);
-            return;
-        }
-        let elsewhere = type_scope.get().is_some_and(|position| self.build.facts.scopes[position].owner.is_some());
-        let declared = self.declared_members.contains(&(type_scope, name)) || self.build.bound(type_scope, name).is_some();
-        if !elsewhere && !declared {
-            self.define_field(name_node, name, (type_scope, Surroundings::NONE), flow);
-        } else {
-            let target = self.build.expr(Expr::Member(object, name));
-            self.site(Usage::Site(SiteKind::Write), name_node, name, target);
-        }
-        let symbol = self.build.bound(type_scope, name).map_or(LocalSymbol::NONE, |binding| binding.symbol);
-        // What is assigned to a method is no value that it returns.
-        if symbol.is_some() && !self.build.symbol_mut(symbol).kind.is_callable() {
-            self.build.add_value(symbol, flow.value);
-        }
-        if symbol.is_some() && flow.ty.is_some() && !self.build.symbol_mut(symbol).ty.is_some() {
-            self.build.symbol_mut(symbol).ty = flow.ty;
-        }
-    }
-
-    fn define_field(&mut self, node: Node<'t>, name: NameId, place: (ScopeId, Surroundings), flow: Flow<'t>) -> LocalSymbol {
-        let (scope, around, pending) = (self.scope, self.around, std::mem::take(&mut self.pending));
-        (self.scope, self.around) = place;
-        let header_end = flow.node.end_byte();
-        let definition =
-            Definition { name, name_node: node, node: flow.node, kind: SymbolKind::Field, header_end, has_body: true };
-        let symbol = self.define(&definition);
-        (self.scope, self.around, self.pending) = (scope, around, pending);
-        symbol
     }
 }

@@ -3,16 +3,32 @@
 use crate::extract::walk::Definition;
 use crate::extract::walk::{Callable, READ, Surroundings, Usage, Walker};
 use crate::grammar::{Rule, SelfRule};
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, RESULT, ScopeId, ScopeKind, flags};
+use crate::model::facts::{
+    BindingKind, Expr, ExprId, LocalSymbol, NameId, RESULT, ScopeId, ScopeKind, flags,
+};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
     pub(in crate::extract) fn function(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Function { kind, name, declarator, params, returns, body, type_params, receiver, tail } = rule else {
+        let Rule::Function {
+            kind,
+            name,
+            declarator,
+            params,
+            returns,
+            body,
+            type_params,
+            receiver,
+            tail,
+        } = rule
+        else {
             return ExprId::NONE;
         };
-        let declared = declarator.as_ref().and_then(|selector| selector.first(node)).map(|start| self.declarator(start));
+        let declared = declarator
+            .as_ref()
+            .and_then(|selector| selector.first(node))
+            .map(|start| self.declarator(start));
         let name_node = match &declared {
             Some(declared) => declared.name,
             None => name.as_ref().and_then(|selector| selector.first(node)),
@@ -21,7 +37,8 @@ impl<'t> Walker<'t> {
             self.visit_children(node);
             return ExprId::NONE;
         };
-        // `macro(name) { … }` inside a body reads like a definition without parameters: it is a statement.
+        // `macro(name) { … }` inside a body reads like a definition without parameters: it is a
+        // statement.
         let in_callable = self.callable.symbol.is_some();
         if in_callable && declared.as_ref().is_some_and(|declared| !declared.is_callable) {
             return self.block(node, ScopeKind::Block);
@@ -35,7 +52,8 @@ impl<'t> Walker<'t> {
         }
         let made = self.made_at(name_node);
         // What the macro is given is neither parameters nor a result, unless it was read as these.
-        let is_given = |node: Node<'t>| made.is_some_and(|made| made.head.start == node.start_byte());
+        let is_given =
+            |node: Node<'t>| made.is_some_and(|made| made.head.start == node.start_byte());
         if is_given(name_node) {
             declared = None;
         }
@@ -49,10 +67,15 @@ impl<'t> Walker<'t> {
         };
         let (params_node, returns_node) = match &declared {
             Some(declared) => {
-                let returns = declared.returns.or_else(|| returns.as_ref().and_then(|selector| selector.first(node)));
+                let returns = declared
+                    .returns
+                    .or_else(|| returns.as_ref().and_then(|selector| selector.first(node)));
                 (declared.params, returns)
             }
-            None => (params.as_ref().and_then(|s| s.first(node)), returns.as_ref().and_then(|s| s.first(node))),
+            None => (
+                params.as_ref().and_then(|s| s.first(node)),
+                returns.as_ref().and_then(|s| s.first(node)),
+            ),
         };
         if let Some(receiver) = receiver_node {
             self.around.owner = self.receiver_type(receiver);
@@ -61,7 +84,8 @@ impl<'t> Walker<'t> {
             self.around.owner = self.visit_type(fixture, READ);
         }
         let header_end = body_node.map_or(node.end_byte(), |body| body.start_byte());
-        let definition = Definition { name, name_node, node, kind, header_end, has_body: body_node.is_some() };
+        let definition =
+            Definition { name, name_node, node, kind, header_end, has_body: body_node.is_some() };
         let symbol = self.define(&definition);
         self.around.owner = outer_owner;
         self.around.detached = false;
@@ -85,17 +109,25 @@ impl<'t> Walker<'t> {
         } else if params.is_some() || declarator.is_some() {
             self.build.symbol_mut(symbol).arity = (0, 0);
         }
-        let is_result = |returns: &Node<'t>| made.is_none_or(|made| made.is_typed || returns.end_byte() <= made.head.start);
+        let is_result = |returns: &Node<'t>| {
+            made.is_none_or(|made| made.is_typed || returns.end_byte() <= made.head.start)
+        };
         if let Some(returns) = returns_node.filter(is_result) {
             let ty = self.result_type(returns);
             let ty = declared.as_ref().map_or(ty, |declared| self.wrapped(ty, &declared.wraps));
             self.build.symbol_mut(symbol).ty = ty;
         }
-        if self.language.manifest.names.self_rule == SelfRule::Declared && self.callable.type_scope.is_some() {
+        if self.language.manifest.names.self_rule == SelfRule::Declared
+            && self.callable.type_scope.is_some()
+        {
             let entry = self.build.symbol_mut(symbol);
             entry.flags |= if entry.flags & flags::HAS_SELF == 0 { flags::STATIC } else { 0 };
         }
-        self.visit_rest(node, &[body_node, params_node, returns_node, Some(name_node), receiver_node], &decorators);
+        self.visit_rest(
+            node,
+            &[body_node, params_node, returns_node, Some(name_node), receiver_node],
+            &decorators,
+        );
         if let Some(body) = body_node {
             self.implied_constructor(symbol, name_node, body);
             self.body(body, symbol, *tail);
@@ -119,7 +151,9 @@ impl<'t> Walker<'t> {
 
     /// Parameters that stand beside the name and the body, without a list of their own.
     fn parameters_of(&mut self, node: Node<'t>, symbol: LocalSymbol) {
-        let is_param = |walker: &Self, child: Node<'t>| matches!(walker.rule_at(child), Some(Rule::Param { .. }));
+        let is_param = |walker: &Self, child: Node<'t>| {
+            matches!(walker.rule_at(child), Some(Rule::Param { .. }))
+        };
         let children = self.named_children(node);
         let params: crate::extract::walk::children::Children<'t> =
             children.into_iter().filter(|child| is_param(self, *child)).collect();
@@ -128,7 +162,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// A constructor that does not begin with a call of another one calls that of the base that its type extends.
+    /// A constructor that does not begin with a call of another one calls that of the base that its
+    /// type extends.
     fn implied_constructor(&mut self, symbol: LocalSymbol, name_node: Node<'t>, body: Node<'t>) {
         let entry = self.build.symbol_mut(symbol);
         let (kind, container, name) = (entry.kind, entry.container, entry.name);
@@ -170,10 +205,12 @@ impl<'t> Walker<'t> {
 
     /// Visits children that no selector has named, such as initialisers between header and body.
     fn visit_rest(&mut self, node: Node<'t>, done: &[Option<Node<'t>>], also: &[usize]) {
-        let selected: Vec<usize> = done.iter().flatten().map(|node| node.id()).chain(also.iter().copied()).collect();
+        let selected: Vec<usize> =
+            done.iter().flatten().map(|node| node.id()).chain(also.iter().copied()).collect();
         for child in self.named_children(node) {
-            let covers =
-                done.iter().flatten().any(|done| child.start_byte() <= done.start_byte() && done.end_byte() <= child.end_byte());
+            let covers = done.iter().flatten().any(|done| {
+                child.start_byte() <= done.start_byte() && done.end_byte() <= child.end_byte()
+            });
             if !selected.contains(&child.id())
                 && !covers
                 && matches!(self.rule_at(child), Some(Rule::Pass { .. } | Rule::Declaration { .. }))
@@ -183,7 +220,11 @@ impl<'t> Walker<'t> {
         }
     }
 
-    pub(super) fn enter_callable(&mut self, symbol: LocalSymbol, node: Node<'t>) -> CallableContext {
+    pub(super) fn enter_callable(
+        &mut self,
+        symbol: LocalSymbol,
+        node: Node<'t>,
+    ) -> CallableContext {
         let declaring = self.build.symbol_mut(symbol).scope;
         let context = CallableContext {
             scope: self.open(ScopeKind::Function, symbol, node),
@@ -192,20 +233,32 @@ impl<'t> Walker<'t> {
         };
         let scope = self.scope;
         self.build.symbol_mut(symbol).inner = scope;
-        let type_scope = if self.build.scope_kind(declaring) == ScopeKind::Type { declaring } else { ScopeId::NONE };
-        let self_scope = if self.is_member(symbol) || self.makes_values(symbol, context.scope.0) { scope } else { ScopeId::NONE };
+        let type_scope = if self.build.scope_kind(declaring) == ScopeKind::Type {
+            declaring
+        } else {
+            ScopeId::NONE
+        };
+        let self_scope = if self.is_member(symbol) || self.makes_values(symbol, context.scope.0) {
+            scope
+        } else {
+            ScopeId::NONE
+        };
         self.callable = Callable { symbol, receiver: NameId::NONE, type_scope, self_scope };
         self.enclosing = symbol;
         context
     }
 
-    /// Whether a callable is one whose receiver is a value that it makes: where callables have members, a function at the top
-    /// of a file whose name starts with a capital. Its scope is then that of the values.
+    /// Whether a callable is one whose receiver is a value that it makes: where callables have
+    /// members, a function at the top of a file whose name starts with a capital. Its scope is then
+    /// that of the values.
     fn makes_values(&mut self, symbol: LocalSymbol, outer: ScopeId) -> bool {
         let names = &self.language.manifest.names;
         let entry = self.build.symbol_mut(symbol);
-        let (name, top) = (entry.name, entry.scope == ScopeId(0) && entry.kind == SymbolKind::Function);
-        let makes = names.values_member.is_some() && top && self.build.text(name).starts_with(char::is_uppercase);
+        let (name, top) =
+            (entry.name, entry.scope == ScopeId(0) && entry.kind == SymbolKind::Function);
+        let makes = names.values_member.is_some()
+            && top
+            && self.build.text(name).starts_with(char::is_uppercase);
         if let (true, Some(scope)) = (makes, self.scope.get()) {
             self.build.facts.scopes[scope].owner = self.build.expr(Expr::Name(name, outer));
         }
@@ -227,9 +280,12 @@ impl<'t> Walker<'t> {
         self.enclosing = context.enclosing;
     }
 
-    /// Whether the first parameter of the callable around is its receiver (`SelfValue`) or its type (`SelfType`).
+    /// Whether the first parameter of the callable around is its receiver (`SelfValue`) or its type
+    /// (`SelfType`).
     pub(super) fn first_parameter(&self, symbol: LocalSymbol) -> Option<Expr> {
-        if self.language.manifest.names.self_rule != SelfRule::FirstParameter || !self.callable.type_scope.is_some() {
+        if self.language.manifest.names.self_rule != SelfRule::FirstParameter
+            || !self.callable.type_scope.is_some()
+        {
             return None;
         }
         let symbol = &self.build.facts.symbols[symbol.get()?];

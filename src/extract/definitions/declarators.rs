@@ -1,4 +1,5 @@
-//! Declarations whose names stand in chains of declarators (`*name[3]`, `(*name)(int)`), and aliases of types written that way.
+//! Declarations whose names stand in chains of declarators (`*name[3]`, `(*name)(int)`), and
+//! aliases of types written that way.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::Definition;
@@ -10,8 +11,14 @@ use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    pub(in crate::extract) fn declaration(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Declaration { kind, ty, declarators, values, hoisted } = rule else { return ExprId::NONE };
+    pub(in crate::extract) fn declaration(
+        &mut self,
+        rule: &'static Rule,
+        node: Node<'t>,
+    ) -> ExprId {
+        let Rule::Declaration { kind, ty, declarators, values, hoisted } = rule else {
+            return ExprId::NONE;
+        };
         let pending = std::mem::take(&mut self.pending);
         self.pending.comment = pending.comment;
         self.visit_modifiers(node);
@@ -35,12 +42,16 @@ impl<'t> Walker<'t> {
         let words = self.words(node);
         let rules = &self.language.manifest.modifiers;
         let has = |names: &[String]| words.iter().any(|word| names.iter().any(|name| name == word));
-        self.around.declared_constant = *kind == Some(SymbolKind::Constant) || self.says_constant(&words);
+        self.around.declared_constant =
+            *kind == Some(SymbolKind::Constant) || self.says_constant(&words);
         self.around.declared_static = has(&rules.r#static);
         let in_type = self.build.scope_kind(self.scope) == ScopeKind::Type;
         let elsewhere = has(&rules.declaration) || (in_type && has(&rules.declaration_fields));
-        if let Some(visibility) = words.iter().find_map(|word| self.language.manifest.visibility.words.get(*word)) {
-            self.around.section = crate::model::Visibility::from_word(visibility).or(self.around.section);
+        if let Some(visibility) =
+            words.iter().find_map(|word| self.language.manifest.visibility.words.get(*word))
+        {
+            self.around.section =
+                crate::model::Visibility::from_word(visibility).or(self.around.section);
         }
         let values = self.every(values.as_ref(), node);
         let alone = declarators.len() == 1;
@@ -59,7 +70,11 @@ impl<'t> Walker<'t> {
             let entry = &mut self.build.facts.symbols[index];
             if entry.kind.is_callable() && !values.is_empty() {
                 entry.flags = (entry.flags & !flags::DECLARATION) | flags::ABSTRACT;
-            } else if !entry.kind.is_callable() && elsewhere && values.is_empty() && entry.values == Run::default() {
+            } else if !entry.kind.is_callable()
+                && elsewhere
+                && values.is_empty()
+                && entry.values == Run::default()
+            {
                 entry.flags |= flags::DECLARATION;
             }
         }
@@ -74,7 +89,11 @@ impl<'t> Walker<'t> {
     /// The body of a type without a name.
     fn anonymous_body(&self, node: Node<'t>) -> Option<Node<'t>> {
         match self.rule_at(node) {
-            Some(Rule::Type { name: Some(name), body: Some(body), .. }) if name.first(node).is_none() => body.first(node),
+            Some(Rule::Type { name: Some(name), body: Some(body), .. })
+                if name.first(node).is_none() =>
+            {
+                body.first(node)
+            }
             _ => None,
         }
     }
@@ -93,7 +112,13 @@ impl<'t> Walker<'t> {
     }
 
     /// Declares what a chain of declarators names: a variable, or a callable without a body.
-    fn declare_through(&mut self, start: Node<'t>, node: Node<'t>, ty_node: Option<Node<'t>>, kind: SymbolKind) -> LocalSymbol {
+    fn declare_through(
+        &mut self,
+        start: Node<'t>,
+        node: Node<'t>,
+        ty_node: Option<Node<'t>>,
+        kind: SymbolKind,
+    ) -> LocalSymbol {
         let declared = self.declarator(start);
         let Some(name_node) = declared.name else {
             self.visit_children(start);
@@ -130,8 +155,14 @@ impl<'t> Walker<'t> {
         let symbol = if matches!(self.rule_at(name_node), Some(Rule::Member { scoped: true, .. })) {
             let outer = self.around.owner;
             let (name, name_node) = self.qualified_name(name_node);
-            let definition =
-                Definition { name, name_node, node, kind: SymbolKind::Field, header_end: node.end_byte(), has_body: true };
+            let definition = Definition {
+                name,
+                name_node,
+                node,
+                kind: SymbolKind::Field,
+                header_end: node.end_byte(),
+                has_body: true,
+            };
             let symbol = self.define(&definition);
             self.around.owner = outer;
             self.build.symbol_mut(symbol).ty = ty;
@@ -146,11 +177,24 @@ impl<'t> Walker<'t> {
         symbol
     }
 
-    fn declare_callable(&mut self, declared: &Declared<'t>, name_node: Node<'t>, node: Node<'t>, ty: ExprId) -> LocalSymbol {
+    fn declare_callable(
+        &mut self,
+        declared: &Declared<'t>,
+        name_node: Node<'t>,
+        node: Node<'t>,
+        ty: ExprId,
+    ) -> LocalSymbol {
         let outer = self.around.owner;
         let (name, name_node) = self.qualified_name(name_node);
         let kind = SymbolKind::Function;
-        let definition = Definition { name, name_node, node, kind, header_end: node.end_byte(), has_body: false };
+        let definition = Definition {
+            name,
+            name_node,
+            node,
+            kind,
+            header_end: node.end_byte(),
+            has_body: false,
+        };
         let symbol = self.define(&definition);
         self.around.owner = outer;
         let context = self.enter_callable(symbol, node);
@@ -158,18 +202,23 @@ impl<'t> Walker<'t> {
         if let Some(params) = declared.params {
             self.parameters(params, symbol);
         }
-        let returns = declared.returns.map(|returns| self.visit_type(returns, Usage::Site(SiteKind::Type)));
+        let returns =
+            declared.returns.map(|returns| self.visit_type(returns, Usage::Site(SiteKind::Type)));
         self.leave_callable(context);
         self.build.symbol_mut(symbol).ty = returns.unwrap_or(ty);
         symbol
     }
 
-    /// The names in a parameter list that can only be arguments: inside a function, bare and each without a declarator.
+    /// The names in a parameter list that can only be arguments: inside a function, bare and each
+    /// without a declarator.
     fn bare_arguments(&mut self, declared: &Declared<'t>) -> Option<Children<'t>> {
         if !self.language.manifest.resolution.locals_construct || !declared.wraps.is_empty() {
             return None;
         }
-        if !matches!(self.build.scope_kind(self.owner_scope()), ScopeKind::Function | ScopeKind::Block) {
+        if !matches!(
+            self.build.scope_kind(self.owner_scope()),
+            ScopeKind::Function | ScopeKind::Block
+        ) {
             return None;
         }
         let params = self.named_children(declared.params?);
@@ -180,10 +229,12 @@ impl<'t> Walker<'t> {
             let name = ty.first(param).filter(|name| name.id() == only.id())?;
             let is_name = self.language.type_rule(name.kind_id()) == Some(&TypeRule::Name {});
             let name_id = self.name_of(name);
-            let is_value = self
-                .build
-                .visible(self.scope, name_id)
-                .is_some_and(|binding| matches!(binding.kind, BindingKind::Param | BindingKind::Value | BindingKind::Narrow));
+            let is_value = self.build.visible(self.scope, name_id).is_some_and(|binding| {
+                matches!(
+                    binding.kind,
+                    BindingKind::Param | BindingKind::Value | BindingKind::Narrow
+                )
+            });
             if !is_name || !is_value {
                 return None;
             }
@@ -193,7 +244,12 @@ impl<'t> Walker<'t> {
     }
 
     /// A value of a declared type made with arguments; the call is written at the type's name.
-    fn constructed(&mut self, ty_node: Option<Node<'t>>, ty: ExprId, arguments: &[Node<'t>]) -> ExprId {
+    fn constructed(
+        &mut self,
+        ty_node: Option<Node<'t>>,
+        ty: ExprId,
+        arguments: &[Node<'t>],
+    ) -> ExprId {
         let named = ty_node.and_then(|node| self.type_name_node(node));
         let mut list = Vec::new();
         for argument in arguments {
@@ -217,10 +273,18 @@ impl<'t> Walker<'t> {
     fn type_name_node(&self, node: Node<'t>) -> Option<Node<'t>> {
         match self.language.type_rule(node.kind_id())? {
             TypeRule::Name {} => Some(node),
-            TypeRule::Member { name, .. } => name.first(node).and_then(|name| self.type_name_node(name)),
-            TypeRule::Apply { base, .. } => base.first(node).and_then(|base| self.type_name_node(base)),
-            TypeRule::Pass { of: Some(of), .. } => of.first(node).and_then(|inner| self.type_name_node(inner)),
-            TypeRule::Specifier { name: Some(name), .. } => name.first(node).and_then(|name| self.type_name_node(name)),
+            TypeRule::Member { name, .. } => {
+                name.first(node).and_then(|name| self.type_name_node(name))
+            }
+            TypeRule::Apply { base, .. } => {
+                base.first(node).and_then(|base| self.type_name_node(base))
+            }
+            TypeRule::Pass { of: Some(of), .. } => {
+                of.first(node).and_then(|inner| self.type_name_node(inner))
+            }
+            TypeRule::Specifier { name: Some(name), .. } => {
+                name.first(node).and_then(|name| self.type_name_node(name))
+            }
             _ => None,
         }
     }
@@ -245,7 +309,9 @@ impl<'t> Walker<'t> {
                     return declared;
                 }
                 Some(Rule::Declarator { of, params, wrap, value, args, returns, up_to: None }) => {
-                    let select = |selector: &Option<Selector>| selector.as_ref().and_then(|selector| selector.first(node));
+                    let select = |selector: &Option<Selector>| {
+                        selector.as_ref().and_then(|selector| selector.first(node))
+                    };
                     let next = match of {
                         Some(selector) => selector.first(node),
                         None => self.last_named_child(node),
@@ -259,7 +325,11 @@ impl<'t> Walker<'t> {
                         declared.returns = select(returns).or(declared.returns);
                     } else if let Some(wrap) = wrap {
                         declared.is_callable = false;
-                        declared.wraps.push(if wrap == "array" { Wrapper::Array } else { Wrapper::Named(wrap.clone()) });
+                        declared.wraps.push(if wrap == "array" {
+                            Wrapper::Array
+                        } else {
+                            Wrapper::Named(wrap.clone())
+                        });
                     }
                     let Some(next) = next else { break };
                     node = next;
@@ -272,7 +342,9 @@ impl<'t> Walker<'t> {
                 Some(Rule::Name {} | Rule::Member { .. } | Rule::Pass { .. }) => {
                     declared.name = Some(node);
                     let last = self.last_of_path(node);
-                    if let Some(Rule::Declarator { up_to: Some(_), params, .. }) = self.rule_at(last) {
+                    if let Some(Rule::Declarator { up_to: Some(_), params, .. }) =
+                        self.rule_at(last)
+                    {
                         declared.params = params.as_ref().and_then(|selector| selector.first(last));
                         declared.is_callable = true;
                         return declared;
@@ -334,10 +406,16 @@ impl<'t> Walker<'t> {
             }
         }
         let mut pending = std::mem::take(&mut self.pending);
-        let params = type_params.as_ref().and_then(|selector| selector.first(node)).or(self.waiting_type_params.take());
+        let params = type_params
+            .as_ref()
+            .and_then(|selector| selector.first(node))
+            .or(self.waiting_type_params.take());
         let mut shared = ExprId::NONE;
         if let Some(ty_node) = ty_node
-            && matches!(self.language.type_rule(ty_node.kind_id()), Some(TypeRule::Specifier { .. }))
+            && matches!(
+                self.language.type_rule(ty_node.kind_id()),
+                Some(TypeRule::Specifier { .. })
+            )
         {
             shared = self.specified(ty_node, node, &mut names, &mut pending);
         } else if let Some(ty_node) = ty_node
@@ -346,11 +424,19 @@ impl<'t> Walker<'t> {
             shared = self.visit_type(ty_node, Usage::Site(SiteKind::Type));
         }
         for (name_node, wraps) in names {
-            self.pending = Pending { comment: pending.comment, decorators: Vec::new(), start: pending.start };
+            self.pending =
+                Pending { comment: pending.comment, decorators: Vec::new(), start: pending.start };
             self.visit_modifiers(node);
             let name = self.name_of(name_node);
             let kind = SymbolKind::TypeAlias;
-            let definition = Definition { name, name_node, node, kind, header_end: node.end_byte(), has_body: true };
+            let definition = Definition {
+                name,
+                name_node,
+                node,
+                kind,
+                header_end: node.end_byte(),
+                has_body: true,
+            };
             let symbol = self.define(&definition);
             let before = self.enclosing;
             let scope = self.open(ScopeKind::Block, symbol, node);
@@ -372,8 +458,9 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// A type named or defined in an alias. It belongs to the scope around both; one without a name takes that of the first
-    /// plain alias, and an alias with the type's own name says nothing more than the type.
+    /// A type named or defined in an alias. It belongs to the scope around both; one without a name
+    /// takes that of the first plain alias, and an alias with the type's own name says nothing more
+    /// than the type.
     fn specified(
         &mut self,
         ty_node: Node<'t>,
@@ -389,11 +476,16 @@ impl<'t> Walker<'t> {
         let same = |(alias, wraps): &(Node<'t>, Vec<Wrapper>)| {
             wraps.is_empty() && own.is_none_or(|own| self.text_of(own) == self.text_of(*alias))
         };
-        let Some(position) = names.iter().position(same).filter(|_| has_body || own.is_some()) else {
+        let Some(position) = names.iter().position(same).filter(|_| has_body || own.is_some())
+        else {
             return self.visit_type(ty_node, Usage::Site(SiteKind::Type));
         };
         let (name_node, _) = names.remove(position);
-        self.pending = Pending { comment: pending.comment.take(), decorators: Vec::new(), start: pending.start };
+        self.pending = Pending {
+            comment: pending.comment.take(),
+            decorators: Vec::new(),
+            start: pending.start,
+        };
         self.visit_modifiers(ty_node);
         let name = self.name_of(name_node);
         self.named_type(rule, ty_node, node, (name, name_node))

@@ -39,7 +39,8 @@ impl<'t> Walker<'t> {
         let text = name_node.map_or("", |name| self.text_of(name));
         let text = text.split(['(', '<']).next().unwrap_or(text).trim();
         if let Some(args) = args.and_then(|selector| selector.first(node)) {
-            if self.language.manifest.modifiers.applying_decorators.iter().any(|name| name == text) {
+            if self.language.manifest.modifiers.applying_decorators.iter().any(|name| name == text)
+            {
                 self.applied_names(args);
             } else {
                 self.visit(args, READ);

@@ -1,4 +1,5 @@
-//! Types that comments state for parameters, results and variables, in languages whose declarations have none. Knows only text.
+//! Types that comments state for parameters, results and variables, in languages whose declarations
+//! have none. Knows only text.
 
 use crate::extract::walk::{Usage, Walker};
 use crate::grammar::{Pattern, Rule};
@@ -6,14 +7,19 @@ use crate::model::facts::{Expr, ExprId};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// Keeps the comment before a definition for its parameters and result, if it may state their types.
+    /// Keeps the comment before a definition for its parameters and result, if it may state their
+    /// types.
     pub(super) fn keep_comment(&mut self) {
         let rules = &self.language.manifest.documentation;
         self.documented = if rules.param_tags.is_empty() { None } else { self.pending.comment };
     }
 
     /// The type that the comment before a definition states for a parameter.
-    pub(super) fn documented_parameter(&mut self, comment: Option<(usize, usize)>, param: Node<'t>) -> ExprId {
+    pub(super) fn documented_parameter(
+        &mut self,
+        comment: Option<(usize, usize)>,
+        param: Node<'t>,
+    ) -> ExprId {
         let name = match self.language.pattern(param.kind_id()) {
             Some(Pattern::Default { of, .. }) => of.first(param),
             _ => Some(param),
@@ -21,33 +27,59 @@ impl<'t> Walker<'t> {
         match name.filter(|name| matches!(self.rule_at(*name), Some(Rule::Name {}))) {
             Some(name) => {
                 let name = self.text_of(name);
-                self.stated(param, comment, &self.language.manifest.documentation.param_tags, Some(name))
+                self.stated(
+                    param,
+                    comment,
+                    &self.language.manifest.documentation.param_tags,
+                    Some(name),
+                )
             }
             None => ExprId::NONE,
         }
     }
 
     /// The type that the comment before a definition states for its result.
-    pub(super) fn documented_result(&mut self, comment: Option<(usize, usize)>, node: Node<'t>) -> ExprId {
+    pub(super) fn documented_result(
+        &mut self,
+        comment: Option<(usize, usize)>,
+        node: Node<'t>,
+    ) -> ExprId {
         self.stated(node, comment, &self.language.manifest.documentation.result_tags, None)
     }
 
     /// The type that the comment before a declaration or assignment states for the variable.
     pub(in crate::extract) fn documented_variable(&mut self, node: Node<'t>) -> ExprId {
-        self.stated(node, self.pending.comment, &self.language.manifest.documentation.type_tags, None)
+        self.stated(
+            node,
+            self.pending.comment,
+            &self.language.manifest.documentation.type_tags,
+            None,
+        )
     }
 
     /// The type in braces after one of `tags`, and before `name` where there is one.
-    fn stated(&mut self, node: Node<'t>, comment: Option<(usize, usize)>, tags: &'static [String], name: Option<&str>) -> ExprId {
+    fn stated(
+        &mut self,
+        node: Node<'t>,
+        comment: Option<(usize, usize)>,
+        tags: &'static [String],
+        name: Option<&str>,
+    ) -> ExprId {
         let Some((start, end)) = comment.filter(|_| !tags.is_empty()) else { return ExprId::NONE };
         let source = self.source;
-        let text = std::str::from_utf8(source.get(start..end).unwrap_or_default()).unwrap_or_default();
+        let text =
+            std::str::from_utf8(source.get(start..end).unwrap_or_default()).unwrap_or_default();
         for tag in tags {
             for (at, _) in text.match_indices(tag.as_str()) {
-                let Some(rest) = text[at + tag.len()..].trim_start().strip_prefix('{') else { continue };
+                let Some(rest) = text[at + tag.len()..].trim_start().strip_prefix('{') else {
+                    continue;
+                };
                 let Some(close) = closing(rest) else { continue };
                 let named = rest[close + 1..].trim_start().trim_start_matches('[');
-                let named = named.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').next().unwrap_or_default();
+                let named = named
+                    .split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')
+                    .next()
+                    .unwrap_or_default();
                 if name.is_none_or(|name| name == named) {
                     return self.stated_type(node, &rest[..close]);
                 }
@@ -56,9 +88,14 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// A type in a comment: marks for what may be missing are left out, other forms of generic types made plain.
+    /// A type in a comment: marks for what may be missing are left out, other forms of generic
+    /// types made plain.
     fn stated_type(&mut self, node: Node<'t>, text: &str) -> ExprId {
-        let text = text.trim().trim_start_matches(['?', '!', '.']).trim_end_matches(['=', '?', '!']).trim();
+        let text = text
+            .trim()
+            .trim_start_matches(['?', '!', '.'])
+            .trim_end_matches(['=', '?', '!'])
+            .trim();
         let text = text.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(text);
         if let Some(item) = text.strip_suffix("[]") {
             let item = self.deeper(node, |walker| walker.stated_type(node, item));
@@ -66,7 +103,8 @@ impl<'t> Walker<'t> {
         }
         let plain = text.replace(".<", "<").replace('<', "[").replace('>', "]");
         let vague = &self.language.manifest.documentation.vague_types;
-        let parts = plain.split('|').map(str::trim).filter(|part| !vague.iter().any(|word| word == part));
+        let parts =
+            plain.split('|').map(str::trim).filter(|part| !vague.iter().any(|word| word == part));
         let parts: Vec<&str> = parts.collect();
         self.written_type(node, &parts.join("|"), Usage::Silent)
     }

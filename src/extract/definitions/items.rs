@@ -1,4 +1,5 @@
-//! Definitions that are no more than a name, a place and what they contain: sections, keys, blocks, and calls that define.
+//! Definitions that are no more than a name, a place and what they contain: sections, keys, blocks,
+//! and calls that define.
 
 use crate::extract::walk::Definition;
 use crate::extract::walk::{READ, Surroundings, Walker};
@@ -14,7 +15,8 @@ impl<'t> Walker<'t> {
     /// A part of a file with a name, and what is inside it.
     pub(in crate::extract) fn item(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
         let Rule::Item { kind, name, join, body, flat, leaf } = rule else { return ExprId::NONE };
-        let parts: Vec<Node<'t>> = name.iter().flat_map(|selector| self.every(Some(selector), node)).collect();
+        let parts: Vec<Node<'t>> =
+            name.iter().flat_map(|selector| self.every(Some(selector), node)).collect();
         let text = self.put_together(&parts, join);
         let body = body.as_ref().map(|selector| selector.first(node));
         let Some(first) = parts.first().copied().filter(|_| !text.is_empty()) else {
@@ -27,13 +29,21 @@ impl<'t> Walker<'t> {
             let after = self.source.get(last.end_byte()..node.end_byte()).unwrap_or_default();
             last.end_byte() + after.iter().position(|&byte| byte == b'\n').unwrap_or(after.len())
         };
-        let header_end = body.flatten().map(|body| body.start_byte()).filter(|&start| start >= last.end_byte());
+        let header_end =
+            body.flatten().map(|body| body.start_byte()).filter(|&start| start >= last.end_byte());
         let header_end = header_end.unwrap_or_else(line_end);
-        let definition = Definition { name, name_node: first, node, kind: *kind, header_end, has_body: true };
+        let definition =
+            Definition { name, name_node: first, node, kind: *kind, header_end, has_body: true };
         let symbol = self.define(&definition);
         let before = (self.scope, self.around, self.enclosing);
         if !flat {
-            self.scope = self.build.scope(self.scope, ScopeKind::Module, symbol, node.start_byte(), node.end_byte());
+            self.scope = self.build.scope(
+                self.scope,
+                ScopeKind::Module,
+                symbol,
+                node.start_byte(),
+                node.end_byte(),
+            );
             self.around = Surroundings::NONE;
             let inner = self.scope;
             self.build.symbol_mut(symbol).inner = inner;
@@ -49,10 +59,14 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// A name of several parts, each without what is around it, and with one blank where it has white space.
+    /// A name of several parts, each without what is around it, and with one blank where it has
+    /// white space.
     fn put_together(&self, parts: &[Node<'t>], join: &str) -> String {
-        let words = |part: &Node<'t>| self.trimmed_text(*part).split_whitespace().collect::<Vec<_>>().join(" ");
-        let mut text = parts.iter().map(words).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(join);
+        let words = |part: &Node<'t>| {
+            self.trimmed_text(*part).split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let mut text =
+            parts.iter().map(words).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(join);
         if text.len() > LONGEST {
             let end = (0..=LONGEST).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
             text.truncate(end);
@@ -61,7 +75,12 @@ impl<'t> Walker<'t> {
     }
 
     /// A node that defines a symbol for each name that it lists. The rest of it says nothing more.
-    pub(in crate::extract) fn defines(&mut self, node: Node<'t>, kind: SymbolKind, names: &'static Selector) -> ExprId {
+    pub(in crate::extract) fn defines(
+        &mut self,
+        node: Node<'t>,
+        kind: SymbolKind,
+        names: &'static Selector,
+    ) -> ExprId {
         let comment = self.pending.comment;
         for name_node in self.every(Some(names), node) {
             let name = self.name_of(name_node);

@@ -1,10 +1,13 @@
-//! Parameters: what they bind, how many arguments they take, which of them is the receiver or a field.
+//! Parameters: what they bind, how many arguments they take, which of them is the receiver or a
+//! field.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::children::Children;
 use crate::extract::walk::{READ, Usage, Walker, offset};
 use crate::grammar::{Gathers, Pattern, Rule};
-use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeKind, flags};
+use crate::model::facts::{
+    Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeKind, flags,
+};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
@@ -19,13 +22,20 @@ impl<'t> Walker<'t> {
     }
 
     /// The same for those among the children of a node that are parameters.
-    pub(super) fn parameters_among(&mut self, node: Node<'t>, nodes: Children<'t>, symbol: LocalSymbol) {
+    pub(super) fn parameters_among(
+        &mut self,
+        node: Node<'t>,
+        nodes: Children<'t>,
+        symbol: LocalSymbol,
+    ) {
         let mut start = self.build.facts.bindings.len();
         let (mut least, mut most, mut position) = (0u16, 0u16, 0u32);
         let comment = self.documented.take().filter(|_| symbol.is_some());
-        let closure =
-            !symbol.is_some() || self.build.symbol_mut(symbol).flags & flags::FUNCTION_VALUE != 0 || self.is_in_object(symbol);
-        // Names inside of patterns, and fields, come after all parameters, so that positions of arguments fit.
+        let closure = !symbol.is_some()
+            || self.build.symbol_mut(symbol).flags & flags::FUNCTION_VALUE != 0
+            || self.is_in_object(symbol);
+        // Names inside of patterns, and fields, come after all parameters, so that positions of
+        // arguments fit.
         let mut patterns: Vec<(Node<'t>, Flow<'t>, bool)> = Vec::new();
         if self.has_rest_word(node) {
             most = u16::MAX;
@@ -33,7 +43,14 @@ impl<'t> Walker<'t> {
         let mut receiver = self.first_parameter(symbol);
         let in_type = self.build.scope_kind(self.scope) == ScopeKind::Type;
         for param in nodes {
-            if self.language.manifest.names.ignored_params.iter().any(|text| text == self.text_of(param)) {
+            if self
+                .language
+                .manifest
+                .names
+                .ignored_params
+                .iter()
+                .any(|text| text == self.text_of(param))
+            {
                 continue;
             }
             if let Some(value) = receiver.take() {
@@ -50,7 +67,9 @@ impl<'t> Walker<'t> {
                     }
                     continue;
                 }
-                Some(Rule::Param { name: Some(name), ty, .. }) if self.is_self_word(name.first(param)) => {
+                Some(Rule::Param { name: Some(name), ty, .. })
+                    if self.is_self_word(name.first(param)) =>
+                {
                     if symbol.is_some() {
                         self.build.symbol_mut(symbol).flags |= flags::HAS_SELF;
                     }
@@ -61,9 +80,14 @@ impl<'t> Walker<'t> {
                     continue;
                 }
                 Some(rule @ Rule::Param { variadic, optional, value, .. }) => {
-                    let given = if closure { self.build.expr(Expr::Given(self.scope, position)) } else { ExprId::NONE };
+                    let given = if closure {
+                        self.build.expr(Expr::Given(self.scope, position))
+                    } else {
+                        ExprId::NONE
+                    };
                     let count = self.parameter(rule, param, in_type, given, &mut patterns);
-                    let has_default = *optional || value.as_ref().is_some_and(|selector| selector.first(param).is_some());
+                    let has_default = *optional
+                        || value.as_ref().is_some_and(|selector| selector.first(param).is_some());
                     if *variadic || self.is_variadic(param) {
                         most = u16::MAX;
                     } else {
@@ -72,11 +96,21 @@ impl<'t> Walker<'t> {
                     }
                 }
                 _ => {
-                    let given = if closure { self.build.expr(Expr::Given(self.scope, position)) } else { ExprId::NONE };
+                    let given = if closure {
+                        self.build.expr(Expr::Given(self.scope, position))
+                    } else {
+                        ExprId::NONE
+                    };
                     let ty = self.documented_parameter(comment, param);
                     let flow = Flow { ty, value: given, node: param };
-                    let rest = matches!(self.language.pattern(param.kind_id()), Some(Pattern::Rest { .. }));
-                    let default = matches!(self.language.pattern(param.kind_id()), Some(Pattern::Default { .. }));
+                    let rest = matches!(
+                        self.language.pattern(param.kind_id()),
+                        Some(Pattern::Rest { .. })
+                    );
+                    let default = matches!(
+                        self.language.pattern(param.kind_id()),
+                        Some(Pattern::Default { .. })
+                    );
                     self.bind_parameter(param, flow, &mut patterns);
                     most = if rest { u16::MAX } else { most.saturating_add(1) };
                     least += u16::from(!rest && !default);
@@ -84,7 +118,8 @@ impl<'t> Walker<'t> {
             }
             position += 1;
         }
-        let run = Run { start: offset(start), len: offset(self.build.facts.bindings.len() - start) };
+        let run =
+            Run { start: offset(start), len: offset(self.build.facts.bindings.len() - start) };
         for (pattern, flow, is_field) in patterns {
             if is_field {
                 self.field_parameter(pattern, flow);
@@ -104,15 +139,28 @@ impl<'t> Walker<'t> {
     /// Whether a callable is a member of an object that is written in place.
     fn is_in_object(&mut self, symbol: LocalSymbol) -> bool {
         let scope = self.build.symbol_mut(symbol).scope;
-        let Some(scope) = scope.get().map(|position| &self.build.facts.scopes[position]) else { return false };
-        let of_type = scope.symbol.get().is_some_and(|symbol| self.build.facts.symbols[symbol].kind.is_type());
+        let Some(scope) = scope.get().map(|position| &self.build.facts.scopes[position]) else {
+            return false;
+        };
+        let of_type = scope
+            .symbol
+            .get()
+            .is_some_and(|symbol| self.build.facts.symbols[symbol].kind.is_type());
         scope.kind == ScopeKind::Type && !of_type && !scope.owner.is_some()
     }
 
-    /// Binds a parameter that is a name; of one that is a pattern the position, and notes the pattern.
-    fn bind_parameter(&mut self, node: Node<'t>, flow: Flow<'t>, patterns: &mut Vec<(Node<'t>, Flow<'t>, bool)>) {
+    /// Binds a parameter that is a name; of one that is a pattern the position, and notes the
+    /// pattern.
+    fn bind_parameter(
+        &mut self,
+        node: Node<'t>,
+        flow: Flow<'t>,
+        patterns: &mut Vec<(Node<'t>, Flow<'t>, bool)>,
+    ) {
         let pattern = match self.language.pattern(node.kind_id()) {
-            Some(Pattern::Default { of, .. }) => of.first(node).and_then(|of| self.language.pattern(of.kind_id())),
+            Some(Pattern::Default { of, .. }) => {
+                of.first(node).and_then(|of| self.language.pattern(of.kind_id()))
+            }
             other => other,
         };
         if !matches!(pattern, Some(Pattern::Fields { .. } | Pattern::Tuple { .. })) {
@@ -141,7 +189,9 @@ impl<'t> Walker<'t> {
 
     /// A callable outside of any type may say of what type its receiver is.
     fn declare_receiver(&mut self, ty: ExprId) {
-        if let Some(scope) = self.scope.get().filter(|_| ty.is_some() && !self.callable.self_scope.is_some()) {
+        if let Some(scope) =
+            self.scope.get().filter(|_| ty.is_some() && !self.callable.self_scope.is_some())
+        {
             self.build.facts.scopes[scope].owner = ty;
             self.callable.self_scope = self.scope;
         }
@@ -152,7 +202,9 @@ impl<'t> Walker<'t> {
     }
 
     fn is_variadic(&mut self, param: Node<'t>) -> bool {
-        let is_rest = |child: Node<'_>| matches!(self.language.pattern(child.kind_id()), Some(Pattern::Rest { .. }));
+        let is_rest = |child: Node<'_>| {
+            matches!(self.language.pattern(child.kind_id()), Some(Pattern::Rest { .. }))
+        };
         self.language.has_rests() && self.named_children(param).into_iter().any(is_rest)
     }
 
@@ -217,7 +269,8 @@ impl<'t> Walker<'t> {
             }
             let declared = self.gathered(*name_node, declared);
             if !in_type {
-                let value = if declared.is_some() { default } else { self.build.union(&[default, given]) };
+                let value =
+                    if declared.is_some() { default } else { self.build.union(&[default, given]) };
                 self.bind_parameter(*name_node, Flow { ty: declared, value, ..flow }, patterns);
             }
         }
@@ -231,7 +284,9 @@ impl<'t> Walker<'t> {
     /// The type of a parameter as a whole, where it gathers what has the declared type.
     fn gathered(&mut self, name: Node<'t>, declared: ExprId) -> ExprId {
         match self.language.pattern(name.kind_id()) {
-            Some(Pattern::Rest { gathers: Some(Gathers::Items), .. }) => self.build.of(declared, Expr::Array),
+            Some(Pattern::Rest { gathers: Some(Gathers::Items), .. }) => {
+                self.build.of(declared, Expr::Array)
+            }
             Some(Pattern::Rest { gathers: Some(Gathers::Named), .. }) if declared.is_some() => {
                 let key = self.build.expr(Expr::Unknown);
                 self.build.expr(Expr::Mapping(key, declared))
@@ -254,8 +309,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The type of what a callable gives back. Results that are written like parameters are one type or a tuple of them, and
-    /// their names are variables of the callable.
+    /// The type of what a callable gives back. Results that are written like parameters are one
+    /// type or a tuple of them, and their names are variables of the callable.
     pub(in crate::extract) fn result_type(&mut self, returns: Node<'t>) -> ExprId {
         let results = self.named_children(returns);
         if !results.iter().any(|result| matches!(self.rule_at(*result), Some(Rule::Param { .. }))) {
@@ -277,12 +332,19 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Tuple(list))
     }
 
-    /// Whether a parameter also declares a field: it has a visibility word of its own in a constructor.
+    /// Whether a parameter also declares a field: it has a visibility word of its own in a
+    /// constructor.
     fn is_field_parameter(&mut self, node: Node<'t>) -> bool {
         self.callable.type_scope.is_some()
             && self.children(node).into_iter().any(|child| {
                 (self.language.is_modifier_node(child.kind_id()) || !child.is_named())
-                    && self.language.manifest.names.field_parameter_words.iter().any(|word| word == self.text_of(child))
+                    && self
+                        .language
+                        .manifest
+                        .names
+                        .field_parameter_words
+                        .iter()
+                        .any(|word| word == self.text_of(child))
             })
     }
 

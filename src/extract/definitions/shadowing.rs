@@ -1,4 +1,5 @@
-//! Declarations by pattern, which may hide names that were declared before; members given to a constructed value.
+//! Declarations by pattern, which may hide names that were declared before; members given to a
+//! constructed value.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::{READ, Usage, Walker};
@@ -8,9 +9,13 @@ use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// Binds names by matching a value. A name that hides one of the same function, or one that its own value uses, starts a
-    /// scope for the rest of the block.
-    pub(in crate::extract) fn let_binding(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+    /// Binds names by matching a value. A name that hides one of the same function, or one that its
+    /// own value uses, starts a scope for the rest of the block.
+    pub(in crate::extract) fn let_binding(
+        &mut self,
+        rule: &'static Rule,
+        node: Node<'t>,
+    ) -> ExprId {
         let Rule::Let { pattern, ty, value, otherwise } = rule else { return ExprId::NONE };
         let value_node = value.as_ref().and_then(|selector| selector.first(node));
         let pattern_node = pattern.first(node);
@@ -39,18 +44,24 @@ impl<'t> Walker<'t> {
         self.visit_selected(node, otherwise.as_ref(), READ);
         if let Some(pattern) = pattern_node {
             self.hide(pattern, node, first);
-            self.bind_pattern(pattern, Flow { ty, value: given, node }, Bind::Declare(SymbolKind::Variable));
+            self.bind_pattern(
+                pattern,
+                Flow { ty, value: given, node },
+                Bind::Declare(SymbolKind::Variable),
+            );
         }
         ExprId::NONE
     }
 
-    /// Opens a scope if a name in the pattern is already visible or used by an expression from `first` on.
+    /// Opens a scope if a name in the pattern is already visible or used by an expression from
+    /// `first` on.
     fn hide(&mut self, pattern: Node<'t>, node: Node<'t>, first: usize) {
         let mut nodes = vec![pattern];
         while let Some(part) = nodes.pop() {
             let known = self.build.known_name(self.text_of(part));
             let hides = known.is_some_and(|name| {
-                self.build.visible(self.scope, name).is_some() || (first != usize::MAX && self.build.names_since(first, name))
+                self.build.visible(self.scope, name).is_some()
+                    || (first != usize::MAX && self.build.names_since(first, name))
             });
             if part.named_child_count() == 0 && hides {
                 self.open_rest(node);
@@ -68,7 +79,9 @@ impl<'t> Walker<'t> {
                 continue;
             };
             let name_node = name.first(child);
-            if let Some(value) = value.as_ref().and_then(|selector| selector.first(child)).or(name_node) {
+            if let Some(value) =
+                value.as_ref().and_then(|selector| selector.first(child)).or(name_node)
+            {
                 self.visit(value, READ);
             }
             if let Some(name_node) = name_node

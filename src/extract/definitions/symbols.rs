@@ -20,7 +20,10 @@ impl<'t> Walker<'t> {
     pub(in crate::extract) fn define(&mut self, definition: &Definition<'t>) -> LocalSymbol {
         self.keep_comment();
         let pending = std::mem::take(&mut self.pending);
-        let whole = self.whole.filter(|(only, _)| *only == definition.node.id()).map_or(definition.node, |(_, whole)| whole);
+        let whole = self
+            .whole
+            .filter(|(only, _)| *only == definition.node.id())
+            .map_or(definition.node, |(_, whole)| whole);
         let marks = self.marks(whole, &pending);
         let declaring = self.declaring_scope(definition.kind);
         let scope_kind = self.build.scope_kind(declaring);
@@ -43,15 +46,27 @@ impl<'t> Walker<'t> {
             bits |= flags::DEFAULT_EXPORT;
         }
         let is_empty = self.language.manifest.resolution.empty_bodies;
-        if !definition.has_body && !is_empty && definition.kind.is_callable() && bits & flags::ABSTRACT == 0 {
-            bits |= if member && self.declares_abstractly(declaring) { flags::ABSTRACT } else { flags::DECLARATION };
+        if !definition.has_body
+            && !is_empty
+            && definition.kind.is_callable()
+            && bits & flags::ABSTRACT == 0
+        {
+            bits |= if member && self.declares_abstractly(declaring) {
+                flags::ABSTRACT
+            } else {
+                flags::DECLARATION
+            };
         }
         let start = definition.first_node(whole, &pending);
         let extent = self.extent(start, whole);
         let signature = text::signature(&self.text_at(whole.start_byte()..definition.header_end));
         let doc = self.documentation(definition, whole, &pending);
-        let applied: Vec<ExprId> =
-            pending.decorators.iter().map(|decorator| decorator.value).filter(|value| value.is_some()).collect();
+        let applied: Vec<ExprId> = pending
+            .decorators
+            .iter()
+            .map(|decorator| decorator.value)
+            .filter(|value| value.is_some())
+            .collect();
         let decorators = self.build.list(&applied);
         let symbol = self.build.symbol(Symbol {
             name: definition.name,
@@ -75,10 +90,14 @@ impl<'t> Walker<'t> {
             owner: self.around.owner,
             implements: self.around.implements,
         });
-        let from = if self.language.manifest.resolution.hoisted { 0 } else { offset(definition.node.start_byte()) };
+        let from = if self.language.manifest.resolution.hoisted {
+            0
+        } else {
+            offset(definition.node.start_byte())
+        };
         // A constructor with the name of its type is reached through the type.
-        let is_hidden =
-            kind == SymbolKind::Constructor && self.language.manifest.names.constructor_rule == ConstructorNames::TypeName;
+        let is_hidden = kind == SymbolKind::Constructor
+            && self.language.manifest.names.constructor_rule == ConstructorNames::TypeName;
         if !self.around.detached && !is_hidden {
             self.build.bind_symbol(declaring, self.scope, definition.name, from, symbol);
         }
@@ -126,27 +145,40 @@ impl<'t> Walker<'t> {
         LocalSymbol::NONE
     }
 
-    fn adjusted_kind(&self, kind: SymbolKind, name: &str, member: bool, declaring: ScopeId) -> SymbolKind {
+    fn adjusted_kind(
+        &self,
+        kind: SymbolKind,
+        name: &str,
+        member: bool,
+        declaring: ScopeId,
+    ) -> SymbolKind {
         let belongs = member || self.around.owner.is_some();
         match kind {
             SymbolKind::Function if belongs => {
                 let names = &self.language.manifest.names;
                 let is_constructor = match names.constructor_rule {
-                    ConstructorNames::Listed => names.constructors.iter().any(|constructor| constructor == name),
-                    ConstructorNames::TypeName => self.type_name_of(declaring).is_some_and(|type_name| type_name == name),
+                    ConstructorNames::Listed => {
+                        names.constructors.iter().any(|constructor| constructor == name)
+                    }
+                    ConstructorNames::TypeName => {
+                        self.type_name_of(declaring).is_some_and(|type_name| type_name == name)
+                    }
                 };
                 if is_constructor { SymbolKind::Constructor } else { SymbolKind::Method }
             }
-            SymbolKind::Variable | SymbolKind::Constant if member => match self.enclosing_type_kind(declaring) {
-                Some(SymbolKind::Enum) if kind == SymbolKind::Constant => SymbolKind::Constant,
-                _ if kind == SymbolKind::Constant => SymbolKind::Constant,
-                _ => SymbolKind::Field,
-            },
+            SymbolKind::Variable | SymbolKind::Constant if member => {
+                match self.enclosing_type_kind(declaring) {
+                    Some(SymbolKind::Enum) if kind == SymbolKind::Constant => SymbolKind::Constant,
+                    _ if kind == SymbolKind::Constant => SymbolKind::Constant,
+                    _ => SymbolKind::Field,
+                }
+            }
             other => other,
         }
     }
 
-    /// The name of the type that owns members defined here: of the scope, or of a name path before the member (`A::f`).
+    /// The name of the type that owns members defined here: of the scope, or of a name path before
+    /// the member (`A::f`).
     fn type_name_of(&self, declaring: ScopeId) -> Option<&str> {
         match self.build.get(self.around.owner) {
             Expr::Name(name, _) | Expr::Member(_, name) => return Some(self.build.text(name)),
@@ -174,15 +206,28 @@ impl<'t> Walker<'t> {
         )
     }
 
-    fn visibility(&self, name: &str, marked: Option<Visibility>, declaring: ScopeId, kind: SymbolKind) -> Visibility {
+    fn visibility(
+        &self,
+        name: &str,
+        marked: Option<Visibility>,
+        declaring: ScopeId,
+        kind: SymbolKind,
+    ) -> Visibility {
         let rule = &self.language.manifest.visibility;
         if let Some(marked) = marked.or(self.around.section) {
             return marked;
         }
         if rule.capital {
-            return if name.chars().next().is_some_and(char::is_uppercase) { Visibility::Public } else { Visibility::Internal };
+            return if name.chars().next().is_some_and(char::is_uppercase) {
+                Visibility::Public
+            } else {
+                Visibility::Internal
+            };
         }
-        if rule.underscore && name.starts_with('_') && !(name.starts_with("__") && name.ends_with("__")) {
+        if rule.underscore
+            && name.starts_with('_')
+            && !(name.starts_with("__") && name.ends_with("__"))
+        {
             return if name.starts_with("__") { Visibility::Private } else { Visibility::Internal };
         }
         if rule.private_prefix.as_ref().is_some_and(|prefix| name.starts_with(prefix.as_str())) {
@@ -193,12 +238,20 @@ impl<'t> Walker<'t> {
         {
             return Visibility::from_word(word).unwrap_or(Visibility::Public);
         }
-        let of_members = self.enclosing_type_kind(declaring).and_then(|owner| rule.members.get(owner.word()));
-        let word = if kind == SymbolKind::Variant { None } else { of_members.or(rule.default.as_ref()) };
+        let of_members =
+            self.enclosing_type_kind(declaring).and_then(|owner| rule.members.get(owner.word()));
+        let word =
+            if kind == SymbolKind::Variant { None } else { of_members.or(rule.default.as_ref()) };
         word.and_then(|word| Visibility::from_word(word)).unwrap_or(Visibility::Public)
     }
 
-    fn is_exported(&self, marks: &Marks, visibility: Visibility, declaring: ScopeId, local: bool) -> bool {
+    fn is_exported(
+        &self,
+        marks: &Marks,
+        visibility: Visibility,
+        declaring: ScopeId,
+        local: bool,
+    ) -> bool {
         let visible = matches!(visibility, Visibility::Public | Visibility::Protected);
         if local {
             return false;
@@ -226,7 +279,9 @@ impl<'t> Walker<'t> {
                     self.mark_word(&mut marks, child.kind());
                 }
             } else if self.language.is_modifier_node(kind) {
-                for word in self.text_of(child).split(|c: char| c.is_whitespace() || matches!(c, '(' | ')')) {
+                for word in
+                    self.text_of(child).split(|c: char| c.is_whitespace() || matches!(c, '(' | ')'))
+                {
                     self.mark_word(&mut marks, word);
                 }
             }
@@ -236,7 +291,9 @@ impl<'t> Walker<'t> {
             let last = decorator.rsplit(['.', ':']).next().unwrap_or(decorator);
             let whole: String = self.text_of(*node).split_whitespace().collect();
             let whole = whole.trim_start_matches(['#', '[', '@']).trim_end_matches(']');
-            let is = |names: &[String]| names.iter().any(|name| name == last || **name == **decorator || name == whole);
+            let is = |names: &[String]| {
+                names.iter().any(|name| name == last || **name == **decorator || name == whole)
+            };
             for (names, bit) in [
                 (&rules.static_decorators, flags::STATIC),
                 (&rules.class_method_decorators, flags::CLASS_METHOD),
@@ -264,7 +321,8 @@ impl<'t> Walker<'t> {
     /// The visibility that a modifier node says.
     pub(in crate::extract) fn marked_visibility(&self, node: Node<'t>) -> Option<Visibility> {
         let mut marks = Marks::default();
-        for word in self.text_of(node).split(|c: char| c.is_whitespace() || matches!(c, '(' | ')')) {
+        for word in self.text_of(node).split(|c: char| c.is_whitespace() || matches!(c, '(' | ')'))
+        {
             self.mark_word(&mut marks, word);
         }
         marks.visibility
@@ -293,7 +351,12 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn documentation(&mut self, definition: &Definition<'t>, whole: Node<'t>, pending: &Pending<'t>) -> Box<str> {
+    fn documentation(
+        &mut self,
+        definition: &Definition<'t>,
+        whole: Node<'t>,
+        pending: &Pending<'t>,
+    ) -> Box<str> {
         let rules = &self.language.manifest.documentation;
         if let Some(kind) = &rules.body_string
             && definition.has_body
@@ -306,7 +369,8 @@ impl<'t> Walker<'t> {
         let first = definition.first_node(whole, pending).start_byte();
         let gap = self.source.get(end..first).unwrap_or_default();
         let comment = self.text_at(start..end);
-        let documents = rules.prefixes.is_empty() || rules.prefixes.iter().any(|prefix| comment.starts_with(prefix.as_str()));
+        let documents = rules.prefixes.is_empty()
+            || rules.prefixes.iter().any(|prefix| comment.starts_with(prefix.as_str()));
         if !documents || gap.iter().filter(|&&byte| byte == b'\n').count() > 1 {
             return Box::default();
         }
@@ -323,7 +387,8 @@ impl<'t> Walker<'t> {
         (first.kind() == kind).then_some(first)
     }
 
-    /// Visits decorators inside modifier nodes; they join the pending ones. Gives the ids of the nodes visited.
+    /// Visits decorators inside modifier nodes; they join the pending ones. Gives the ids of the
+    /// nodes visited.
     pub(in crate::extract) fn visit_modifiers(&mut self, node: Node<'t>) -> Vec<usize> {
         let mut visited = Vec::new();
         if !self.language.has_decorators() {

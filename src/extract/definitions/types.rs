@@ -10,7 +10,11 @@ use crate::model::{ProblemKind, SiteKind, SymbolKind, Visibility};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    pub(in crate::extract) fn type_definition(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+    pub(in crate::extract) fn type_definition(
+        &mut self,
+        rule: &'static Rule,
+        node: Node<'t>,
+    ) -> ExprId {
         let Rule::Type { kind, name, bases, body, .. } = rule else { return ExprId::NONE };
         let Some(name_node) = name.as_ref().and_then(|selector| selector.first(node)) else {
             let body_node = body.as_ref().and_then(|selector| selector.first(node));
@@ -32,7 +36,8 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// A type under a name that it has itself, or that holds it; `whole` is the definition with that name.
+    /// A type under a name that it has itself, or that holds it; `whole` is the definition with
+    /// that name.
     pub(in crate::extract) fn named_type(
         &mut self,
         rule: &'static Rule,
@@ -40,10 +45,13 @@ impl<'t> Walker<'t> {
         whole: Node<'t>,
         (name, name_node): (NameId, Node<'t>),
     ) -> ExprId {
-        let Rule::Type { kind, bases, body, type_params, params, .. } = rule else { return ExprId::NONE };
+        let Rule::Type { kind, bases, body, type_params, params, .. } = rule else {
+            return ExprId::NONE;
+        };
         let body_node = body.as_ref().and_then(|selector| selector.first(node));
         let header_end = body_node.map_or(whole.end_byte(), |body| body.start_byte());
-        let definition = Definition { name, name_node, node: whole, kind: *kind, header_end, has_body: true };
+        let definition =
+            Definition { name, name_node, node: whole, kind: *kind, header_end, has_body: true };
         let symbol = self.define(&definition);
         let declarations = self.language.manifest.resolution.declarations;
         if declarations && body_node.is_none() && body.is_some() && params.is_none() {
@@ -71,9 +79,18 @@ impl<'t> Walker<'t> {
     }
 
     /// Opens the scope of a type's members.
-    fn enter_type(&mut self, symbol: LocalSymbol, node: Node<'t>, type_params: Option<&'static Selector>) -> CallableContext {
+    fn enter_type(
+        &mut self,
+        symbol: LocalSymbol,
+        node: Node<'t>,
+        type_params: Option<&'static Selector>,
+    ) -> CallableContext {
         let (callable, enclosing) = (self.callable, self.enclosing);
-        let before = CallableContext { scope: self.open(ScopeKind::Type, symbol, node), callable, enclosing };
+        let before = CallableContext {
+            scope: self.open(ScopeKind::Type, symbol, node),
+            callable,
+            enclosing,
+        };
         let inner = self.scope;
         self.build.symbol_mut(symbol).inner = inner;
         self.enclosing = symbol;
@@ -89,7 +106,9 @@ impl<'t> Walker<'t> {
         }
         for member in self.named_children(body) {
             let name = match self.rule_at(member) {
-                Some(Rule::Function { name: Some(name), .. } | Rule::Variable { name, .. }) => name.first(member),
+                Some(Rule::Function { name: Some(name), .. } | Rule::Variable { name, .. }) => {
+                    name.first(member)
+                }
                 _ => None,
             };
             if let Some(name) = name {
@@ -99,7 +118,12 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn anonymous_type(&mut self, node: Node<'t>, bases: &'static [crate::grammar::BaseRule], body: Option<Node<'t>>) -> ExprId {
+    fn anonymous_type(
+        &mut self,
+        node: Node<'t>,
+        bases: &'static [crate::grammar::BaseRule],
+        body: Option<Node<'t>>,
+    ) -> ExprId {
         let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, node);
         let inner = self.scope;
         let first = self.bases(node, bases, LocalSymbol::NONE);
@@ -116,10 +140,16 @@ impl<'t> Walker<'t> {
     }
 
     /// Visits the bases of a type; gives the first.
-    fn bases(&mut self, node: Node<'t>, bases: &'static [crate::grammar::BaseRule], symbol: LocalSymbol) -> ExprId {
+    fn bases(
+        &mut self,
+        node: Node<'t>,
+        bases: &'static [crate::grammar::BaseRule],
+        symbol: LocalSymbol,
+    ) -> ExprId {
         let mut first = ExprId::NONE;
         for rule in bases {
-            let usage = Usage::Site(if rule.implement { SiteKind::Implement } else { SiteKind::Inherit });
+            let usage =
+                Usage::Site(if rule.implement { SiteKind::Implement } else { SiteKind::Inherit });
             for base in self.every(Some(&rule.of), node) {
                 for ty in self.visit_types(base, usage) {
                     self.build.add_base(symbol, ty, rule.implement);
@@ -132,14 +162,17 @@ impl<'t> Walker<'t> {
 
     pub(in crate::extract) fn type_name(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
         let Rule::TypeName { name, ty, type_params, kinds } = rule else { return ExprId::NONE };
-        let (Some(name_node), Some(ty_node)) = (name.first(node), ty.first(node)) else { return self.visit_children(node) };
+        let (Some(name_node), Some(ty_node)) = (name.first(node), ty.first(node)) else {
+            return self.visit_children(node);
+        };
         let kind = kinds.get(ty_node.kind()).copied();
         let name = self.name_of(name_node);
         // The word for the kind of type belongs to the header.
         let word_end = ty_node.child(0).map_or(ty_node.end_byte(), |word| word.end_byte());
         let header_end = if kind.is_some() { word_end } else { node.end_byte() };
         let kind_word = kind.unwrap_or(SymbolKind::TypeAlias);
-        let definition = Definition { name, name_node, node, kind: kind_word, header_end, has_body: true };
+        let definition =
+            Definition { name, name_node, node, kind: kind_word, header_end, has_body: true };
         let symbol = self.define(&definition);
         let before = self.enter_type(symbol, node, type_params.as_ref());
         if kind.is_some() {
@@ -190,7 +223,8 @@ impl<'t> Walker<'t> {
             return ExprId::NONE;
         };
         let Some(name_node) = name_node else {
-            // Without a name, what is inside belongs to the scope around it and is seen in this file only.
+            // Without a name, what is inside belongs to the scope around it and is seen in this
+            // file only.
             let section = self.around.section.replace(Visibility::Internal);
             self.visit_children(body_node);
             self.around.section = section;
@@ -198,15 +232,23 @@ impl<'t> Walker<'t> {
         };
         self.visit_modifiers(node);
         let transparent = &self.language.manifest.names.transparent_module_words;
-        if !transparent.is_empty() && self.words(node).iter().any(|word| transparent.iter().any(|name| name == word)) {
+        if !transparent.is_empty()
+            && self.words(node).iter().any(|word| transparent.iter().any(|name| name == word))
+        {
             self.import_members(name_node);
         }
         let exported = self.around.exported;
         let before = (self.enclosing, self.scope, self.around);
         for part in self.module_names(name_node) {
             let name = self.name_of(part);
-            let definition =
-                Definition { name, name_node: part, node, kind: *kind, header_end: body_node.start_byte(), has_body: true };
+            let definition = Definition {
+                name,
+                name_node: part,
+                node,
+                kind: *kind,
+                header_end: body_node.start_byte(),
+                has_body: true,
+            };
             self.around.exported = exported;
             let symbol = self.define(&definition);
             self.open(ScopeKind::Module, symbol, node);
@@ -236,7 +278,12 @@ impl<'t> Walker<'t> {
         names
     }
 
-    pub(in crate::extract) fn embed(&mut self, node: Node<'t>, of: &'static Selector, several: bool) -> ExprId {
+    pub(in crate::extract) fn embed(
+        &mut self,
+        node: Node<'t>,
+        of: &'static Selector,
+        several: bool,
+    ) -> ExprId {
         let parts = self.named_children(node);
         if parts.len() > 1 && !several {
             // Several types side by side limit a type parameter; none of them is a base.
@@ -253,8 +300,14 @@ impl<'t> Walker<'t> {
     }
 
     /// A base that is also a field, named like its type.
-    pub(in crate::extract) fn embedded_field(&mut self, node: Node<'t>, ty: Option<&'static Selector>) -> ExprId {
-        let Some(ty_node) = ty.and_then(|selector| selector.first(node)) else { return ExprId::NONE };
+    pub(in crate::extract) fn embedded_field(
+        &mut self,
+        node: Node<'t>,
+        ty: Option<&'static Selector>,
+    ) -> ExprId {
+        let Some(ty_node) = ty.and_then(|selector| selector.first(node)) else {
+            return ExprId::NONE;
+        };
         let pending = std::mem::take(&mut self.pending);
         let ty = self.visit_type(ty_node, Usage::Site(SiteKind::Inherit));
         self.build.add_base(self.enclosing, ty, false);
@@ -285,10 +338,14 @@ impl<'t> Walker<'t> {
                 continue;
             }
             self.whole = alone.then(|| (member.id(), node));
-            if let (true, Some(Rule::Variable { ty, value, .. })) = (repeats, self.rule_at(member)) {
-                let part = |selector: &'static Option<Selector>| selector.as_ref().and_then(|selector| selector.first(member));
+            if let (true, Some(Rule::Variable { ty, value, .. })) = (repeats, self.rule_at(member))
+            {
+                let part = |selector: &'static Option<Selector>| {
+                    selector.as_ref().and_then(|selector| selector.first(member))
+                };
                 let (ty, value) = (part(ty), part(value));
-                self.around.declared = if ty.is_none() && value.is_none() { repeated } else { ExprId::NONE };
+                self.around.declared =
+                    if ty.is_none() && value.is_none() { repeated } else { ExprId::NONE };
                 self.visit(member, READ);
                 if ty.is_some() || value.is_some() {
                     repeated = ty.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Silent));

@@ -1,4 +1,5 @@
-//! Values that are put together in place: constructions with what their members are given, and the arguments of calls.
+//! Values that are put together in place: constructions with what their members are given, and the
+//! arguments of calls.
 
 use crate::extract::walk::{READ, Usage, Walker};
 use crate::grammar::{Pattern, Rule, Selector};
@@ -29,13 +30,16 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn construct(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Construct { ty, args, body, fields, type_args } = rule else { return ExprId::NONE };
+        let Rule::Construct { ty, args, body, fields, type_args } = rule else {
+            return ExprId::NONE;
+        };
         self.take_call_site();
         if ty.is_none() && args.is_none() && fields.is_none() {
             return self.construct_untyped(node);
         }
         let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
-        let mut built = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Construct)));
+        let mut built = ty_node
+            .map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Construct)));
         if !self.call_site.is_some() {
             self.computed_call(ty_node.unwrap_or(node), SiteKind::Construct);
         }
@@ -74,7 +78,8 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// A construction of what is wanted where it stands: of the declared type, of a member's type, or of an item's.
+    /// A construction of what is wanted where it stands: of the declared type, of a member's type,
+    /// or of an item's.
     fn construct_untyped(&mut self, node: Node<'t>) -> ExprId {
         let (value, outer) = (self.around.item, self.around);
         for child in self.named_children(node) {
@@ -85,19 +90,25 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// Tells a part of a constructed value what it is a part of. Values of other kinds begin anew: what is constructed in the
-    /// arguments of a call is no part.
+    /// Tells a part of a constructed value what it is a part of. Values of other kinds begin anew:
+    /// what is constructed in the arguments of a call is no part.
     fn put_in_place(&mut self, part: Node<'t>, whole: ExprId) {
         match self.rule_at(part) {
-            Some(Rule::Construct { ty: None, .. } | Rule::Initializer { .. } | Rule::Pass { .. }) => self.give_members(whole),
+            Some(
+                Rule::Construct { ty: None, .. } | Rule::Initializer { .. } | Rule::Pass { .. },
+            ) => self.give_members(whole),
             _ => (self.around.constructed, self.around.item) = (ExprId::NONE, ExprId::NONE),
         }
     }
 
-    /// Visits a value that may be a construction without a type of its own: then it is one of `wanted`.
+    /// Visits a value that may be a construction without a type of its own: then it is one of
+    /// `wanted`.
     pub(in crate::extract) fn visit_as(&mut self, value: Node<'t>, wanted: ExprId) -> ExprId {
         let outer = self.around;
-        let is_untyped = matches!(self.rule_at(value), Some(Rule::Construct { ty: None, .. } | Rule::Pass { .. }));
+        let is_untyped = matches!(
+            self.rule_at(value),
+            Some(Rule::Construct { ty: None, .. } | Rule::Pass { .. })
+        );
         self.around.constructed = ExprId::NONE;
         self.around.item = if is_untyped { wanted } else { ExprId::NONE };
         let given = self.visit(value, READ);
@@ -128,10 +139,16 @@ impl<'t> Walker<'t> {
         }
     }
 
-    pub(super) fn initializer(&mut self, node: Node<'t>, name: &'static Selector, value: Option<&'static Selector>) -> ExprId {
+    pub(super) fn initializer(
+        &mut self,
+        node: Node<'t>,
+        name: &'static Selector,
+        value: Option<&'static Selector>,
+    ) -> ExprId {
         let Some(name_node) = name.first(node) else { return self.visit_children(node) };
         let value_node = value.and_then(|selector| selector.first(node));
-        let is_designator = matches!(self.language.pattern(name_node.kind_id()), Some(Pattern::Name { .. }));
+        let is_designator =
+            matches!(self.language.pattern(name_node.kind_id()), Some(Pattern::Name { .. }));
         let is_name = is_designator || matches!(self.rule_at(name_node), Some(Rule::Name {}));
         if self.around.constructed.is_some() || self.around.item.is_some() {
             let mut wanted = self.around.item;

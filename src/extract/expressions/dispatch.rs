@@ -10,10 +10,17 @@ use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
     /// Rules whose nodes have a value, and statements that bind.
-    pub(in crate::extract) fn express(&mut self, rule: &'static Rule, node: Node<'t>, usage: Usage) -> ExprId {
+    pub(in crate::extract) fn express(
+        &mut self,
+        rule: &'static Rule,
+        node: Node<'t>,
+        usage: Usage,
+    ) -> ExprId {
         match rule {
             Rule::Name {} => self.name_expression(node, usage),
-            Rule::Member { object, name, scoped } => self.member(node, object.as_ref(), name, *scoped, usage),
+            Rule::Member { object, name, scoped } => {
+                self.member(node, object.as_ref(), name, *scoped, usage)
+            }
             Rule::Call { .. } => self.call(rule, node),
             Rule::Construct { .. } => self.construct(rule, node),
             Rule::Element { name } => self.element(node, name),
@@ -26,8 +33,11 @@ impl<'t> Walker<'t> {
             Rule::Index { object, key } => {
                 let object = self.visit_selected(node, Some(object), READ);
                 // Of several keys none is that of an element.
-                let keys: SmallVec<[ExprId; 1]> =
-                    self.every(key.as_ref(), node).into_iter().map(|key| self.visit(key, READ)).collect();
+                let keys: SmallVec<[ExprId; 1]> = self
+                    .every(key.as_ref(), node)
+                    .into_iter()
+                    .map(|key| self.visit(key, READ))
+                    .collect();
                 let key = if let [only] = keys[..] { only } else { ExprId::NONE };
                 self.build.of(object, |object| Expr::Index(object, key))
             }
@@ -54,7 +64,9 @@ impl<'t> Walker<'t> {
                 self.literal(ty)
             }
             Rule::List { ty } => self.list_literal(node, ty),
-            Rule::Mapping { key, value, .. } => self.mapping_literal(node, key.as_ref(), value.as_ref()),
+            Rule::Mapping { key, value, .. } => {
+                self.mapping_literal(node, key.as_ref(), value.as_ref())
+            }
             Rule::Tuple {} => self.tuple(node, usage),
             Rule::Object {} => self.object(node, LocalSymbol::NONE),
             Rule::Await { of } => {
@@ -68,7 +80,9 @@ impl<'t> Walker<'t> {
             Rule::Choice { of, condition } => self.choice(node, of, condition.as_ref()),
             Rule::Spread {} => self.visit_children(node),
             Rule::Operator { .. } => self.operator(rule, node),
-            Rule::TypeTest { value, ty, name } => self.type_test(node, value, ty.as_ref(), name.as_ref()),
+            Rule::TypeTest { value, ty, name } => {
+                self.type_test(node, value, ty.as_ref(), name.as_ref())
+            }
             Rule::Cast { ty, value, array } => self.cast(node, ty, value.as_ref(), *array),
             Rule::Lambda { .. } => self.lambda(rule, node, LocalSymbol::NONE),
             Rule::Comprehension { value, container } => self.comprehension(node, value, container),
@@ -77,19 +91,31 @@ impl<'t> Walker<'t> {
             Rule::As { value, name } => {
                 let given = self.visit_selected(node, Some(value), READ);
                 if let Some(name) = name.first(node) {
-                    self.bind_pattern(name, Flow { ty: ExprId::NONE, value: given, node }, Bind::AssignNew);
+                    self.bind_pattern(
+                        name,
+                        Flow { ty: ExprId::NONE, value: given, node },
+                        Bind::AssignNew,
+                    );
                 }
                 given
             }
-            Rule::Catch { ty, name, body } => self.catch(node, ty.as_ref(), name.as_ref(), body.as_ref()),
-            Rule::If { condition, then, otherwise } => self.branch(node, condition, then, otherwise.as_ref()),
+            Rule::Catch { ty, name, body } => {
+                self.catch(node, ty.as_ref(), name.as_ref(), body.as_ref())
+            }
+            Rule::If { condition, then, otherwise } => {
+                self.branch(node, condition, then, otherwise.as_ref())
+            }
             Rule::Let { .. } => self.let_binding(rule, node),
-            Rule::Match { value, name, body } => self.match_value(node, value.as_ref(), name.as_ref(), body.as_ref()),
+            Rule::Match { value, name, body } => {
+                self.match_value(node, value.as_ref(), name.as_ref(), body.as_ref())
+            }
             Rule::Case { .. } => self.block(node, ScopeKind::Block),
             Rule::MacroCall { .. } => self.macro_call(rule, node),
             Rule::NamedArgument { value } => self.visit_selected(node, Some(value), READ),
             Rule::MethodReference { object, name } => {
-                let Some(name_node) = name.first(node) else { return self.constructor_reference(node, object) };
+                let Some(name_node) = name.first(node) else {
+                    return self.constructor_reference(node, object);
+                };
                 let object = self.visit_selected(node, Some(object), READ);
                 let name = self.name_of(name_node);
                 let value = self.build.of(object, |object| Expr::Member(object, name));
@@ -138,9 +164,16 @@ impl<'t> Walker<'t> {
         object.first(node).map_or(ExprId::NONE, |ty| self.visit_type(ty, READ))
     }
 
-    fn cast(&mut self, node: Node<'t>, ty: &'static Selector, value: Option<&'static Selector>, array: bool) -> ExprId {
+    fn cast(
+        &mut self,
+        node: Node<'t>,
+        ty: &'static Selector,
+        value: Option<&'static Selector>,
+        array: bool,
+    ) -> ExprId {
         let ty_node = ty.first(node);
-        let mut ty = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Type)));
+        let mut ty =
+            ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Type)));
         if array {
             ty = self.build.of(ty, Expr::Array);
         }
@@ -150,7 +183,8 @@ impl<'t> Walker<'t> {
         for child in self.named_children(node) {
             if ty_node.is_none_or(|ty| ty.id() != child.id()) {
                 let is_value = value_node.is_some_and(|value| value.id() == child.id());
-                let visited = if is_value { self.visit_as(child, wanted) } else { self.visit(child, READ) };
+                let visited =
+                    if is_value { self.visit_as(child, wanted) } else { self.visit(child, READ) };
                 value = if is_value { visited } else { value };
             }
         }
@@ -158,7 +192,9 @@ impl<'t> Walker<'t> {
     }
 
     fn call(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Call { callee, object, name, args, type_args } = rule else { return ExprId::NONE };
+        let Rule::Call { callee, object, name, args, type_args } = rule else {
+            return ExprId::NONE;
+        };
         let args_node = args.as_ref().and_then(|selector| selector.first(node));
         let mut callee_node = callee.as_ref().and_then(|selector| selector.first(node));
         if let (Some(callee), Some(args)) = (callee_node, args_node) {
@@ -171,7 +207,9 @@ impl<'t> Walker<'t> {
         }
         // Some grammars take `await f<T>(x)` for a call of what awaiting `f` gives.
         let awaited = match callee_node.map(|callee| (callee, self.rule_at(callee))) {
-            Some((awaits, Some(Rule::Await { of: None }))) if type_args.as_ref().is_some_and(|s| s.first(node).is_some()) => {
+            Some((awaits, Some(Rule::Await { of: None })))
+                if type_args.as_ref().is_some_and(|s| s.first(node).is_some()) =>
+            {
                 callee_node = self.first_named_child(awaits);
                 true
             }
@@ -202,10 +240,16 @@ impl<'t> Walker<'t> {
                     return cast;
                 }
                 let value = self.visit(callee_node, usage);
-                if value.is_some() && !matches!(self.build.get(value), Expr::Name(..) | Expr::Member(..) | Expr::SuperValue(_)) {
+                if value.is_some()
+                    && !matches!(
+                        self.build.get(value),
+                        Expr::Name(..) | Expr::Member(..) | Expr::SuperValue(_)
+                    )
+                {
                     self.take_call_site();
                     let is_self = matches!(self.rule_at(callee_node), Some(Rule::SelfValue {}));
-                    let name = if is_self { self.name_of(callee_node) } else { self.build.name("()") };
+                    let name =
+                        if is_self { self.name_of(callee_node) } else { self.build.name("()") };
                     self.site(usage, callee_node, name, value);
                 }
                 value
@@ -237,14 +281,16 @@ impl<'t> Walker<'t> {
         if awaited { self.build.of(value, Expr::Await) } else { value }
     }
 
-    /// A call whose callee says by a type argument what it gives (`static_cast<T>(…)`): a value of that type.
+    /// A call whose callee says by a type argument what it gives (`static_cast<T>(…)`): a value of
+    /// that type.
     fn cast_call(&mut self, callee: Node<'t>) -> Option<ExprId> {
         let names = &self.language.manifest.names.cast_calls;
         if names.is_empty() {
             return None;
         }
         let text = self.text_of(callee);
-        let name = text.split('<').next().map(str::trim_end).filter(|name| name.len() < text.len())?;
+        let name =
+            text.split('<').next().map(str::trim_end).filter(|name| name.len() < text.len())?;
         if !names.iter().any(|cast| cast == name) {
             return None;
         }
@@ -277,10 +323,18 @@ impl<'t> Walker<'t> {
         self.literal(ty)
     }
 
-    fn mapping_literal(&mut self, node: Node<'t>, key: Option<&'static Selector>, value: Option<&'static Selector>) -> ExprId {
+    fn mapping_literal(
+        &mut self,
+        node: Node<'t>,
+        key: Option<&'static Selector>,
+        value: Option<&'static Selector>,
+    ) -> ExprId {
         let (mut keys, mut values) = (Vec::new(), Vec::new());
         for child in self.named_children(node) {
-            let pair = (key.and_then(|selector| selector.first(child)), value.and_then(|selector| selector.first(child)));
+            let pair = (
+                key.and_then(|selector| selector.first(child)),
+                value.and_then(|selector| selector.first(child)),
+            );
             if let (Some(key), Some(value)) = pair {
                 keys.push(self.visit(key, READ));
                 values.push(self.visit(value, READ));
@@ -307,7 +361,8 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Tuple(list))
     }
 
-    /// A value with members written in place; they belong to the symbol that holds it, if there is one.
+    /// A value with members written in place; they belong to the symbol that holds it, if there is
+    /// one.
     pub(in crate::extract) fn object(&mut self, node: Node<'t>, symbol: LocalSymbol) -> ExprId {
         let scope = self.open(ScopeKind::Type, symbol, node);
         let inner = self.scope;
@@ -345,7 +400,19 @@ impl<'t> Walker<'t> {
     }
 
     fn operator(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Operator { left, right, operator, either, truth, last, truth_type, arithmetic, item, type_test } = rule else {
+        let Rule::Operator {
+            left,
+            right,
+            operator,
+            either,
+            truth,
+            last,
+            truth_type,
+            arithmetic,
+            item,
+            type_test,
+        } = rule
+        else {
             return ExprId::NONE;
         };
         if left.is_none() && right.is_none() {
@@ -365,7 +432,10 @@ impl<'t> Walker<'t> {
         let left_node = left.as_ref().and_then(|selector| selector.first(node));
         let left = left_node.map_or(ExprId::NONE, |left| self.visit(left, READ));
         let right = match right.as_ref().and_then(|selector| selector.first(node)) {
-            Some(right) => self.visit_where(left_node.filter(|_| is(&self.language.manifest.narrowing.and)), right),
+            Some(right) => self.visit_where(
+                left_node.filter(|_| is(&self.language.manifest.narrowing.and)),
+                right,
+            ),
             None => ExprId::NONE,
         };
         if is(last) {

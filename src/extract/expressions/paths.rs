@@ -1,4 +1,5 @@
-//! Paths of names joined by the language's separator (`a::b::c`), in expressions and in names of definitions.
+//! Paths of names joined by the language's separator (`a::b::c`), in expressions and in names of
+//! definitions.
 
 use crate::extract::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Selector};
@@ -6,7 +7,8 @@ use crate::model::facts::{Expr, ExprId, NameId, ScopeId};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// A member of a value, type or module. A path may nest in the place of the object or in that of the name.
+    /// A member of a value, type or module. A path may nest in the place of the object or in that
+    /// of the name.
     pub(in crate::extract) fn member(
         &mut self,
         node: Node<'t>,
@@ -21,11 +23,17 @@ impl<'t> Walker<'t> {
             return self.visit(name_node, usage);
         }
         let object = object_node.map(|object_node| {
-            if let Some(word) = if scoped { self.path_word(self.text_of(object_node)) } else { None } {
+            if let Some(word) =
+                if scoped { self.path_word(self.text_of(object_node)) } else { None }
+            {
                 return word;
             }
             let is_type = self.rule_at(object_node).is_none();
-            let object = if is_type { self.visit_type(object_node, READ) } else { self.visit(object_node, READ) };
+            let object = if is_type {
+                self.visit_type(object_node, READ)
+            } else {
+                self.visit(object_node, READ)
+            };
             let object = if scoped { self.path_head(object) } else { object };
             self.known(object)
         });
@@ -39,7 +47,12 @@ impl<'t> Walker<'t> {
     }
 
     /// What is named from `object` on, which is the outermost scope where there is none.
-    pub(super) fn path_from(&mut self, object: Option<ExprId>, name_node: Node<'t>, usage: Usage) -> ExprId {
+    pub(super) fn path_from(
+        &mut self,
+        object: Option<ExprId>,
+        name_node: Node<'t>,
+        usage: Usage,
+    ) -> ExprId {
         let mut object = object;
         // A name with arguments of its own (`a::b::<T>`) is looked through.
         let mut name_node = self.plain_name(name_node);
@@ -102,7 +115,8 @@ impl<'t> Walker<'t> {
         node
     }
 
-    /// The own name of a definition. A path before it (`A::f`) becomes the owner of what is defined next.
+    /// The own name of a definition. A path before it (`A::f`) becomes the owner of what is defined
+    /// next.
     pub(in crate::extract) fn qualified_name(&mut self, node: Node<'t>) -> (NameId, Node<'t>) {
         let mut owner = None;
         let mut node = self.plain_name(node);
@@ -127,14 +141,18 @@ impl<'t> Walker<'t> {
     /// The text of a name with white space only between words (`operator ()`, `operator new`).
     pub(super) fn folded_name(&mut self, node: Node<'t>) -> NameId {
         let end = match self.rule_at(node) {
-            Some(Rule::Declarator { up_to: Some(up_to), .. }) => up_to.first(node).map(|end| end.start_byte()),
+            Some(Rule::Declarator { up_to: Some(up_to), .. }) => {
+                up_to.first(node).map(|end| end.start_byte())
+            }
             _ => None,
         };
         let mut text = self.text_of(node);
         if let Some(end) = end {
             text = text.get(..end - node.start_byte()).unwrap_or(text).trim_end();
         }
-        if !text.contains(char::is_whitespace) || matches!(self.rule_at(node), Some(Rule::Text { .. })) {
+        if !text.contains(char::is_whitespace)
+            || matches!(self.rule_at(node), Some(Rule::Text { .. }))
+        {
             return if end.is_some() { self.build.name(text) } else { self.name_of(node) };
         }
         let mut folded = String::with_capacity(text.len());

@@ -1,17 +1,27 @@
-//! Names that hold closures, types, objects or modules: such a name is the callable, type, owner of members or import itself.
+//! Names that hold closures, types, objects or modules: such a name is the callable, type, owner of
+//! members or import itself.
 
 use crate::extract::definitions::symbols::Marks;
 use crate::extract::walk::Definition;
 use crate::extract::walk::{READ, Surroundings, Usage, Walker};
 use crate::grammar::{Pattern, Rule};
-use crate::model::facts::{BindingKind, Expr, ExprId, HELD_AS, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
+use crate::model::facts::{
+    BindingKind, Expr, ExprId, HELD_AS, LocalSymbol, NameId, ScopeId, ScopeKind, flags,
+};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
     /// A callable without a name, or with the name of the variable that holds it.
-    pub(in crate::extract) fn lambda(&mut self, rule: &'static Rule, node: Node<'t>, symbol: LocalSymbol) -> ExprId {
-        let Rule::Lambda { name, params, returns, body, tail, type_params, own_self } = rule else { return ExprId::NONE };
+    pub(in crate::extract) fn lambda(
+        &mut self,
+        rule: &'static Rule,
+        node: Node<'t>,
+        symbol: LocalSymbol,
+    ) -> ExprId {
+        let Rule::Lambda { name, params, returns, body, tail, type_params, own_self } = rule else {
+            return ExprId::NONE;
+        };
         let scope = self.open(ScopeKind::Function, symbol, node);
         let before = (self.callable, self.enclosing);
         let held_as = std::mem::replace(&mut self.held_as, ExprId::NONE);
@@ -39,7 +49,8 @@ impl<'t> Walker<'t> {
             }
         }
         if *own_self {
-            self.callable.self_scope = if self.is_member(symbol) { self.scope } else { ScopeId::NONE };
+            self.callable.self_scope =
+                if self.is_member(symbol) { self.scope } else { ScopeId::NONE };
         }
         self.generics(symbol, node, type_params.as_ref());
         if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
@@ -93,19 +104,35 @@ impl<'t> Walker<'t> {
         lambda_node: Node<'t>,
     ) -> LocalSymbol {
         let header_end = self.lambda_header(lambda, lambda_node);
-        let definition = Definition { name, name_node, node, kind: SymbolKind::Function, header_end, has_body: true };
+        let definition = Definition {
+            name,
+            name_node,
+            node,
+            kind: SymbolKind::Function,
+            header_end,
+            has_body: true,
+        };
         let symbol = self.define(&definition);
         self.lambda(lambda, lambda_node, symbol);
         symbol
     }
 
-    /// Defines what a closure or a type without a name is under the name that holds it. Gives whether the value is one.
-    pub(in crate::extract) fn named_value(&mut self, name: NameId, name_node: Node<'t>, node: Node<'t>, value: Node<'t>) -> bool {
+    /// Defines what a closure or a type without a name is under the name that holds it. Gives
+    /// whether the value is one.
+    pub(in crate::extract) fn named_value(
+        &mut self,
+        name: NameId,
+        name_node: Node<'t>,
+        node: Node<'t>,
+        value: Node<'t>,
+    ) -> bool {
         if let Some((lambda, lambda_node)) = self.lambda_in(value) {
             self.function_value(name, name_node, node, lambda, lambda_node);
             return true;
         }
-        let Some(rule @ Rule::Type { name: own_name, .. }) = self.rule_at(value) else { return false };
+        let Some(rule @ Rule::Type { name: own_name, .. }) = self.rule_at(value) else {
+            return false;
+        };
         if own_name.as_ref().is_some_and(|selector| selector.first(value).is_some()) {
             return false;
         }
@@ -113,7 +140,8 @@ impl<'t> Walker<'t> {
         true
     }
 
-    /// A variable that holds an object written in place owns the members. Gives whether the value is one.
+    /// A variable that holds an object written in place owns the members. Gives whether the value
+    /// is one.
     pub(in crate::extract) fn object_value(
         &mut self,
         name: NameId,
@@ -126,7 +154,14 @@ impl<'t> Walker<'t> {
         if !matches!(self.rule_at(value), Some(Rule::Object {})) || self.is_local_scope() {
             return false;
         }
-        let definition = Definition { name, name_node, node, kind, header_end: value.start_byte(), has_body: true };
+        let definition = Definition {
+            name,
+            name_node,
+            node,
+            kind,
+            header_end: value.start_byte(),
+            has_body: true,
+        };
         let symbol = self.define(&definition);
         let members = self.object(value, symbol);
         self.build.symbol_mut(symbol).ty = ty;
@@ -140,15 +175,25 @@ impl<'t> Walker<'t> {
     }
 
     /// The module that a call imports, with the wrapper in which it is given.
-    fn imported_module(&mut self, callee: Node<'t>, args: Node<'t>) -> Option<(Node<'t>, &'static str)> {
+    fn imported_module(
+        &mut self,
+        callee: Node<'t>,
+        args: Node<'t>,
+    ) -> Option<(Node<'t>, &'static str)> {
         let calls = &self.language.manifest.names.import_calls;
         let wrapper = if calls.is_empty() { None } else { calls.get(self.text_of(callee)) }?;
         let module = self.only_named_child(args)?;
         matches!(self.rule_at(module), Some(Rule::Text { .. })).then_some((module, wrapper))
     }
 
-    /// A call that imports a module: the value is what the file gets under a name that only this call has.
-    pub(super) fn import_call(&mut self, node: Node<'t>, callee: Node<'t>, args: Node<'t>) -> Option<ExprId> {
+    /// A call that imports a module: the value is what the file gets under a name that only this
+    /// call has.
+    pub(super) fn import_call(
+        &mut self,
+        node: Node<'t>,
+        callee: Node<'t>,
+        args: Node<'t>,
+    ) -> Option<ExprId> {
         let (module, wrapper) = self.imported_module(callee, args)?;
         let hidden = self.name_of(node);
         self.import_by_call(module, NameId::NONE, hidden);
@@ -160,12 +205,16 @@ impl<'t> Walker<'t> {
         Some(self.applied(base, &[value]))
     }
 
-    /// A variable, or a pattern of members, that is given an imported module is an import. Gives whether the value is one.
+    /// A variable, or a pattern of members, that is given an imported module is an import. Gives
+    /// whether the value is one.
     pub(in crate::extract) fn import_value(&mut self, pattern: Node<'t>, value: Node<'t>) -> bool {
-        let Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) = self.rule_at(value) else {
+        let Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) = self.rule_at(value)
+        else {
             return false;
         };
-        let (Some(callee), Some(args)) = (callee.first(value), args.first(value)) else { return false };
+        let (Some(callee), Some(args)) = (callee.first(value), args.first(value)) else {
+            return false;
+        };
         let Some((module, "")) = self.imported_module(callee, args) else { return false };
         self.seen.note(value);
         if matches!(self.rule_at(pattern), Some(Rule::Name {})) {
@@ -180,10 +229,16 @@ impl<'t> Walker<'t> {
         for child in self.named_children(pattern) {
             let (key, alias) = match self.language.pattern(child.kind_id()) {
                 Some(Pattern::Shorthand {}) => (child, child),
-                Some(Pattern::Field { key, value: Some(value) }) => match (key.first(child), value.first(child)) {
-                    (Some(key), Some(value)) if matches!(self.rule_at(value), Some(Rule::Name {})) => (key, value),
-                    _ => return false,
-                },
+                Some(Pattern::Field { key, value: Some(value) }) => {
+                    match (key.first(child), value.first(child)) {
+                        (Some(key), Some(value))
+                            if matches!(self.rule_at(value), Some(Rule::Name {})) =>
+                        {
+                            (key, value)
+                        }
+                        _ => return false,
+                    }
+                }
                 _ => return false,
             };
             names.push((self.name_of(key), self.name_of(alias)));
@@ -194,8 +249,14 @@ impl<'t> Walker<'t> {
         true
     }
 
-    /// Assignments that export: to the object of exports as a whole, or to a member of it. Gives whether it was one.
-    pub(in crate::extract) fn export_assignment(&mut self, left: Node<'t>, right: Node<'t>, node: Node<'t>) -> bool {
+    /// Assignments that export: to the object of exports as a whole, or to a member of it. Gives
+    /// whether it was one.
+    pub(in crate::extract) fn export_assignment(
+        &mut self,
+        left: Node<'t>,
+        right: Node<'t>,
+        node: Node<'t>,
+    ) -> bool {
         let objects = &self.language.manifest.names.export_objects;
         if objects.is_empty() || self.callable.symbol.is_some() {
             return false;
@@ -205,8 +266,12 @@ impl<'t> Walker<'t> {
             self.export_whole(right, node);
             return true;
         }
-        let Some(Rule::Member { object: Some(object), name, .. }) = self.rule_at(left) else { return false };
-        let (Some(object), Some(name_node)) = (object.first(left), name.first(left)) else { return false };
+        let Some(Rule::Member { object: Some(object), name, .. }) = self.rule_at(left) else {
+            return false;
+        };
+        let (Some(object), Some(name_node)) = (object.first(left), name.first(left)) else {
+            return false;
+        };
         let object = self.text_of(object);
         if !objects.iter().any(|export| export == object) {
             return false;
@@ -223,8 +288,13 @@ impl<'t> Walker<'t> {
         true
     }
 
-    /// The value of a variable that is given to the object of exports on its way: the variable is all that the file exports.
-    pub(in crate::extract) fn exported_value(&mut self, name: Node<'t>, value: Node<'t>) -> Node<'t> {
+    /// The value of a variable that is given to the object of exports on its way: the variable is
+    /// all that the file exports.
+    pub(in crate::extract) fn exported_value(
+        &mut self,
+        name: Node<'t>,
+        value: Node<'t>,
+    ) -> Node<'t> {
         let objects = &self.language.manifest.names.export_objects;
         let (mut inner, mut whole) = (value, false);
         while let Some(Rule::Assign { left, right: Some(right), .. }) = self.rule_at(inner)
@@ -247,12 +317,13 @@ impl<'t> Walker<'t> {
             return;
         }
         let (kind, header_end) = (SymbolKind::Variable, node.end_byte());
-        let symbol = self.define(&Definition { name, name_node, node, kind, header_end, has_body: true });
+        let symbol =
+            self.define(&Definition { name, name_node, node, kind, header_end, has_body: true });
         self.build.add_value(symbol, given);
     }
 
-    /// The value that is all a file exports. It is bound under the name of the object of exports; members of an object written in
-    /// place are exports of their own.
+    /// The value that is all a file exports. It is bound under the name of the object of exports;
+    /// members of an object written in place are exports of their own.
     pub(in crate::extract) fn export_whole(&mut self, value: Node<'t>, node: Node<'t>) {
         let objects = &self.language.manifest.names.export_objects;
         let name = objects.first().map_or(NameId::NONE, |object| self.build.name(object));
@@ -280,7 +351,14 @@ impl<'t> Walker<'t> {
     }
 
     fn export_members(&mut self, members: ScopeId) {
-        let inside: Vec<_> = self.build.facts.bindings.iter().filter(|binding| binding.scope == members).cloned().collect();
+        let inside: Vec<_> = self
+            .build
+            .facts
+            .bindings
+            .iter()
+            .filter(|binding| binding.scope == members)
+            .cloned()
+            .collect();
         for binding in inside {
             if let BindingKind::Symbol = binding.kind {
                 self.build.symbol_mut(binding.symbol).flags |= flags::EXPORTED;
@@ -288,7 +366,14 @@ impl<'t> Walker<'t> {
             } else if let Expr::Name(local, _) = self.build.get(binding.value) {
                 self.exported_names.push((binding.name, local));
             } else {
-                self.bind(ScopeId(0), binding.name, BindingKind::Value, 0, ExprId::NONE, binding.value);
+                self.bind(
+                    ScopeId(0),
+                    binding.name,
+                    BindingKind::Value,
+                    0,
+                    ExprId::NONE,
+                    binding.value,
+                );
             }
         }
     }
@@ -300,7 +385,10 @@ impl<'t> Walker<'t> {
             return None;
         }
         let text = self.text_of(callee);
-        let head = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').next().unwrap_or(text);
+        let head = text
+            .split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')
+            .next()
+            .unwrap_or(text);
         if !calls.iter().any(|call| call == head) {
             return None;
         }
@@ -310,14 +398,27 @@ impl<'t> Walker<'t> {
         (is_text && args.iter().skip(1).any(|arg| self.lambda_in(*arg).is_some())).then_some(title)
     }
 
-    /// A test written as a call becomes a symbol under its title; what its closure does belongs to it.
-    pub(super) fn test_call(&mut self, node: Node<'t>, callee: Node<'t>, args: Node<'t>, title: Node<'t>) -> ExprId {
+    /// A test written as a call becomes a symbol under its title; what its closure does belongs to
+    /// it.
+    pub(super) fn test_call(
+        &mut self,
+        node: Node<'t>,
+        callee: Node<'t>,
+        args: Node<'t>,
+        title: Node<'t>,
+    ) -> ExprId {
         self.visit(callee, Usage::Site(SiteKind::Call));
         self.take_call_site();
         self.visit(title, READ);
         let name = self.name_of(title);
-        let definition =
-            Definition { name, name_node: title, node, kind: SymbolKind::Test, header_end: title.end_byte(), has_body: true };
+        let definition = Definition {
+            name,
+            name_node: title,
+            node,
+            kind: SymbolKind::Test,
+            header_end: title.end_byte(),
+            has_body: true,
+        };
         // A title is no name that code can use.
         let outer = std::mem::replace(&mut self.around.detached, true);
         let symbol = self.define(&definition);

@@ -1,8 +1,9 @@
-//! Collects facts: interns names, appends expressions, scopes, bindings and sites. Knows nothing of syntax.
+//! Collects facts: interns names, appends expressions, scopes, bindings and sites. Knows nothing of
+//! syntax.
 
 use crate::model::facts::{
-    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, Import, ImportId, LocalSymbol, NameId, Run, Scope, ScopeId,
-    ScopeKind, Site, SiteId, Symbol,
+    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, Import, ImportId, LocalSymbol,
+    NameId, Run, Scope, ScopeId, ScopeKind, Site, SiteId, Symbol,
 };
 use crate::model::{Problem, ProblemKind};
 use hashbrown::HashTable;
@@ -27,8 +28,8 @@ pub(in crate::extract) struct Builder {
     bound: FxHashMap<(ScopeId, NameId), BindingId>,
 }
 
-/// Bytes of source for each expression, for each reference, and for each name and binding, about: so much room is set aside, so
-/// that lists seldom grow.
+/// Bytes of source for each expression, for each reference, and for each name and binding, about:
+/// so much room is set aside, so that lists seldom grow.
 const BYTES_PER_EXPRESSION: usize = 24;
 const BYTES_PER_SITE: usize = 40;
 const BYTES_PER_NAME: usize = 100;
@@ -60,7 +61,9 @@ impl Builder {
     /// The id of a name that the file has used before.
     pub(in crate::extract) fn known_name(&self, text: &str) -> Option<NameId> {
         let names = &self.facts.names;
-        self.name_ids.find(FxBuildHasher.hash_one(text), |id| &*names[id.0 as usize] == text).copied()
+        self.name_ids
+            .find(FxBuildHasher.hash_one(text), |id| &*names[id.0 as usize] == text)
+            .copied()
     }
 
     pub(in crate::extract) fn text(&self, name: NameId) -> &str {
@@ -79,12 +82,17 @@ impl Builder {
     }
 
     /// The expression made from a part, or none if the part is not known.
-    pub(in crate::extract) fn of(&mut self, part: ExprId, make: impl FnOnce(ExprId) -> Expr) -> ExprId {
+    pub(in crate::extract) fn of(
+        &mut self,
+        part: ExprId,
+        make: impl FnOnce(ExprId) -> Expr,
+    ) -> ExprId {
         if part.is_some() { self.expr(make(part)) } else { ExprId::NONE }
     }
 
     pub(in crate::extract) fn list(&mut self, items: &[ExprId]) -> Run {
-        let start = u32::try_from(self.facts.lists.len()).expect("a file has far fewer than 2^32 expressions");
+        let start = u32::try_from(self.facts.lists.len())
+            .expect("a file has far fewer than 2^32 expressions");
         self.facts.lists.extend_from_slice(items);
         Run { start, len: u32::try_from(items.len()).expect("bounded by the file's size") }
     }
@@ -104,7 +112,8 @@ impl Builder {
 
     /// One of several values; unknown parts are left out.
     pub(in crate::extract) fn union(&mut self, parts: &[ExprId]) -> ExprId {
-        let known: SmallVec<[ExprId; 8]> = parts.iter().copied().filter(|part| part.is_some()).collect();
+        let known: SmallVec<[ExprId; 8]> =
+            parts.iter().copied().filter(|part| part.is_some()).collect();
         match known[..] {
             [] => ExprId::NONE,
             [one] => one,
@@ -124,8 +133,16 @@ impl Builder {
         end: usize,
     ) -> ScopeId {
         let id = ScopeId::at(self.facts.scopes.len());
-        let offset = |byte: usize| u32::try_from(byte).expect("files are limited to far less than 4 GiB");
-        self.facts.scopes.push(Scope { parent, kind, symbol, owner: ExprId::NONE, start: offset(start), end: offset(end) });
+        let offset =
+            |byte: usize| u32::try_from(byte).expect("files are limited to far less than 4 GiB");
+        self.facts.scopes.push(Scope {
+            parent,
+            kind,
+            symbol,
+            owner: ExprId::NONE,
+            start: offset(start),
+            end: offset(end),
+        });
         id
     }
 
@@ -138,7 +155,11 @@ impl Builder {
     }
 
     /// The innermost scope, from `scope` outwards, that `accept` takes.
-    pub(in crate::extract) fn nearest(&self, mut scope: ScopeId, accept: impl Fn(ScopeKind) -> bool) -> ScopeId {
+    pub(in crate::extract) fn nearest(
+        &self,
+        mut scope: ScopeId,
+        accept: impl Fn(ScopeKind) -> bool,
+    ) -> ScopeId {
         while scope.is_some() && !accept(self.scope_kind(scope)) {
             scope = self.parent(scope);
         }
@@ -164,10 +185,14 @@ impl Builder {
 
     /// The first binding of a name in a scope.
     pub(in crate::extract) fn bound(&self, scope: ScopeId, name: NameId) -> Option<&Binding> {
-        self.bound.get(&(scope, name)).and_then(|id| id.get()).map(|position| &self.facts.bindings[position])
+        self.bound
+            .get(&(scope, name))
+            .and_then(|id| id.get())
+            .map(|position| &self.facts.bindings[position])
     }
 
-    /// The first binding of a name in the innermost scope that has one, from `scope` outwards, passing over types.
+    /// The first binding of a name in the innermost scope that has one, from `scope` outwards,
+    /// passing over types.
     pub(in crate::extract) fn visible(&self, mut scope: ScopeId, name: NameId) -> Option<&Binding> {
         while scope.is_some() {
             if self.scope_kind(scope) != ScopeKind::Type
@@ -180,8 +205,13 @@ impl Builder {
         None
     }
 
-    /// The first binding of a name in the innermost scope that has one, from `scope` outwards, types included.
-    pub(in crate::extract) fn visible_anywhere(&self, mut scope: ScopeId, name: NameId) -> Option<&Binding> {
+    /// The first binding of a name in the innermost scope that has one, from `scope` outwards,
+    /// types included.
+    pub(in crate::extract) fn visible_anywhere(
+        &self,
+        mut scope: ScopeId,
+        name: NameId,
+    ) -> Option<&Binding> {
         while scope.is_some() {
             if let Some(binding) = self.bound(scope, name) {
                 return Some(binding);
@@ -212,7 +242,9 @@ impl Builder {
 
     /// Whether an expression from `first` on names `name`.
     pub(in crate::extract) fn names_since(&self, first: usize, name: NameId) -> bool {
-        self.facts.exprs[first..].iter().any(|expr| matches!(expr, Expr::Name(other, _) if *other == name))
+        self.facts.exprs[first..]
+            .iter()
+            .any(|expr| matches!(expr, Expr::Name(other, _) if *other == name))
     }
 
     pub(in crate::extract) fn bind_symbol(
@@ -258,10 +290,17 @@ impl Builder {
 
     /// Whether a type has a base that it extends, rather than implements.
     pub(in crate::extract) fn extends(&self, symbol: LocalSymbol) -> bool {
-        self.bases.iter().any(|&(of, base)| of == symbol && matches!(self.get(base), Expr::Base(_, false)))
+        self.bases
+            .iter()
+            .any(|&(of, base)| of == symbol && matches!(self.get(base), Expr::Base(_, false)))
     }
 
-    pub(in crate::extract) fn add_base(&mut self, symbol: LocalSymbol, base: ExprId, implement: bool) {
+    pub(in crate::extract) fn add_base(
+        &mut self,
+        symbol: LocalSymbol,
+        base: ExprId,
+        implement: bool,
+    ) {
         if symbol.is_some() && base.is_some() {
             let base = self.expr(Expr::Base(base, implement));
             self.bases.push((symbol, base));
@@ -272,9 +311,16 @@ impl Builder {
         !self.facts.problems.is_empty()
     }
 
-    pub(in crate::extract) fn problem(&mut self, kind: ProblemKind, first_line: u32, last_line: u32) {
+    pub(in crate::extract) fn problem(
+        &mut self,
+        kind: ProblemKind,
+        first_line: u32,
+        last_line: u32,
+    ) {
         match self.facts.problems.last_mut() {
-            Some(last) if last.kind == kind && first_line <= last.last_line + 1 => last.last_line = last.last_line.max(last_line),
+            Some(last) if last.kind == kind && first_line <= last.last_line + 1 => {
+                last.last_line = last.last_line.max(last_line)
+            }
             _ => self.facts.problems.push(Problem { kind, first_line, last_line }),
         }
     }

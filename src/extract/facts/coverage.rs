@@ -1,4 +1,5 @@
-//! Whether what a file calls is there: the nodes of its tree that are calls, and the references that were made of them.
+//! Whether what a file calls is there: the nodes of its tree that are calls, and the references
+//! that were made of them.
 
 use crate::extract::{Limits, extract, parse, preprocess};
 use crate::grammar::{self, Language, Rule};
@@ -7,9 +8,16 @@ use crate::model::{LanguageId, Problem, SiteKind};
 use std::time::{Duration, Instant};
 use tree_sitter::Node;
 
-/// How the names of kinds end that grammars give to calls: a kind with such a name and without a rule is one that nobody reads.
-const CALL_ENDS: &[&str] =
-    &["call", "call_expression", "invocation", "invocation_expression", "creation_expression", "message_expression"];
+/// How the names of kinds end that grammars give to calls: a kind with such a name and without a
+/// rule is one that nobody reads.
+const CALL_ENDS: &[&str] = &[
+    "call",
+    "call_expression",
+    "invocation",
+    "invocation_expression",
+    "creation_expression",
+    "message_expression",
+];
 
 /// The calls of one file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -33,7 +41,8 @@ pub fn coverage(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Co
     let language = grammar::language(id);
     let cleared = preprocess::clear(language, source);
     let end = Instant::now() + Duration::from_millis(limits.parse_ms);
-    let tree = parse(language, &cleared.source, end, &[]).filter(|_| language.tier() != grammar::Tier::Structure);
+    let tree = parse(language, &cleared.source, end, &[])
+        .filter(|_| language.tier() != grammar::Tier::Structure);
     match tree {
         Some(tree) => Coverage { symbols, ..compared(language, tree.root_node(), source, &facts) },
         None => Coverage { symbols, ..Coverage::default() },
@@ -43,15 +52,18 @@ pub fn coverage(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Co
 /// Compares the calls below a node with references.
 fn compared(language: &Language, root: Node<'_>, source: &[u8], facts: &FileFacts) -> Coverage {
     let mut coverage = Coverage::default();
-    let mut sites: Vec<u32> = facts.sites.list().iter().filter(|site| is_of_call(site)).map(|site| site.byte).collect();
+    let mut sites: Vec<u32> =
+        facts.sites.list().iter().filter(|site| is_of_call(site)).map(|site| site.byte).collect();
     sites.sort_unstable();
-    // Inner calls come first: each takes a reference that is its own, and leaves those of the calls around it.
+    // Inner calls come first: each takes a reference that is its own, and leaves those of the calls
+    // around it.
     for node in calls(language, root, source) {
         coverage.calls += 1;
         let from = sites.partition_point(|&byte| (byte as usize) < node.start_byte());
         let line = u32::try_from(node.start_position().row + 1).unwrap_or(u32::MAX);
         if sites.get(from).is_some_and(|&byte| (byte as usize) < node.end_byte()) {
-            let until = from + sites[from..].partition_point(|&byte| (byte as usize) < node.end_byte());
+            let until =
+                from + sites[from..].partition_point(|&byte| (byte as usize) < node.end_byte());
             sites.remove(own(node, &sites[from..until]) + from);
             coverage.stored += 1;
         } else if is_incomplete(&facts.problems, line) {
@@ -64,20 +76,34 @@ fn compared(language: &Language, root: Node<'_>, source: &[u8], facts: &FileFact
     coverage
 }
 
-/// Which of the references inside of a call is its own: the last one before its arguments, or else the first.
+/// Which of the references inside of a call is its own: the last one before its arguments, or else
+/// the first.
 fn own(node: Node<'_>, inside: &[u32]) -> usize {
-    let arguments = node.named_child_count().checked_sub(1).and_then(|last| node.named_child(u32::try_from(last).ok()?));
-    let before = arguments.map_or(0, |last| inside.partition_point(|&byte| (byte as usize) < last.start_byte()));
+    let arguments = node
+        .named_child_count()
+        .checked_sub(1)
+        .and_then(|last| node.named_child(u32::try_from(last).ok()?));
+    let before = arguments
+        .map_or(0, |last| inside.partition_point(|&byte| (byte as usize) < last.start_byte()));
     before.saturating_sub(1)
 }
 
 fn symbols(facts: &FileFacts) -> Vec<(u32, String)> {
-    let name = |symbol: &crate::model::facts::Symbol| symbol.name.get().map_or("", |name| &facts.names[name]).to_owned();
+    let name = |symbol: &crate::model::facts::Symbol| {
+        symbol.name.get().map_or("", |name| &facts.names[name]).to_owned()
+    };
     facts.symbols.iter().map(|symbol| (symbol.name_at.line, name(symbol))).collect()
 }
 
 fn is_of_call(site: &Site) -> bool {
-    matches!(site.kind, SiteKind::Call | SiteKind::Construct | SiteKind::Import | SiteKind::Decorate | SiteKind::Inherit)
+    matches!(
+        site.kind,
+        SiteKind::Call
+            | SiteKind::Construct
+            | SiteKind::Import
+            | SiteKind::Decorate
+            | SiteKind::Inherit
+    )
 }
 
 fn is_incomplete(problems: &[Problem], line: u32) -> bool {
@@ -93,29 +119,44 @@ fn calls<'t>(language: &Language, root: Node<'t>, source: &[u8]) -> Vec<Node<'t>
         }
         waiting.extend(node.named_children(&mut cursor));
     }
-    found.sort_by_key(|node| (node.end_byte() - node.start_byte(), std::cmp::Reverse(node.start_byte())));
+    found.sort_by_key(|node| {
+        (node.end_byte() - node.start_byte(), std::cmp::Reverse(node.start_byte()))
+    });
     found
 }
 
 fn is_call(language: &Language, node: Node<'_>, source: &[u8]) -> bool {
     let text = |child: Node<'_>| {
-        let text = source.get(child.byte_range()).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
+        let text = source
+            .get(child.byte_range())
+            .and_then(|text| std::str::from_utf8(text).ok())
+            .unwrap_or_default();
         language.trimmed(child.kind_id(), text)
     };
     let rule = match language.rule(node.kind_id()) {
-        Some(Rule::Cases { cases }) => cases.iter().find(|(when, _)| when.holds(node, text)).map(|(_, rule)| rule),
+        Some(Rule::Cases { cases }) => {
+            cases.iter().find(|(when, _)| when.holds(node, text)).map(|(_, rule)| rule)
+        }
         rule => rule,
     };
     match rule {
         // A cast that is written as a call calls nothing.
-        Some(Rule::Call { .. }) => !language.manifest.names.cast_calls.iter().any(|cast| text(node).starts_with(cast.as_str())),
+        Some(Rule::Call { .. }) => !language
+            .manifest
+            .names
+            .cast_calls
+            .iter()
+            .any(|cast| text(node).starts_with(cast.as_str())),
         // A list of members without a type names nothing.
         Some(Rule::Construct { ty: None, args: None, .. }) => false,
         Some(Rule::Construct { .. }) => true,
         Some(_) => false,
         None => {
-            let is_read_as_type = language.type_rule(node.kind_id()).is_some() || language.pattern(node.kind_id()).is_some();
-            !is_read_as_type && node.is_named() && CALL_ENDS.iter().any(|end| node.kind().ends_with(end))
+            let is_read_as_type = language.type_rule(node.kind_id()).is_some()
+                || language.pattern(node.kind_id()).is_some();
+            !is_read_as_type
+                && node.is_named()
+                && CALL_ENDS.iter().any(|end| node.kind().ends_with(end))
         }
     }
 }
@@ -138,9 +179,17 @@ mod tests {
             complete += u32::from(whole.calls == 3 && whole.stored == 3);
             let none = compared(language, tree.root_node(), source, &FileFacts::default());
             assert_eq!((none.stored, none.lost.len() as u64), (0, none.calls), "{}", language.name);
-            let said = compared(language, tree.root_node(), source, &FileFacts { problems, ..FileFacts::default() });
+            let said = compared(
+                language,
+                tree.root_node(),
+                source,
+                &FileFacts { problems, ..FileFacts::default() },
+            );
             assert_eq!(said.in_problems + said.lost.len() as u64, said.calls, "{}", language.name);
         }
-        assert!(complete > 1, "where calls may stand outside of functions, all three are there: {complete}");
+        assert!(
+            complete > 1,
+            "where calls may stand outside of functions, all three are there: {complete}"
+        );
     }
 }

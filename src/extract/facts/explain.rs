@@ -1,5 +1,5 @@
-//! What is made of every node of a file: its kind, its roles, and the symbols and references that stand there. For those who write
-//! manifests.
+//! What is made of every node of a file: its kind, its roles, and the symbols and references that
+//! stand there. For those who write manifests.
 
 use crate::extract::{Limits, extract, parse, preprocess};
 use crate::grammar::{self, Roles};
@@ -44,7 +44,9 @@ pub fn explain(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Exp
     let language = grammar::language(id);
     let cleared = preprocess::clear(language, source);
     let end = Instant::now() + Duration::from_millis(limits.parse_ms);
-    let Some(tree) = parse(language, &cleared.source, end, &[]) else { return Explanation::default() };
+    let Some(tree) = parse(language, &cleared.source, end, &[]) else {
+        return Explanation::default();
+    };
     let (roles, mut facts) = (Roles::of(id), by_place(&extract(id, path, source, limits)));
     let (mut nodes, mut cursor, mut depth) = (Vec::new(), tree.walk(), 0);
     'nodes: loop {
@@ -60,16 +62,23 @@ pub fn explain(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Exp
             depth -= 1;
         }
     }
-    let elsewhere = facts.into_iter().flat_map(|(at, facts)| facts.into_iter().map(move |fact| (at, fact)));
+    let elsewhere =
+        facts.into_iter().flat_map(|(at, facts)| facts.into_iter().map(move |fact| (at, fact)));
     Explanation { nodes, elsewhere: elsewhere.collect() }
 }
 
-fn of_node(cursor: &TreeCursor<'_>, depth: usize, roles: &Roles, facts: &mut BTreeMap<Position, Vec<String>>) -> Explained {
+fn of_node(
+    cursor: &TreeCursor<'_>,
+    depth: usize,
+    roles: &Roles,
+    facts: &mut BTreeMap<Position, Vec<String>>,
+) -> Explained {
     let node = cursor.node();
     let begin = node.start_position();
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let place = Position { line: number(begin.row + 1), column: number(begin.column) };
-    // Several nodes begin at one place: what is said of it belongs to the innermost one with a name.
+    // Several nodes begin at one place: what is said of it belongs to the innermost one with a
+    // name.
     let is_innermost = node.is_named() && !begins_inside(node);
     Explained {
         depth,
@@ -91,7 +100,8 @@ fn begins_inside(node: Node<'_>) -> bool {
 /// Symbols and references, in words, by the places of their names.
 fn by_place(facts: &FileFacts) -> BTreeMap<Position, Vec<String>> {
     let mut found: BTreeMap<Position, Vec<String>> = BTreeMap::new();
-    let text = |name: crate::model::facts::NameId| name.get().map_or("", |name| &*facts.names[name]);
+    let text =
+        |name: crate::model::facts::NameId| name.get().map_or("", |name| &*facts.names[name]);
     let mut add = |at: Position, what: String| found.entry(at).or_default().push(what);
     for symbol in &facts.symbols {
         add(symbol.name_at, format!("defines {} {}", symbol.kind.word(), text(symbol.name)));
@@ -108,12 +118,20 @@ mod tests {
 
     #[test]
     fn what_is_made_of_a_file_stands_at_its_nodes() {
-        for language in grammar::all().into_iter().filter(|language| language.tier() == grammar::Tier::Full) {
+        for language in
+            grammar::all().into_iter().filter(|language| language.tier() == grammar::Tier::Full)
+        {
             let source = b"first(second(1));\n";
             let facts = extract(language.id, "x", source, Limits::default());
-            let Explanation { nodes, elsewhere } = explain(language.id, "x", source, Limits::default());
+            let Explanation { nodes, elsewhere } =
+                explain(language.id, "x", source, Limits::default());
             let said: usize = nodes.iter().map(|node| node.facts.len()).sum();
-            assert_eq!(said + elsewhere.len(), facts.symbols.len() + facts.sites.list().len(), "{}: {nodes:?}", language.name);
+            assert_eq!(
+                said + elsewhere.len(),
+                facts.symbols.len() + facts.sites.list().len(),
+                "{}: {nodes:?}",
+                language.name
+            );
             // What a preprocessor may take for a macro is masked before the tree is made.
             let is_masked = language.manifest.preprocessor.directive.is_some();
             assert!(is_masked || elsewhere.is_empty(), "{}: {elsewhere:?}", language.name);

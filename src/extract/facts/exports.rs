@@ -1,6 +1,8 @@
 //! What a file offers to others, applied to its facts once all of them are known. Knows no syntax.
 
-use crate::model::facts::{Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, flags};
+use crate::model::facts::{
+    Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, flags,
+};
 
 /// The names that a file lists for those who import all of it.
 #[derive(Default)]
@@ -23,7 +25,11 @@ pub(in crate::extract) fn apply_list(facts: &mut FileFacts, list: &ExportList) {
             false => symbol.flags &= !flags::EXPORTED,
         }
     }
-    for import in facts.imports.iter_mut().filter(|import| import.alias.is_some() && import.scope == ScopeId(0)) {
+    for import in facts
+        .imports
+        .iter_mut()
+        .filter(|import| import.alias.is_some() && import.scope == ScopeId(0))
+    {
         import.reexport = list.names.contains(&import.alias);
     }
 }
@@ -31,14 +37,17 @@ pub(in crate::extract) fn apply_list(facts: &mut FileFacts, list: &ExportList) {
 /// Names that an export list makes visible under another name: exported name and local name.
 pub(in crate::extract) fn mark_exports(facts: &mut FileFacts, exported: &[(NameId, NameId)]) {
     for &(alias, local) in exported {
-        let symbols = facts.symbols.iter_mut().filter(|symbol| symbol.name == local && symbol.scope.0 == 0);
+        let symbols =
+            facts.symbols.iter_mut().filter(|symbol| symbol.name == local && symbol.scope.0 == 0);
         for symbol in symbols {
             symbol.flags |= flags::EXPORTED;
             if alias.get().is_some_and(|alias| &*facts.names[alias] == "default") {
                 symbol.flags |= flags::DEFAULT_EXPORT;
             }
         }
-        if alias != local || !facts.bindings.iter().any(|binding| binding.scope.0 == 0 && binding.name == local) {
+        if alias != local
+            || !facts.bindings.iter().any(|binding| binding.scope.0 == 0 && binding.name == local)
+        {
             let value = ExprId::at(facts.exprs.len());
             facts.exprs.push(Expr::Name(local, ScopeId(0)));
             facts.positions.push(u32::MAX);

@@ -54,8 +54,15 @@ pub(in crate::extract) fn summary(comment: &str) -> Box<str> {
     let mut paragraph = String::new();
     for line in comment.lines() {
         let line = line.trim();
-        let line = line.strip_prefix("--").or_else(|| line.strip_prefix("%%")).unwrap_or(line).trim_start_matches(';');
-        let line = line.trim_start_matches(['/', '*', '!', '#', '"', '\'']).trim_end_matches(['*', '/', '"', '\'']).trim();
+        let line = line
+            .strip_prefix("--")
+            .or_else(|| line.strip_prefix("%%"))
+            .unwrap_or(line)
+            .trim_start_matches(';');
+        let line = line
+            .trim_start_matches(['/', '*', '!', '#', '"', '\''])
+            .trim_end_matches(['*', '/', '"', '\''])
+            .trim();
         if line.is_empty() {
             if paragraph.is_empty() {
                 continue;
@@ -77,7 +84,10 @@ mod tests {
 
     #[test]
     fn a_summary_is_the_first_paragraph() {
-        assert_eq!(&*summary("/** Opens the\n * door.\n *\n * @param key which */"), "Opens the door.");
+        assert_eq!(
+            &*summary("/** Opens the\n * door.\n *\n * @param key which */"),
+            "Opens the door."
+        );
         assert_eq!(&*summary("\"\"\"\n    Say it.\n\n    More.\n    \"\"\""), "Say it.");
         assert_eq!(&*summary("/// One.\n///\n/// Two."), "One.");
     }
@@ -99,6 +109,9 @@ mod tests {
 
     #[test]
     fn lines_are_counted_with_and_without_a_last_line_end() {
-        assert_eq!((count_lines(b""), count_lines(b"a"), count_lines(b"a\n"), count_lines(b"a\nb")), (0, 1, 1, 2));
+        assert_eq!(
+            (count_lines(b""), count_lines(b"a"), count_lines(b"a\n"), count_lines(b"a\nb")),
+            (0, 1, 1, 2)
+        );
     }
 }

@@ -11,7 +11,8 @@ impl<'t> Walker<'t> {
     /// The path in the decorator that says where a child module's file is.
     pub(super) fn path_decorator(&self) -> Option<String> {
         let word = self.language.manifest.modules.path_decorator.as_ref()?;
-        let node = &self.pending.decorators.iter().find(|decorator| *decorator.name == **word)?.node;
+        let node =
+            &self.pending.decorators.iter().find(|decorator| *decorator.name == **word)?.node;
         let (_, path) = self.text_of(*node).split_once('"')?;
         path.split_once('"').map(|(path, _)| path.to_owned())
     }
@@ -26,7 +27,9 @@ impl<'t> Walker<'t> {
         if let Some(name) = name.first(node) {
             let own: String = self.text_of(name).split_whitespace().collect();
             let separator = &self.language.manifest.modules.separator;
-            let whole = outer.as_ref().map_or_else(|| own.clone(), |outer| format!("{outer}{separator}{own}"));
+            let whole = outer
+                .as_ref()
+                .map_or_else(|| own.clone(), |outer| format!("{outer}{separator}{own}"));
             self.build.facts.package = Some(whole.clone().into());
             self.package = Some(whole);
         }
@@ -47,11 +50,14 @@ impl<'t> Walker<'t> {
     }
 
     pub(in crate::extract) fn export(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Export { declaration, value, default_mark, whole_mark, import } = rule else { return ExprId::NONE };
+        let Rule::Export { declaration, value, default_mark, whole_mark, import } = rule else {
+            return ExprId::NONE;
+        };
         if self.export_from(import, node) {
             return ExprId::NONE;
         }
-        let is_default = default_mark.as_ref().is_some_and(|selector| selector.first(node).is_some());
+        let is_default =
+            default_mark.as_ref().is_some_and(|selector| selector.first(node).is_some());
         let outer = self.around;
         self.around.exported = true;
         self.around.default_export = is_default;
@@ -73,7 +79,8 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// `export default value`: a name stands for what it names, anything else becomes a symbol named `default`.
+    /// `export default value`: a name stands for what it names, anything else becomes a symbol
+    /// named `default`.
     fn export_value(&mut self, value: Node<'t>, node: Node<'t>, is_default: bool) {
         let name = self.build.name("default");
         if self.named_value(name, value, node, value) {
@@ -89,9 +96,12 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Exports of names: from another module, or of this one. Gives whether the node was such an export.
+    /// Exports of names: from another module, or of this one. Gives whether the node was such an
+    /// export.
     pub(super) fn export_from(&mut self, form: &'static ImportForm, node: Node<'t>) -> bool {
-        let ImportForm::Export { source, clause, item, alias, namespace, types } = form else { return false };
+        let ImportForm::Export { source, clause, item, alias, namespace, types } = form else {
+            return false;
+        };
         let source_node = source.first(node);
         let module = source_node.map(|source| self.quoted(source));
         if let Some(clause) = clause.first(node) {
@@ -101,7 +111,11 @@ impl<'t> Walker<'t> {
                 let (item, alias) = (self.name_of(name), self.name_of(alias_node));
                 match &module {
                     Some(module) => {
-                        let kind = if self.text_of(name) == "default" { ImportKind::Default } else { ImportKind::Item };
+                        let kind = if self.text_of(name) == "default" {
+                            ImportKind::Default
+                        } else {
+                            ImportKind::Item
+                        };
                         let module = module.clone();
                         // Not bound here: only those who import this file see it.
                         let id = self.record(ImportEntry {
@@ -139,8 +153,15 @@ impl<'t> Walker<'t> {
         };
         let kind = if alias.is_some() { ImportKind::Module } else { ImportKind::Wildcard };
         let item = NameId::NONE;
-        let id =
-            self.record(ImportEntry { kind, module, level: 0, item, alias: NameId::NONE, node: source_node, reexport: true });
+        let id = self.record(ImportEntry {
+            kind,
+            module,
+            level: 0,
+            item,
+            alias: NameId::NONE,
+            node: source_node,
+            reexport: true,
+        });
         if let Some(position) = id.get() {
             self.build.facts.imports[position].alias = alias;
         }
@@ -151,7 +172,12 @@ impl<'t> Walker<'t> {
 
 impl<'t> Walker<'t> {
     /// Notes what an assignment at the top of the file says of the list of exported names.
-    pub(in crate::extract) fn note_export_list(&mut self, left: Node<'t>, right: Option<Node<'t>>, extends: bool) {
+    pub(in crate::extract) fn note_export_list(
+        &mut self,
+        left: Node<'t>,
+        right: Option<Node<'t>>,
+        extends: bool,
+    ) {
         let Some(list) = &self.language.manifest.names.export_list else { return };
         if self.scope != ScopeId(0) || self.text_of(left) != list {
             return;

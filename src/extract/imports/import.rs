@@ -1,9 +1,14 @@
 //! Imports, in the forms that module systems have.
 
+mod clauses;
+mod tree;
+
 use crate::extract::walk::{QUOTES, Usage, Walker, position};
 use crate::grammar::{ImportForm, Selector};
 use crate::model::SiteKind;
-use crate::model::facts::{Binding, BindingKind, ExprId, Import, ImportId, ImportKind, LocalSymbol, NameId};
+use crate::model::facts::{
+    Binding, BindingKind, ExprId, Import, ImportId, ImportKind, LocalSymbol, NameId,
+};
 use tree_sitter::Node;
 
 /// One import before it is recorded.
@@ -31,7 +36,8 @@ impl<'t> Walker<'t> {
             ImportForm::Items { module, relative, names, wildcard, alias, aliased } => {
                 let Some(module_node) = module.first(node) else { return };
                 let (module, level) = self.relative_module(module_node, relative.as_ref());
-                if let Some(wildcard) = wildcard.as_ref().and_then(|selector| selector.first(node)) {
+                if let Some(wildcard) = wildcard.as_ref().and_then(|selector| selector.first(node))
+                {
                     let (item, alias) = (NameId::NONE, NameId::NONE);
                     self.record(ImportEntry {
                         kind: ImportKind::Wildcard,
@@ -45,11 +51,21 @@ impl<'t> Walker<'t> {
                     return;
                 }
                 for name in self.every(Some(names), node) {
-                    let inner = aliased.as_ref().and_then(|selector| selector.first(name)).unwrap_or(name);
-                    let alias_node = alias.as_ref().and_then(|selector| selector.first(name)).unwrap_or(inner);
+                    let inner =
+                        aliased.as_ref().and_then(|selector| selector.first(name)).unwrap_or(name);
+                    let alias_node =
+                        alias.as_ref().and_then(|selector| selector.first(name)).unwrap_or(inner);
                     let (item, alias) = (self.name_of(inner), self.name_of(alias_node));
                     let module = module.clone();
-                    self.record(ImportEntry { kind: ImportKind::Item, module, level, item, alias, node: inner, reexport: true });
+                    self.record(ImportEntry {
+                        kind: ImportKind::Item,
+                        module,
+                        level,
+                        item,
+                        alias,
+                        node: inner,
+                        reexport: true,
+                    });
                 }
             }
             ImportForm::Clauses { .. } => self.import_clauses(form, node),
@@ -60,24 +76,46 @@ impl<'t> Walker<'t> {
                     self.import_tree(form, tree, &mut Vec::new(), reexport);
                 }
             }
-            ImportForm::Path { of, wildcard, member } => self.import_path(node, of, wildcard.as_ref(), member.as_deref()),
+            ImportForm::Path { of, wildcard, member } => {
+                self.import_path(node, of, wildcard.as_ref(), member.as_deref())
+            }
             ImportForm::Quoted { path, alias } => self.import_quoted(node, path, alias.as_ref()),
             ImportForm::Include { path, system, computed } => {
                 let Some(path) = path.first(node) else { return };
                 let is_system = path.kind() == system;
-                let known = self.every(computed.as_ref(), node).last().map_or(path.start_byte(), |last| last.end_byte());
-                let module = self.text_at(known..path.end_byte()).trim_matches(['"', '\'', '<', '>', ' ']).to_owned();
-                let module = if known > path.start_byte() { module.trim_start_matches('/').to_owned() } else { module };
+                let known = self
+                    .every(computed.as_ref(), node)
+                    .last()
+                    .map_or(path.start_byte(), |last| last.end_byte());
+                let module = self
+                    .text_at(known..path.end_byte())
+                    .trim_matches(['"', '\'', '<', '>', ' '])
+                    .to_owned();
+                let module = if known > path.start_byte() {
+                    module.trim_start_matches('/').to_owned()
+                } else {
+                    module
+                };
                 let (item, alias) = (NameId::NONE, NameId::NONE);
                 let level = u16::from(is_system);
-                self.record(ImportEntry { kind: ImportKind::Include, module, level, item, alias, node: path, reexport: true });
+                self.record(ImportEntry {
+                    kind: ImportKind::Include,
+                    module,
+                    level,
+                    item,
+                    alias,
+                    node: path,
+                    reexport: true,
+                });
             }
             ImportForm::Using { of, namespace, alias, prefix } => {
-                let before = prefix.as_ref().and_then(|prefix| prefix.first(node.parent()?.parent()?));
+                let before =
+                    prefix.as_ref().and_then(|prefix| prefix.first(node.parent()?.parent()?));
                 self.import_using(node, (before, of), namespace.as_deref(), alias.as_ref());
             }
             ImportForm::Joined { path, names, wildcard, alias, aliased } => {
-                let segments: Vec<&str> = self.every(Some(path), node).iter().map(|part| self.text_of(*part)).collect();
+                let segments: Vec<&str> =
+                    self.every(Some(path), node).iter().map(|part| self.text_of(*part)).collect();
                 self.import_joined(node, &segments, (names, wildcard), (alias, aliased));
             }
             ImportForm::Export { .. } => {
@@ -86,9 +124,19 @@ impl<'t> Walker<'t> {
             ImportForm::Whole { name, alias } => {
                 let reexport = self.is_public(node);
                 let Some(name) = name.first(node) else { return };
-                let alias = alias.as_ref().and_then(|selector| selector.first(node)).unwrap_or(name);
-                let (module, alias, item) = (self.text_of(name).to_owned(), self.name_of(alias), NameId::NONE);
-                self.record(ImportEntry { kind: ImportKind::Module, module, level: 0, item, alias, node: name, reexport });
+                let alias =
+                    alias.as_ref().and_then(|selector| selector.first(node)).unwrap_or(name);
+                let (module, alias, item) =
+                    (self.text_of(name).to_owned(), self.name_of(alias), NameId::NONE);
+                self.record(ImportEntry {
+                    kind: ImportKind::Module,
+                    module,
+                    level: 0,
+                    item,
+                    alias,
+                    node: name,
+                    reexport,
+                });
             }
             ImportForm::Child { name } => {
                 if let Some(name) = name.first(node) {
@@ -123,14 +171,32 @@ impl<'t> Walker<'t> {
         let names = self.every(names.as_ref(), node);
         if let (true, Some((last, before))) = (names.is_empty(), segments.split_last()) {
             let (module, item) = (self.joined_text(before), self.build.name(last));
-            self.record(ImportEntry { kind, module, level: 0, item, alias: item, node, reexport: false });
+            self.record(ImportEntry {
+                kind,
+                module,
+                level: 0,
+                item,
+                alias: item,
+                node,
+                reexport: false,
+            });
         }
         for name in names {
-            let part = |selector: &'static Option<Selector>| selector.as_ref().and_then(|selector| selector.first(name));
+            let part = |selector: &'static Option<Selector>| {
+                selector.as_ref().and_then(|selector| selector.first(name))
+            };
             let inner = part(aliased).unwrap_or(name);
             let (item, alias) = (self.name_of(inner), self.name_of(part(alias).unwrap_or(inner)));
             let module = self.joined_text(segments);
-            self.record(ImportEntry { kind, module, level: 0, item, alias, node: inner, reexport: false });
+            self.record(ImportEntry {
+                kind,
+                module,
+                level: 0,
+                item,
+                alias,
+                node: inner,
+                reexport: false,
+            });
         }
     }
 
@@ -153,7 +219,9 @@ impl<'t> Walker<'t> {
         });
         if alias.is_some() {
             self.build.bind(Binding {
-                scope: self.build.nearest(self.scope, |kind| kind != crate::model::facts::ScopeKind::Flow),
+                scope: self
+                    .build
+                    .nearest(self.scope, |kind| kind != crate::model::facts::ScopeKind::Flow),
                 block: self.scope,
                 name: alias,
                 kind: BindingKind::Import,
@@ -173,14 +241,22 @@ impl<'t> Walker<'t> {
     }
 
     /// Records an import that is written as a call.
-    pub(in crate::extract) fn import_by_call(&mut self, node: Node<'t>, item: NameId, alias: NameId) {
+    pub(in crate::extract) fn import_by_call(
+        &mut self,
+        node: Node<'t>,
+        item: NameId,
+        alias: NameId,
+    ) {
         let kind = if item.is_some() { ImportKind::Item } else { ImportKind::Module };
         let module = self.quoted(node);
         self.record(ImportEntry { kind, module, level: 0, item, alias, node, reexport: false });
     }
 
     fn last_segment(&mut self, import: ImportId) -> NameId {
-        let module = import.get().map_or("", |position| &self.build.facts.imports[position].module).to_owned();
+        let module = import
+            .get()
+            .map_or("", |position| &self.build.facts.imports[position].module)
+            .to_owned();
         let separator = &self.language.manifest.modules.separator;
         let last = module.rsplit(separator.as_str()).next().unwrap_or(&module);
         self.build.name(last)
@@ -248,7 +324,11 @@ impl<'t> Walker<'t> {
     }
 
     /// A dotted module with leading dots: its name and how many levels up it starts.
-    fn relative_module(&mut self, node: Node<'t>, relative: Option<&'static Selector>) -> (String, u16) {
+    fn relative_module(
+        &mut self,
+        node: Node<'t>,
+        relative: Option<&'static Selector>,
+    ) -> (String, u16) {
         let text: String = self.text_of(node).split_whitespace().collect();
         if relative.is_none() {
             return (text, 0);
@@ -261,164 +341,21 @@ impl<'t> Walker<'t> {
         self.text_of(node).trim_matches(QUOTES).to_owned()
     }
 
-    fn import_clauses(&mut self, form: &'static ImportForm, node: Node<'t>) {
-        let ImportForm::Clauses { source, default, namespace, named, item, alias, types, .. } = form else { return };
-        let Some(source_node) = source.first(node) else { return };
-        let module = self.quoted(source_node);
-        let first = self.build.facts.imports.len();
-        let mut any = false;
-        if let Some(name) = default.as_ref().and_then(|selector| selector.first(node)) {
-            let alias = self.name_of(name);
-            let item = NameId::NONE;
-            let module = module.clone();
-            self.record(ImportEntry { kind: ImportKind::Default, module, level: 0, item, alias, node: name, reexport: false });
-            any = true;
-        }
-        if let Some(name) = namespace.as_ref().and_then(|selector| selector.first(node)) {
-            let name = self.first_named_child(name).unwrap_or(name);
-            let alias = self.name_of(name);
-            let item = NameId::NONE;
-            let module = module.clone();
-            self.record(ImportEntry { kind: ImportKind::Module, module, level: 0, item, alias, node: name, reexport: false });
-            any = true;
-        }
-        for clause in self.every(named.as_ref(), node) {
-            for specifier in self.named_children(clause) {
-                let Some(name) = item.as_ref().and_then(|selector| selector.first(specifier)) else { continue };
-                let alias_node = alias.as_ref().and_then(|selector| selector.first(specifier)).unwrap_or(name);
-                let alias = self.name_of(alias_node);
-                let (kind, item) = match self.text_of(name) {
-                    "default" => (ImportKind::Default, NameId::NONE),
-                    _ => (ImportKind::Item, self.name_of(name)),
-                };
-                let module = module.clone();
-                let id = self.record(ImportEntry { kind, module, level: 0, item, alias, node: name, reexport: false });
-                self.mark_type_only(id, specifier, types);
-                any = true;
-            }
-        }
-        if !any {
-            let (item, alias) = (NameId::NONE, NameId::NONE);
-            self.record(ImportEntry {
-                kind: ImportKind::Include,
-                module,
-                level: 0,
-                item,
-                alias,
-                node: source_node,
-                reexport: false,
-            });
-        }
-        for position in first..self.build.facts.imports.len() {
-            self.mark_type_only(ImportId::at(position), node, types);
-        }
-    }
-
-    /// Notes that an import takes only types if one of the node's own words says so.
-    pub(super) fn mark_type_only(&mut self, import: ImportId, node: Node<'t>, types: &[String]) {
-        let says =
-            self.children(node).into_iter().any(|child| !child.is_named() && types.iter().any(|word| word == child.kind()));
-        if let Some(position) = import.get().filter(|_| says) {
-            self.build.facts.imports[position].type_only = true;
-        }
-    }
-
     fn is_public(&mut self, node: Node<'t>) -> bool {
         self.children(node).into_iter().any(|child| self.language.is_modifier_node(child.kind_id()))
     }
 
-    fn import_tree(&mut self, form: &'static ImportForm, node: Node<'t>, prefix: &mut Vec<String>, reexport: bool) {
-        let ImportForm::Tree { list, path, name, alias, wildcard, scoped_list, aliased, plain_list, .. } = form else { return };
-        let kind = node.kind();
-        let depth = prefix.len();
-        if kind == scoped_list || kind == plain_list {
-            if kind == scoped_list
-                && let Some(path) = path.first(node)
-            {
-                self.push_path(path, prefix);
-            }
-            let items = if kind == plain_list { Some(node) } else { list.first(node) };
-            for item in items.map(|items| self.named_children(items)).unwrap_or_default() {
-                self.nested(item, (), |walker| walker.import_tree(form, item, prefix, reexport));
-            }
-        } else if kind == wildcard {
-            for child in self.named_children(node) {
-                self.push_path(child, prefix);
-            }
-            let (item, alias) = (NameId::NONE, NameId::NONE);
-            let module = self.joined(prefix);
-            self.record(ImportEntry { kind: ImportKind::Wildcard, module, level: 0, item, alias, node, reexport });
-        } else {
-            let (target, alias_node) = match kind == aliased {
-                true => (path.first(node), alias.first(node)),
-                false => (Some(node), None),
-            };
-            let Some(target) = target else { return };
-            self.push_path(target, prefix);
-            let last_node = name.first(target).unwrap_or(target);
-            self.import_leaf(prefix, last_node, alias_node, reexport);
-        }
-        prefix.truncate(depth);
-    }
-
-    /// The last segment of a path is what is imported; the word for the module itself means the path before it.
-    fn import_leaf(&mut self, path: &[String], node: Node<'t>, alias: Option<Node<'t>>, reexport: bool) {
-        let modules = &self.language.manifest.modules;
-        let Some((last, before)) = path.split_last() else { return };
-        let is_self = modules.self_word.as_ref() == Some(last) && !before.is_empty();
-        let (item, before) = match before.split_last() {
-            Some((item, before)) if is_self => (item, before),
-            _ => (last, before),
-        };
-        let bound = match alias {
-            Some(alias) => self.name_of(alias),
-            None => self.build.name(item),
-        };
-        let module = before.join(&modules.separator);
-        let item = self.build.name(item);
-        self.record(ImportEntry { kind: ImportKind::Item, module, level: 0, item, alias: bound, node, reexport });
-    }
-
-    fn joined(&self, path: &[String]) -> String {
-        path.join(&self.language.manifest.modules.separator)
-    }
-
-    fn push_path(&mut self, node: Node<'t>, path: &mut Vec<String>) {
-        let text: String = self.text_of(node).split_whitespace().collect();
-        let separator = &self.language.manifest.modules.separator;
-        path.extend(text.split(separator.as_str()).filter(|part| !part.is_empty()).map(str::to_owned));
-    }
-
-    fn import_path(&mut self, node: Node<'t>, of: &'static Selector, wildcard: Option<&'static Selector>, member: Option<&str>) {
-        let Some(path_node) = of.first(node) else { return };
-        let text: String = self.text_of(path_node).split_whitespace().collect();
-        let separator = self.language.manifest.modules.separator.clone();
-        let is_member = member.is_some_and(|word| self.children(node).into_iter().any(|child| child.kind() == word));
-        let level = u16::from(is_member);
-        if wildcard.is_some_and(|selector| selector.first(node).is_some()) {
-            let (item, alias) = (NameId::NONE, NameId::NONE);
-            self.record(ImportEntry {
-                kind: ImportKind::Wildcard,
-                module: text,
-                level,
-                item,
-                alias,
-                node: path_node,
-                reexport: false,
-            });
-            return;
-        }
-        let (module, last) = text.rsplit_once(separator.as_str()).map_or(("", text.as_str()), |(module, last)| (module, last));
-        let item = self.build.name(last);
-        let module = module.to_owned();
-        self.record(ImportEntry { kind: ImportKind::Item, module, level, item, alias: item, node: path_node, reexport: false });
-    }
-
-    fn import_quoted(&mut self, node: Node<'t>, path: &'static Selector, alias: Option<&'static Selector>) {
+    fn import_quoted(
+        &mut self,
+        node: Node<'t>,
+        path: &'static Selector,
+        alias: Option<&'static Selector>,
+    ) {
         let Some(path_node) = path.first(node) else { return };
         let module = self.quoted(path_node);
         let separator = &self.language.manifest.modules.separator;
-        let alias_text = alias.and_then(|selector| selector.first(node)).map(|alias| self.text_of(alias));
+        let alias_text =
+            alias.and_then(|selector| selector.first(node)).map(|alias| self.text_of(alias));
         let (kind, bound) = match alias_text {
             Some(".") => (ImportKind::Wildcard, ""),
             Some("_") => (ImportKind::Include, ""),
@@ -427,14 +364,30 @@ impl<'t> Walker<'t> {
         };
         let alias = if bound.is_empty() { NameId::NONE } else { self.build.name(bound) };
         let item = NameId::NONE;
-        self.record(ImportEntry { kind, module: module.clone(), level: 0, item, alias, node: path_node, reexport: false });
+        self.record(ImportEntry {
+            kind,
+            module: module.clone(),
+            level: 0,
+            item,
+            alias,
+            node: path_node,
+            reexport: false,
+        });
     }
 
     /// Makes the members of a module visible in the scope around.
     pub(in crate::extract) fn import_members(&mut self, node: Node<'t>) {
         let module: String = self.text_of(node).split_whitespace().collect();
         let (item, alias) = (NameId::NONE, NameId::NONE);
-        self.record(ImportEntry { kind: ImportKind::Wildcard, module, level: 0, item, alias, node, reexport: true });
+        self.record(ImportEntry {
+            kind: ImportKind::Wildcard,
+            module,
+            level: 0,
+            item,
+            alias,
+            node,
+            reexport: true,
+        });
     }
 
     fn import_using(
@@ -450,19 +403,37 @@ impl<'t> Walker<'t> {
         if let Some(before) = before {
             text = format!("{}{separator}{text}", self.text_of(before));
         }
-        if namespace.is_some_and(|word| self.children(node).into_iter().any(|child| child.kind() == word)) {
+        if namespace
+            .is_some_and(|word| self.children(node).into_iter().any(|child| child.kind() == word))
+        {
             self.import_members(path_node);
             return;
         }
         if let Some(alias) = alias.and_then(|selector| selector.first(node)) {
             let (item, alias) = (NameId::NONE, self.name_of(alias));
             let kind = ImportKind::Module;
-            self.record(ImportEntry { kind, module: text, level: 0, item, alias, node: path_node, reexport: true });
+            self.record(ImportEntry {
+                kind,
+                module: text,
+                level: 0,
+                item,
+                alias,
+                node: path_node,
+                reexport: true,
+            });
             return;
         }
         let (module, last) = text.rsplit_once(separator.as_str()).unwrap_or(("", &text));
         let (item, module) = (self.build.name(last), module.to_owned());
-        self.record(ImportEntry { kind: ImportKind::Item, module, level: 0, item, alias: item, node: path_node, reexport: true });
+        self.record(ImportEntry {
+            kind: ImportKind::Item,
+            module,
+            level: 0,
+            item,
+            alias: item,
+            node: path_node,
+            reexport: true,
+        });
     }
 
     /// A module of this name in a file of its own.
@@ -472,7 +443,15 @@ impl<'t> Walker<'t> {
         let module = self.path_decorator().unwrap_or(self_word);
         let item = self.name_of(name_node);
         let kind = ImportKind::Module;
-        self.record(ImportEntry { kind, module, level: 0, item, alias: item, node: name_node, reexport });
+        self.record(ImportEntry {
+            kind,
+            module,
+            level: 0,
+            item,
+            alias: item,
+            node: name_node,
+            reexport,
+        });
     }
 }
 
@@ -480,8 +459,9 @@ impl<'t> Walker<'t> {
 fn package_name<'m>(module: &'m str, separator: &str) -> &'m str {
     let mut segments = module.rsplit(separator);
     let last = segments.next().unwrap_or(module);
-    let is_version =
-        last.strip_prefix('v').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_version = last
+        .strip_prefix('v')
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()));
     let name = if is_version { segments.next().unwrap_or(last) } else { last };
     name.split('.').next().unwrap_or(name)
 }

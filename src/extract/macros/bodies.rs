@@ -1,4 +1,5 @@
-//! Macros whose replacement is text: their symbols, and the names that the text would use where it is put.
+//! Macros whose replacement is text: their symbols, and the names that the text would use where it
+//! is put.
 
 use crate::extract::preprocess::Cleared;
 use crate::extract::walk::Definition;
@@ -22,7 +23,11 @@ enum Token {
 }
 
 impl<'t> Walker<'t> {
-    pub(in crate::extract) fn macro_definition(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+    pub(in crate::extract) fn macro_definition(
+        &mut self,
+        rule: &'static Rule,
+        node: Node<'t>,
+    ) -> ExprId {
         let Rule::Macro { name, params, value } = rule else { return ExprId::NONE };
         let Some(name_node) = name.first(node) else { return ExprId::NONE };
         let name = self.name_of(name_node);
@@ -37,7 +42,11 @@ impl<'t> Walker<'t> {
             return ExprId::NONE;
         }
         let value_node = value.as_ref().and_then(|selector| selector.first(node));
-        let kind = if params.is_none() && value_node.is_some() { SymbolKind::Constant } else { SymbolKind::Macro };
+        let kind = if params.is_none() && value_node.is_some() {
+            SymbolKind::Constant
+        } else {
+            SymbolKind::Macro
+        };
         let header_end = match (params_node, value_node) {
             (Some(params), _) => params.end_byte(),
             (None, Some(value)) => value.end_byte(),
@@ -47,7 +56,8 @@ impl<'t> Walker<'t> {
         let before = (self.scope, self.around, self.enclosing);
         let around = Surroundings { conditional: self.around.conditional, ..Surroundings::NONE };
         (self.scope, self.around) = (ScopeId(0), around);
-        let symbol = self.define(&Definition { name, name_node, node, kind, header_end, has_body: true });
+        let symbol =
+            self.define(&Definition { name, name_node, node, kind, header_end, has_body: true });
         self.enclosing = symbol;
         self.build.symbol_mut(symbol).arity = match params_node {
             Some(params) => self.macro_arity(params),
@@ -91,27 +101,40 @@ impl<'t> Walker<'t> {
     /// Whether a parameter list has a token that stands for any number of arguments.
     pub(in crate::extract) fn has_rest_word(&mut self, params: Node<'t>) -> bool {
         let words = &self.language.manifest.names.rest_words;
-        !words.is_empty() && self.children(params).into_iter().any(|child| words.iter().any(|word| word == self.text_of(child)))
+        !words.is_empty()
+            && self
+                .children(params)
+                .into_iter()
+                .any(|child| words.iter().any(|word| word == self.text_of(child)))
     }
 
     fn words_in(&mut self, params: Node<'t>) -> Vec<&'t str> {
         self.named_children(params).into_iter().map(|param| self.text_of(param)).collect()
     }
 
-    /// What was taken away before the tree was made: uses of macros are sites, code that was not read is a problem.
+    /// What was taken away before the tree was made: uses of macros are sites, code that was not
+    /// read is a problem.
     pub(in crate::extract) fn cleared(&mut self, cleared: &Cleared<'_>) {
         let lines = |byte: usize| memchr::memchr_iter(b'\n', &self.source[..byte]).count();
-        let dropped: Vec<(u32, u32)> =
-            cleared.dropped.iter().map(|range| (line(lines(range.start)), line(lines(range.end)))).collect();
+        let dropped: Vec<(u32, u32)> = cleared
+            .dropped
+            .iter()
+            .map(|range| (line(lines(range.start)), line(lines(range.end))))
+            .collect();
         for (first, last) in dropped {
-            self.build.facts.problems.push(Problem { kind: ProblemKind::Syntax, first_line: first, last_line: last });
+            self.build.facts.problems.push(Problem {
+                kind: ProblemKind::Syntax,
+                first_line: first,
+                last_line: last,
+            });
         }
         self.build.facts.problems.sort_by_key(|problem| problem.first_line);
         let (mut row, mut counted) = (0, 0);
         for crate::extract::preprocess::Use { name: range, kind } in &cleared.uses {
             row += memchr::memchr_iter(b'\n', &self.source[counted..range.start]).count();
             counted = range.start;
-            let column = self.source[..range.start].iter().rev().take_while(|&&byte| byte != b'\n').count();
+            let column =
+                self.source[..range.start].iter().rev().take_while(|&&byte| byte != b'\n').count();
             let Ok(text) = std::str::from_utf8(&self.source[range.clone()]) else { continue };
             let name = self.build.name(text);
             let byte = offset(range.start);
@@ -136,7 +159,11 @@ impl<'t> Walker<'t> {
     /// The innermost scope and symbol around a place.
     fn around_byte(&self, byte: u32) -> (ScopeId, LocalSymbol) {
         let facts = &self.build.facts;
-        let scope = facts.scopes.iter().rposition(|scope| scope.start <= byte && byte < scope.end).unwrap_or(0);
+        let scope = facts
+            .scopes
+            .iter()
+            .rposition(|scope| scope.start <= byte && byte < scope.end)
+            .unwrap_or(0);
         let mut around = ScopeId::at(scope);
         while let Some(position) = around.get() {
             if facts.scopes[position].symbol.is_some() {
@@ -207,7 +234,8 @@ impl<'t> Walker<'t> {
     }
 }
 
-/// The tokens of replacement text that tell names and their uses apart; comments, strings, numbers and white space are left out.
+/// The tokens of replacement text that tell names and their uses apart; comments, strings, numbers
+/// and white space are left out.
 fn tokens(text: &str) -> Vec<(Token, Range<usize>)> {
     let bytes = text.as_bytes();
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
@@ -266,8 +294,11 @@ mod tests {
     #[test]
     fn names_in_strings_comments_and_numbers_are_none() {
         let text = r#"f(a->b, "g(x)", 'h', 0x1Fu /* k() */) + n::m"#;
-        let words: Vec<&str> =
-            tokens(text).into_iter().filter(|(token, _)| *token == Token::Word).map(|(_, range)| &text[range]).collect();
+        let words: Vec<&str> = tokens(text)
+            .into_iter()
+            .filter(|(token, _)| *token == Token::Word)
+            .map(|(_, range)| &text[range])
+            .collect();
         assert_eq!(words, ["f", "a", "b", "n", "m"]);
     }
 }

@@ -1,5 +1,5 @@
-//! Definitions among the tokens of a macro: where these parse as definitions of the language, they are read as such. Knows
-//! when to try, not what the macro makes of them.
+//! Definitions among the tokens of a macro: where these parse as definitions of the language, they
+//! are read as such. Knows when to try, not what the macro makes of them.
 
 use crate::extract::parse;
 use crate::extract::walk::Walker;
@@ -8,15 +8,20 @@ use crate::model::facts::ScopeKind;
 use tree_sitter::{Node, Range};
 
 impl<'t> Walker<'t> {
-    /// Reads a list of tokens as definitions, if it stands where they may stand, starts with one of `words` and parses.
+    /// Reads a list of tokens as definitions, if it stands where they may stand, starts with one of
+    /// `words` and parses.
     pub(super) fn embedded_items(&mut self, list: Node<'t>, words: &'static [String]) -> bool {
-        let in_body = self.build.nearest(self.scope, |kind| matches!(kind, ScopeKind::Function | ScopeKind::Block));
+        let in_body = self
+            .build
+            .nearest(self.scope, |kind| matches!(kind, ScopeKind::Function | ScopeKind::Block));
         if words.is_empty() || in_body.is_some() {
             return false;
         }
         let tokens = self.children(list);
         let (Some(open), Some(close)) = (tokens.first(), tokens.last()) else { return false };
-        let Some(first) = tokens.iter().skip(1).find(|token| !token.is_extra()) else { return false };
+        let Some(first) = tokens.iter().skip(1).find(|token| !token.is_extra()) else {
+            return false;
+        };
         let starts = |word: &String| self.text_of(*first) == word;
         if !words.iter().any(starts) {
             return false;
@@ -40,7 +45,8 @@ impl<'t> Walker<'t> {
         true
     }
 
-    /// Reads directives that were taken out of lists. Their macros hold to the end of the file like others.
+    /// Reads directives that were taken out of lists. Their macros hold to the end of the file like
+    /// others.
     pub(in crate::extract) fn moved(&mut self, directives: &[std::ops::Range<usize>]) {
         if directives.is_empty() {
             return;
@@ -61,7 +67,9 @@ impl<'t> Walker<'t> {
             Range { start_byte: range.start, end_byte: range.end, start_point, end_point }
         };
         let within: Vec<Range> = directives.iter().map(range).collect();
-        let Some(tree) = parse(self.language, self.source, self.embedded.end, &within) else { return };
+        let Some(tree) = parse(self.language, self.source, self.embedded.end, &within) else {
+            return;
+        };
         let root = self.embedded.trees.alloc(tree).root_node();
         self.visit_children(root);
     }

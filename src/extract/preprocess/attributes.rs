@@ -1,5 +1,6 @@
-//! The walk over the pieces of a source: where declarations and statements start, and what is taken out of them there.
-//! `declared` looks at heads of declarations, `invoked` at what is written like a call among them, `code` at statements and arguments, `made` at definitions that macros make.
+//! The walk over the pieces of a source: where declarations and statements start, and what is taken
+//! out of them there. `declared` looks at heads of declarations, `invoked` at what is written like
+//! a call among them, `code` at statements and arguments, `made` at definitions that macros make.
 
 use super::brackets::Brackets;
 use super::tokens::{Kind, Token};
@@ -95,12 +96,19 @@ impl Finder<'_> {
                     let holds = self.holds(statement, at, inside);
                     let in_code = matches!(holds, Holds::Statements | Holds::Values);
                     let head = statement.min(at)..at;
-                    let names =
-                        matches!(holds, Holds::Members { .. }) && head.into_iter().any(|word| self.is_in(word, WordLists::LIST));
+                    let names = matches!(holds, Holds::Members { .. })
+                        && head.into_iter().any(|word| self.is_in(word, WordLists::LIST));
                     if names {
                         self.enumerator(at + 1);
                     }
-                    frames.push(Frame { holds, open: at, statement, in_code, names, ..Frame::NONE });
+                    frames.push(Frame {
+                        holds,
+                        open: at,
+                        statement,
+                        in_code,
+                        names,
+                        ..Frame::NONE
+                    });
                     statement = if holds == Holds::Values { self.tokens.len() } else { at + 1 };
                 }
                 Kind::Mark(mark @ (b')' | b']')) => {
@@ -108,9 +116,14 @@ impl Finder<'_> {
                 }
                 Kind::Mark(b'}') => {
                     if let Some(frame) = frames.pop() {
-                        let around_parens =
-                            frames.last().is_some_and(|frame| matches!(frame.holds, Holds::Parens { .. } | Holds::Index));
-                        statement = if around_parens || frame.holds == Holds::Values { frame.statement } else { at + 1 };
+                        let around_parens = frames.last().is_some_and(|frame| {
+                            matches!(frame.holds, Holds::Parens { .. } | Holds::Index)
+                        });
+                        statement = if around_parens || frame.holds == Holds::Values {
+                            frame.statement
+                        } else {
+                            at + 1
+                        };
                         if frame.open > 0 && self.is_in(frame.open - 1, WordLists::CLAUSE) {
                             self.after_loop(at + 1);
                         }
@@ -124,14 +137,22 @@ impl Finder<'_> {
                     self.definition(at);
                     statement = at + 1;
                 }
-                Kind::Mark(b',') if inside.is_some_and(|frame| frame.names) => self.enumerator(at + 1),
-                Kind::Mark(b',') if matches!(inside.map(|frame| frame.holds), Some(Holds::Parens { .. })) => statement = at + 1,
+                Kind::Mark(b',') if inside.is_some_and(|frame| frame.names) => {
+                    self.enumerator(at + 1)
+                }
+                Kind::Mark(b',')
+                    if matches!(inside.map(|frame| frame.holds), Some(Holds::Parens { .. })) =>
+                {
+                    statement = at + 1
+                }
                 Kind::Mark(b':') => {
                     if let Some(frame) = frames.last_mut() {
                         frame.operands |= !frame.asked && self.is_text_first(frame);
                     }
                     if at == statement + 1 {
-                        if self.tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Directive) && self.is_plain(statement) {
+                        if self.tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Directive)
+                            && self.is_plain(statement)
+                        {
                             // A label before what may be no statement.
                             self.edits.push(Edit::blank(self.range(statement, at)));
                         }
@@ -144,16 +165,23 @@ impl Finder<'_> {
                     }
                 }
                 Kind::Mark(b'>')
-                    if inside.is_none_or(|frame| !matches!(frame.holds, Holds::Parens { .. } | Holds::Index))
-                        && self.ends_parameters_of_type(statement, at) =>
+                    if inside.is_none_or(|frame| {
+                        !matches!(frame.holds, Holds::Parens { .. } | Holds::Index)
+                    }) && self.ends_parameters_of_type(statement, at) =>
                 {
                     statement = at + 1;
                 }
                 Kind::Text if at == statement + 1 => statement = at + 1,
-                Kind::Text if self.is_plain(at + 1) && self.is(at + 2, b'(') => drop(self.take(at + 1)),
+                Kind::Text if self.is_plain(at + 1) && self.is(at + 2, b'(') => {
+                    self.take(at + 1);
+                }
                 Kind::Number => self.suffix(at),
-                Kind::Word if self.is_in(at, WordLists::ASSEMBLER) && at >= skip => skip = self.assembler(at),
-                Kind::Word if self.is_in(at, WordLists::IGNORED) => self.edits.push(Edit::blank(self.range(at, at))),
+                Kind::Word if self.is_in(at, WordLists::ASSEMBLER) && at >= skip => {
+                    skip = self.assembler(at)
+                }
+                Kind::Word if self.is_in(at, WordLists::IGNORED) => {
+                    self.edits.push(Edit::blank(self.range(at, at)))
+                }
                 Kind::Word if self.is_in(at, WordLists::ATTRIBUTE) && self.is(at + 1, b'(') => {
                     self.edits.push(Edit::blank(self.range(at, self.end_of_use(at))));
                 }
@@ -183,7 +211,9 @@ impl Finder<'_> {
                 } else if self.is_in(at, WordLists::STATEMENT) {
                     *statement = self.after_case(at).unwrap_or(at);
                 } else {
-                    let next = self.statement_macro(at).or_else(|| self.declaration(at, Holds::Statements));
+                    let next = self
+                        .statement_macro(at)
+                        .or_else(|| self.declaration(at, Holds::Statements));
                     *statement = next.unwrap_or(at);
                 }
             }
@@ -215,7 +245,8 @@ impl Finder<'_> {
         Frame { holds: Holds::Parens { cast }, heads: is_head && is_code_around, values, ..frame }
     }
 
-    /// Whether the word before parentheses is the name in a declaration: only words and marks of pointers precede it.
+    /// Whether the word before parentheses is the name in a declaration: only words and marks of
+    /// pointers precede it.
     fn names_declared(&self, at: usize, statement: usize) -> bool {
         let declares = |at: &usize| match self.tokens[*at].kind {
             Kind::Word => !self.is_in(*at, WordLists::STATEMENT),
@@ -265,7 +296,8 @@ impl Finder<'_> {
         self.is_plain(at) && self.known.is_attribute(self.tokens[at].bytes(self.source))
     }
 
-    /// What a brace holds: statements where its head has parameters and names no type, module or linkage.
+    /// What a brace holds: statements where its head has parameters and names no type, module or
+    /// linkage.
     fn holds(&self, statement: usize, brace: usize, inside: Option<Frame>) -> Holds {
         let before = brace.checked_sub(1);
         if before.is_some_and(|before| self.tokens[before].kind == Kind::Text) {
@@ -273,7 +305,8 @@ impl Finder<'_> {
             return Holds::Declarations;
         }
         if inside.is_some_and(|frame| frame.holds == Holds::Values)
-            || before.is_some_and(|before| matches!(self.tokens[before].kind, Kind::Mark(b'=' | b',')))
+            || before
+                .is_some_and(|before| matches!(self.tokens[before].kind, Kind::Mark(b'=' | b',')))
         {
             return Holds::Values;
         }
@@ -286,12 +319,15 @@ impl Finder<'_> {
         let parameters = statement < brace && head().count() < brace - statement;
         if has(WordLists::TYPE) && !(parameters && self.is_function_head(statement, brace)) {
             let word = head().find(|&at| self.is_in(at, WordLists::TYPE)).unwrap_or(statement);
-            let names =
-                (word + 1..brace).take_while(|&at| !self.is(at, b':')).filter(|&at| self.is_plain(at) && !self.is(at + 1, b'('));
+            let names = (word + 1..brace)
+                .take_while(|&at| !self.is(at, b':'))
+                .filter(|&at| self.is_plain(at) && !self.is(at + 1, b'('));
             let name = names.clone().find(|&at| !self.is_attribute(at)).or_else(|| names.last());
-            let typedef = self.is_word(statement) && self.tokens[statement].bytes(self.source) == b"typedef";
+            let typedef =
+                self.is_word(statement) && self.tokens[statement].bytes(self.source) == b"typedef";
             Holds::Members { name, typedef }
-        } else if !has(WordLists::BLOCK) && (parameters || statement == brace || self.is_in(statement, WordLists::STATEMENT))
+        } else if !has(WordLists::BLOCK)
+            && (parameters || statement == brace || self.is_in(statement, WordLists::STATEMENT))
             || inside.is_some_and(|frame| frame.holds == Holds::Statements) && !has(WordLists::LIST)
         {
             Holds::Statements
@@ -300,14 +336,16 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether a head with the word of a type before its parentheses is that of a function: a body follows its parameters.
+    /// Whether a head with the word of a type before its parentheses is that of a function: a body
+    /// follows its parameters.
     fn is_function_head(&self, statement: usize, brace: usize) -> bool {
         let open = (statement..brace).find(|&at| self.tokens[at].is(b'('));
         open.is_some_and(|open| {
             open > statement && self.is_word(open - 1) && {
                 let word = open - 1;
                 !self.is_in(word, WordLists::ATTRIBUTE)
-                    && (!self.is_attribute(word) || self.brackets.close(open) == brace.checked_sub(1))
+                    && (!self.is_attribute(word)
+                        || self.brackets.close(open) == brace.checked_sub(1))
             }
         })
     }
@@ -346,7 +384,11 @@ impl Finder<'_> {
     pub(super) fn end_of_path(&self, mut at: usize) -> usize {
         loop {
             match self.tokens.get(at + 1).map(|token| token.kind) {
-                Some(Kind::Scope) if self.is_word(at + 2) && !self.is_in(at + 2, WordLists::NAME) => at += 2,
+                Some(Kind::Scope)
+                    if self.is_word(at + 2) && !self.is_in(at + 2, WordLists::NAME) =>
+                {
+                    at += 2
+                }
                 Some(Kind::Mark(b'<')) => match self.close_angle(at + 1) {
                     Some(close) => at = close,
                     None => return at,

@@ -12,7 +12,8 @@ pub(super) struct Brackets {
 }
 
 impl Brackets {
-    /// Those of a source. Brackets with a directive between them, and those of the wrong sort, are not closed.
+    /// Those of a source. Brackets with a directive between them, and those of the wrong sort, are
+    /// not closed.
     pub(super) fn of(tokens: &[Token]) -> Self {
         let mut close = vec![NONE; tokens.len()];
         // Each open bracket, and whether a directive follows it.

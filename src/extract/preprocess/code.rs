@@ -1,5 +1,5 @@
-//! Statements and arguments that only a preprocessor makes readable: macros that head statements, types as arguments, texts
-//! for an assembler.
+//! Statements and arguments that only a preprocessor makes readable: macros that head statements,
+//! types as arguments, texts for an assembler.
 
 use super::attributes::Finder;
 use super::tokens::{Kind, Token};
@@ -9,7 +9,8 @@ use crate::grammar::WordLists;
 use crate::model::SiteKind;
 
 impl Finder<'_> {
-    /// `each(item, list) { … }`: ends what reads like a call where the body or another statement begins. Gives where that is.
+    /// `each(item, list) { … }`: ends what reads like a call where the body or another statement
+    /// begins. Gives where that is.
     pub(super) fn statement_macro(&mut self, at: usize) -> Option<usize> {
         if self.is_capital(at) && self.is_plain(at) && self.stands_for_statement(at) {
             self.take(at);
@@ -38,13 +39,19 @@ impl Finder<'_> {
 
     /// Whether a word without arguments is a statement, or the head of a block.
     fn stands_for_statement(&self, at: usize) -> bool {
-        self.is(at + 1, b'{') || self.is(at + 1, b'}') || (self.is_word(at + 1) && self.is_on_new_line(at, at + 1))
+        self.is(at + 1, b'{')
+            || self.is(at + 1, b'}')
+            || (self.is_word(at + 1) && self.is_on_new_line(at, at + 1))
     }
 
     /// `do { … } each(a, b);`: the word that goes on with a loop is read as that of the language.
     pub(super) fn after_loop(&mut self, at: usize) {
         const WHILE: &[u8] = b"while";
-        let Some(token) = self.tokens.get(at).filter(|_| self.is_plain(at) && self.is(at + 1, b'(')) else { return };
+        let Some(token) =
+            self.tokens.get(at).filter(|_| self.is_plain(at) && self.is(at + 1, b'('))
+        else {
+            return;
+        };
         let name = token.range();
         if name.len() < WHILE.len() {
             return;
@@ -56,15 +63,22 @@ impl Finder<'_> {
         self.uses.push(Use { name, kind: SiteKind::Call });
     }
 
-    /// A macro among the names of an enumeration: it is taken out, with its value and the comma behind it.
+    /// A macro among the names of an enumeration: it is taken out, with its value and the comma
+    /// behind it.
     pub(super) fn enumerator(&mut self, mut at: usize) {
         while self.is_plain(at) && self.is(at + 1, b'(') {
             let Some(close) = self.brackets.close(at + 1) else { return };
             let mut next = close + 1;
             if self.is(next, b'=') {
-                let ends = |token: &Token| matches!(token.kind, Kind::Mark(b',' | b'}' | b';') | Kind::Directive);
+                let ends = |token: &Token| {
+                    matches!(token.kind, Kind::Mark(b',' | b'}' | b';') | Kind::Directive)
+                };
                 while self.tokens.get(next).is_some_and(|token| !ends(token)) {
-                    next = if self.is(next, b'(') { self.brackets.close(next).unwrap_or(next) } else { next } + 1;
+                    next = if self.is(next, b'(') {
+                        self.brackets.close(next).unwrap_or(next)
+                    } else {
+                        next
+                    } + 1;
                 }
             }
             let goes_on = self.is(next, b',');
@@ -81,8 +95,15 @@ impl Finder<'_> {
 
     pub(super) fn is_line_of_its_own(&self, at: usize) -> bool {
         let range = self.tokens[at].range();
-        let before = self.source[..range.start].iter().rev().take_while(|&&byte| byte != b'\n').all(u8::is_ascii_whitespace);
-        let after = self.source[range.end..].iter().take_while(|&&byte| byte != b'\n').all(u8::is_ascii_whitespace);
+        let before = self.source[..range.start]
+            .iter()
+            .rev()
+            .take_while(|&&byte| byte != b'\n')
+            .all(u8::is_ascii_whitespace);
+        let after = self.source[range.end..]
+            .iter()
+            .take_while(|&&byte| byte != b'\n')
+            .all(u8::is_ascii_whitespace);
         before && after
     }
 
@@ -90,13 +111,17 @@ impl Finder<'_> {
         self.source[self.tokens[before].range().end..self.tokens[at].range().start].contains(&b'\n')
     }
 
-    /// Puts the mark that ends a statement into the white space behind a token; whether there is any.
+    /// Puts the mark that ends a statement into the white space behind a token; whether there is
+    /// any.
     fn end_statement(&mut self, at: usize) -> bool {
         let start = self.tokens[at].range().end;
         let end = self.tokens.get(at + 1).map_or(self.source.len(), |next| next.range().start);
         // Not into a comment.
         let gap = self.source[start..end].iter().take_while(|byte| byte.is_ascii_whitespace());
-        let place = gap.into_iter().position(|byte| matches!(byte, b' ' | b'\t')).map(|place| start + place);
+        let place = gap
+            .into_iter()
+            .position(|byte| matches!(byte, b' ' | b'\t'))
+            .map(|place| start + place);
         if let Some(place) = place {
             self.edits.push(Edit { range: place..place + 1, first: b';' });
         }
@@ -109,12 +134,14 @@ impl Finder<'_> {
             return None;
         }
         let rest = &self.tokens[at..];
-        let colon =
-            rest.iter().position(|token| matches!(token.kind, Kind::Mark(b':' | b';' | b'{' | b'}') | Kind::Directive))?;
+        let colon = rest.iter().position(|token| {
+            matches!(token.kind, Kind::Mark(b':' | b';' | b'{' | b'}') | Kind::Directive)
+        })?;
         if !rest[colon].is(b':') || rest[..colon].iter().any(|token| token.is(b'?')) {
             return None;
         }
-        let dots = rest[..colon].windows(3).position(|three| three.iter().all(|token| token.is(b'.')));
+        let dots =
+            rest[..colon].windows(3).position(|three| three.iter().all(|token| token.is(b'.')));
         if let Some(dots) = dots {
             self.edits.push(Edit::blank(self.range(at + dots, at + colon - 1)));
         }
@@ -127,13 +154,18 @@ impl Finder<'_> {
         while self.is_word(open) {
             open += 1;
         }
-        let closes = if self.is(open, b'(') || self.is(open, b'{') { self.brackets.close(open) } else { None };
+        let closes = if self.is(open, b'(') || self.is(open, b'{') {
+            self.brackets.close(open)
+        } else {
+            None
+        };
         let Some(close) = closes else { return at + 1 };
         self.edits.push(Edit::blank(self.range(at, close)));
         close + 1
     }
 
-    /// Blanks lines for an assembler, which start with a point, up to the next directive. Gives the token after them.
+    /// Blanks lines for an assembler, which start with a point, up to the next directive. Gives the
+    /// token after them.
     pub(super) fn assembly(&mut self, at: usize) -> usize {
         let rest = self.tokens[at..].iter().position(|token| token.kind == Kind::Directive);
         let end = rest.map_or(self.tokens.len(), |rest| at + rest);
@@ -141,7 +173,8 @@ impl Finder<'_> {
         end
     }
 
-    /// A type, or a bare operator, as an argument of what must be a macro: a number is read in its place.
+    /// A type, or a bare operator, as an argument of what must be a macro: a number is read in its
+    /// place.
     pub(super) fn type_argument(&mut self, start: usize) -> bool {
         if self.is(start, b'.') && self.is_plain(start + 1) && self.is(start + 2, b'=') {
             // A member of a value that the macro makes.
@@ -154,19 +187,30 @@ impl Finder<'_> {
         let (mut at, mut named, mut is_type, mut words) = (start, None, false, 0);
         while let Some(token) = self.tokens.get(at) {
             match token.kind {
-                Kind::Word if self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::QUALIFIER)) => is_type = true,
+                Kind::Word
+                    if self.is_in(
+                        at,
+                        WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::QUALIFIER),
+                    ) =>
+                {
+                    is_type = true
+                }
                 Kind::Word if self.is_plain(at) => {
                     words += 1;
                     named = named.or(Some(at));
                 }
                 Kind::Mark(b'*') if words > 0 || is_type => {
                     // Only a type ends with one.
-                    is_type |= matches!(self.tokens.get(at + 1).map(|next| next.kind), Some(Kind::Mark(b',' | b')' | b'*')));
+                    is_type |= matches!(
+                        self.tokens.get(at + 1).map(|next| next.kind),
+                        Some(Kind::Mark(b',' | b')' | b'*'))
+                    );
                 }
                 Kind::Mark(b',' | b')') => break,
-                Kind::Mark(b'+' | b'-' | b'=' | b'<' | b'>' | b'&' | b'|' | b'/' | b'%' | b'^' | b'!' | b'~')
-                    if words == 0 && !is_type =>
-                {
+                Kind::Mark(
+                    b'+' | b'-' | b'=' | b'<' | b'>' | b'&' | b'|' | b'/' | b'%' | b'^' | b'!'
+                    | b'~',
+                ) if words == 0 && !is_type => {
                     return self.operator_argument(start);
                 }
                 _ => return false,
@@ -183,7 +227,8 @@ impl Finder<'_> {
         true
     }
 
-    /// An argument that is left out: the last one with its comma, another one as a number, where there is room for it.
+    /// An argument that is left out: the last one with its comma, another one as a number, where
+    /// there is room for it.
     fn empty_argument(&mut self, at: usize) -> bool {
         let start = self.tokens[at - 1].range();
         if self.is(at, b')') {
@@ -209,7 +254,20 @@ impl Finder<'_> {
         while self.tokens.get(at).is_some_and(|token| {
             matches!(
                 token.kind,
-                Kind::Mark(b'+' | b'-' | b'*' | b'=' | b'<' | b'>' | b'&' | b'|' | b'/' | b'%' | b'^' | b'!' | b'~')
+                Kind::Mark(
+                    b'+' | b'-'
+                        | b'*'
+                        | b'='
+                        | b'<'
+                        | b'>'
+                        | b'&'
+                        | b'|'
+                        | b'/'
+                        | b'%'
+                        | b'^'
+                        | b'!'
+                        | b'~'
+                )
             )
         }) {
             at += 1;
@@ -221,44 +279,64 @@ impl Finder<'_> {
         true
     }
 
-    /// Looks at parentheses: those of a macro before a text are part of the text; of a path to a member only its first name is
-    /// read; an argument that is left out reads as a number.
+    /// Looks at parentheses: those of a macro before a text are part of the text; of a path to a
+    /// member only its first name is read; an argument that is left out reads as a number.
     pub(super) fn around_parens(&mut self, open: usize) {
-        let Some(before) = open.checked_sub(1).filter(|before| self.is_word(*before)) else { return };
+        let Some(before) = open.checked_sub(1).filter(|before| self.is_word(*before)) else {
+            return;
+        };
         let Some(close) = self.brackets.close(open) else { return };
-        if self.is_plain(before) && self.tokens.get(close + 1).is_some_and(|next| next.kind == Kind::Text) {
+        if self.is_plain(before)
+            && self.tokens.get(close + 1).is_some_and(|next| next.kind == Kind::Text)
+        {
             self.take(before);
-        } else if self.is_in(before, WordLists::MEMBER) && self.is_word(close.saturating_sub(1)) | self.is(close - 1, b']') {
+        } else if self.is_in(before, WordLists::MEMBER)
+            && self.is_word(close.saturating_sub(1)) | self.is(close - 1, b']')
+        {
             // Nobody writes longer ones.
-            let path = (open + 1..close).rev().take(100).take_while(|&at| !self.is(at, b',')).last().unwrap_or(close);
+            let path = (open + 1..close)
+                .rev()
+                .take(100)
+                .take_while(|&at| !self.is(at, b','))
+                .last()
+                .unwrap_or(close);
             if path + 1 < close && self.is_plain(path) && self.is(path - 1, b',') {
                 self.edits.push(Edit::blank(self.range(path + 1, close - 1)));
             }
         }
     }
 
-    /// Blanks comments in the replacement of a macro and the mark behind the name of its last parameter: no grammar reads them.
+    /// Blanks comments in the replacement of a macro and the mark behind the name of its last
+    /// parameter: no grammar reads them.
     pub(super) fn definition(&mut self, at: usize) {
         let token = self.tokens[at].range();
         let text = &self.source[token.clone()];
         let Some(definition) = Definition::read(text) else { return };
         if let Some(parameters) = definition.parameters
-            && let Some(name) = parameters
-                .strip_suffix(b"...")
-                .filter(|rest| rest.last().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_'))
+            && let Some(name) = parameters.strip_suffix(b"...").filter(|rest| {
+                rest.last().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+            })
         {
-            let start = token.start + (name.as_ptr() as usize - text.as_ptr() as usize) + name.len();
+            let start =
+                token.start + (name.as_ptr() as usize - text.as_ptr() as usize) + name.len();
             self.edits.push(Edit::blank(start..start + 3));
         }
         let mut from = 0;
-        while let Some(start) = memchr::memmem::find(&text[from..], b"/*").map(|start| from + start) {
-            let Some(end) = memchr::memmem::find(&text[start + 2..], b"*/").map(|end| start + end + 4) else { return };
+        while let Some(start) = memchr::memmem::find(&text[from..], b"/*").map(|start| from + start)
+        {
+            let Some(end) =
+                memchr::memmem::find(&text[start + 2..], b"*/").map(|end| start + end + 4)
+            else {
+                return;
+            };
             let mut start = start;
             for line in text[start..end].split_inclusive(|byte| *byte == b'\n') {
                 self.edits.push(Edit::blank(token.start + start..token.start + start + line.len()));
                 start += line.len();
                 // The directive goes on behind the comment.
-                let last = line.strip_suffix(b"\n").map(|line| line.strip_suffix(b"\r").unwrap_or(line).len());
+                let last = line
+                    .strip_suffix(b"\n")
+                    .map(|line| line.strip_suffix(b"\r").unwrap_or(line).len());
                 if let Some(last) = last.filter(|last| *last > 0) {
                     let place = token.start + start - line.len() + last - 1;
                     self.edits.push(Edit { range: place..place + 1, first: b'\\' });

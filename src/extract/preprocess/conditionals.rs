@@ -1,5 +1,6 @@
-//! Conditions of the preprocessor. Between statements they are left to the parser, which reads every branch. Where they cut
-//! through a statement, the directives are blanked and one branch stays.
+//! Conditions of the preprocessor. Between statements they are left to the parser, which reads
+//! every branch. Where they cut through a statement, the directives are blanked and one branch
+//! stays.
 
 use super::tokens::{Kind, Token};
 use super::words::is_capital;
@@ -64,16 +65,23 @@ pub(super) fn settle(source: &[u8], tokens: &[Token]) -> Settled {
 impl Settling<'_> {
     /// The word that a directive starts with. The rest of it may be long, and is not looked at.
     fn word_of(&self, token: usize) -> &[u8] {
-        let text = self.tokens[token].bytes(self.source).get(1..).unwrap_or_default().trim_ascii_start();
+        let text =
+            self.tokens[token].bytes(self.source).get(1..).unwrap_or_default().trim_ascii_start();
         text.split(|byte| !byte.is_ascii_alphanumeric()).next().unwrap_or_default()
     }
 
     fn opens(&self, token: usize) -> bool {
-        self.tokens[token].kind == Kind::Directive && matches!(self.word_of(token), b"if" | b"ifdef" | b"ifndef")
+        self.tokens[token].kind == Kind::Directive
+            && matches!(self.word_of(token), b"if" | b"ifdef" | b"ifndef")
     }
 
     /// Goes over tokens; `open` is what is open around them, `before` the token in front.
-    fn walk(&mut self, range: Range<usize>, open: &mut Vec<Open>, mut before: Option<usize>) -> Option<usize> {
+    fn walk(
+        &mut self,
+        range: Range<usize>,
+        open: &mut Vec<Open>,
+        mut before: Option<usize>,
+    ) -> Option<usize> {
         let mut at = range.start;
         while at < range.end {
             if self.opens(at)
@@ -86,7 +94,9 @@ impl Settling<'_> {
             }
             self.track(at, open, before);
             match self.tokens[at].kind {
-                Kind::Directive if !matches!(open.last(), None | Some(Open::Block)) => self.move_out(at),
+                Kind::Directive if !matches!(open.last(), None | Some(Open::Block)) => {
+                    self.move_out(at)
+                }
                 Kind::Directive => {}
                 _ => before = Some(at),
             }
@@ -97,7 +107,10 @@ impl Settling<'_> {
 
     /// Takes a directive out of a list, where a parser expects none.
     fn move_out(&mut self, token: usize) {
-        if matches!(self.word_of(token), b"else" | b"elif" | b"elifdef" | b"elifndef" | b"endif" | b"if" | b"ifdef" | b"ifndef") {
+        if matches!(
+            self.word_of(token),
+            b"else" | b"elif" | b"elifdef" | b"elifndef" | b"endif" | b"if" | b"ifdef" | b"ifndef"
+        ) {
             return;
         }
         let range = self.tokens[token].range();
@@ -117,7 +130,11 @@ impl Settling<'_> {
                     b"if" | b"ifdef" | b"ifndef" => depth += 1,
                     b"endif" if depth == 0 => {
                         branches.last_mut()?.tokens.end = at;
-                        return Some(Group { branches, end: self.tokens[at].range(), next: at + 1 });
+                        return Some(Group {
+                            branches,
+                            end: self.tokens[at].range(),
+                            next: at + 1,
+                        });
                     }
                     b"endif" => depth -= 1,
                     b"else" | b"elif" | b"elifdef" | b"elifndef" if depth == 0 => {
@@ -134,12 +151,24 @@ impl Settling<'_> {
 
     fn branch(&self, directive: usize) -> Branch {
         let text = self.tokens[directive].text(self.source);
-        let condition = text.split_whitespace().skip_while(|word| word.starts_with('#') && word.len() == 1).nth(1);
+        let condition = text
+            .split_whitespace()
+            .skip_while(|word| word.starts_with('#') && word.len() == 1)
+            .nth(1);
         let never = self.word_of(directive) == b"if" && condition == Some("0");
-        Branch { directive: self.tokens[directive].range(), tokens: directive + 1..directive + 1, never }
+        Branch {
+            directive: self.tokens[directive].range(),
+            tokens: directive + 1..directive + 1,
+            never,
+        }
     }
 
-    fn settle(&mut self, group: &Group, open: &mut Vec<Open>, before: Option<usize>) -> Option<usize> {
+    fn settle(
+        &mut self,
+        group: &Group,
+        open: &mut Vec<Open>,
+        before: Option<usize>,
+    ) -> Option<usize> {
         let inside = open.last().copied();
         let cuts = matches!(inside, Some(Open::Expression | Open::Values))
             || before.is_some_and(|before| !self.ends_statement(before, inside))
@@ -159,7 +188,8 @@ impl Settling<'_> {
         self.settled.blanks.extend(group.branches.iter().map(|branch| branch.directive.clone()));
         self.settled.blanks.push(group.end.clone());
         let chosen = group.branches.iter().position(|branch| !branch.never);
-        let all = inside == Some(Open::Values) && group.branches.iter().all(|branch| self.net(branch.tokens.clone()) == Some(0));
+        let all = inside == Some(Open::Values)
+            && group.branches.iter().all(|branch| self.net(branch.tokens.clone()) == Some(0));
         let mut last = before;
         for (position, branch) in group.branches.iter().enumerate() {
             if chosen == Some(position) || (all && !branch.never) {
@@ -167,7 +197,9 @@ impl Settling<'_> {
                 last = self.walk(branch.tokens.clone(), open, before);
                 continue;
             }
-            let (Some(first), Some(end)) = (self.tokens.get(branch.tokens.start), branch.tokens.end.checked_sub(1)) else {
+            let (Some(first), Some(end)) =
+                (self.tokens.get(branch.tokens.start), branch.tokens.end.checked_sub(1))
+            else {
                 continue;
             };
             if !branch.tokens.is_empty() {
@@ -184,13 +216,18 @@ impl Settling<'_> {
         match self.tokens[token].kind {
             Kind::Mark(b';' | b'{' | b'}' | b':') => true,
             Kind::Mark(b',') => inside == Some(Open::Names),
-            Kind::Mark(b')') => self.called_word(token).is_some_and(|word| self.is_statement_macro(word)),
-            Kind::Word => inside == Some(Open::Names) || is_capital(self.tokens[token].bytes(self.source)),
+            Kind::Mark(b')') => {
+                self.called_word(token).is_some_and(|word| self.is_statement_macro(word))
+            }
+            Kind::Word => {
+                inside == Some(Open::Names) || is_capital(self.tokens[token].bytes(self.source))
+            }
             _ => inside == Some(Open::Names),
         }
     }
 
-    /// Whether a word before parentheses needs no mark at the end of its statement: it is written like a macro, or stands alone.
+    /// Whether a word before parentheses needs no mark at the end of its statement: it is written
+    /// like a macro, or stands alone.
     fn is_statement_macro(&self, word: usize) -> bool {
         let stands_alone = || match word.checked_sub(1).map(|before| self.tokens[before].kind) {
             None | Some(Kind::Mark(b';' | b'{' | b'}') | Kind::Directive) => true,
@@ -220,19 +257,23 @@ impl Settling<'_> {
 
     /// Whether a branch is not a run of whole statements.
     fn cuts(&self, branch: &Branch, inside: Option<Open>) -> bool {
-        let mut code = branch.tokens.clone().filter(|&token| self.tokens[token].kind != Kind::Directive);
+        let mut code =
+            branch.tokens.clone().filter(|&token| self.tokens[token].kind != Kind::Directive);
         let Some(first) = code.next() else { return false };
         let last = code.next_back().unwrap_or(first);
         let goes_on = match self.tokens[first].kind {
             Kind::Word => self.tokens[first].bytes(self.source) == b"else",
-            Kind::Mark(mark) => matches!(mark, b',' | b')' | b']' | b'|' | b'?' | b'.' | b'=' | b'+' | b'/' | b'<' | b'>'),
+            Kind::Mark(mark) => matches!(
+                mark,
+                b',' | b')' | b']' | b'|' | b'?' | b'.' | b'=' | b'+' | b'/' | b'<' | b'>'
+            ),
             _ => false,
         };
         goes_on || !self.ends_statement(last, inside) || self.net(branch.tokens.clone()) != Some(0)
     }
 
-    /// How many more brackets are opened than closed; none if one is closed that was not opened. Of conditions inside, the
-    /// first branch counts.
+    /// How many more brackets are opened than closed; none if one is closed that was not opened. Of
+    /// conditions inside, the first branch counts.
     fn net(&self, range: Range<usize>) -> Option<i32> {
         let (mut depth, mut at) = (0i32, range.start);
         while at < range.end {

@@ -1,4 +1,7 @@
-//! Heads of declarations: of more words than a type and a name, some stand for attributes, or for nothing.
+//! Heads of declarations: of more words than a type and a name, some stand for attributes, or for
+//! nothing.
+
+mod head;
 
 use super::attributes::{Finder, Holds};
 use super::tokens::Kind;
@@ -6,35 +9,12 @@ use super::words::is_like_type;
 use super::{Edit, Use};
 use crate::grammar::WordLists;
 use crate::model::SiteKind;
+use head::{Head, Part};
 use smallvec::SmallVec;
 
-/// A part of the head of a declaration.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// A word or a path that is none of the language.
-    Name,
-    /// Names of builtin types, or a type that is named with the word for its kind.
-    Type,
-    /// What makes a pointer or a reference.
-    Mark,
-}
-
-/// Parts by their first tokens; few declarations have more of them.
-type Parts = SmallVec<[(Part, usize); 8]>;
-
-/// The head of a declaration.
-struct Head {
-    parts: Parts,
-    /// The token after it.
-    end: usize,
-    /// The name is not among the parts: an operator, or in parentheses.
-    named_elsewhere: bool,
-    /// It is the name of a destructor.
-    destructor: bool,
-}
-
 impl Finder<'_> {
-    /// Looks at the head of a declaration or statement that starts here. Gives where the next one starts, if no mark ends it.
+    /// Looks at the head of a declaration or statement that starts here. Gives where the next one
+    /// starts, if no mark ends it.
     pub(super) fn declaration(&mut self, start: usize, inside: Holds) -> Option<usize> {
         let declares = inside != Holds::Statements || self.is_in(start, WordLists::START);
         if declares
@@ -45,123 +25,6 @@ impl Finder<'_> {
         }
         let head = self.head(start, inside)?;
         self.thin_out(head, inside)
-    }
-
-    /// Reads the head of a declaration; none for statements.
-    fn head(&mut self, start: usize, inside: Holds) -> Option<Head> {
-        let mut head = Head { parts: Parts::new(), end: start, named_elsewhere: false, destructor: false };
-        let mut at = start;
-        while let Some(token) = self.tokens.get(at) {
-            match token.kind {
-                Kind::Word if token.lists == WordLists::default() => {
-                    let mut last = self.end_of_path(at);
-                    if self.tokens.get(last + 1).is_some_and(|next| next.kind == Kind::Scope) {
-                        // The path of a destructor or an operator.
-                        if self.is_in(last + 2, WordLists::NAME) {
-                            at = last + 2;
-                            continue;
-                        }
-                        if self.is(last + 2, b'~') {
-                            head.destructor = true;
-                            last += 3;
-                        }
-                    }
-                    if !self.is(last + 1, b'(') {
-                        head.parts.push((Part::Name, at));
-                    } else if self.is_attribute(at) && self.stands_before(at, &head, inside) {
-                        at = self.take(at) + 1;
-                        continue;
-                    } else {
-                        head.parts.push((Part::Name, at));
-                        at = last + 1;
-                        break;
-                    }
-                    at = last;
-                }
-                Kind::Word if self.is_in(at, WordLists::STATEMENT.and(WordLists::ASSEMBLER)) => return None,
-                Kind::Word if self.is_in(at, WordLists::TYPE) => {
-                    at = self.type_head(at + 1);
-                    head.parts.push((Part::Type, at));
-                    if self.is_plain(at) {
-                        at = self.end_of_path(at) + 1;
-                    }
-                    continue;
-                }
-                Kind::Word if self.is_in(at, WordLists::NAME) => {
-                    // An operator: its name ends before the parameters.
-                    while self.tokens.get(at).is_some_and(|token| !matches!(token.kind, Kind::Mark(b'(' | b';' | b'{'))) {
-                        at += 1;
-                    }
-                    if self.is(at + 1, b')') && self.is(at + 2, b'(') {
-                        at += 2;
-                    }
-                    head.named_elsewhere = true;
-                    break;
-                }
-                Kind::Word if self.is_in(at, WordLists::VALUE_TYPE) => {
-                    head.parts.push((Part::Type, at));
-                    at = self.value_type(at);
-                }
-                Kind::Word if self.is_in(at, WordLists::ATTRIBUTE) => at = self.end_of_use(at),
-                Kind::Word if self.is_in(at, WordLists::BUILTIN) => head.parts.push((Part::Type, at)),
-                Kind::Word if self.is_in(at, WordLists::BLOCK.and(WordLists::PARAMETER)) && !head.parts.is_empty() => break,
-                Kind::Mark(b'~') => head.destructor = true,
-                Kind::Mark(b'*' | b'&') => head.parts.push((Part::Mark, at)),
-                Kind::Word | Kind::Scope => {}
-                Kind::Mark(b'[') if self.is(at + 1, b'[') => at = self.brackets.close(at).unwrap_or(at),
-                _ => break,
-            }
-            at += 1;
-        }
-        head.end = at;
-        Some(head)
-    }
-
-    /// Blanks the value whose type is meant. Gives the last token of it.
-    fn value_type(&mut self, at: usize) -> usize {
-        let close = self.end_of_use(at);
-        if close > at && at >= self.noted {
-            self.noted = close;
-            for word in at + 2..close {
-                if self.is_plain(word) && !matches!(self.tokens[word - 1].kind, Kind::Mark(b'.' | b'>')) {
-                    self.uses.push(Use { name: self.tokens[word].range(), kind: SiteKind::Read });
-                }
-            }
-            self.edits.push(Edit::blank(self.range(at + 1, close)));
-        }
-        close
-    }
-
-    /// After `class` and the like: attributes before the name of a type with a body. Gives the token to go on with.
-    fn type_head(&mut self, mut at: usize) -> usize {
-        while self.is_attribute(at) || self.is_in(at, WordLists::ATTRIBUTE) {
-            let end = self.end_of_use(at);
-            if self.is_in(at, WordLists::ATTRIBUTE) {
-                at = end + 1;
-                continue;
-            }
-            if self.is(end + 1, b'{') && (end > at || !self.is_capital(at)) && self.known_or_reserved(at) {
-                return self.take(at) + 1;
-            }
-            if !self.is_word(end + 1) {
-                break;
-            }
-            let after = self.end_of_path(end + 1) + 1;
-            let defines = match self.tokens.get(after).map(|token| token.kind) {
-                Some(Kind::Mark(b'{' | b':')) => true,
-                Some(Kind::Word) => self.is_in(after, WordLists::QUALIFIER) || self.is_attribute(end + 1),
-                _ => end > at,
-            };
-            if !defines {
-                break;
-            }
-            at = self.take(at) + 1;
-        }
-        at
-    }
-
-    fn known_or_reserved(&self, at: usize) -> bool {
-        self.is_attribute(at) && (!self.is_capital(at) || self.known.is_nothing(self.tokens[at].bytes(self.source)))
     }
 
     /// Whether an attribute with arguments stands before the rest of a declaration.
@@ -179,9 +42,16 @@ impl Finder<'_> {
             Kind::Directive | Kind::Mark(b'}') => !typed && inside == Holds::Declarations,
             Kind::Mark(b'*') => typed && !in_code,
             Kind::Mark(b'(') => typed && !in_code && self.is(next + 1, b'*'),
-            Kind::Word if self.is_in(next, WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::START)) => !in_code || typed,
+            Kind::Word
+                if self
+                    .is_in(next, WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::START)) =>
+            {
+                !in_code || typed
+            }
             Kind::Word if self.is_in(next, WordLists::PARAMETER.and(WordLists::BLOCK)) => !in_code,
-            Kind::Word if self.is_in(next, WordLists::QUALIFIER.and(WordLists::ATTRIBUTE)) => !typed && !in_code,
+            Kind::Word if self.is_in(next, WordLists::QUALIFIER.and(WordLists::ATTRIBUTE)) => {
+                !typed && !in_code
+            }
             Kind::Word if !self.is_plain(next) => false,
             Kind::Word if !typed => !in_code,
             Kind::Word => {
@@ -200,10 +70,14 @@ impl Finder<'_> {
     /// Whether what is in parentheses reads like parameters rather than arguments.
     fn holds_parameters(&self, open: usize) -> bool {
         let Some(close) = self.brackets.close(open) else { return false };
-        let is_type = |at: usize| self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::QUALIFIER));
+        let is_type = |at: usize| {
+            self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::QUALIFIER))
+        };
         open + 1 == close
-            || (open + 1..close.min(open + 8))
-                .any(|at| is_type(at) || (self.is_plain(at) && (self.is_plain(at + 1) || self.is(at + 1, b'*'))))
+            || (open + 1..close.min(open + 8)).any(|at| {
+                is_type(at)
+                    || (self.is_plain(at) && (self.is_plain(at + 1) || self.is(at + 1, b'*')))
+            })
     }
 
     /// Of more words than a type and a name, takes those that are neither.
@@ -215,7 +89,10 @@ impl Finder<'_> {
             self.bits(&head);
         }
         let cast = inside == Holds::Parens { cast: true } && mark == Kind::Mark(b')');
-        if matches!(inside, Holds::Parens { .. }) && mark == Kind::Mark(b')') && self.is(head.end + 1, b'(') {
+        if matches!(inside, Holds::Parens { .. })
+            && mark == Kind::Mark(b')')
+            && self.is(head.end + 1, b'(')
+        {
             self.pointer_to_function(&head);
         }
         if !in_code {
@@ -234,7 +111,11 @@ impl Finder<'_> {
             && !(self.is_capital(name) && !matches!(inside, Holds::Parens { .. }) && opens)
         {
             self.after_declarator(head.end, opens);
-        } else if head.named_elsewhere && opens && !in_code && head.parts.iter().any(|(part, _)| *part != Part::Mark) {
+        } else if head.named_elsewhere
+            && opens
+            && !in_code
+            && head.parts.iter().any(|(part, _)| *part != Part::Mark)
+        {
             self.after_declarator(head.end, opens);
         }
         None
@@ -246,7 +127,9 @@ impl Finder<'_> {
             && self.is(head.end + 2, b';')
         {
             self.edits.push(Edit::blank(self.range(head.end, head.end + 1)));
-        } else if self.is_attribute(head.end + 2) && self.is(self.end_of_use(head.end + 2) + 1, b';') {
+        } else if self.is_attribute(head.end + 2)
+            && self.is(self.end_of_use(head.end + 2) + 1, b';')
+        {
             self.take(head.end + 2);
         }
     }
@@ -257,7 +140,11 @@ impl Finder<'_> {
         let parts = std::mem::take(&mut head.parts);
         for (position, (part, at)) in parts.into_iter().enumerate() {
             let is_name = opens && position == last;
-            if part == Part::Name && !is_name && last > 0 && self.known.is_nothing(self.tokens[at].bytes(self.source)) {
+            if part == Part::Name
+                && !is_name
+                && last > 0
+                && self.known.is_nothing(self.tokens[at].bytes(self.source))
+            {
                 self.take(at);
             } else {
                 head.parts.push((part, at));
@@ -272,8 +159,14 @@ impl Finder<'_> {
         if !self.is_attribute(at) || head.parts.len() > 1 {
             return None;
         }
-        let starts = self.is_in(next, WordLists::TYPE.and(WordLists::BLOCK).and(WordLists::START).and(WordLists::PARAMETER));
-        let apart = self.tokens.get(next).is_some_and(|token| token.is(b'}') || token.kind == Kind::Directive);
+        let starts = self.is_in(
+            next,
+            WordLists::TYPE.and(WordLists::BLOCK).and(WordLists::START).and(WordLists::PARAMETER),
+        );
+        let apart = self
+            .tokens
+            .get(next)
+            .is_some_and(|token| token.is(b'}') || token.kind == Kind::Directive);
         if starts || (apart && self.is_line_of_its_own(at)) {
             self.take(at);
             return Some(at);
@@ -286,7 +179,10 @@ impl Finder<'_> {
         let end = head.end;
         let encloses = self.is_word(end + 1) && self.is(end + 2, b')') && self.is(end + 3, b'(');
         let points = self.is(end + 1, b'*')
-            || (self.is_attribute(end + 1) && self.is(end + 2, b'*') && self.is(end + 4, b')') && self.is(end + 5, b'('));
+            || (self.is_attribute(end + 1)
+                && self.is(end + 2, b'*')
+                && self.is(end + 4, b')')
+                && self.is(end + 5, b'('));
         encloses || points || head.parts.last().is_some_and(|(part, _)| *part != Part::Name)
     }
 
@@ -299,7 +195,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Takes the words that are neither type nor name. Gives the name, if the head is one of a declaration.
+    /// Takes the words that are neither type nor name. Gives the name, if the head is one of a
+    /// declaration.
     fn settle(&mut self, head: &Head, in_code: bool, opens: bool, inside: Holds) -> Option<usize> {
         let parts = &head.parts;
         let mark = parts.iter().rposition(|(part, _)| *part == Part::Mark);
@@ -328,7 +225,11 @@ impl Finder<'_> {
         };
         self.take_all_but(&before, kept_type.as_slice(), in_code);
         let is_typed = typed.is_some() || kept_type.is_some();
-        if head.named_elsewhere && typed.is_none() && mark.is_some() && matches!(inside, Holds::Parens { cast: true }) {
+        if head.named_elsewhere
+            && typed.is_none()
+            && mark.is_some()
+            && matches!(inside, Holds::Parens { cast: true })
+        {
             // An operator, as likely as not.
             return None;
         }
@@ -385,7 +286,11 @@ impl Finder<'_> {
             let text = |at: usize| self.tokens[at].bytes(self.source);
             return last >= at + 2 && self.tokens[last - 1].kind == Kind::Scope && {
                 let outer = (at..last - 1).rev().find(|&at| {
-                    self.is_word(at) && self.tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Scope || next.is(b'<'))
+                    self.is_word(at)
+                        && self
+                            .tokens
+                            .get(at + 1)
+                            .is_some_and(|next| next.kind == Kind::Scope || next.is(b'<'))
                 });
                 outer.is_some_and(|outer| text(outer) == text(last))
             };
@@ -428,7 +333,8 @@ impl Finder<'_> {
                         after = self.end_of_use(after) + 1;
                     }
                     let ends =
-                        [b';', b'=', b',', b')', b'{'].iter().any(|mark| self.is(after, *mark)) || self.is_attribute(after);
+                        [b';', b'=', b',', b')', b'{'].iter().any(|mark| self.is(after, *mark))
+                            || self.is_attribute(after);
                     ends && !self.holds_parameters(end)
                 }
                 Some(Kind::Mark(b';' | b'=' | b',' | b')' | b'[' | b'{')) => true,
@@ -465,7 +371,8 @@ impl Finder<'_> {
 
     /// Whether a word behind parameters starts declarations of these.
     fn known_type_follows(&self, at: usize) -> bool {
-        !self.is(at + 1, b'(') && (self.is(at + 1, b'*') || (self.is_plain(at + 1) && !self.is_attribute(at + 1)))
+        !self.is(at + 1, b'(')
+            && (self.is(at + 1, b'*') || (self.is_plain(at + 1) && !self.is_attribute(at + 1)))
     }
 
     /// What stands behind the body of a type.
@@ -478,12 +385,21 @@ impl Finder<'_> {
         }
         self.after_declarator(at, false);
         let with_arguments = |at: usize| self.end_of_use(at) > at;
-        let is_extra = |at: &usize| self.known_or_reserved(*at) || (self.is_attribute(*at) && with_arguments(*at));
+        let is_extra = |at: &usize| {
+            self.known_or_reserved(*at) || (self.is_attribute(*at) && with_arguments(*at))
+        };
         match words[..] {
-            [_, _, ..] if !typedef && words.iter().all(is_extra) => self.take_all_but(&words, &[], false),
+            [_, _, ..] if !typedef && words.iter().all(is_extra) => {
+                self.take_all_but(&words, &[], false)
+            }
             [only] if is_extra(&only) && !typedef => drop(self.take(only)),
             [_, _, ..] => {
-                let plain = words.iter().rev().find(|at| !self.is_attribute(**at)).or(words.last()).copied();
+                let plain = words
+                    .iter()
+                    .rev()
+                    .find(|at| !self.is_attribute(**at))
+                    .or(words.last())
+                    .copied();
                 self.take_all_but(&words, plain.as_slice(), false);
             }
             _ => {}

@@ -1,4 +1,5 @@
-//! What is written like a call where declarations stand: macros that declare, and macros that stand for nothing a parser knows.
+//! What is written like a call where declarations stand: macros that declare, and macros that stand
+//! for nothing a parser knows.
 
 use super::attributes::{Finder, Holds};
 use super::tokens::Kind;
@@ -9,8 +10,9 @@ use crate::model::SiteKind;
 use smallvec::SmallVec;
 
 impl Finder<'_> {
-    /// What is written like a call where nothing is called. A type and a name as arguments are a declaration, and so are
-    /// whole declarations; everything else is taken out. Gives the last token.
+    /// What is written like a call where nothing is called. A type and a name as arguments are a
+    /// declaration, and so are whole declarations; everything else is taken out. Gives the last
+    /// token.
     pub(super) fn written_like_a_call(&mut self, start: usize, inside: Holds) -> Option<usize> {
         let mut at = start;
         while self.is_in(at, WordLists::START) {
@@ -22,7 +24,9 @@ impl Finder<'_> {
         }
         let in_type = matches!(inside, Holds::Members { .. });
         let has_value = self.is(end + 1, b'=');
-        if (in_type || (at > start || has_value) && self.is_attribute(at)) && self.declares_in_arguments(at, end) {
+        if (in_type || (at > start || has_value) && self.is_attribute(at))
+            && self.declares_in_arguments(at, end)
+        {
             return Some(end);
         }
         let alone = [b';', b'='].iter().any(|mark| self.is(end + 1, *mark));
@@ -68,7 +72,9 @@ impl Finder<'_> {
             let lead = commas
                 .iter()
                 .copied()
-                .take_while(|comma| *comma <= open + 2 || self.is(comma - 2, b',') || self.is(comma - 1, b','))
+                .take_while(|comma| {
+                    *comma <= open + 2 || self.is(comma - 2, b',') || self.is(comma - 1, b',')
+                })
                 .last();
             self.uses.push(Use { name: self.tokens[at].range(), kind: SiteKind::Call });
             self.edits.push(Edit::blank(self.range(at, lead.unwrap_or(open))));
@@ -79,9 +85,13 @@ impl Finder<'_> {
             return true;
         }
         let [comma] = commas[..] else { return false };
-        let is_type = (open + 1..comma).any(|at| self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN)) || self.is(at, b'*'))
+        let is_type = (open + 1..comma)
+            .any(|at| self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN)) || self.is(at, b'*'))
             || comma == open + 2 && is_like_type(self.tokens[open + 1].bytes(self.source));
-        if !is_type || !self.is_plain(comma + 1) || (comma + 2 != close && !self.is(comma + 2, b'[')) {
+        if !is_type
+            || !self.is_plain(comma + 1)
+            || (comma + 2 != close && !self.is(comma + 2, b'['))
+        {
             return false;
         }
         self.uses.push(Use { name: self.tokens[at].range(), kind: SiteKind::Call });

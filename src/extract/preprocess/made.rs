@@ -1,5 +1,5 @@
-//! Definitions that macros make: the head of a body that is written like a call. Knows the macros of the same file; of others
-//! it takes the shape.
+//! Definitions that macros make: the head of a body that is written like a call. Knows the macros
+//! of the same file; of others it takes the shape.
 
 use super::attributes::Finder;
 use super::tokens::{Kind, Token, tokens};
@@ -14,7 +14,8 @@ use std::ops::Range;
 const DEPTH: usize = 8;
 
 impl Finder<'_> {
-    /// Looks at a declaration that starts here; whether a macro makes a definition of the body that follows.
+    /// Looks at a declaration that starts here; whether a macro makes a definition of the body that
+    /// follows.
     pub(super) fn made(&mut self, start: usize) -> bool {
         let mut at = start;
         while self.is_in(at, WordLists::START.and(WordLists::QUALIFIER)) && !self.is(at + 1, b'(') {
@@ -24,14 +25,22 @@ impl Finder<'_> {
             return false;
         }
         let word = self.tokens[at].bytes(self.source);
-        let Some(close) = self.brackets.close(at + 1).filter(|close| *close > at + 2 && self.is(*close + 1, b'{')) else {
+        let Some(close) = self
+            .brackets
+            .close(at + 1)
+            .filter(|close| *close > at + 2 && self.is(*close + 1, b'{'))
+        else {
             return false;
         };
         if self.tests.iter().any(|test| test.as_bytes() == word) {
             return false;
         }
         let arguments = self.arguments(at + 1, close);
-        let Some(anchor) = arguments.iter().find(|argument| self.is_one_word(argument)).map(|argument| argument.start) else {
+        let Some(anchor) = arguments
+            .iter()
+            .find(|argument| self.is_one_word(argument))
+            .map(|argument| argument.start)
+        else {
             return false;
         };
         let (name, is_known) = self.name_made(at, &arguments, anchor);
@@ -64,15 +73,21 @@ impl Finder<'_> {
         argument.len() == 1 && self.is_plain(argument.start)
     }
 
-    /// The name that the macro gives what it makes, and whether its replacement says so; else it is that of its first arguments.
+    /// The name that the macro gives what it makes, and whether its replacement says so; else it is
+    /// that of its first arguments.
     fn name_made(&self, at: usize, arguments: &[Range<usize>], anchor: usize) -> (String, bool) {
         let text = |argument: &Range<usize>| match argument.is_empty() {
             true => String::new(),
-            false => String::from_utf8_lossy(&self.source[self.range(argument.start, argument.end - 1)]).into_owned(),
+            false => {
+                String::from_utf8_lossy(&self.source[self.range(argument.start, argument.end - 1)])
+                    .into_owned()
+            }
         };
         let texts: Vec<String> = arguments.iter().map(text).collect();
         let name = String::from_utf8_lossy(self.tokens[at].bytes(self.source)).into_owned();
-        if let Some(made) = Replacements::of(self.rules, self.source, self.tokens).made_by(&name, &texts) {
+        if let Some(made) =
+            Replacements::of(self.rules, self.source, self.tokens).made_by(&name, &texts)
+        {
             return (made, true);
         }
         match arguments.len() > 1 && arguments.iter().all(|argument| self.is_one_word(argument)) {
@@ -81,21 +96,30 @@ impl Finder<'_> {
         }
     }
 
-    /// Leaves a head that a parser reads as that of a function: its name, and where types and names take turns, its parameters.
-    fn rewrite(&mut self, at: usize, close: usize, arguments: &[Range<usize>], anchor: usize) -> bool {
+    /// Leaves a head that a parser reads as that of a function: its name, and where types and names
+    /// take turns, its parameters.
+    fn rewrite(
+        &mut self,
+        at: usize,
+        close: usize,
+        arguments: &[Range<usize>],
+        anchor: usize,
+    ) -> bool {
         let rest = &arguments[1..];
         let are_types = |argument: &Range<usize>| {
-            argument
-                .clone()
-                .any(|at| self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::QUALIFIER)) || self.is(at, b'*'))
-                || argument.len() == 1
+            argument.clone().any(|at| {
+                self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::QUALIFIER))
+                    || self.is(at, b'*')
+            }) || argument.len() == 1
         };
         let pairs = rest.len() >= 2
             && rest.len().is_multiple_of(2)
             && arguments[0].start == anchor
             && rest.chunks(2).all(|pair| are_types(&pair[0]) && self.is_one_word(&pair[1]))
             && rest.chunks(2).any(|pair| {
-                pair[0].clone().any(|at| self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN)) || self.is(at, b'*'))
+                pair[0].clone().any(|at| {
+                    self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN)) || self.is(at, b'*')
+                })
             });
         let name = self.tokens[at].range();
         if pairs && name.len() >= 3 {
@@ -150,8 +174,14 @@ impl<'s> Replacements<'s> {
         None
     }
 
-    /// The pieces of a replacement with arguments in the places of parameters, those that are pasted as one.
-    fn replaced(&self, parameters: &[&str], replacement: &[u8], arguments: &[String]) -> Vec<String> {
+    /// The pieces of a replacement with arguments in the places of parameters, those that are
+    /// pasted as one.
+    fn replaced(
+        &self,
+        parameters: &[&str],
+        replacement: &[u8],
+        arguments: &[String],
+    ) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         let mut marks = 0;
         for token in tokens(self.rules, replacement) {
@@ -162,7 +192,9 @@ impl<'s> Replacements<'s> {
             }
             let text = match parameters.iter().position(|parameter| *parameter == text) {
                 Some(position) => arguments.get(position).cloned().unwrap_or_default(),
-                None if text == "__VA_ARGS__" => arguments.get(parameters.len() - 1..).unwrap_or_default().join(","),
+                None if text == "__VA_ARGS__" => {
+                    arguments.get(parameters.len() - 1..).unwrap_or_default().join(",")
+                }
                 None => text.to_owned(),
             };
             match words.last_mut() {
@@ -178,7 +210,8 @@ impl<'s> Replacements<'s> {
 /// What is called at the end of a text, with its arguments.
 fn last_call(words: &[String]) -> Option<(String, Vec<String>)> {
     let mut depth = 0usize;
-    let close = words.iter().rposition(|word| word == ")").filter(|close| close + 1 == words.len())?;
+    let close =
+        words.iter().rposition(|word| word == ")").filter(|close| close + 1 == words.len())?;
     let open = (0..=close).rev().find(|&at| {
         match words[at].as_str() {
             ")" => depth += 1,
@@ -188,7 +221,8 @@ fn last_call(words: &[String]) -> Option<(String, Vec<String>)> {
         depth == 0
     })?;
     let name = words.get(open.checked_sub(1)?)?;
-    let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty();
+    let is_word =
+        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty();
     let given = words[open + 1..close].concat();
     let given = given.split(',').map(|argument| argument.trim().to_owned()).collect();
     is_word.then(|| (name.clone(), given))

@@ -1,4 +1,5 @@
-//! Source in pieces: words, numbers, strings, marks and whole directives. Comments and white space are left out.
+//! Source in pieces: words, numbers, strings, marks and whole directives. Comments and white space
+//! are left out.
 
 use crate::grammar::{Preprocessor, WordLists};
 use std::ops::Range;
@@ -27,7 +28,8 @@ pub(super) struct Token {
 
 impl Token {
     fn new(kind: Kind, lists: WordLists, range: Range<usize>) -> Self {
-        let offset = |byte: usize| u32::try_from(byte).expect("files are limited to far less than 4 GiB");
+        let offset =
+            |byte: usize| u32::try_from(byte).expect("files are limited to far less than 4 GiB");
         Self { kind, lists, start: offset(range.start), end: offset(range.end) }
     }
 
@@ -107,8 +109,8 @@ pub(super) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
     tokens
 }
 
-/// Removes the tokens of what was blanked: ranges of whole tokens, each of which ends where a line does or before a directive, so
-/// that those left are what they were.
+/// Removes the tokens of what was blanked: ranges of whole tokens, each of which ends where a line
+/// does or before a directive, so that those left are what they were.
 pub(super) fn remove(tokens: &mut Vec<Token>, mut blanks: Vec<Range<usize>>) {
     blanks.sort_unstable_by_key(|range| range.start);
     // Those before `kept` stay; those from there to `next` are gone.
@@ -127,7 +129,8 @@ static WORD: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
     while byte < table.len() {
-        let is_ascii_word = byte < 0x80 && (byte as u8).is_ascii_alphanumeric() || byte == b'_' as usize;
+        let is_ascii_word =
+            byte < 0x80 && (byte as u8).is_ascii_alphanumeric() || byte == b'_' as usize;
         table[byte] = is_ascii_word || byte >= 0x80;
         byte += 1;
     }
@@ -153,7 +156,8 @@ fn end_of_comment(source: &[u8], start: usize) -> usize {
 /// The end of a line, with the lines that continue it; comments over several lines belong to it.
 fn end_of_line(source: &[u8], mut at: usize) -> usize {
     loop {
-        let Some(next) = source.get(at..).and_then(|rest| memchr::memchr2(b'/', b'\n', rest)) else {
+        let Some(next) = source.get(at..).and_then(|rest| memchr::memchr2(b'/', b'\n', rest))
+        else {
             return source.len();
         };
         at += next;
@@ -188,7 +192,9 @@ fn end_of_string(source: &[u8], start: usize) -> usize {
 
 /// The end of a string with a delimiter of its own, whose quote is at `quote`.
 fn end_of_raw_string(source: &[u8], quote: usize) -> usize {
-    let Some(open) = find(source, quote, b"(").filter(|open| open - quote <= 17) else { return end_of_string(source, quote) };
+    let Some(open) = find(source, quote, b"(").filter(|open| open - quote <= 17) else {
+        return end_of_string(source, quote);
+    };
     let mut close = vec![b')'];
     close.extend_from_slice(&source[quote + 1..open]);
     close.push(b'"');

@@ -1,4 +1,5 @@
-//! What words are by how they are written, and by what the macros of the same file replace them with.
+//! What words are by how they are written, and by what the macros of the same file replace them
+//! with.
 
 use super::tokens::{Kind, Token};
 use crate::grammar::{Preprocessor, WordLists};
@@ -7,7 +8,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Whether a word is written like a macro.
 pub(super) fn is_capital(word: &[u8]) -> bool {
     word.len() > 1
-        && word.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
+        && word
+            .iter()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
         && word.iter().any(u8::is_ascii_uppercase)
 }
 
@@ -24,7 +27,9 @@ pub(super) fn is_like_type(word: &[u8]) -> bool {
     let plain = word.strip_prefix(b"__").unwrap_or(word);
     let letters = plain.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let digits = &plain[letters..];
-    (1..=5).contains(&letters) && (1..=3).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
+    (1..=5).contains(&letters)
+        && (1..=3).contains(&digits.len())
+        && digits.iter().all(u8::is_ascii_digit)
 }
 
 /// What the macros that a file defines say of words.
@@ -42,10 +47,15 @@ impl<'s> KnownWords<'s> {
             let says_nothing = says_nothing(rules, definition.replacement);
             // Of several definitions under conditions, all must agree.
             if says_nothing || nothing.contains_key(definition.name) {
-                nothing.entry(definition.name).and_modify(|all| *all &= says_nothing).or_insert(says_nothing);
+                nothing
+                    .entry(definition.name)
+                    .and_modify(|all| *all &= says_nothing)
+                    .or_insert(says_nothing);
             }
         }
-        Self { nothing: nothing.into_iter().filter(|(_, all)| *all).map(|(name, _)| name).collect() }
+        Self {
+            nothing: nothing.into_iter().filter(|(_, all)| *all).map(|(name, _)| name).collect(),
+        }
     }
 
     /// Whether a word expands to nothing that a declaration needs, as the file itself says.
@@ -62,7 +72,9 @@ impl<'s> KnownWords<'s> {
 /// Whether a replacement is empty or consists of words around declarations, and of attributes.
 fn says_nothing(rules: &Preprocessor, replacement: &[u8]) -> bool {
     let first = replacement.first().copied();
-    if !first.is_none_or(|byte| byte.is_ascii_alphabetic() || byte == b'_' || byte == b'/' || byte == b'[') {
+    if !first.is_none_or(|byte| {
+        byte.is_ascii_alphabetic() || byte == b'_' || byte == b'/' || byte == b'['
+    }) {
         return false;
     }
     let mut depth = 0usize;
@@ -75,7 +87,9 @@ fn says_nothing(rules: &Preprocessor, replacement: &[u8]) -> bool {
             depth = depth.saturating_sub(1);
             true
         }
-        Kind::Word => depth > 0 || token.lists.is_in(WordLists::QUALIFIER.and(WordLists::ATTRIBUTE)),
+        Kind::Word => {
+            depth > 0 || token.lists.is_in(WordLists::QUALIFIER.and(WordLists::ATTRIBUTE))
+        }
         _ => depth > 0,
     })
 }
@@ -92,8 +106,12 @@ impl<'s> Definition<'s> {
     /// None if the directive defines nothing.
     pub(super) fn read(directive: &'s [u8]) -> Option<Self> {
         let text = directive.get(1..)?.trim_ascii_start().strip_prefix(b"define")?;
-        let text = text.first().is_some_and(u8::is_ascii_whitespace).then(|| text.trim_ascii_start())?;
-        let end = text.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(text.len());
+        let text =
+            text.first().is_some_and(u8::is_ascii_whitespace).then(|| text.trim_ascii_start())?;
+        let end = text
+            .iter()
+            .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
+            .unwrap_or(text.len());
         let (name, rest) = text.split_at(end);
         let (parameters, replacement) = match rest.strip_prefix(b"(") {
             Some(inside) => {

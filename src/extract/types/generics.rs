@@ -1,4 +1,5 @@
-//! Type parameters and their bounds, written in the header or after it; fields that have only a position.
+//! Type parameters and their bounds, written in the header or after it; fields that have only a
+//! position.
 
 use crate::extract::walk::Definition;
 use crate::extract::walk::{Usage, Walker, offset};
@@ -8,8 +9,14 @@ use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// Binds the type parameters of a definition in the current scope, with the bounds that follow its header.
-    pub(in crate::extract) fn generics(&mut self, symbol: LocalSymbol, node: Node<'t>, params: Option<&'static Selector>) {
+    /// Binds the type parameters of a definition in the current scope, with the bounds that follow
+    /// its header.
+    pub(in crate::extract) fn generics(
+        &mut self,
+        symbol: LocalSymbol,
+        node: Node<'t>,
+        params: Option<&'static Selector>,
+    ) {
         let around = self.waiting_type_params.take();
         if let Some(params) = params.and_then(|selector| selector.first(node)).or(around) {
             self.type_params(symbol, params);
@@ -43,16 +50,20 @@ impl<'t> Walker<'t> {
                 self.bind(self.scope, name, BindingKind::TypeParam, 0, bound, ExprId::NONE);
             }
         }
-        let run = Run { start: offset(start), len: offset(self.build.facts.bindings.len() - start) };
+        let run =
+            Run { start: offset(start), len: offset(self.build.facts.bindings.len() - start) };
         if symbol.is_some() {
             self.build.symbol_mut(symbol).type_params = run;
         }
     }
 
-    /// Adds a bound to the type parameter it is about; one of an outer scope gets it for this scope only.
+    /// Adds a bound to the type parameter it is about; one of an outer scope gets it for this scope
+    /// only.
     fn bound(&mut self, node: Node<'t>) {
         let Some(Rule::Bound { name, bound }) = self.rule_at(node) else { return };
-        let (Some(name_node), Some(bound_node)) = (name.first(node), bound.first(node)) else { return };
+        let (Some(name_node), Some(bound_node)) = (name.first(node), bound.first(node)) else {
+            return;
+        };
         self.visit_type(name_node, Usage::Site(SiteKind::Type));
         let bound = self.visit_type(bound_node, Usage::Site(SiteKind::Type));
         if !bound.is_some() || name_node.named_child_count() > 0 {
@@ -73,7 +84,11 @@ impl<'t> Walker<'t> {
     }
 
     /// Fields that are known by their position: their names are `0`, `1`, ….
-    pub(in crate::extract) fn positions(&mut self, node: Node<'t>, ty: &'static Selector) -> ExprId {
+    pub(in crate::extract) fn positions(
+        &mut self,
+        node: Node<'t>,
+        ty: &'static Selector,
+    ) -> ExprId {
         let types = self.every(Some(ty), node);
         let mut position = 0;
         for child in self.named_children(node) {

@@ -1,4 +1,5 @@
-//! The children of nodes, listed with as few calls of the parser as their numbers allow. Knows no rule but what names a child.
+//! The children of nodes, listed with as few calls of the parser as their numbers allow. Knows no
+//! rule but what names a child.
 
 use crate::extract::walk::Walker;
 use crate::grammar::Selector;
@@ -8,11 +9,12 @@ use tree_sitter::{Node, TreeCursor};
 /// Some children of a node.
 pub(in crate::extract) type Children<'t> = SmallVec<[Node<'t>; 8]>;
 
-/// So many children are reached by their positions one after the other: the parser counts from the first each time, but a step
-/// of a cursor costs ten times as much as a step of counting.
+/// So many children are reached by their positions one after the other: the parser counts from the
+/// first each time, but a step of a cursor costs ten times as much as a step of counting.
 const FEW: u32 = 10;
 
-/// The cursor that goes over the children of one node after the other: a new one for each would take memory each time.
+/// The cursor that goes over the children of one node after the other: a new one for each would
+/// take memory each time.
 #[derive(Default)]
 pub(in crate::extract) struct Lister<'t>(Option<TreeCursor<'t>>);
 
@@ -37,8 +39,13 @@ impl<'t> Lister<'t> {
         }
     }
 
-    /// Goes over the children that are no tokens, comments among them, for as long as `each` wants more.
-    pub(in crate::extract) fn each_named(&mut self, node: Node<'t>, mut each: impl FnMut(Node<'t>) -> bool) {
+    /// Goes over the children that are no tokens, comments among them, for as long as `each` wants
+    /// more.
+    pub(in crate::extract) fn each_named(
+        &mut self,
+        node: Node<'t>,
+        mut each: impl FnMut(Node<'t>) -> bool,
+    ) {
         let mut left = named_count(node);
         if left <= FEW {
             (0..left).map_while(|at| node.named_child(at)).all(each);
@@ -103,7 +110,11 @@ impl<'t> Walker<'t> {
 
     /// The named child beside which there is no other, not even a comment.
     pub(in crate::extract) fn lone_child(&self, node: Node<'t>) -> Option<Node<'t>> {
-        if node.named_child_count() == 1 { node.named_child(0).filter(|child| !child.is_extra()) } else { None }
+        if node.named_child_count() == 1 {
+            node.named_child(0).filter(|child| !child.is_extra())
+        } else {
+            None
+        }
     }
 
     /// The last child, whatever it is.
@@ -113,7 +124,9 @@ impl<'t> Walker<'t> {
 
     /// The last of the named children without comments.
     pub(in crate::extract) fn last_named_child(&self, node: Node<'t>) -> Option<Node<'t>> {
-        (0..named_count(node)).rev().find_map(|position| node.named_child(position).filter(|child| !child.is_extra()))
+        (0..named_count(node))
+            .rev()
+            .find_map(|position| node.named_child(position).filter(|child| !child.is_extra()))
     }
 
     /// The named child that is the only one beside comments.
@@ -139,7 +152,11 @@ impl<'t> Walker<'t> {
     }
 
     /// Every child that the last step of a selector names, in order; none without a selector.
-    pub(in crate::extract) fn every(&mut self, selector: Option<&Selector>, node: Node<'t>) -> Children<'t> {
+    pub(in crate::extract) fn every(
+        &mut self,
+        selector: Option<&Selector>,
+        node: Node<'t>,
+    ) -> Children<'t> {
         match selector {
             Some(selector) => selector.every(node, self.lister.cursor(node)),
             None => Children::new(),
@@ -166,15 +183,23 @@ mod tests {
         for language in crate::grammar::all() {
             let (mut few, mut many) = (0, 0);
             for items in [0, 1, 2, 9, 10, 11, 40] {
-                let source = format!("f({});\ng(1, x.y);\n", vec!["a"; items].join(", ")).repeat(items);
+                let source =
+                    format!("f({});\ng(1, x.y);\n", vec!["a"; items].join(", ")).repeat(items);
                 let end = Instant::now() + Duration::from_secs(60);
-                let tree = crate::extract::parse(language, source.as_bytes(), end, &[]).expect("a minute is enough");
+                let tree = crate::extract::parse(language, source.as_bytes(), end, &[])
+                    .expect("a minute is enough");
                 let (mut lister, mut waiting) = (Lister::default(), vec![tree.root_node()]);
                 while let Some(node) = waiting.pop() {
                     let children: Vec<Node<'_>> = node.children(&mut node.walk()).collect();
                     let named = children.iter().filter(|child| child.is_named());
-                    assert_eq!(listed(|each| lister.each_named(node, each)), named.map(Node::id).collect::<Vec<_>>());
-                    assert_eq!(listed(|each| lister.each(node, each)), children.iter().map(Node::id).collect::<Vec<_>>());
+                    assert_eq!(
+                        listed(|each| lister.each_named(node, each)),
+                        named.map(Node::id).collect::<Vec<_>>()
+                    );
+                    assert_eq!(
+                        listed(|each| lister.each(node, each)),
+                        children.iter().map(Node::id).collect::<Vec<_>>()
+                    );
                     *(if node.child_count() > FEW { &mut many } else { &mut few }) += 1;
                     waiting.extend(children);
                 }

@@ -1,4 +1,5 @@
-//! What is current at a place of the pass: the callable, what definitions get from around them, what waits for the next one.
+//! What is current at a place of the pass: the callable, what definitions get from around them,
+//! what waits for the next one.
 
 use crate::model::facts::{ExprId, LocalSymbol, NameId, ScopeId};
 use crate::model::{SiteKind, SymbolKind, Visibility};
@@ -31,8 +32,12 @@ pub(in crate::extract) struct Callable {
 }
 
 impl Callable {
-    pub(in crate::extract) const NONE: Callable =
-        Callable { symbol: LocalSymbol::NONE, receiver: NameId::NONE, type_scope: ScopeId::NONE, self_scope: ScopeId::NONE };
+    pub(in crate::extract) const NONE: Callable = Callable {
+        symbol: LocalSymbol::NONE,
+        receiver: NameId::NONE,
+        type_scope: ScopeId::NONE,
+        self_scope: ScopeId::NONE,
+    };
 }
 
 /// What the scope around gives to the definitions directly in it.
@@ -52,7 +57,8 @@ pub(in crate::extract) struct Surroundings {
     pub(in crate::extract) declared_static: bool,
     /// Definitions are reached through their owner alone.
     pub(in crate::extract) detached: bool,
-    /// The value whose members the body around gives, and the value that an untyped construction in it makes.
+    /// The value whose members the body around gives, and the value that an untyped construction in
+    /// it makes.
     pub(in crate::extract) constructed: ExprId,
     pub(in crate::extract) item: ExprId,
     /// Definitions here are only compiled under a condition.
@@ -145,7 +151,11 @@ pub(in crate::extract) struct Definition<'t> {
 
 impl<'t> Definition<'t> {
     /// The first node of its extent.
-    pub(in crate::extract) fn first_node(&self, whole: Node<'t>, pending: &Pending<'t>) -> Node<'t> {
+    pub(in crate::extract) fn first_node(
+        &self,
+        whole: Node<'t>,
+        pending: &Pending<'t>,
+    ) -> Node<'t> {
         pending.start.or(pending.decorators.first().map(|first| first.node)).unwrap_or(whole)
     }
 }

@@ -1,4 +1,5 @@
-//! Which rule a node has, where that depends on more than its kind, and what of its text is its name.
+//! Which rule a node has, where that depends on more than its kind, and what of its text is its
+//! name.
 
 use crate::extract::walk::Walker;
 use crate::grammar::Rule;
@@ -11,11 +12,14 @@ impl<'t> Walker<'t> {
         self.rule_of(node, node.kind_id())
     }
 
-    /// The same for a node whose kind has been asked for; among several, that of the first case that holds.
+    /// The same for a node whose kind has been asked for; among several, that of the first case
+    /// that holds.
     pub(super) fn rule_of(&self, node: Node<'t>, kind: u16) -> Option<&'static Rule> {
         match self.language.rule(kind)? {
             Rule::Cases { cases } => {
-                let found = cases.iter().find(|(when, _)| when.holds(node, |child| self.trimmed_text(child)));
+                let found = cases
+                    .iter()
+                    .find(|(when, _)| when.holds(node, |child| self.trimmed_text(child)));
                 found.map(|(_, rule)| rule)
             }
             rule => Some(rule),

@@ -1,4 +1,5 @@
-//! What stands around definitions and says something about them: type parameters, friends, sections of visibility.
+//! What stands around definitions and says something about them: type parameters, friends, sections
+//! of visibility.
 
 use crate::extract::preprocess::Made;
 use crate::extract::walk::{Declared, READ, Surroundings, Usage, Walker};
@@ -39,7 +40,9 @@ impl<'t> Walker<'t> {
     pub(super) fn outside(&mut self, node: Node<'t>) -> ExprId {
         let before = (self.scope, self.around, self.enclosing);
         let pending = std::mem::take(&mut self.pending);
-        self.scope = self.build.nearest(self.scope, |kind| !matches!(kind, ScopeKind::Type | ScopeKind::Flow));
+        self.scope = self
+            .build
+            .nearest(self.scope, |kind| !matches!(kind, ScopeKind::Type | ScopeKind::Flow));
         self.around = Surroundings::NONE;
         for child in self.named_children(node) {
             self.pending = pending.clone();
@@ -50,7 +53,11 @@ impl<'t> Walker<'t> {
     }
 
     /// The test that a macro before a body makes of it.
-    pub(in crate::extract) fn test_macro(&mut self, name: Node<'t>, declared: Option<&Declared<'t>>) -> Option<TestMacro<'t>> {
+    pub(in crate::extract) fn test_macro(
+        &mut self,
+        name: Node<'t>,
+        declared: Option<&Declared<'t>>,
+    ) -> Option<TestMacro<'t>> {
         let rules = &self.language.manifest.tests;
         let text = self.text_of(name);
         let is = |names: &[String]| names.iter().any(|name| name == text);
@@ -67,7 +74,8 @@ impl<'t> Walker<'t> {
         let fixture = arguments.first().filter(|_| with_fixture && arguments.len() > 1);
         let fixture = fixture.and_then(|fixture| self.first_named_child(*fixture));
         let parts: Vec<&str> = arguments.iter().map(|argument| self.text_of(*argument)).collect();
-        let name = if fixture.is_some() { self.name_of(test) } else { self.build.name(&parts.concat()) };
+        let name =
+            if fixture.is_some() { self.name_of(test) } else { self.build.name(&parts.concat()) };
         Some(TestMacro { name, node: test, fixture })
     }
 
@@ -79,7 +87,12 @@ impl<'t> Walker<'t> {
     }
 
     /// A base or field that a constructor makes with arguments.
-    pub(super) fn member_init(&mut self, node: Node<'t>, name: &'static Selector, args: &'static Selector) -> ExprId {
+    pub(super) fn member_init(
+        &mut self,
+        node: Node<'t>,
+        name: &'static Selector,
+        args: &'static Selector,
+    ) -> ExprId {
         let Some(name_node) = name.first(node) else { return self.visit_children(node) };
         let name_node = self.plain_name(name_node);
         self.take_call_site();

@@ -1,5 +1,6 @@
-//! What no rule names is visited all the same: a rule says what its children mean, not which of them count. In languages whose
-//! manifests nobody has compared with a compiler, what a rule leaves out would otherwise be lost without a word.
+//! What no rule names is visited all the same: a rule says what its children mean, not which of
+//! them count. In languages whose manifests nobody has compared with a compiler, what a rule leaves
+//! out would otherwise be lost without a word.
 
 use crate::extract::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Tier};
@@ -8,7 +9,8 @@ use crate::model::facts::ExprId;
 use std::collections::BTreeSet;
 use tree_sitter::Node;
 
-/// The nodes that were looked at, by where they begin. Those that are still being looked at are not among them.
+/// The nodes that were looked at, by where they begin. Those that are still being looked at are not
+/// among them.
 #[derive(Default)]
 pub(in crate::extract) struct Seen {
     is_kept: bool,
@@ -40,12 +42,15 @@ impl Seen {
     /// Whether something inside of a node was looked at.
     fn has_inside(&self, node: Node<'_>) -> bool {
         let (start, end) = (node.start_byte(), node.end_byte());
-        self.nodes.range((start, 0, 0)..(end, 0, 0)).any(|&(_, id, other)| other <= end && id != node.id())
+        self.nodes
+            .range((start, 0, 0)..(end, 0, 0))
+            .any(|&(_, id, other)| other <= end && id != node.id())
     }
 }
 
 impl<'t> Walker<'t> {
-    /// A call of what nobody can name before the program runs is a reference all the same: it says that something is called here.
+    /// A call of what nobody can name before the program runs is a reference all the same: it says
+    /// that something is called here.
     pub(in crate::extract) fn computed_call(&mut self, callee: Node<'t>, kind: SiteKind) {
         if self.seen.is_kept {
             let name = self.build.name("()");
@@ -87,7 +92,13 @@ impl<'t> Walker<'t> {
         let rule = self.rule_of(node, node.kind_id());
         matches!(
             rule,
-            Some(Rule::Skip {} | Rule::Import { .. } | Rule::Package { .. } | Rule::Item { .. } | Rule::Defines { .. })
+            Some(
+                Rule::Skip {}
+                    | Rule::Import { .. }
+                    | Rule::Package { .. }
+                    | Rule::Item { .. }
+                    | Rule::Defines { .. }
+            )
         )
     }
 }

@@ -1,4 +1,5 @@
-//! Tables about values: what tests tell about them, what conditions say, what they may be passed as, how types flow through those of the library.
+//! Tables about values: what tests tell about them, what conditions say, what they may be passed
+//! as, how types flow through those of the library.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
@@ -54,7 +55,8 @@ pub enum FlowKind {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Conversions {
-    /// Top type of all objects. If it is set, conversions that these tables do not list are impossible.
+    /// Top type of all objects. If it is set, conversions that these tables do not list are
+    /// impossible.
     pub top: Option<String>,
     /// Type of the null value.
     pub null: Option<String>,
@@ -96,8 +98,8 @@ pub struct TypeFlow {
     pub entered: Option<String>,
     /// Base type.
     pub base: Option<String>,
-    /// Member -> type of its value, or of its result when called; `result` is the result of the closure
-    /// argument.
+    /// Member -> type of its value, or of its result when called; `result` is the result of the
+    /// closure argument.
     pub members: BTreeMap<String, String>,
     /// Member -> types of the parameters of its closure argument.
     pub callbacks: BTreeMap<String, Vec<String>>,
@@ -116,23 +118,42 @@ pub(in crate::grammar) fn modifier_tokens(
     grammar: &tree_sitter::Language,
 ) -> Vec<bool> {
     let rules = &manifest.modifiers;
-    let lists = [&rules.r#static, &rules.r#abstract, &rules.r#async, &rules.property, &rules.generator, &rules.constant];
+    let lists = [
+        &rules.r#static,
+        &rules.r#abstract,
+        &rules.r#async,
+        &rules.property,
+        &rules.generator,
+        &rules.constant,
+    ];
     let words = lists.into_iter().flatten().chain(manifest.visibility.words.keys());
     let words: FxHashSet<&str> = words.map(String::as_str).collect();
-    let is_word = |kind: u16| grammar.node_kind_for_id(kind).is_some_and(|text| words.contains(text));
+    let is_word =
+        |kind: u16| grammar.node_kind_for_id(kind).is_some_and(|text| words.contains(text));
     tokens.iter().zip(0..).map(|(is_token, kind)| *is_token && is_word(kind)).collect()
 }
 
 /// Names that every file knows without an import.
 pub(in crate::grammar) fn builtin_names(manifest: &crate::grammar::Manifest) -> FxHashSet<String> {
     let builtins = &manifest.builtins;
-    builtins.functions.iter().chain(&builtins.types).chain(&manifest.modules.prelude).cloned().collect()
+    builtins
+        .functions
+        .iter()
+        .chain(&builtins.types)
+        .chain(&manifest.modules.prelude)
+        .cloned()
+        .collect()
 }
 
 /// Every name of a type with a table of type flow -> the name of the table.
-pub(in crate::grammar) fn flow_names(manifest: &crate::grammar::Manifest) -> FxHashMap<String, String> {
+pub(in crate::grammar) fn flow_names(
+    manifest: &crate::grammar::Manifest,
+) -> FxHashMap<String, String> {
     let named = |(name, flow): (&String, &TypeFlow)| -> Vec<(String, String)> {
-        std::iter::once(name).chain(&flow.aliases).map(|alias| (alias.clone(), name.clone())).collect()
+        std::iter::once(name)
+            .chain(&flow.aliases)
+            .map(|alias| (alias.clone(), name.clone()))
+            .collect()
     };
     manifest.flow.iter().flat_map(named).collect()
 }

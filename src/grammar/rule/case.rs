@@ -1,4 +1,5 @@
-//! Rules that depend on more than the kind of a node: on the text of a child, on whether there is one, on the node around.
+//! Rules that depend on more than the kind of a node: on the text of a child, on whether there is
+//! one, on the node around.
 
 use crate::grammar::Selector;
 use crate::grammar::rule::Rule;
@@ -13,9 +14,9 @@ const ITSELF: &str = ".";
 /// The key of a condition on the node around it.
 const AROUND: &str = "^";
 
-/// When a case holds: all of its conditions do. In a manifest a table, in which each key says what is looked at: a selector, `.`
-/// (the node itself) or `^` (the node around it). The value is a list of texts, one of which it has (of kinds, for the node
-/// around), or whether it is there.
+/// When a case holds: all of its conditions do. In a manifest a table, in which each key says what
+/// is looked at: a selector, `.` (the node itself) or `^` (the node around it). The value is a list
+/// of texts, one of which it has (of kinds, for the node around), or whether it is there.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct When(Vec<Condition>);
 
@@ -33,9 +34,13 @@ impl When {
         let is_one = |texts: &[String], node: Node<'t>| texts.iter().any(|one| one == text(node));
         self.0.iter().all(|condition| match condition {
             Condition::There(selector, there) => selector.first(node).is_some() == *there,
-            Condition::Text(selector, texts) => selector.first(node).is_some_and(|child| is_one(texts, child)),
+            Condition::Text(selector, texts) => {
+                selector.first(node).is_some_and(|child| is_one(texts, child))
+            }
             Condition::OwnText(texts) => is_one(texts, node),
-            Condition::Around(kinds, there) => node.parent().is_some_and(|around| kinds.contains(&around.kind_id())) == *there,
+            Condition::Around(kinds, there) => {
+                node.parent().is_some_and(|around| kinds.contains(&around.kind_id())) == *there
+            }
         })
     }
 
@@ -43,8 +48,14 @@ impl When {
         let mut conditions = Vec::new();
         for (key, value) in table {
             let texts = |value: &Value| -> Result<Vec<String>, String> {
-                let list = value.as_array().ok_or_else(|| format!("`when.{key}` must be a list of texts, true or false"))?;
-                let text = |text: &Value| text.as_str().map(str::to_owned).ok_or_else(|| format!("`when.{key}` must list texts"));
+                let list = value.as_array().ok_or_else(|| {
+                    format!("`when.{key}` must be a list of texts, true or false")
+                })?;
+                let text = |text: &Value| {
+                    text.as_str()
+                        .map(str::to_owned)
+                        .ok_or_else(|| format!("`when.{key}` must list texts"))
+                };
                 list.iter().map(text).collect()
             };
             conditions.push(match (key.as_str(), &value) {
@@ -103,7 +114,11 @@ impl<'de> Deserialize<'de> for Cases {
                 Some(_) => return Err(de::Error::custom("`when` must be a table")),
                 None => When::default(),
             };
-            read.push((when, case.try_into().map_err(|error: toml::de::Error| de::Error::custom(error.message()))?));
+            read.push((
+                when,
+                case.try_into()
+                    .map_err(|error: toml::de::Error| de::Error::custom(error.message()))?,
+            ));
         }
         if read.is_empty() {
             return Err(de::Error::custom("a list of cases is empty"));
@@ -120,17 +135,22 @@ mod tests {
     /// Reads the cases of a node in a grammar that has the kind `{kind}`.
     fn read(text: &str) -> Result<Cases, String> {
         let grammar = crate::grammar::all()[0].grammar.clone();
-        let kind = (1..).find(|id| grammar.node_kind_is_named(*id)).and_then(|id| grammar.node_kind_for_id(id));
+        let kind = (1..)
+            .find(|id| grammar.node_kind_is_named(*id))
+            .and_then(|id| grammar.node_kind_for_id(id));
         let text = text.replace("{kind}", kind.expect("a grammar has named kinds"));
         let table: toml::Table = text.parse().expect("a table");
-        with_grammar(&grammar, || table["case"].clone().try_into()).map_err(|error: toml::de::Error| error.message().to_owned())
+        with_grammar(&grammar, || table["case"].clone().try_into())
+            .map_err(|error: toml::de::Error| error.message().to_owned())
     }
 
     #[test]
     fn a_rule_alone_is_no_choice() {
         let alone = read("case = { role = \"skip\" }").expect("it fits").into_rule();
         assert_eq!(alone, Rule::Skip {});
-        let several = read("case = [{ when = { \".\" = [\"a\"] }, role = \"skip\" }, { role = \"pass\" }]").expect("it fits");
+        let several =
+            read("case = [{ when = { \".\" = [\"a\"] }, role = \"skip\" }, { role = \"pass\" }]")
+                .expect("it fits");
         let several = several.into_rule();
         assert_eq!(several.cases().count(), 2);
         assert!(matches!(several, Rule::Cases { .. }));
@@ -138,8 +158,13 @@ mod tests {
 
     #[test]
     fn what_is_asked_of_the_node_around_is_asked_last() {
-        let read = read("case = { when = { \"^\" = [\"{kind}\"], \".\" = [\"a\"], \"<{kind}>\" = true }, role = \"skip\" }");
-        let Rule::Cases { cases } = read.expect("it fits").into_rule() else { panic!("it has conditions") };
+        let read = read(
+            "case = { when = { \"^\" = [\"{kind}\"], \".\" = [\"a\"], \"<{kind}>\" = true }, role \
+             = \"skip\" }",
+        );
+        let Rule::Cases { cases } = read.expect("it fits").into_rule() else {
+            panic!("it has conditions")
+        };
         let is_around = |condition: &Condition| matches!(condition, Condition::Around(..));
         assert_eq!(cases[0].0.0.iter().position(is_around), Some(2));
     }
@@ -149,10 +174,19 @@ mod tests {
         for (text, expected) in [
             ("case = []", "a list of cases is empty"),
             ("case = { when = 1, role = \"skip\" }", "`when` must be a table"),
-            ("case = { when = { \"0\" = 1 }, role = \"skip\" }", "`when.0` must be a list of texts, true or false"),
+            (
+                "case = { when = { \"0\" = 1 }, role = \"skip\" }",
+                "`when.0` must be a list of texts, true or false",
+            ),
             ("case = { when = { \"0\" = [1] }, role = \"skip\" }", "`when.0` must list texts"),
-            ("case = { when = { no_field_is_called_so = true }, role = \"skip\" }", "the grammar has no field"),
-            ("case = { when = { \"^\" = [\"no_such\"] }, role = \"skip\" }", "`when`: the grammar has no node kind `no_such`"),
+            (
+                "case = { when = { no_field_is_called_so = true }, role = \"skip\" }",
+                "the grammar has no field",
+            ),
+            (
+                "case = { when = { \"^\" = [\"no_such\"] }, role = \"skip\" }",
+                "`when`: the grammar has no node kind `no_such`",
+            ),
         ] {
             let error = read(text).err().unwrap_or_default();
             assert!(error.contains(expected), "{text}: {error}");

@@ -1,6 +1,7 @@
-//! A whole build in little memory. The files are taken in pieces of neighbours. The facts of a piece go to the disk as soon as they
-//! are there; of each file only what the resolution of others may look at stays. To resolve a piece its facts are read again,
-//! and what was found goes to the disk in turn; both are read once more to be written to the store. In the end these pieces are
+//! A whole build in little memory. The files are taken in pieces of neighbours. The facts of a
+//! piece go to the disk as soon as they are there; of each file only what the resolution of others
+//! may look at stays. To resolve a piece its facts are read again, and what was found goes to the
+//! disk in turn; both are read once more to be written to the store. In the end these pieces are
 //! the segment of the store, from which changes read by need.
 
 use std::ops::Range;
@@ -28,7 +29,8 @@ use crate::resolve::{Asked, Names, PackedEntry, Prepared, ProjectFile, Resolved,
 use crate::source::{self, WalkedFile};
 use crate::store::{self, BuildInfo, Draft, Outline, Placed, Published, StoreError, WriterLock};
 
-/// Bytes of files that are one piece: so many that few words stand in several pieces, so few that all threads have work.
+/// Bytes of files that are one piece: so many that few words stand in several pieces, so few that
+/// all threads have work.
 const LEAST_PIECE_BYTES: u64 = 16 << 10;
 const MOST_PIECE_BYTES: u64 = 512 << 10;
 const PIECES: u64 = 64;
@@ -37,7 +39,11 @@ const PIECES: u64 = 64;
 const READ_AHEAD: usize = 2;
 
 /// Builds the store of a repository, and its segment.
-pub(in crate::index) fn build(lock: &WriterLock, started: Instant, run: &Run) -> Result<(Published, Vec<Timing>), IndexError> {
+pub(in crate::index) fn build(
+    lock: &WriterLock,
+    started: Instant,
+    run: &Run,
+) -> Result<(Published, Vec<Timing>), IndexError> {
     let root = lock.location().root();
     let mut stopwatch = Stopwatch::start();
     (run.progress)(Progress { phase: Phase::Walk, done: 0, total: 0 });
@@ -47,27 +53,44 @@ pub(in crate::index) fn build(lock: &WriterLock, started: Instant, run: &Run) ->
     let workers = Workers::start(root, &run.limits)?;
     let draft = Draft::begin(lock)?;
     let ranges = ranges(&plan.files);
-    let Extracted { files, prepared, project_files, names, pieces } = extract(&draft, &plan, &ranges, lock, run, &workers)?;
+    let Extracted { files, prepared, project_files, names, pieces } =
+        extract(&draft, &plan, &ranges, lock, run, &workers)?;
     drop(plan);
     stopwatch.lap(Phase::Extract);
 
     let failed = |reason| IndexError::Defect { root: root.to_path_buf(), reason };
     (run.progress)(Progress { phase: Phase::Tables, done: 0, total: 0 });
-    let tables = workers.run(|| Tables::of(&files, prepared, names, project_files)).map_err(failed)?;
+    let tables =
+        workers.run(|| Tables::of(&files, prepared, names, project_files)).map_err(failed)?;
     stopwatch.lap(Phase::Tables);
 
-    let resolving = Resolving::new(&draft, &tables, &files, run, Counter::start(Phase::Resolve, files.len(), run.progress));
-    let found =
-        in_order(workers.map(&largest_first(&pieces), run, |number| resolving.piece(pieces[number], ranges[number].len())))?;
+    let resolving = Resolving::new(
+        &draft,
+        &tables,
+        &files,
+        run,
+        Counter::start(Phase::Resolve, files.len(), run.progress),
+    );
+    let found = in_order(workers.map(&largest_first(&pieces), run, |number| {
+        resolving.piece(pieces[number], ranges[number].len())
+    }))?;
     run.check(root)?;
     let references = resolving.into_references();
     let mut strays: FxHashMap<FileId, Vec<Relation>> = FxHashMap::default();
     let mut found_pieces = Vec::with_capacity(found.len());
     let mut neighbours = Vec::with_capacity(found.len());
-    for ((PieceResult { placed, entries, strays: some }, facts), range) in found.into_iter().zip(&pieces).zip(&ranges) {
-        neighbours.push(Neighbours { first: key(id(range.start)), facts: *facts, found: placed, entries });
+    for ((PieceResult { placed, entries, strays: some }, facts), range) in
+        found.into_iter().zip(&pieces).zip(&ranges)
+    {
+        neighbours.push(Neighbours {
+            first: key(id(range.start)),
+            facts: *facts,
+            found: placed,
+            entries,
+        });
         found_pieces.push(placed);
-        some.into_iter().for_each(|relation| strays.entry(relation.from.file).or_default().push(relation));
+        some.into_iter()
+            .for_each(|relation| strays.entry(relation.from.file).or_default().push(relation));
     }
     let outline = Outline { symbol_names: tables.symbol_names(), references };
     let index = archive::write_index(&draft, &neighbours, &tables)?;
@@ -77,10 +100,19 @@ pub(in crate::index) fn build(lock: &WriterLock, started: Instant, run: &Run) ->
 
     (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
     let languages = grammar::names();
-    let info = BuildInfo { languages: &languages, fingerprint: fingerprint(&run.limits), started, max_bytes: None };
-    let reading = Reading { draft: &draft, files, ranges, facts: pieces, found: found_pieces, strays };
-    let published = reading.ahead(root, |files| store::publish_files(lock, outline, files, &info))??;
-    if let Err(error) = draft.publish(&published.path, published.identity, archive::kind(&run.limits), index) {
+    let info = BuildInfo {
+        languages: &languages,
+        fingerprint: fingerprint(&run.limits),
+        started,
+        max_bytes: None,
+    };
+    let reading =
+        Reading { draft: &draft, files, ranges, facts: pieces, found: found_pieces, strays };
+    let published =
+        reading.ahead(root, |files| store::publish_files(lock, outline, files, &info))??;
+    if let Err(error) =
+        draft.publish(&published.path, published.identity, archive::kind(&run.limits), index)
+    {
         tracing::info!(%error, "the store has no segment: the next change means a whole build");
     }
     stopwatch.lap(Phase::Write);
@@ -144,13 +176,20 @@ fn extract(
     let root = lock.location().root();
     let taking = Taking::start(root, plan, run, workers);
     let names = Mutex::new(Names::default());
-    let size = |range: &Range<usize>| plan.files[range.clone()].iter().map(|file| file.stamp.size).sum::<u64>();
+    let size = |range: &Range<usize>| {
+        plan.files[range.clone()].iter().map(|file| file.stamp.size).sum::<u64>()
+    };
     let mut order: Vec<usize> = (0..ranges.len()).collect();
     order.sort_by_cached_key(|&number| std::cmp::Reverse(size(&ranges[number])));
     let taken = workers.map(&order, run, |number| {
         taking.announce(ranges[number].clone());
-        let files = ranges[number].clone().map(|place| if run.cancel.is_cancelled() { None } else { Some(taking.file(place)) });
-        files.collect::<Option<Vec<_>>>().map(|files| take_apart(draft, ranges[number].start, files, &names)).transpose()
+        let files = ranges[number]
+            .clone()
+            .map(|place| if run.cancel.is_cancelled() { None } else { Some(taking.file(place)) });
+        files
+            .collect::<Option<Vec<_>>>()
+            .map(|files| take_apart(draft, ranges[number].start, files, &names))
+            .transpose()
     });
     run.check(root)?;
     let mut extracted = Extracted {
@@ -173,8 +212,14 @@ fn extract(
 
 type Left = (FileRecord, Option<ProjectFile>, Option<Prepared>);
 
-/// Puts the facts of neighbours, of which `start` is the place of the first, on the disk, and leaves what others may look at.
-fn take_apart(draft: &Draft, start: usize, files: Vec<Taken>, names: &Mutex<Names>) -> Result<(Placed, Vec<Left>), StoreError> {
+/// Puts the facts of neighbours, of which `start` is the place of the first, on the disk, and
+/// leaves what others may look at.
+fn take_apart(
+    draft: &Draft,
+    start: usize,
+    files: Vec<Taken>,
+    names: &Mutex<Names>,
+) -> Result<(Placed, Vec<Left>), StoreError> {
     let mut piece = PieceWriter::default();
     let mut arranged = Vec::with_capacity(files.len());
     for (place, (record, project_file, shared)) in (start..).zip(files) {
@@ -190,14 +235,17 @@ fn take_apart(draft: &Draft, start: usize, files: Vec<Taken>, names: &Mutex<Name
     let piece = piece.finish();
     let words = Opened::read(&piece).expect("it was written just now").words;
     let known = names.lock().unwrap_or_else(PoisonError::into_inner).intern_all(&words);
-    let leave = |(mut record, project_file, shared): (FileRecord, _, Option<(Shared, Vec<u32>)>)| {
-        let language = record.language;
-        let prepared = shared.zip(record.content.as_mut().ok()).zip(language).map(|(((shared, words), facts), language)| {
-            let names = words.into_iter().map(|word| known[word as usize]).collect();
-            shared.leave(Arc::make_mut(facts), language, names)
-        });
-        (record, project_file, prepared)
-    };
+    let leave =
+        |(mut record, project_file, shared): (FileRecord, _, Option<(Shared, Vec<u32>)>)| {
+            let language = record.language;
+            let prepared = shared.zip(record.content.as_mut().ok()).zip(language).map(
+                |(((shared, words), facts), language)| {
+                    let names = words.into_iter().map(|word| known[word as usize]).collect();
+                    shared.leave(Arc::make_mut(facts), language, names)
+                },
+            );
+            (record, project_file, prepared)
+        };
     let taken = arranged.into_iter().map(leave).collect();
     Ok((draft.add(&piece)?, taken))
 }
@@ -223,9 +271,19 @@ struct PieceResult {
 }
 
 impl<'r> Resolving<'r> {
-    fn new(draft: &'r Draft, tables: &'r Tables, files: &'r [FileRecord], run: &'r Run<'r>, counter: Counter<'r>) -> Self {
-        let symbols = |record: &FileRecord| record.content.as_ref().map_or(0, |facts| facts.symbols.len());
-        let references = files.iter().map(|record| (0..symbols(record)).map(|_| AtomicU32::new(0)).collect()).collect();
+    fn new(
+        draft: &'r Draft,
+        tables: &'r Tables,
+        files: &'r [FileRecord],
+        run: &'r Run<'r>,
+        counter: Counter<'r>,
+    ) -> Self {
+        let symbols =
+            |record: &FileRecord| record.content.as_ref().map_or(0, |facts| facts.symbols.len());
+        let references = files
+            .iter()
+            .map(|record| (0..symbols(record)).map(|_| AtomicU32::new(0)).collect())
+            .collect();
         Self { draft, tables, files, run, counter, references }
     }
 
@@ -239,17 +297,24 @@ impl<'r> Resolving<'r> {
             let facts = read_facts(entry.facts, &opened.words, packed::facts::read_unnamed);
             let file = FileId(entry.key - 1);
             let path = &self.files[file.0 as usize].path;
-            let Resolved { resolution, asked } =
-                guarded_resolution(path, &facts, self.run, || self.tables.resolve_shared(file, &facts));
+            let Resolved { resolution, asked } = guarded_resolution(path, &facts, self.run, || {
+                self.tables.resolve_shared(file, &facts)
+            });
             self.count(&resolution);
-            strays.extend(resolution.relations.iter().copied().filter(|relation| relation.from.file != file));
+            strays.extend(
+                resolution.relations.iter().copied().filter(|relation| relation.from.file != file),
+            );
             piece.add(entry.key, |_| (), |body| packed::graph::write(body, &resolution, &key));
             let known = known_file(self.tables, file, &resolution, asked);
             entries.add(entry.key, |body| known.write(body), |_| ());
             self.counter.add_one();
         }
         (opened.entries.len()..files).for_each(|_| self.counter.add_one());
-        Ok(PieceResult { placed: self.draft.add(&piece.finish())?, entries: self.draft.add(&entries.finish())?, strays })
+        Ok(PieceResult {
+            placed: self.draft.add(&piece.finish())?,
+            entries: self.draft.add(&entries.finish())?,
+            strays,
+        })
     }
 
     fn count(&self, found: &FileResolution) {
@@ -257,19 +322,26 @@ impl<'r> Resolving<'r> {
             if let Target::Symbol(symbol) = site.target
                 && site.step != Step::LocalValue
             {
-                self.references[symbol.file.0 as usize][symbol.symbol.0 as usize].fetch_add(1, Ordering::Relaxed);
+                self.references[symbol.file.0 as usize][symbol.symbol.0 as usize]
+                    .fetch_add(1, Ordering::Relaxed);
             }
         }
     }
 
     fn into_references(self) -> Vec<Vec<u32>> {
-        let plain = |counts: Box<[AtomicU32]>| counts.into_iter().map(AtomicU32::into_inner).collect();
+        let plain =
+            |counts: Box<[AtomicU32]>| counts.into_iter().map(AtomicU32::into_inner).collect();
         self.references.into_iter().map(plain).collect()
     }
 }
 
 /// What is known of a file without its facts, after it was resolved.
-pub(in crate::index) fn known_file(tables: &Tables, file: FileId, found: &FileResolution, asked: Asked) -> KnownFile {
+pub(in crate::index) fn known_file(
+    tables: &Tables,
+    file: FileId,
+    found: &FileResolution,
+    asked: Asked,
+) -> KnownFile {
     let head = tables.head(file).expect("it has facts").clone();
     let mut strays: Vec<u32> = found
         .relations
@@ -283,9 +355,15 @@ pub(in crate::index) fn known_file(tables: &Tables, file: FileId, found: &FileRe
 }
 
 /// The facts of a file, as far as `part` reads them.
-fn read_facts(bytes: &[u8], words: &[&str], part: fn(&mut Reader<'_>) -> Option<FileFacts>) -> FileFacts {
+fn read_facts(
+    bytes: &[u8],
+    words: &[&str],
+    part: fn(&mut Reader<'_>) -> Option<FileFacts>,
+) -> FileFacts {
     let mut reader = Reader::new(bytes, words);
-    segment_block::read_head(&mut reader).and_then(|_| part(&mut reader)).expect("the draft gives what was written")
+    segment_block::read_head(&mut reader)
+        .and_then(|_| part(&mut reader))
+        .expect("the draft gives what was written")
 }
 
 /// What is known of a file while its facts are on the disk.
@@ -319,7 +397,9 @@ impl Reading<'_> {
     fn ahead<T>(
         &self,
         root: &std::path::Path,
-        write: impl FnOnce(&mut dyn Iterator<Item = Result<(FileRecord, FileResolution), StoreError>>) -> T,
+        write: impl FnOnce(
+            &mut dyn Iterator<Item = Result<(FileRecord, FileResolution), StoreError>>,
+        ) -> T,
     ) -> Result<T, IndexError> {
         std::thread::scope(|scope| {
             let (sender, receiver) = sync_channel(READ_AHEAD);
@@ -331,16 +411,25 @@ impl Reading<'_> {
                     }
                 }
             };
-            let failed = |error: std::io::Error| IndexError::Threads { threads: 1, root: root.into(), reason: error.to_string() };
-            Builder::new().name("index-reader".to_owned()).spawn_scoped(scope, read).map_err(failed)?;
+            let failed = |error: std::io::Error| IndexError::Threads {
+                threads: 1,
+                root: root.into(),
+                reason: error.to_string(),
+            };
+            Builder::new()
+                .name("index-reader".to_owned())
+                .spawn_scoped(scope, read)
+                .map_err(failed)?;
             Ok(write(&mut one_by_one(receiver)))
         })
     }
 
     fn piece(&self, number: usize) -> Result<Whole, StoreError> {
-        let (facts, found) = (self.draft.piece(self.facts[number])?, self.draft.piece(self.found[number])?);
+        let (facts, found) =
+            (self.draft.piece(self.facts[number])?, self.draft.piece(self.found[number])?);
         let broken = "the draft gives what was written";
-        let (facts, found) = (Opened::read(&facts).expect(broken), Opened::read(&found).expect(broken));
+        let (facts, found) =
+            (Opened::read(&facts).expect(broken), Opened::read(&found).expect(broken));
         let mut entries = facts.entries.iter().zip(&found.entries).peekable();
         let whole = |place: usize| {
             let head = &self.files[place];
@@ -348,13 +437,22 @@ impl Reading<'_> {
             let (content, resolution) = match (of_file, head.skipped) {
                 (Some((own, other)), _) => {
                     let mut reader = Reader::new(other.found, &found.words);
-                    let resolution = packed::graph::read(&mut reader, &|key| Some(FileId(key - 1))).expect(broken);
+                    let resolution = packed::graph::read(&mut reader, &|key| Some(FileId(key - 1)))
+                        .expect(broken);
                     let content = read_facts(own.facts, &facts.words, packed::facts::read_stored);
                     (Ok(Arc::new(content)), self.at_home(id(place), resolution))
                 }
-                (None, skipped) => (Err(skipped.expect("a file without facts was skipped")), FileResolution::default()),
+                (None, skipped) => (
+                    Err(skipped.expect("a file without facts was skipped")),
+                    FileResolution::default(),
+                ),
             };
-            let record = FileRecord { path: head.path.clone(), stamp: head.stamp, language: head.language, content };
+            let record = FileRecord {
+                path: head.path.clone(),
+                stamp: head.stamp,
+                language: head.language,
+                content,
+            };
             (record, resolution)
         };
         Ok(self.ranges[number].clone().map(whole).collect())

@@ -1,5 +1,5 @@
-//! Reads files and extracts their facts, in parallel. Each file stands alone: one that is gone, unreadable or makes the
-//! extraction panic costs that file and leaves its reason.
+//! Reads files and extracts their facts, in parallel. Each file stands alone: one that is gone,
+//! unreadable or makes the extraction panic costs that file and leaves its reason.
 
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -51,7 +51,8 @@ pub(in crate::index) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &W
     taken
 }
 
-/// A file with its facts, the same as one that module systems read, and how many of its facts others may look at.
+/// A file with its facts, the same as one that module systems read, and how many of its facts
+/// others may look at.
 pub(in crate::index) type Taken = (FileRecord, Option<ProjectFile>, Option<Shared>);
 
 /// What reads the files of a plan, on any thread.
@@ -65,8 +66,14 @@ pub(super) struct Taking<'t> {
 
 impl<'t> Taking<'t> {
     /// Begins, with the files that may end the process.
-    pub(in crate::index) fn start(root: &Path, plan: &'t Plan, run: &'t Run<'t>, workers: &Workers) -> Self {
-        let (root, counter) = (Root::new(root), Counter::start(Phase::Extract, plan.files.len(), run.progress));
+    pub(in crate::index) fn start(
+        root: &Path,
+        plan: &'t Plan,
+        run: &'t Run<'t>,
+        workers: &Workers,
+    ) -> Self {
+        let (root, counter) =
+            (Root::new(root), Counter::start(Phase::Extract, plan.files.len(), run.progress));
         if let Some(caution) = run.caution {
             try_suspects(&root, plan, run, workers, caution);
         }
@@ -76,11 +83,14 @@ impl<'t> Taking<'t> {
     /// Says which files this thread is going to take next.
     pub(in crate::index) fn announce(&self, positions: Range<usize>) {
         if let Some(caution) = self.run.caution {
-            caution.announce(self.plan.files[positions].iter().map(|file| file.path.clone()).collect());
+            caution.announce(
+                self.plan.files[positions].iter().map(|file| file.path.clone()).collect(),
+            );
         }
     }
 
-    /// The file at a position, the same as one that module systems read if it is such a one, and what others may look at.
+    /// The file at a position, the same as one that module systems read if it is such a one, and
+    /// what others may look at.
     pub(in crate::index) fn file(&self, position: usize) -> Taken {
         let file = &self.plan.files[position];
         let is_project_file = self.project_names.contains(file.path.file_name());
@@ -90,7 +100,8 @@ impl<'t> Taking<'t> {
     }
 }
 
-/// Parses files one at a time that may end the process. What is learnt of them is learnt again with the others.
+/// Parses files one at a time that may end the process. What is learnt of them is learnt again with
+/// the others.
 fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution: &Caution) {
     let try_alone = |file: &WalkedFile| {
         // A panic is met again, and told then.
@@ -102,7 +113,9 @@ fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution:
             suspects.iter().filter_map(find).for_each(|position| try_alone(&plan.files[position]));
         }
         Suspicion::AllAfter(last) => {
-            let begin = last.as_ref().map_or(0, |last| plan.files.partition_point(|file| file.path <= *last));
+            let begin = last
+                .as_ref()
+                .map_or(0, |last| plan.files.partition_point(|file| file.path <= *last));
             plan.files[begin..].iter().for_each(try_alone);
         }
     }
@@ -113,10 +126,22 @@ pub(in crate::index) fn project_names() -> FxHashSet<&'static str> {
     grammar::project_files().collect()
 }
 
-fn take_in_file(root: &Root, file: &WalkedFile, is_project_file: bool, plan: &Plan, run: &Run, alone: bool) -> Taken {
+fn take_in_file(
+    root: &Root,
+    file: &WalkedFile,
+    is_project_file: bool,
+    plan: &Plan,
+    run: &Run,
+    alone: bool,
+) -> Taken {
     let Examined { stamp, language, text } =
         examine(root, file, is_project_file, &run.limits, |path, head| plan.language(path, head));
-    let mut record = FileRecord { path: file.path.clone(), stamp, language, content: Err(SkipReason::NoLanguage) };
+    let mut record = FileRecord {
+        path: file.path.clone(),
+        stamp,
+        language,
+        content: Err(SkipReason::NoLanguage),
+    };
     let text = match text {
         Ok(text) => text,
         Err(reason) => {
@@ -124,7 +149,8 @@ fn take_in_file(root: &Root, file: &WalkedFile, is_project_file: bool, plan: &Pl
             return (record, None, None);
         }
     };
-    let project_file = is_project_file.then(|| ProjectFile { path: file.path.clone(), text: text.as_str().into_owned() });
+    let project_file = is_project_file
+        .then(|| ProjectFile { path: file.path.clone(), text: text.as_str().into_owned() });
     if let Some(language) = language {
         match facts((&file.path, record.stamp.hash), language, text, run, alone) {
             Ok((facts, shared)) => {
@@ -141,11 +167,13 @@ fn take_in_file(root: &Root, file: &WalkedFile, is_project_file: bool, plan: &Pl
 pub(in crate::index) struct Examined {
     pub(in crate::index) stamp: FileStamp,
     pub(in crate::index) language: Option<LanguageId>,
-    /// The text of a file that a language claims or that a module system reads; else why there is none.
+    /// The text of a file that a language claims or that a module system reads; else why there is
+    /// none.
     pub(in crate::index) text: Result<Text, SkipReason>,
 }
 
-/// Looks at a file on disk: which language it is in, and its text. `detect` gives the language of a path and a head.
+/// Looks at a file on disk: which language it is in, and its text. `detect` gives the language of a
+/// path and a head.
 pub(in crate::index) fn examine(
     root: &Root,
     file: &WalkedFile,
@@ -165,7 +193,8 @@ pub(in crate::index) fn examine(
         Ok(language) => language,
         Err(reason) => return skipped(reason),
     };
-    let is_data = |language| grammar::most_bytes(language).is_some_and(|most| file.stamp.size > most);
+    let is_data =
+        |language| grammar::most_bytes(language).is_some_and(|most| file.stamp.size > most);
     if language.is_some_and(is_data) && !is_project_file {
         return skipped(SkipReason::TooLarge);
     }
@@ -181,7 +210,8 @@ pub(in crate::index) fn examine(
     Examined { stamp, language, text }
 }
 
-/// The language as far as it shows without reading the whole file: only a file without an extension is looked into.
+/// The language as far as it shows without reading the whole file: only a file without an extension
+/// is looked into.
 fn language_by_name(
     root: &Root,
     path: &RepoPath,
@@ -201,7 +231,9 @@ fn facts(
     run: &Run,
     alone: bool,
 ) -> Result<(FileFacts, Shared), SkipReason> {
-    let extract = || guarded(|| (run.extract)(language, path.as_str(), &text.bytes, extract::Limits::default()));
+    let extract = || {
+        guarded(|| (run.extract)(language, path.as_str(), &text.bytes, extract::Limits::default()))
+    };
     let extracted = match run.caution {
         Some(caution) if caution.leaves_out(path, hash) => return Err(SkipReason::Quarantined),
         Some(caution) => caution.working(path, alone, extract),
@@ -220,7 +252,11 @@ fn facts(
             Ok((facts, shared))
         }
         Err(message) => {
-            tracing::error!(path = path.as_str(), message, "extraction failed; the file is left out");
+            tracing::error!(
+                path = path.as_str(),
+                message,
+                "extraction failed; the file is left out"
+            );
             Err(SkipReason::Quarantined)
         }
     }

@@ -1,4 +1,5 @@
-//! What is to be done with each file of a walk, before any is read: languages by name, and what the neighbours of a file say.
+//! What is to be done with each file of a walk, before any is read: languages by name, and what the
+//! neighbours of a file say.
 
 use rustc_hash::FxHashMap;
 
@@ -30,7 +31,8 @@ pub(in crate::index) fn neighbours<'p>(paths: impl Iterator<Item = &'p RepoPath>
     let mut neighbours = Neighbours::default();
     for path in paths {
         if let Some(language) = certain_language(path, languages) {
-            let directory = neighbours.entry(Box::from(path.directory())).or_insert_with(|| vec![0; languages]);
+            let directory =
+                neighbours.entry(Box::from(path.directory())).or_insert_with(|| vec![0; languages]);
             directory[usize::from(language.0)] += 1;
         }
     }
@@ -62,7 +64,11 @@ impl Plan {
 
     /// The language of a file by its path, the start of its text, and its directory.
     pub(in crate::index) fn language(&self, path: &RepoPath, head: &[u8]) -> Option<LanguageId> {
-        grammar::detect(path, head, self.neighbours.get(path.directory()).map_or(&[], Vec::as_slice))
+        grammar::detect(
+            path,
+            head,
+            self.neighbours.get(path.directory()).map_or(&[], Vec::as_slice),
+        )
     }
 }
 

@@ -1,5 +1,5 @@
-//! Resolves files in parallel. The result does not depend on the number of threads: a file is resolved on its own against
-//! the whole program.
+//! Resolves files in parallel. The result does not depend on the number of threads: a file is
+//! resolved on its own against the whole program.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::model::graph::{FileId, FileRecord, FileResolution, Resolution, Target
 use crate::model::{RepoPath, Step, Verdict};
 use crate::resolve::{Asked, Resolved, Tables};
 
-/// Resolves some files, each by its position, with its facts. Fewer come back when the run is cancelled.
+/// Resolves some files, each by its position, with its facts. Fewer come back when the run is
+/// cancelled.
 pub(in crate::index) fn resolve(
     tables: &Tables,
     paths: &[FileRecord],
@@ -25,8 +26,11 @@ pub(in crate::index) fn resolve(
     order.sort_by_key(|&number| std::cmp::Reverse(files[number].1.sites.len()));
     let resolved = workers.map(&order, run, |number| {
         let (position, facts) = &files[number];
-        let id = FileId(u32::try_from(*position).expect("a repository has far fewer than 2^32 files"));
-        let resolved = guarded_resolution(&paths[*position].path, facts, run, || tables.resolve_shared(id, facts));
+        let id =
+            FileId(u32::try_from(*position).expect("a repository has far fewer than 2^32 files"));
+        let resolved = guarded_resolution(&paths[*position].path, facts, run, || {
+            tables.resolve_shared(id, facts)
+        });
         counter.add_one();
         resolved
     });
@@ -34,10 +38,20 @@ pub(in crate::index) fn resolve(
 }
 
 /// What `work` finds for a file; that nothing is known if it panics.
-pub(super) fn guarded_resolution(path: &RepoPath, facts: &FileFacts, run: &Run, work: impl FnOnce() -> Resolved) -> Resolved {
+pub(super) fn guarded_resolution(
+    path: &RepoPath,
+    facts: &FileFacts,
+    run: &Run,
+    work: impl FnOnce() -> Resolved,
+) -> Resolved {
     resolving(run.caution, path, || guarded(work)).unwrap_or_else(|message| {
-        tracing::error!(path = path.as_str(), message, "resolution failed; the references of the file stay unresolved");
-        let unknown = Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
+        tracing::error!(
+            path = path.as_str(),
+            message,
+            "resolution failed; the references of the file stay unresolved"
+        );
+        let unknown =
+            Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
         let resolution = FileResolution {
             sites: vec![unknown; facts.sites.len()],
             imports: vec![None; facts.imports.len()],

@@ -1,4 +1,5 @@
-//! The threads of a run. They take work in the given order, so that the largest files come first and no core idles at the end.
+//! The threads of a run. They take work in the given order, so that the largest files come first
+//! and no core idles at the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -28,13 +29,21 @@ impl Workers {
     }
 
     /// Does `work` on one of the threads, for their stack. A panic becomes its message.
-    pub(in crate::index) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    pub(in crate::index) fn run<T: Send>(
+        &self,
+        work: impl FnOnce() -> T + Send,
+    ) -> Result<T, String> {
         self.pool.install(|| guarded(work))
     }
 
-    /// Applies `work` to every item of `order` and returns the results with their items, in no particular order. Stops
-    /// early, with results missing, when the run is cancelled.
-    pub(in crate::index) fn map<T: Send>(&self, order: &[usize], run: &Run, work: impl Fn(usize) -> T + Sync) -> Vec<(usize, T)> {
+    /// Applies `work` to every item of `order` and returns the results with their items, in no
+    /// particular order. Stops early, with results missing, when the run is cancelled.
+    pub(in crate::index) fn map<T: Send>(
+        &self,
+        order: &[usize],
+        run: &Run,
+        work: impl Fn(usize) -> T + Sync,
+    ) -> Vec<(usize, T)> {
         let next = AtomicUsize::new(0);
         let parts = self.pool.broadcast(|_| {
             let mut results = Vec::new();
@@ -54,6 +63,7 @@ impl Workers {
 pub(in crate::index) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())
+        text.or_else(|| payload.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "a panic without a message".to_owned())
     })
 }

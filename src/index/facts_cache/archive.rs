@@ -1,8 +1,10 @@
-//! What the index knows of a repository, on the disk: a segment that a whole build wrote, and rows of the store about files that have
-//! changed since. Rows are written in the transaction that changes the store; the segment never changes.
+//! What the index knows of a repository, on the disk: a segment that a whole build wrote, and rows
+//! of the store about files that have changed since. Rows are written in the transaction that
+//! changes the store; the segment never changes.
 //!
-//! The segment has pieces of neighbours (facts, results, entries), blocks of posting lists, and an index of all of them. Of the
-//! rows each is about one file; what it does not say stands in the segment.
+//! The segment has pieces of neighbours (facts, results, entries), blocks of posting lists, and an
+//! index of all of them. Of the rows each is about one file; what it does not say stands in the
+//! segment.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,10 +22,12 @@ use crate::model::packed::{self, Pass, Reader, Writer};
 use crate::resolve::{self, PackedEntry, Posting, ProjectFile, Shared, Tables};
 use crate::store::{self, Draft, Placed, Segment, StoreError};
 
-/// Goes up when pieces, entries, posting lists or the hashes in them mean something else: older segments are not read then.
+/// Goes up when pieces, entries, posting lists or the hashes in them mean something else: older
+/// segments are not read then.
 const ENCODING: u64 = 6;
 
-/// Posting lists of a block: so many that the index of blocks is small, so few that a block is read at once.
+/// Posting lists of a block: so many that the index of blocks is small, so few that a block is read
+/// at once.
 const LISTS_PER_BLOCK: usize = 256;
 
 /// The key of the row that has the project files.
@@ -44,8 +48,13 @@ pub(in crate::index) struct Neighbours {
     pub(in crate::index) entries: Placed,
 }
 
-/// Writes the posting lists and the index of a segment whose pieces are there, and gives the place of the index.
-pub(in crate::index) fn write_index(draft: &Draft, neighbours: &[Neighbours], tables: &Tables) -> Result<Placed, StoreError> {
+/// Writes the posting lists and the index of a segment whose pieces are there, and gives the place
+/// of the index.
+pub(in crate::index) fn write_index(
+    draft: &Draft,
+    neighbours: &[Neighbours],
+    tables: &Tables,
+) -> Result<Placed, StoreError> {
     let mut blocks = Vec::new();
     let (mut block, mut first, mut count) = (Writer::default(), 0, 0);
     for (list, postings) in tables.posting_lists() {
@@ -104,7 +113,10 @@ fn write_project_files(writer: &mut Writer, files: &[ProjectFile]) -> Option<()>
 fn read_project_files(reader: &mut Reader<'_>) -> Option<Vec<ProjectFile>> {
     let mut files = Vec::new();
     for _ in 0..reader.number(0)? {
-        files.push(ProjectFile { path: RepoPath::new(&reader.text("")?)?, text: reader.text("")?.into() });
+        files.push(ProjectFile {
+            path: RepoPath::new(&reader.text("")?)?,
+            text: reader.text("")?.into(),
+        });
     }
     Some(files)
 }
@@ -136,7 +148,11 @@ fn read_block(bytes: &[u8], wanted: u64, each: &mut dyn FnMut(Posting)) -> Optio
             file = reader.near(0, file)?;
             let number = reader.number(0)?;
             if list == wanted {
-                each(Posting { file, symbol: u32::try_from(number >> 1).ok()?, is_declared: number & 1 == 1 });
+                each(Posting {
+                    file,
+                    symbol: u32::try_from(number >> 1).ok()?,
+                    is_declared: number & 1 == 1,
+                });
             }
         }
     }
@@ -202,7 +218,10 @@ impl KnownFile {
     }
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
-        Some(Self { entry: PackedEntry::read(reader)?, strays: reader.list(&[], &0, |reader, _| reader.small(0))? })
+        Some(Self {
+            entry: PackedEntry::read(reader)?,
+            strays: reader.list(&[], &0, |reader, _| reader.small(0))?,
+        })
     }
 }
 
@@ -276,13 +295,16 @@ pub(in crate::index) struct Opening {
 }
 
 impl Archive {
-    /// Opens what is kept of the repository whose store is the file `store`, with the store's rows; none if that is not all there.
-    /// `each` does its work for all numbers, on any thread.
+    /// Opens what is kept of the repository whose store is the file `store`, with the store's rows;
+    /// none if that is not all there. `each` does its work for all numbers, on any thread.
     pub(in crate::index) fn open(
         store: &Path,
         (uid, kind): (u64, u64),
         rows: Vec<(u32, Vec<u8>)>,
-        each: impl FnOnce(usize, &(dyn Fn(usize) -> Option<Vec<(u32, KnownFile)>> + Sync)) -> Vec<Vec<(u32, KnownFile)>>,
+        each: impl FnOnce(
+            usize,
+            &(dyn Fn(usize) -> Option<Vec<(u32, KnownFile)>> + Sync),
+        ) -> Vec<Vec<(u32, KnownFile)>>,
     ) -> Option<Opening> {
         let segment = Segment::open(store, uid, kind)?;
         let index = segment.index()?;
@@ -379,8 +401,14 @@ impl Archive {
     }
 
     /// What was found for a file before; `position` gives the file of a key.
-    pub(in crate::index) fn found(&self, key: u32, position: &impl Fn(u32) -> Option<FileId>) -> Option<FileResolution> {
-        let read = |bytes: &[u8], words: &[&str]| packed::graph::read(&mut Reader::new(bytes, words), position);
+    pub(in crate::index) fn found(
+        &self,
+        key: u32,
+        position: &impl Fn(u32) -> Option<FileId>,
+    ) -> Option<FileResolution> {
+        let read = |bytes: &[u8], words: &[&str]| {
+            packed::graph::read(&mut Reader::new(bytes, words), position)
+        };
         let found = match self.rows().get(&key).cloned() {
             Some(row) => row.piece().and_then(|piece| {
                 let opened = Opened::read(&piece)?;
@@ -399,7 +427,11 @@ impl Archive {
     ) -> Option<T> {
         let number = self.base.number(key)?;
         let neighbours = &self.base.neighbours[number];
-        let piece = self.base.segment.kept_piece(if sort == Sort::Facts { neighbours.facts } else { neighbours.found })?;
+        let piece = self.base.segment.kept_piece(if sort == Sort::Facts {
+            neighbours.facts
+        } else {
+            neighbours.found
+        })?;
         let opened = Opened::read(&piece)?;
         read(opened.entry(key)?, &opened.words)
     }
@@ -419,7 +451,10 @@ impl Base {
     }
 
     fn postings(&self, list: u64, each: &mut dyn FnMut(Posting)) -> Option<()> {
-        let Some(number) = self.blocks.partition_point(|(first, _)| *first <= list).checked_sub(1) else { return Some(()) };
+        let Some(number) = self.blocks.partition_point(|(first, _)| *first <= list).checked_sub(1)
+        else {
+            return Some(());
+        };
         read_block(&self.segment.raw(self.blocks[number].1)?, list, each)
     }
 }
@@ -433,7 +468,9 @@ impl resolve::Archive for Archive {
                 let opened = Opened::read(&piece)?;
                 segment_block::read_facts(opened.entry(key)?.facts, &opened.words)
             }),
-            None => self.of_segment(Sort::Facts, key, |entry, words| segment_block::read_facts(entry.facts, words)),
+            None => self.of_segment(Sort::Facts, key, |entry, words| {
+                segment_block::read_facts(entry.facts, words)
+            }),
         };
         self.checked(facts)
     }

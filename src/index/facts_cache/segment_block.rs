@@ -1,5 +1,6 @@
-//! The form of a piece of what is kept of files: its words, then which files it speaks of and in how many bytes, then what it says
-//! of them. What is known of a file stands in pieces of three kinds: its facts, what was found for it, and its entry.
+//! The form of a piece of what is kept of files: its words, then which files it speaks of and in
+//! how many bytes, then what it says of them. What is known of a file stands in pieces of three
+//! kinds: its facts, what was found for it, and its entry.
 
 use crate::model::facts::FileFacts;
 use crate::model::packed::{self, Pass, Reader, Writer};
@@ -15,7 +16,12 @@ pub(in crate::index) struct PieceWriter {
 
 impl PieceWriter {
     /// Adds what is said of a file.
-    pub(in crate::index) fn add(&mut self, key: u32, facts: impl FnOnce(&mut Writer), found: impl FnOnce(&mut Writer)) {
+    pub(in crate::index) fn add(
+        &mut self,
+        key: u32,
+        facts: impl FnOnce(&mut Writer),
+        found: impl FnOnce(&mut Writer),
+    ) {
         let start = self.body.len();
         facts(&mut self.body);
         let middle = self.body.len();
@@ -57,7 +63,9 @@ impl<'p> Opened<'p> {
     pub(in crate::index) fn read(piece: &'p [u8]) -> Option<Self> {
         let (words, rest) = Reader::words(piece)?;
         let mut head = Reader::new(rest, &[]);
-        let lengths = head.list(&[], &NO_ENTRY, |head, _| Some((head.small(0)?, head.number(0)?, head.number(0)?)))?;
+        let lengths = head.list(&[], &NO_ENTRY, |head, _| {
+            Some((head.small(0)?, head.number(0)?, head.number(0)?))
+        })?;
         let mut body = head.rest();
         let mut entries = Vec::with_capacity(lengths.len());
         for (key, facts_bytes, found_bytes) in lengths {
@@ -79,7 +87,11 @@ impl<'p> Opened<'p> {
 }
 
 /// Writes a file's facts, and gives the number of the word that each name is.
-pub(in crate::index) fn write_facts(body: &mut Writer, facts: &FileFacts, shared: &Shared) -> Vec<u32> {
+pub(in crate::index) fn write_facts(
+    body: &mut Writer,
+    facts: &FileFacts,
+    shared: &Shared,
+) -> Vec<u32> {
     for number in shared.numbers() {
         body.bits(number).expect("writing does not fail");
     }

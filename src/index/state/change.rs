@@ -1,5 +1,5 @@
-//! What has changed since a store was written: a look at the files' stamps, and at the bytes where those differ. Changes nothing of
-//! what a store says of a repository.
+//! What has changed since a store was written: a look at the files' stamps, and at the bytes where
+//! those differ. Changes nothing of what a store says of a repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -18,11 +18,12 @@ use crate::model::{RepoPath, SkipReason};
 use crate::source::{self, Root, Rules, WalkedFile, WalkedKind};
 use crate::store::{self, FileKey, FileRow, Identity, Location, Snapshot};
 
-/// What differs between a store and the repository, or may differ: from a comparison, or a hint from a watcher.
-/// [`crate::index::apply`] looks again.
+/// What differs between a store and the repository, or may differ: from a comparison, or a hint
+/// from a watcher. [`crate::index::apply`] looks again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ChangeSet {
-    /// Every file: there is no store that could be compared, its facts were made by other rules, or a build is wanted anyway.
+    /// Every file: there is no store that could be compared, its facts were made by other rules, or
+    /// a build is wanted anyway.
     Everything {
         /// Whether to build even if the store turns out to be right.
         forced: bool,
@@ -55,7 +56,10 @@ impl ChangeSet {
         let Self::Some { touched, gone } = self else { return None };
         let (wanted, others) = touched.iter().cloned().partition(|file| is_wanted(&file.path));
         let (wanted_gone, others_gone) = gone.iter().cloned().partition(|path| is_wanted(path));
-        Some((Self::Some { touched: wanted, gone: wanted_gone }, Self::Some { touched: others, gone: others_gone }))
+        Some((
+            Self::Some { touched: wanted, gone: wanted_gone },
+            Self::Some { touched: others, gone: others_gone },
+        ))
     }
 
     /// Whether a run that looks at these files when it works looks at all those of `others` too.
@@ -63,10 +67,14 @@ impl ChangeSet {
         match (self, others) {
             (Self::Everything { .. }, _) => true,
             (Self::Some { .. }, Self::Everything { .. }) => false,
-            (Self::Some { touched, gone }, Self::Some { touched: other_touched, gone: other_gone }) => {
+            (
+                Self::Some { touched, gone },
+                Self::Some { touched: other_touched, gone: other_gone },
+            ) => {
                 let touched: BTreeSet<&RepoPath> = touched.iter().map(|file| &file.path).collect();
                 let gone: BTreeSet<&RepoPath> = gone.iter().collect();
-                other_touched.iter().all(|file| touched.contains(&file.path)) && other_gone.iter().all(|path| gone.contains(path))
+                other_touched.iter().all(|file| touched.contains(&file.path))
+                    && other_gone.iter().all(|path| gone.contains(path))
             }
         }
     }
@@ -81,8 +89,8 @@ impl ChangeSet {
     }
 }
 
-/// Files that were found to have a store's bytes although their stamps differ from it, so that they are read once and not for
-/// every question. Keep one as long as questions are asked.
+/// Files that were found to have a store's bytes although their stamps differ from it, so that they
+/// are read once and not for every question. Keep one as long as questions are asked.
 #[derive(Debug, Default)]
 pub struct Verified(Mutex<FxHashMap<Identity, FxHashMap<RepoPath, FileStamp>>>);
 
@@ -105,7 +113,10 @@ impl Verified {
         if known.len() >= STORES && !known.contains_key(&store) {
             known.clear();
         }
-        known.entry(store).or_default().extend(files.into_iter().map(|file| (file.path, file.stamp)));
+        known
+            .entry(store)
+            .or_default()
+            .extend(files.into_iter().map(|file| (file.path, file.stamp)));
     }
 }
 
@@ -114,8 +125,8 @@ impl Verified {
 pub struct Comparison {
     /// What differs.
     pub changes: ChangeSet,
-    /// The files that were looked at and that the store would be wrong about if their bytes were others, with their stamps at
-    /// that time; none if the store cannot be compared.
+    /// The files that were looked at and that the store would be wrong about if their bytes were
+    /// others, with their stamps at that time; none if the store cannot be compared.
     pub seen: Vec<(RepoPath, FileStamp)>,
     /// What decided which files there are.
     pub rules: Rules,
@@ -131,7 +142,8 @@ pub fn freshness(
     compare(snapshot, limits, verified, cancel).map(|comparison| comparison.changes)
 }
 
-/// Compares a store with the repository. The stamps of all files are looked at; only files in which these differ are read.
+/// Compares a store with the repository. The stamps of all files are looked at; only files in which
+/// these differ are read.
 pub fn compare(
     snapshot: &Snapshot,
     limits: &Limits,
@@ -174,7 +186,13 @@ fn look(
     let mut rows = BTreeMap::new();
     for path in paths {
         let inside = snapshot.files_below(path)?;
-        rows.extend(snapshot.file_at(path.as_str())?.into_iter().chain(inside).map(|row| (row.path.clone(), row)));
+        rows.extend(
+            snapshot
+                .file_at(path.as_str())?
+                .into_iter()
+                .chain(inside)
+                .map(|row| (row.path.clone(), row)),
+        );
     }
     let rows: Vec<FileRow> = rows.into_values().collect();
     compare_walked(snapshot, &rows, walk, limits, verified, cancel)
@@ -190,11 +208,13 @@ fn compare_walked(
 ) -> Result<Comparison, IndexError> {
     let root = Root::new(&snapshot.meta().root);
     let store = snapshot.identity();
-    let mut known: FxHashMap<&str, &FileRow> = rows.iter().map(|row| (row.path.as_str(), row)).collect();
+    let mut known: FxHashMap<&str, &FileRow> =
+        rows.iter().map(|row| (row.path.as_str(), row)).collect();
     let project_names = ingest::project_names();
     let mut touched = Vec::new();
     let mut same = Vec::new();
-    let mut seen: Vec<_> = walk.ignore_files.into_iter().map(|file| (file.path, file.stamp)).collect();
+    let mut seen: Vec<_> =
+        walk.ignore_files.into_iter().map(|file| (file.path, file.stamp)).collect();
     seen.reserve(walk.files.len());
     for file in walk.files {
         let row = known.remove(file.path.as_str());
@@ -211,7 +231,13 @@ fn compare_walked(
         if cancel.is_cancelled() {
             return Err(IndexError::Cancelled { root: root.path().to_path_buf() });
         }
-        if !has_the_same_bytes(&root, row, &file, project_names.contains(file.path.file_name()), limits) {
+        if !has_the_same_bytes(
+            &root,
+            row,
+            &file,
+            project_names.contains(file.path.file_name()),
+            limits,
+        ) {
             touched.push(file);
         } else if row.hash != 0 {
             // What stands in the way of reading the others may go without touching them.
@@ -220,7 +246,8 @@ fn compare_walked(
     }
     note(snapshot, &same);
     verified.remember(store, same.into_iter().map(|(_, file)| file).collect());
-    let is_gone = |row: &&FileRow| known.contains_key(row.path.as_str()) && !planted(Fault::MissedRemoval);
+    let is_gone =
+        |row: &&FileRow| known.contains_key(row.path.as_str()) && !planted(Fault::MissedRemoval);
     let gone = rows.iter().filter(is_gone).map(|row| row.path.clone()).collect();
     if planted(Fault::LostFile) && touched.len() > 1 {
         touched.pop();
@@ -228,8 +255,8 @@ fn compare_walked(
     Ok(Comparison { changes: ChangeSet::Some { touched, gone }, seen, rules: walk.rules })
 }
 
-/// Has a store know the stamps of many files that have its bytes: a copy of a repository, or one whose files were all given to another
-/// user, is read once and not by every process.
+/// Has a store know the stamps of many files that have its bytes: a copy of a repository, or one
+/// whose files were all given to another user, is read once and not by every process.
 fn note(snapshot: &Snapshot, same: &[(FileKey, WalkedFile)]) {
     const MANY: usize = 64;
     let lasting = same.iter().filter(|(_, file)| file.stamp.changed_ns != UNTRUSTED_TIME);
@@ -239,13 +266,15 @@ fn note(snapshot: &Snapshot, same: &[(FileKey, WalkedFile)]) {
     {
         let location = Location::at(snapshot.meta().root.clone(), directory.to_path_buf());
         if let Err(error) = store::restamp(&location, snapshot, &stamps) {
-            tracing::info!(%error, "files that have not changed are read again by the next process");
+            tracing::info!(%error, "files that have not changed are read again by the next \
+                                    process");
         }
     }
 }
 
-/// What of these changes the store does not hold yet: another run may have taken some of them in since they were found. A file that
-/// was changed just now has no time that could tell, so its bytes do.
+/// What of these changes the store does not hold yet: another run may have taken some of them in
+/// since they were found. A file that was changed just now has no time that could tell, so its
+/// bytes do.
 pub(in crate::index) fn still_missing(
     (touched, gone): (&[WalkedFile], &[RepoPath]),
     snapshot: &Snapshot,
@@ -255,7 +284,8 @@ pub(in crate::index) fn still_missing(
     let (root, project_names) = (Root::new(&snapshot.meta().root), ingest::project_names());
     let is_held = |row: &FileRow, file: &WalkedFile| {
         let is_project_file = project_names.contains(file.path.file_name());
-        looks_the_same(row, file) || (row.hash != 0 && has_the_same_bytes(&root, row, file, is_project_file, limits))
+        looks_the_same(row, file)
+            || (row.hash != 0 && has_the_same_bytes(&root, row, file, is_project_file, limits))
     };
     for file in touched {
         if snapshot.file_at(file.path.as_str())?.is_none_or(|row| !is_held(&row, file)) {
@@ -270,16 +300,22 @@ pub(in crate::index) fn still_missing(
     Ok(missing)
 }
 
-/// Whether so much has changed that to build everything is less work than to change the store: rows cost several times as much
-/// one by one as in bulk, so that it is so from about half of the bytes on.
-pub(in crate::index) fn is_most_of(touched: &[WalkedFile], snapshot: &Snapshot) -> Result<bool, IndexError> {
+/// Whether so much has changed that to build everything is less work than to change the store: rows
+/// cost several times as much one by one as in bulk, so that it is so from about half of the bytes
+/// on.
+pub(in crate::index) fn is_most_of(
+    touched: &[WalkedFile],
+    snapshot: &Snapshot,
+) -> Result<bool, IndexError> {
     const FEW: usize = 64;
     if touched.len() <= FEW {
         return Ok(false);
     }
     let rows = snapshot.files()?;
-    let known: FxHashMap<&str, &FileRow> = rows.iter().map(|row| (row.path.as_str(), row)).collect();
-    let has_facts = |file: &&WalkedFile| known.get(file.path.as_str()).is_none_or(|row| row.skipped.is_none());
+    let known: FxHashMap<&str, &FileRow> =
+        rows.iter().map(|row| (row.path.as_str(), row)).collect();
+    let has_facts =
+        |file: &&WalkedFile| known.get(file.path.as_str()).is_none_or(|row| row.skipped.is_none());
     let changed: u64 = touched.iter().filter(has_facts).map(|file| file.stamp.size).sum();
     let all: u64 = rows.iter().filter(|row| row.skipped.is_none()).map(|row| row.size).sum();
     Ok(changed > all / 2)
@@ -292,8 +328,16 @@ fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
         (WalkedKind::Symlink, Some(SkipReason::Symlink))
         | (WalkedKind::Special, Some(SkipReason::Special))
         | (WalkedKind::Unreadable, Some(SkipReason::Unreadable))
-        | (WalkedKind::UnreadRules, Some(SkipReason::UnreadRules)) => row.language.is_none() && row.size == file.stamp.size,
-        (WalkedKind::Symlink | WalkedKind::Special | WalkedKind::Unreadable | WalkedKind::UnreadRules, _) => false,
+        | (WalkedKind::UnreadRules, Some(SkipReason::UnreadRules)) => {
+            row.language.is_none() && row.size == file.stamp.size
+        }
+        (
+            WalkedKind::Symlink
+            | WalkedKind::Special
+            | WalkedKind::Unreadable
+            | WalkedKind::UnreadRules,
+            _,
+        ) => false,
         // What stood in the way of reading them may have gone without touching them.
         (
             WalkedKind::File,
@@ -311,12 +355,19 @@ fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
     }
 }
 
-/// Whether no language and no module system claims the name: whatever the bytes are, nobody reads them.
+/// Whether no language and no module system claims the name: whatever the bytes are, nobody reads
+/// them.
 fn is_never_read(row: &FileRow, file: &WalkedFile) -> bool {
     row.skipped == Some(SkipReason::NoLanguage) && row.hash == 0 && file.path.extension().is_some()
 }
 
-fn has_the_same_bytes(root: &Root, row: &FileRow, file: &WalkedFile, is_project_file: bool, limits: &Limits) -> bool {
+fn has_the_same_bytes(
+    root: &Root,
+    row: &FileRow,
+    file: &WalkedFile,
+    is_project_file: bool,
+    limits: &Limits,
+) -> bool {
     if file.kind != WalkedKind::File {
         return looks_the_same(row, file);
     }
@@ -324,8 +375,14 @@ fn has_the_same_bytes(root: &Root, row: &FileRow, file: &WalkedFile, is_project_
     if row.hash != 0 && row.size != file.stamp.size {
         return false;
     }
-    // Neighbours settle the language of some files; if they have changed, they are changes themselves.
-    is_the_same(row, &ingest::examine(root, file, is_project_file, limits, |path, head| grammar::detect(path, head, &[])))
+    // Neighbours settle the language of some files; if they have changed, they are changes
+    // themselves.
+    is_the_same(
+        row,
+        &ingest::examine(root, file, is_project_file, limits, |path, head| {
+            grammar::detect(path, head, &[])
+        }),
+    )
 }
 
 fn is_the_same(row: &FileRow, examined: &Examined) -> bool {

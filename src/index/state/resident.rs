@@ -1,15 +1,17 @@
-//! What is known of a repository in use, kept between runs. A change of files costs what it concerns: only those are read, only what
-//! depends on them is resolved and written again. Facts and results of other files are read by need; see `archive`.
+//! What is known of a repository in use, kept between runs. A change of files costs what it
+//! concerns: only those are read, only what depends on them is resolved and written again. Facts
+//! and results of other files are read by need; see `archive`.
 
+mod facts;
 mod results;
 
+use facts::Read;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::index::build::ingest;
 use crate::index::build::plan::{self, Neighbours};
 use crate::index::build::resolve::resolve;
 use crate::index::build::workers::Workers;
@@ -19,17 +21,20 @@ use results::TakenRows;
 
 use crate::faults::{Fault, planted};
 use crate::index::{IndexError, Progress, Run};
+use crate::model::RepoPath;
 use crate::model::facts::FileFacts;
 use crate::model::graph::{FileId, FileRecord, FileResolution, Graph};
-use crate::model::{RepoPath, SkipReason};
-use crate::resolve::{Archive as _, Asked, Change, Changed, ListedFile, Listing, ProjectFile, Shared, Tables};
+use crate::resolve::{Asked, Change, Changed, ListedFile, Listing, ProjectFile, Shared, Tables};
 use crate::source::{WalkedFile, WalkedKind};
-use crate::store::{Amendment, FileRow, Identity, Places, Snapshot, StoreError, StoreErrorKind, WriterLock};
+use crate::store::{
+    Amendment, FileRow, Identity, Places, Snapshot, StoreError, StoreErrorKind, WriterLock,
+};
 
 /// Stands for the facts of files that are not at hand.
 static NOT_AT_HAND: LazyLock<Arc<FileFacts>> = LazyLock::new(Arc::default);
 
-/// Bytes of the rows about changed files from which on to build everything anew is less work than to go on.
+/// Bytes of the rows about changed files from which on to build everything anew is less work than
+/// to go on.
 const MOST_ROW_BYTES: usize = 96 << 20;
 
 /// Reads of facts after which what was read is let go.
@@ -74,8 +79,12 @@ impl Resident {
         self.archive.reads() > MOST_READS
     }
 
-    /// Takes up what another process, or this one earlier, has worked out for a store; none if that was not kept.
-    pub(in crate::index) fn load(snapshot: &Snapshot, run: &Run) -> Result<Option<Self>, IndexError> {
+    /// Takes up what another process, or this one earlier, has worked out for a store; none if that
+    /// was not kept.
+    pub(in crate::index) fn load(
+        snapshot: &Snapshot,
+        run: &Run,
+    ) -> Result<Option<Self>, IndexError> {
         let root = &snapshot.meta().root;
         let workers = Workers::start(root, &run.limits)?;
         let (identity, kind) = (snapshot.identity(), archive::kind(&run.limits));
@@ -83,29 +92,43 @@ impl Resident {
             let numbers: Vec<usize> = (0..count).collect();
             workers.map(&numbers, run, read).into_iter().filter_map(|(_, known)| known).collect()
         };
-        let opening = Archive::open(snapshot.store().path(), (identity.uid, kind), snapshot.known()?, all);
+        let opening =
+            Archive::open(snapshot.store().path(), (identity.uid, kind), snapshot.known()?, all);
         run.check(root)?;
-        let resident = opening.filter(|opening| opening.archive.row_bytes() <= MOST_ROW_BYTES).and_then(|opening| {
-            let rows = snapshot.files().ok()?;
-            let state = (identity, snapshot.meta().last_file);
-            workers.run(|| Self::of(opening, &rows, state)).ok().flatten()
-        });
+        let resident = opening
+            .filter(|opening| opening.archive.row_bytes() <= MOST_ROW_BYTES)
+            .and_then(|opening| {
+                let rows = snapshot.files().ok()?;
+                let state = (identity, snapshot.meta().last_file);
+                workers.run(|| Self::of(opening, &rows, state)).ok().flatten()
+            });
         if resident.is_none() {
-            tracing::info!(root = %root.display(), "the segment of the store does not fit it, or the rows about changes are too many");
+            tracing::info!(root = %root.display(), "the segment of the store does not fit it, or \
+                the rows about changes are too many");
         }
         Ok(resident)
     }
 
-    fn of(opening: Opening, rows: &[FileRow], (identity, last_file): (Identity, u32)) -> Option<Self> {
+    fn of(
+        opening: Opening,
+        rows: &[FileRow],
+        (identity, last_file): (Identity, u32),
+    ) -> Option<Self> {
         let Opening { archive, mut known, project_files } = opening;
         let archive = Arc::new(archive);
         let (mut files, mut asked, mut heads) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut speakers, mut strays): (BTreeMap<u32, BTreeSet<u32>>, FxHashMap<u32, Vec<u32>>) = Default::default();
+        let (mut speakers, mut strays): (BTreeMap<u32, BTreeSet<u32>>, FxHashMap<u32, Vec<u32>>) =
+            Default::default();
         for row in rows {
             let key = row.key.0;
             let content = row.skipped.map_or_else(|| Ok(Arc::clone(&NOT_AT_HAND)), Err);
             let language = row.language.map(|language| crate::model::LanguageId(language.0 as u16));
-            files.push(FileRecord { path: row.path.clone(), stamp: row.stamp(), language, content });
+            files.push(FileRecord {
+                path: row.path.clone(),
+                stamp: row.stamp(),
+                language,
+                content,
+            });
             let mut head = None;
             let mut footprint = Asked::default();
             if row.skipped.is_none() {
@@ -119,19 +142,36 @@ impl Resident {
                 }
             }
             asked.push(footprint);
-            heads.push(ListedFile { path: row.path.clone(), key, head, has_changed: archive.has_row(key) });
+            heads.push(ListedFile {
+                path: row.path.clone(),
+                key,
+                head,
+                has_changed: archive.has_row(key),
+            });
         }
         let tables = Tables::by_need(heads, Arc::clone(&archive) as Arc<_>, project_files.clone());
         let neighbours = plan::neighbours(files.iter().map(|record| &record.path));
         let graph = Graph { resolutions: vec![FileResolution::default(); files.len()], files };
         let places = Places::of(rows);
         let is_whole = !archive.is_damaged();
-        let resident =
-            Self { graph, asked, project_files, neighbours, tables, archive, speakers, strays, places, last_file, identity };
+        let resident = Self {
+            graph,
+            asked,
+            project_files,
+            neighbours,
+            tables,
+            archive,
+            speakers,
+            strays,
+            places,
+            last_file,
+            identity,
+        };
         is_whole.then_some(resident)
     }
 
-    /// Takes changed files in, here and in the store, which is the file `store`. When that fails this is of no use any more.
+    /// Takes changed files in, here and in the store, which is the file `store`. When that fails
+    /// this is of no use any more.
     pub(in crate::index) fn apply(
         mut self,
         (lock, store): (&WriterLock, &Path),
@@ -149,15 +189,24 @@ impl Resident {
         let has_project_files = project_files != self.project_files;
         let moves = self.moves(same_paths);
         let before = self.before(&changed, &moves);
-        let affected = self.update_tables((&changed, &shared), &moves, has_project_files, root, &workers)?;
+        let affected =
+            self.update_tables((&changed, &shared), &moves, has_project_files, root, &workers)?;
         stopwatch.lap(Phase::Tables);
-        tracing::debug!(changed = changed.len(), resolved = affected.len(), reads = self.archive.reads(), "a change");
-        let affected: Vec<FileId> =
-            affected.into_iter().filter(|file| !planted(Fault::MissedDependent) || changed.contains(file)).collect();
+        tracing::debug!(
+            changed = changed.len(),
+            resolved = affected.len(),
+            reads = self.archive.reads(),
+            "a change"
+        );
+        let affected: Vec<FileId> = affected
+            .into_iter()
+            .filter(|file| !planted(Fault::MissedDependent) || changed.contains(file))
+            .collect();
         let facts = self.facts(&affected, &shared, run, &workers);
         run.check(root)?;
         self.check(store)?;
-        let at_hand: Vec<(usize, Arc<FileFacts>)> = facts.iter().map(|(place, facts, _)| (*place, Arc::clone(facts))).collect();
+        let at_hand: Vec<(usize, Arc<FileFacts>)> =
+            facts.iter().map(|(place, facts, _)| (*place, Arc::clone(facts))).collect();
         let results = resolve(&self.tables, &self.graph.files, &at_hand, run, &workers);
         run.check(root)?;
         self.check(store)?;
@@ -165,10 +214,14 @@ impl Resident {
         stopwatch.lap(Phase::Resolve);
 
         (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
-        let TakenRows { mut rows, replaced, resolved, related } = self.take_results(&changed, before, facts, results);
+        let TakenRows { mut rows, replaced, resolved, related } =
+            self.take_results(&changed, before, facts, results);
         self.check(store)?;
         if has_project_files {
-            rows.push((archive::PROJECT_FILES, Some(archive::row_of_project_files(&self.project_files))));
+            rows.push((
+                archive::PROJECT_FILES,
+                Some(archive::row_of_project_files(&self.project_files)),
+            ));
         }
         let Moves { origins, gone, .. } = moves;
         rows.extend(gone.iter().map(|key| (*key, None)));
@@ -204,7 +257,12 @@ impl Resident {
     /// That everything which was read by need could be read.
     fn check(&self, store: &Path) -> Result<(), StoreError> {
         match self.archive.is_damaged() {
-            true => Err(StoreError::new(StoreErrorKind::Corrupt, "reading the segment of", store, "it is damaged")),
+            true => Err(StoreError::new(
+                StoreErrorKind::Corrupt,
+                "reading the segment of",
+                store,
+                "it is damaged",
+            )),
             false => Ok(()),
         }
     }
@@ -214,11 +272,18 @@ impl Resident {
         let count = self.graph.files.len();
         if same_paths {
             let keys = (0..count).map(|place| self.tables.key(id(place))).collect();
-            return Moves { is_listed: false, origins: (0..count).map(Some).collect(), keys, gone: Vec::new() };
+            return Moves {
+                is_listed: false,
+                origins: (0..count).map(Some).collect(),
+                keys,
+                gone: Vec::new(),
+            };
         }
         let before: Vec<(RepoPath, u32)> = self.tables.listing().collect();
-        let mut next = before.iter().map(|(_, key)| *key).max().unwrap_or(0).max(self.last_file) + 1;
-        let (mut origins, mut keys, mut gone) = (Vec::with_capacity(count), Vec::with_capacity(count), Vec::new());
+        let mut next =
+            before.iter().map(|(_, key)| *key).max().unwrap_or(0).max(self.last_file) + 1;
+        let (mut origins, mut keys, mut gone) =
+            (Vec::with_capacity(count), Vec::with_capacity(count), Vec::new());
         let mut old = before.iter().enumerate().peekable();
         for record in &self.graph.files {
             while let Some((_, (_, key))) = old.next_if(|(_, (path, _))| *path < record.path) {
@@ -236,16 +301,26 @@ impl Resident {
         }
         gone.extend(old.map(|(_, (_, key))| *key));
         let mut asked = std::mem::take(&mut self.asked);
-        self.asked =
-            origins.iter().map(|origin| origin.map(|origin| std::mem::take(&mut asked[origin])).unwrap_or_default()).collect();
+        self.asked = origins
+            .iter()
+            .map(|origin| {
+                origin.map(|origin| std::mem::take(&mut asked[origin])).unwrap_or_default()
+            })
+            .collect();
         self.graph.resolutions = vec![FileResolution::default(); count];
         Moves { is_listed: true, origins, keys, gone }
     }
 
     /// The keys of files that are gone or changed and had facts.
     fn before(&self, changed: &[FileId], moves: &Moves) -> FxHashSet<u32> {
-        let keys = changed.iter().map(|file| moves.keys[file.0 as usize]).chain(moves.gone.iter().copied());
-        keys.filter(|key| self.tables.position(*key).is_some_and(|file| self.tables.head(file).is_some())).collect()
+        let keys = changed
+            .iter()
+            .map(|file| moves.keys[file.0 as usize])
+            .chain(moves.gone.iter().copied());
+        keys.filter(|key| {
+            self.tables.position(*key).is_some_and(|file| self.tables.head(file).is_some())
+        })
+        .collect()
     }
 
     /// Takes the change into the tables; gives the files to resolve.
@@ -260,10 +335,24 @@ impl Resident {
         let Self { graph, tables, asked, project_files, .. } = self;
         let file = |file: &FileId| {
             let record = &graph.files[file.0 as usize];
-            let content = record.content.as_ref().ok().zip(record.language).zip(shared.get(&record.path));
-            Changed { file: *file, content: content.map(|((facts, language), shared)| (language, Arc::clone(facts), *shared)) }
+            let content =
+                record.content.as_ref().ok().zip(record.language).zip(shared.get(&record.path));
+            Changed {
+                file: *file,
+                content: content
+                    .map(|((facts, language), shared)| (language, Arc::clone(facts), *shared)),
+            }
         };
-        let listing = || Listing(graph.files.iter().map(|record| record.path.clone()).zip(moves.keys.iter().copied()).collect());
+        let listing = || {
+            Listing(
+                graph
+                    .files
+                    .iter()
+                    .map(|record| record.path.clone())
+                    .zip(moves.keys.iter().copied())
+                    .collect(),
+            )
+        };
         let change = Change {
             listing: moves.is_listed.then(listing),
             changed: changed.iter().map(file).collect(),
@@ -271,85 +360,20 @@ impl Resident {
         };
         let asked: Vec<&Asked> = asked.iter().collect();
         let affected = workers.run(|| tables.update(change, &asked));
-        let affected = affected.map_err(|reason| IndexError::Defect { root: root.to_path_buf(), reason })?;
+        let affected =
+            affected.map_err(|reason| IndexError::Defect { root: root.to_path_buf(), reason })?;
         let bytes: u64 = affected.iter().map(|file| graph.files[file.0 as usize].stamp.size).sum();
         if bytes > MOST_SOURCE_BYTES {
             let detail = format!("the change concerns {} files", affected.len());
-            return Err(StoreError::new(StoreErrorKind::TooLarge, "changing store of", root, detail).into());
+            return Err(StoreError::new(
+                StoreErrorKind::TooLarge,
+                "changing store of",
+                root,
+                detail,
+            )
+            .into());
         }
         Ok(affected)
-    }
-
-    /// All facts of some files, with what others may look at.
-    fn facts(
-        &mut self,
-        files: &[FileId],
-        shared: &FxHashMap<RepoPath, Shared>,
-        run: &Run,
-        workers: &Workers,
-    ) -> Vec<(usize, Arc<FileFacts>, Shared)> {
-        let places: Vec<usize> = files.iter().map(|file| file.0 as usize).collect();
-        let read = |place: usize| {
-            let record = &self.graph.files[place];
-            match (shared.get(&record.path), &record.content) {
-                (Some(shared), Ok(facts)) => Some((Arc::clone(facts), *shared)),
-                _ => self.archive.facts(self.tables.key(id(place))).map(|(facts, shared)| (Arc::new(facts), shared)),
-            }
-        };
-        let read = workers.map(&places, run, read);
-        let all: Vec<_> =
-            read.into_iter().filter_map(|(place, read)| read.map(|(facts, shared)| (place, facts, shared))).collect();
-        for (place, facts, _) in &all {
-            self.graph.files[*place].content = Ok(Arc::clone(facts));
-        }
-        all
-    }
-
-    /// Reads the touched files and those whose language their neighbours decide otherwise now.
-    fn read(&mut self, root: &Path, touched: Vec<WalkedFile>, gone: &[RepoPath], run: &Run, workers: &Workers) -> Read {
-        let mut touched = touched;
-        let same_paths = gone.is_empty() && touched.iter().all(|file| self.position(&file.path).is_some());
-        let neighbours = if same_paths { std::mem::take(&mut self.neighbours) } else { self.make_way(&mut touched, gone) };
-        let again: FxHashSet<RepoPath> = touched.iter().map(|file| file.path.clone()).collect();
-        if !planted(Fault::StaleProjectFile) {
-            self.project_files.retain(|file| !again.contains(&file.path) && !gone.contains(&file.path));
-        }
-        let plan = plan::plan_among(touched, neighbours);
-        let taken = ingest::take_in(root, &plan, run, workers);
-        let touched: Vec<WalkedFile> = plan.files.clone();
-        self.neighbours = plan.into_neighbours();
-        // A file that vanished meanwhile is gone: nothing would look at a row for it again.
-        let has_vanished = |record: &&FileRecord| record.content.as_ref().is_err_and(|reason| *reason == SkipReason::Vanished);
-        let records = || taken.files.iter().map(|(record, _)| record);
-        let vanished: Vec<RepoPath> = records().filter(has_vanished).map(|record| record.path.clone()).collect();
-        if !vanished.is_empty() {
-            let left = touched.into_iter().filter(|file| !vanished.contains(&file.path)).collect();
-            return self.read(root, left, &[gone, &vanished].concat(), run, workers);
-        }
-        if !planted(Fault::StaleProjectFile) {
-            self.project_files.extend(taken.project_files);
-        }
-        self.project_files.sort_by(|a, b| a.path.cmp(&b.path));
-        let shared = |(record, shared): &(FileRecord, Option<Shared>)| Some((record.path.clone(), (*shared)?));
-        let shared = taken.files.iter().filter_map(shared).collect();
-        let files = taken.files.into_iter().map(|(record, _)| record);
-        let mut changed: Vec<FileId> = if same_paths {
-            let put = |record: FileRecord| {
-                let place = self.position(&record.path)?;
-                self.graph.files[place.0 as usize] = record;
-                Some(place)
-            };
-            files.filter_map(put).collect()
-        } else {
-            self.graph.files.extend(files);
-            if !planted(Fault::UnsortedFiles) {
-                self.graph.files.sort_by(|a, b| a.path.cmp(&b.path));
-            }
-            let files = &self.graph.files;
-            ids(files.len()).filter(|id| again.contains(&files[id.0 as usize].path)).collect()
-        };
-        changed.sort_unstable();
-        Read { changed, same_paths, shared }
     }
 
     fn position(&self, path: &RepoPath) -> Option<FileId> {
@@ -357,17 +381,18 @@ impl Resident {
         Some(FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files")))
     }
 
-    /// Removes the files that are gone or read again, where other paths are there than before. Adds those to `touched` whose
-    /// language their neighbours decide otherwise; gives the neighbours.
+    /// Removes the files that are gone or read again, where other paths are there than before. Adds
+    /// those to `touched` whose language their neighbours decide otherwise; gives the neighbours.
     fn make_way(&mut self, touched: &mut Vec<WalkedFile>, gone: &[RepoPath]) -> Neighbours {
-        let away: FxHashSet<RepoPath> = gone.iter().chain(touched.iter().map(|file| &file.path)).cloned().collect();
+        let away: FxHashSet<RepoPath> =
+            gone.iter().chain(touched.iter().map(|file| &file.path)).cloned().collect();
         self.graph.files.retain(|record| !away.contains(&record.path));
         let left = self.graph.files.iter().map(|record| &record.path);
         let neighbours = plan::neighbours(left.chain(touched.iter().map(|file| &file.path)));
         self.graph.files.retain(|record| {
             let directory = record.path.directory();
-            let settled =
-                neighbours.get(directory) == self.neighbours.get(directory) || !plan::is_settled_by_neighbours(&record.path);
+            let settled = neighbours.get(directory) == self.neighbours.get(directory)
+                || !plan::is_settled_by_neighbours(&record.path);
             if !settled {
                 let kind = WalkedKind::File;
                 touched.push(WalkedFile { path: record.path.clone(), stamp: record.stamp, kind });
@@ -376,16 +401,6 @@ impl Resident {
         });
         neighbours
     }
-}
-
-/// What was read.
-struct Read {
-    /// The files that are new or other ones, in order.
-    changed: Vec<FileId>,
-    /// Whether there are the same paths as before.
-    same_paths: bool,
-    /// What others may look at in those that have facts.
-    shared: FxHashMap<RepoPath, Shared>,
 }
 
 /// Where files were before a change.

@@ -1,4 +1,5 @@
-//! What is known of the repositories in use, let go when a repository has not been used for a while.
+//! What is known of the repositories in use, let go when a repository has not been used for a
+//! while.
 
 use std::time::Duration;
 
@@ -51,7 +52,11 @@ impl Residents {
     }
 
     /// What is known of a repository, if that is what its store holds.
-    pub(in crate::index) fn take(&self, snapshot: &Snapshot, location: &Location) -> Option<Resident> {
+    pub(in crate::index) fn take(
+        &self,
+        snapshot: &Snapshot,
+        location: &Location,
+    ) -> Option<Resident> {
         self.0.take(location).filter(|resident| resident.identity() == snapshot.identity())
     }
 

@@ -1,4 +1,5 @@
-//! Which file ends a worker: what is learnt from one death for the next attempt. Decides only; starts nothing.
+//! Which file ends a worker: what is learnt from one death for the next attempt. Decides only;
+//! starts nothing.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -9,8 +10,8 @@ use crate::index::progress::Phase;
 use crate::index::quarantine::Suspicion;
 use crate::model::RepoPath;
 
-/// Files that are found among those that were parsed at the same time. Where there are more, each costs another attempt at most of
-/// the others: then every file is tried by itself, once.
+/// Files that are found among those that were parsed at the same time. Where there are more, each
+/// costs another attempt at most of the others: then every file is tried by itself, once.
 const FEW: usize = 16;
 /// Deaths in a row that no file can be found guilty of.
 const MOST_FRUITLESS: usize = 3;
@@ -33,7 +34,8 @@ pub(super) struct Doing {
 pub(super) enum Death {
     /// The work ended the process: a fault of memory, an abort, or an end of its own.
     ByTheWork,
-    /// Somebody else may have: the kernel short of memory, an operator. It is evidence against no file.
+    /// Somebody else may have: the kernel short of memory, an operator. It is evidence against no
+    /// file.
     FromOutside,
 }
 
@@ -41,7 +43,9 @@ impl Death {
     pub(super) fn of(status: ExitStatus) -> Self {
         let outside = [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT];
         match status.signal() {
-            Some(number) if outside.iter().any(|signal| signal.as_raw() == number) => Self::FromOutside,
+            Some(number) if outside.iter().any(|signal| signal.as_raw() == number) => {
+                Self::FromOutside
+            }
             _ => Self::ByTheWork,
         }
     }
@@ -69,7 +73,10 @@ impl Trial {
             // Those before it have passed.
             match &mut self.suspicion {
                 Suspicion::Of(suspects) => {
-                    let rest = suspects.iter().position(|suspect| *suspect == path).map_or(0, |position| position + 1);
+                    let rest = suspects
+                        .iter()
+                        .position(|suspect| *suspect == path)
+                        .map_or(0, |position| position + 1);
                     suspects.drain(..rest);
                 }
                 Suspicion::AllAfter(last) => *last = Some(path.clone()),
@@ -126,13 +133,23 @@ mod tests {
     fn a_kill_from_outside_convicts_no_file() {
         let mut trial = Trial::default();
         for attempt in 1..=MOST_FRUITLESS {
-            let doing = Doing { trying: paths(&["a"]).pop(), parsing: paths(&["a", "b"]), ..Doing::default() };
-            assert_eq!(trial.learn(doing, Death::FromOutside), attempt < MOST_FRUITLESS, "attempt {attempt}");
+            let doing = Doing {
+                trying: paths(&["a"]).pop(),
+                parsing: paths(&["a", "b"]),
+                ..Doing::default()
+            };
+            assert_eq!(
+                trial.learn(doing, Death::FromOutside),
+                attempt < MOST_FRUITLESS,
+                "attempt {attempt}"
+            );
         }
         assert_eq!((trial.guilty.len(), &trial.suspicion), (0, &Suspicion::default()));
-        for (signal, death) in
-            [(Signal::KILL, Death::FromOutside), (Signal::TERM, Death::FromOutside), (Signal::SEGV, Death::ByTheWork)]
-        {
+        for (signal, death) in [
+            (Signal::KILL, Death::FromOutside),
+            (Signal::TERM, Death::FromOutside),
+            (Signal::SEGV, Death::ByTheWork),
+        ] {
             assert_eq!(Death::of(ExitStatus::from_raw(signal.as_raw())), death, "{signal:?}");
         }
         assert_eq!(Death::of(ExitStatus::from_raw(1 << 8)), Death::ByTheWork, "an exit code");
@@ -156,7 +173,11 @@ mod tests {
     #[test]
     fn a_file_that_hangs_is_known_at_once() {
         let mut trial = Trial::default();
-        assert!(trial.learn_of(Doing { parsing: paths(&["a", "b"]), hanging: paths(&["b"]), ..Doing::default() }));
+        assert!(trial.learn_of(Doing {
+            parsing: paths(&["a", "b"]),
+            hanging: paths(&["b"]),
+            ..Doing::default()
+        }));
         assert_eq!((trial.guilty, trial.suspicion), (paths(&["b"]), of(&[])));
     }
 
@@ -182,7 +203,11 @@ mod tests {
         assert_eq!(trial.suspicion, Suspicion::AllAfter(None));
         for name in ["b", "m00x", "z"] {
             assert!(trial.learn_of(trying(name)));
-            assert_eq!(trial.suspicion, Suspicion::AllAfter(RepoPath::new(name)), "those before it have passed");
+            assert_eq!(
+                trial.suspicion,
+                Suspicion::AllAfter(RepoPath::new(name)),
+                "those before it have passed"
+            );
         }
         assert_eq!(trial.guilty.len(), FEW + 3);
     }

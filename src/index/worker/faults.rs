@@ -1,4 +1,5 @@
-//! What grammars have been seen to do, for tests: a file asks for it by its text. Only in builds with the feature `faults`.
+//! What grammars have been seen to do, for tests: a file asks for it by its text. Only in builds
+//! with the feature `faults`.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -16,7 +17,12 @@ const MARK: &str = "worker-fault:";
 const AT_START: &str = "worker-fault-at-start";
 
 /// As [`extract::extract`], unless the text asks for something else.
-pub(super) fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) -> FileFacts {
+pub(super) fn extract(
+    language: LanguageId,
+    path: &str,
+    source: &[u8],
+    limits: Limits,
+) -> FileFacts {
     let text = String::from_utf8_lossy(source);
     if let Some((_, rest)) = text.split_once(MARK) {
         happen(rest.split_whitespace().next().unwrap_or_default());

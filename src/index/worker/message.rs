@@ -1,5 +1,6 @@
-//! The protocol of a worker and the process that started it: orders to the worker, and messages from it until the order is done.
-//! Each is a sequence of fields, and a field ends with a NUL byte, which no path contains.
+//! The protocol of a worker and the process that started it: orders to the worker, and messages
+//! from it until the order is done. Each is a sequence of fields, and a field ends with a NUL byte,
+//! which no path contains.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
@@ -88,7 +89,15 @@ impl Order {
             Suspicion::Of(suspects) => (false, suspects.as_slice()),
             Suspicion::AllAfter(last) => (true, last.as_slice()),
         };
-        let Limits { file_bytes, line_bytes, threads, stack_bytes, file_time, memory_bytes, cache_bytes } = self.limits;
+        let Limits {
+            file_bytes,
+            line_bytes,
+            threads,
+            stack_bytes,
+            file_time,
+            memory_bytes,
+            cache_bytes,
+        } = self.limits;
         let numbers = [
             kind,
             milliseconds(self.patience),
@@ -109,7 +118,11 @@ impl Order {
             push(&mut text, path.as_os_str().as_bytes());
         }
         numbers.iter().for_each(|number| push(&mut text, number.to_string().as_bytes()));
-        self.left_out.iter().chain(suspects).chain(changes).for_each(|path| push(&mut text, path.as_str().as_bytes()));
+        self.left_out
+            .iter()
+            .chain(suspects)
+            .chain(changes)
+            .for_each(|path| push(&mut text, path.as_str().as_bytes()));
         output.write_all(&text)?;
         output.flush()
     }
@@ -130,10 +143,20 @@ impl Order {
             cache_bytes: number()?,
         };
         let (left_out, swept, suspects, changes) = (number()?, number()?, number()?, number()?);
-        let mut paths = |count| (0..count).map(|_| RepoPath::new(&text(field(input)?)?)).collect::<Option<Vec<_>>>();
+        let mut paths = |count| {
+            (0..count).map(|_| RepoPath::new(&text(field(input)?)?)).collect::<Option<Vec<_>>>()
+        };
         let (left_out, suspects, changes) = (paths(left_out)?, paths(suspects)?, paths(changes)?);
-        let suspicion = if swept == 0 { Suspicion::Of(suspects) } else { Suspicion::AllAfter(suspects.into_iter().next()) };
-        let work = if kind == CHANGES { Work::Changes(changes) } else { Work::Everything { forced: kind != 0 } };
+        let suspicion = if swept == 0 {
+            Suspicion::Of(suspects)
+        } else {
+            Suspicion::AllAfter(suspects.into_iter().next())
+        };
+        let work = if kind == CHANGES {
+            Work::Changes(changes)
+        } else {
+            Work::Everything { forced: kind != 0 }
+        };
         Some(Self { location, work, patience, limits, left_out, suspicion })
     }
 }
@@ -152,11 +175,18 @@ impl Message {
             Self::Trying(path) => ("trying", vec![path.to_string()]),
             Self::Hangs(path) => ("hangs", vec![path.to_string()]),
             Self::Stalls(phase) => ("stalls", vec![phase.word().to_owned()]),
-            Self::Timing(Timing { phase, elapsed, cpu }) => {
-                ("timing", vec![phase.word().to_owned(), number(microseconds(*elapsed)), number(microseconds(*cpu))])
-            }
+            Self::Timing(Timing { phase, elapsed, cpu }) => (
+                "timing",
+                vec![
+                    phase.word().to_owned(),
+                    number(microseconds(*elapsed)),
+                    number(microseconds(*cpu)),
+                ],
+            ),
             Self::Finished { changed } => ("finished", vec![number(u64::from(*changed))]),
-            Self::Failed { message, hint } => ("failed", vec![message.replace('\0', " "), hint.replace('\0', " ")]),
+            Self::Failed { message, hint } => {
+                ("failed", vec![message.replace('\0', " "), hint.replace('\0', " ")])
+            }
         };
         let mut bytes = Vec::new();
         push(&mut bytes, word.as_bytes());
@@ -169,12 +199,17 @@ impl Message {
         let word = text(field(input)?)?;
         let mut next = || text(field(input)?);
         Some(match word.as_str() {
-            "progress" => {
-                Self::Progress(Progress { phase: phase(&next()?)?, done: next()?.parse().ok()?, total: next()?.parse().ok()? })
-            }
+            "progress" => Self::Progress(Progress {
+                phase: phase(&next()?)?,
+                done: next()?.parse().ok()?,
+                total: next()?.parse().ok()?,
+            }),
             "parsing" => {
                 let (thread, count): (_, u64) = (next()?.parse().ok()?, next()?.parse().ok()?);
-                Self::Parsing { thread, paths: (0..count).map(|_| RepoPath::new(&next()?)).collect::<Option<_>>()? }
+                Self::Parsing {
+                    thread,
+                    paths: (0..count).map(|_| RepoPath::new(&next()?)).collect::<Option<_>>()?,
+                }
             }
             "trying" => Self::Trying(RepoPath::new(&next()?)?),
             "hangs" => Self::Hangs(RepoPath::new(&next()?)?),

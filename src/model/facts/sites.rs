@@ -1,12 +1,14 @@
-//! The references of a file, as a list while they are made and changed, and encoded while they are only kept.
+//! The references of a file, as a list while they are made and changed, and encoded while they are
+//! only kept.
 
 use std::borrow::Cow;
 
 use super::Site;
 use crate::model::packed::facts::PackedSites;
 
-/// The references of a file in order of position, either as a list or encoded. One value holds both forms, so that no reader can
-/// look at the one that is empty: code that renumbers what references point to gets them as a list, whatever form they were in.
+/// The references of a file in order of position, either as a list or encoded. One value holds both
+/// forms, so that no reader can look at the one that is empty: code that renumbers what references
+/// point to gets them as a list, whatever form they were in.
 #[derive(Clone, Debug)]
 pub struct Sites(Form);
 
@@ -49,7 +51,8 @@ impl Sites {
         }
     }
 
-    /// Encodes the references: they are most of what a file says, and only the resolution of the file reads them.
+    /// Encodes the references: they are most of what a file says, and only the resolution of the
+    /// file reads them.
     pub fn pack(&mut self) {
         if let Form::List(sites) = &self.0 {
             self.0 = Form::Packed(PackedSites::of(sites));

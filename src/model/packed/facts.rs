@@ -1,17 +1,24 @@
-//! The compact form of a file's facts. Names are apart: the words of the writer that the file shares with others.
+//! The compact form of a file's facts. Names are apart: the words of the writer that the file
+//! shares with others.
 
 mod expressions;
 
 use self::expressions::expr;
 use super::{Pass, Reader, Writer};
 use crate::model::facts::{
-    Binding, BindingKind, Condition, Expr, ExprId, FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, Scope,
-    ScopeId, ScopeKind, Site, Symbol,
+    Binding, BindingKind, Condition, Expr, ExprId, FileFacts, Import, ImportId, ImportKind,
+    LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site, Symbol,
 };
 use crate::model::{Position, Problem, ProblemKind, SiteKind, Span, SymbolKind, Visibility};
 
-const SCOPE_KINDS: [ScopeKind; 6] =
-    [ScopeKind::File, ScopeKind::Type, ScopeKind::Module, ScopeKind::Function, ScopeKind::Block, ScopeKind::Flow];
+const SCOPE_KINDS: [ScopeKind; 6] = [
+    ScopeKind::File,
+    ScopeKind::Type,
+    ScopeKind::Module,
+    ScopeKind::Function,
+    ScopeKind::Block,
+    ScopeKind::Flow,
+];
 const BINDING_KINDS: [BindingKind; 9] = [
     BindingKind::Symbol,
     BindingKind::Import,
@@ -23,8 +30,13 @@ const BINDING_KINDS: [BindingKind; 9] = [
     BindingKind::Outer,
     BindingKind::Result,
 ];
-const IMPORT_KINDS: [ImportKind; 5] =
-    [ImportKind::Module, ImportKind::Item, ImportKind::Wildcard, ImportKind::Include, ImportKind::Default];
+const IMPORT_KINDS: [ImportKind; 5] = [
+    ImportKind::Module,
+    ImportKind::Item,
+    ImportKind::Wildcard,
+    ImportKind::Include,
+    ImportKind::Default,
+];
 
 /// Writes facts, and gives the number of the word that each name is.
 pub fn write(writer: &mut Writer, facts: &FileFacts) -> Vec<u32> {
@@ -43,7 +55,8 @@ pub fn read(reader: &mut Reader<'_>) -> Option<(FileFacts, Vec<u32>)> {
     Some((FileFacts { names, ..facts }, words))
 }
 
-/// Reads facts with their references unpacked, and without their names, which tables know by number.
+/// Reads facts with their references unpacked, and without their names, which tables know by
+/// number.
 pub fn read_unnamed(reader: &mut Reader<'_>) -> Option<FileFacts> {
     reader.pass_over_words()?;
     unpacked(all(reader, &FileFacts::default())?)
@@ -72,8 +85,11 @@ impl PackedSites {
     /// Packs references.
     pub fn of(sites: &[Site]) -> Self {
         let (mut writer, mut before) = (Writer::default(), Before::default());
-        writer.list(sites, &BLANK_SITE, |pass, item| site(pass, item, &mut before)).expect("writing does not fail");
-        let count = u32::try_from(sites.len()).expect("a file is limited to far fewer than 2^32 facts");
+        writer
+            .list(sites, &BLANK_SITE, |pass, item| site(pass, item, &mut before))
+            .expect("writing does not fail");
+        let count =
+            u32::try_from(sites.len()).expect("a file is limited to far fewer than 2^32 facts");
         Self { count, bytes: writer.into_parts().1.into() }
     }
 
@@ -111,8 +127,12 @@ fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
         lines: pass.small(facts.lines)?,
         generated: pass.flag(facts.generated)?,
         test: pass.flag(facts.test)?,
-        symbols: pass.list(&facts.symbols, &blank_symbol(), |pass, item| symbol(pass, item, &mut symbol_at))?,
-        imports: pass.list(&facts.imports, &blank_import(), |pass, item| import(pass, item, &mut import_at))?,
+        symbols: pass.list(&facts.symbols, &blank_symbol(), |pass, item| {
+            symbol(pass, item, &mut symbol_at)
+        })?,
+        imports: pass.list(&facts.imports, &blank_import(), |pass, item| {
+            import(pass, item, &mut import_at)
+        })?,
         sites: {
             let packed = facts.sites.packed();
             let count = pass.small(packed.count)?;
@@ -134,11 +154,15 @@ fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<F
         lines,
         generated,
         test,
-        scopes: pass.list(&facts.scopes, &BLANK_SCOPE, |pass, item| scope(pass, item, &mut scope_at))?,
+        scopes: pass
+            .list(&facts.scopes, &BLANK_SCOPE, |pass, item| scope(pass, item, &mut scope_at))?,
         symbols,
-        bindings: pass.list(&facts.bindings, &BLANK_BINDING, |pass, item| binding(pass, item, &mut binding_at))?,
+        bindings: pass.list(&facts.bindings, &BLANK_BINDING, |pass, item| {
+            binding(pass, item, &mut binding_at)
+        })?,
         imports,
-        exprs: pass.list(&facts.exprs, &Expr::Unknown, |pass, item| expr(pass, item, &mut expr_at))?,
+        exprs: pass
+            .list(&facts.exprs, &Expr::Unknown, |pass, item| expr(pass, item, &mut expr_at))?,
         positions: {
             let mut before = 0;
             pass.list(&facts.positions, &0, |pass, item| {
@@ -148,7 +172,9 @@ fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<F
         },
         lists: {
             let mut before = 0;
-            pass.list(&facts.lists, &ExprId::NONE, |pass, item| pass.id_near(item.0, &mut before).map(ExprId))?
+            pass.list(&facts.lists, &ExprId::NONE, |pass, item| {
+                pass.id_near(item.0, &mut before).map(ExprId)
+            })?
         },
         sites,
         conditions: pass.list(&facts.conditions, &BLANK_CONDITION, condition)?,
@@ -159,8 +185,14 @@ fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<F
 
 const NOWHERE: Position = Position { line: 0, column: 0 };
 const EMPTY: Run = Run { start: 0, len: 0 };
-const BLANK_SCOPE: Scope =
-    Scope { parent: ScopeId::NONE, kind: ScopeKind::File, symbol: LocalSymbol::NONE, owner: ExprId::NONE, start: 0, end: 0 };
+const BLANK_SCOPE: Scope = Scope {
+    parent: ScopeId::NONE,
+    kind: ScopeKind::File,
+    symbol: LocalSymbol::NONE,
+    owner: ExprId::NONE,
+    start: 0,
+    end: 0,
+};
 const BLANK_BINDING: Binding = Binding {
     scope: ScopeId::NONE,
     block: ScopeId::NONE,
@@ -185,7 +217,8 @@ const BLANK_SITE: Site = Site {
     spread: false,
     in_macro: false,
 };
-const BLANK_CONDITION: Condition = Condition { start: 0, end: 0, tested: NameId::NONE, holds: false };
+const BLANK_CONDITION: Condition =
+    Condition { start: 0, end: 0, tested: NameId::NONE, holds: false };
 const BLANK_PROBLEM: Problem = Problem { kind: ProblemKind::ALL[0], first_line: 0, last_line: 0 };
 
 fn blank_symbol() -> Symbol {
@@ -309,7 +342,9 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut Before) -> Option
         most.wrapping_sub(1)
     });
     let ty = ExprId(pass.id_near(symbol.ty.0, &mut before.expr)?);
-    let list = |pass: &mut P, of: Run, bit: u64, end: &mut u32| if has(bit) { run(pass, of, end) } else { Some(EMPTY) };
+    let list = |pass: &mut P, of: Run, bit: u64, end: &mut u32| {
+        if has(bit) { run(pass, of, end) } else { Some(EMPTY) }
+    };
     Some(Symbol {
         name,
         kind,
@@ -329,7 +364,11 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut Before) -> Option
         decorators: list(pass, symbol.decorators, has::DECORATORS, &mut before.list)?,
         bases: list(pass, symbol.bases, has::BASES, &mut before.list)?,
         type_params: list(pass, symbol.type_params, has::TYPE_PARAMS, &mut before.binding)?,
-        owner: if has(has::OWNER) { ExprId(pass.id_near(symbol.owner.0, &mut before.other_expr)?) } else { ExprId::NONE },
+        owner: if has(has::OWNER) {
+            ExprId(pass.id_near(symbol.owner.0, &mut before.other_expr)?)
+        } else {
+            ExprId::NONE
+        },
         implements: if has(has::OWNER) {
             ExprId(pass.id_near(symbol.implements.0, &mut before.other_expr)?)
         } else {
@@ -388,7 +427,12 @@ fn site<P: Pass>(pass: &mut P, site: &Site, before: &mut Before) -> Option<Site>
 fn condition<P: Pass>(pass: &mut P, condition: &Condition) -> Option<Condition> {
     let start = pass.small(condition.start)?;
     let end = pass.near(condition.end, start)?;
-    Some(Condition { start, end, tested: NameId(pass.id(condition.tested.0)?), holds: pass.flag(condition.holds)? })
+    Some(Condition {
+        start,
+        end,
+        tested: NameId(pass.id(condition.tested.0)?),
+        holds: pass.flag(condition.holds)?,
+    })
 }
 
 fn problem<P: Pass>(pass: &mut P, problem: &Problem) -> Option<Problem> {

@@ -1,4 +1,5 @@
-//! The compact form of what resolution found for a file. Files are named by numbers that last, not by their positions.
+//! The compact form of what resolution found for a file. Files are named by numbers that last, not
+//! by their positions.
 
 use rustc_hash::FxHashMap;
 
@@ -13,8 +14,12 @@ pub fn write(writer: &mut Writer, found: &FileResolution, lasting: &impl Fn(File
     pass_over(writer, found, &mut files).expect("writing does not fail");
 }
 
-/// Reads what was found for a file. `position` gives the file of a number; none if there is none any more, which ends it.
-pub fn read(reader: &mut Reader<'_>, position: &impl Fn(u32) -> Option<FileId>) -> Option<FileResolution> {
+/// Reads what was found for a file. `position` gives the file of a number; none if there is none
+/// any more, which ends it.
+pub fn read(
+    reader: &mut Reader<'_>,
+    position: &impl Fn(u32) -> Option<FileId>,
+) -> Option<FileResolution> {
     pass_over(reader, &FileResolution::default(), &mut Reading { position, sets: Vec::new() })
 }
 
@@ -87,16 +92,28 @@ impl<F: Fn(u32) -> Option<FileId>> Files for Reading<'_, F> {
 
 const NO_FILE: FileId = FileId(0);
 const NO_SYMBOL: SymbolRef = SymbolRef { file: NO_FILE, symbol: LocalSymbol::NONE };
-const NO_RELATION: Relation = Relation { kind: RelationKind::ALL[0], from: NO_SYMBOL, to: NO_SYMBOL };
-const NO_RESOLUTION: Resolution = Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
+const NO_RELATION: Relation =
+    Relation { kind: RelationKind::ALL[0], from: NO_SYMBOL, to: NO_SYMBOL };
+const NO_RESOLUTION: Resolution =
+    Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
 
-fn pass_over<P: Pass>(pass: &mut P, found: &FileResolution, files: &mut impl Files) -> Option<FileResolution> {
+fn pass_over<P: Pass>(
+    pass: &mut P,
+    found: &FileResolution,
+    files: &mut impl Files,
+) -> Option<FileResolution> {
     let mut before = 0;
     Some(FileResolution {
-        sites: pass.list(&found.sites, &NO_RESOLUTION, |pass, item| resolution(pass, item, files, &mut before))?,
+        sites: pass.list(&found.sites, &NO_RESOLUTION, |pass, item| {
+            resolution(pass, item, files, &mut before)
+        })?,
         imports: pass.list(&found.imports, &None, |pass, target| {
             let found = pass.flag(target.is_some())?;
-            Some(if found { Some(file(pass, target.unwrap_or(NO_FILE), files, &mut before)?) } else { None })
+            Some(if found {
+                Some(file(pass, target.unwrap_or(NO_FILE), files, &mut before)?)
+            } else {
+                None
+            })
         })?,
         relations: pass.list(&found.relations, &NO_RELATION, |pass, relation| {
             Some(Relation {
@@ -105,26 +122,48 @@ fn pass_over<P: Pass>(pass: &mut P, found: &FileResolution, files: &mut impl Fil
                 to: symbol(pass, relation.to, files, &mut before)?,
             })
         })?,
-        containers: pass.list(&found.containers, &(LocalSymbol::NONE, NO_SYMBOL), |pass, (member, ty)| {
-            Some((LocalSymbol(pass.id(member.0)?), symbol(pass, *ty, files, &mut before)?))
-        })?,
+        containers: pass.list(
+            &found.containers,
+            &(LocalSymbol::NONE, NO_SYMBOL),
+            |pass, (member, ty)| {
+                Some((LocalSymbol(pass.id(member.0)?), symbol(pass, *ty, files, &mut before)?))
+            },
+        )?,
     })
 }
 
-fn file<P: Pass>(pass: &mut P, file: FileId, files: &impl Files, before: &mut u32) -> Option<FileId> {
+fn file<P: Pass>(
+    pass: &mut P,
+    file: FileId,
+    files: &impl Files,
+    before: &mut u32,
+) -> Option<FileId> {
     let number = pass.near(files.number(file), *before)?;
     *before = number;
     files.file(number)
 }
 
-fn symbol<P: Pass>(pass: &mut P, symbol: SymbolRef, files: &impl Files, before: &mut u32) -> Option<SymbolRef> {
-    Some(SymbolRef { file: file(pass, symbol.file, files, before)?, symbol: LocalSymbol(pass.id(symbol.symbol.0)?) })
+fn symbol<P: Pass>(
+    pass: &mut P,
+    symbol: SymbolRef,
+    files: &impl Files,
+    before: &mut u32,
+) -> Option<SymbolRef> {
+    Some(SymbolRef {
+        file: file(pass, symbol.file, files, before)?,
+        symbol: LocalSymbol(pass.id(symbol.symbol.0)?),
+    })
 }
 
 /// Kinds of targets.
 const KINDS: u64 = 5;
 
-fn resolution<P: Pass>(pass: &mut P, found: &Resolution, files: &mut impl Files, before: &mut u32) -> Option<Resolution> {
+fn resolution<P: Pass>(
+    pass: &mut P,
+    found: &Resolution,
+    files: &mut impl Files,
+    before: &mut u32,
+) -> Option<Resolution> {
     let kind = match &found.target {
         Target::None => 0,
         Target::Symbol(_) => 1,
@@ -140,7 +179,9 @@ fn resolution<P: Pass>(pass: &mut P, found: &Resolution, files: &mut impl Files,
         (0, _) => Target::None,
         (1, Target::Symbol(target)) => Target::Symbol(symbol(pass, *target, files, before)?),
         (1, _) => Target::Symbol(symbol(pass, NO_SYMBOL, files, before)?),
-        (2, Target::Candidates(symbols)) => Target::Candidates(candidates(pass, symbols, files, before)?),
+        (2, Target::Candidates(symbols)) => {
+            Target::Candidates(candidates(pass, symbols, files, before)?)
+        }
         (2, _) => Target::Candidates(candidates(pass, &[], files, before)?),
         (3, Target::External(name)) => Target::External(pass.word(name)?),
         (3, _) => Target::External(pass.word("")?),
@@ -163,7 +204,8 @@ fn candidates<P: Pass>(
         return files.known(set - 1).map(Box::from);
     }
     let mut near = *before;
-    let symbols = pass.list(symbols, &NO_SYMBOL, |pass, item| symbol(pass, *item, files, &mut near))?;
+    let symbols =
+        pass.list(symbols, &NO_SYMBOL, |pass, item| symbol(pass, *item, files, &mut near))?;
     *before = near;
     // Of the writer the list is empty, and it has it already.
     files.learn(&symbols);

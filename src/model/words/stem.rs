@@ -1,6 +1,8 @@
-//! English stems, so that `parsed`, `parsing` and `parses` are one word: the suffix rules of Porter's algorithm. Knows words in lower case.
+//! English stems, so that `parsed`, `parsing` and `parses` are one word: the suffix rules of
+//! Porter's algorithm. Knows words in lower case.
 
-/// The length of the stem in `word`, whose letters may be changed for it. Words of other letters than a to z stay as they are.
+/// The length of the stem in `word`, whose letters may be changed for it. Words of other letters
+/// than a to z stay as they are.
 pub fn stem(word: &mut Vec<u8>) {
     if word.len() < 3 || !word.iter().all(u8::is_ascii_lowercase) {
         return;
@@ -37,12 +39,19 @@ const LONG_SUFFIXES: [(&str, &str); 20] = [
     ("biliti", "ble"),
 ];
 
-const MIDDLE_SUFFIXES: [(&str, &str); 7] =
-    [("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", "")];
+const MIDDLE_SUFFIXES: [(&str, &str); 7] = [
+    ("icate", "ic"),
+    ("ative", ""),
+    ("alize", "al"),
+    ("iciti", "ic"),
+    ("ical", "ic"),
+    ("ful", ""),
+    ("ness", ""),
+];
 
 const DROPPED_SUFFIXES: [&str; 19] = [
-    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou", "ism", "ate", "iti", "ous",
-    "ive", "ize",
+    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou",
+    "ism", "ate", "iti", "ous", "ive", "ize",
 ];
 
 fn is_consonant(word: &[u8], at: usize) -> bool {
@@ -67,7 +76,8 @@ fn ends_double(word: &[u8]) -> bool {
     end >= 2 && word[end - 1] == word[end - 2] && is_consonant(word, end - 1)
 }
 
-/// Whether the first `end` letters end in consonant, vowel, consonant, the last of which is heard: a short syllable.
+/// Whether the first `end` letters end in consonant, vowel, consonant, the last of which is heard:
+/// a short syllable.
 fn ends_short(word: &[u8], end: usize) -> bool {
     end >= 3
         && is_consonant(word, end - 1)
@@ -96,7 +106,11 @@ fn past_or_progressive(word: &mut Vec<u8>) {
         }
         return;
     }
-    let Some(end) = before(word, "ed").or_else(|| before(word, "ing")).filter(|&end| has_vowel(word, end)) else { return };
+    let Some(end) =
+        before(word, "ed").or_else(|| before(word, "ing")).filter(|&end| has_vowel(word, end))
+    else {
+        return;
+    };
     word.truncate(end);
     if ["at", "bl", "iz"].iter().any(|ending| word.ends_with(ending.as_bytes())) {
         word.push(b'e');
@@ -114,9 +128,11 @@ fn final_y(word: &mut [u8]) {
     }
 }
 
-/// Replaces the first of the suffixes that the word has, if what is before it has at least this measure.
+/// Replaces the first of the suffixes that the word has, if what is before it has at least this
+/// measure.
 fn replace_first(word: &mut Vec<u8>, suffixes: &[(&str, &str)], least: usize) {
-    let found = suffixes.iter().find_map(|&(suffix, other)| before(word, suffix).map(|end| (end, other)));
+    let found =
+        suffixes.iter().find_map(|&(suffix, other)| before(word, suffix).map(|end| (end, other)));
     if let Some((end, other)) = found
         && measure(word, end) >= least
     {
@@ -127,7 +143,8 @@ fn replace_first(word: &mut Vec<u8>, suffixes: &[(&str, &str)], least: usize) {
 
 fn drop_suffix(word: &mut Vec<u8>) {
     // Of suffixes that end alike the longest counts.
-    let ends = DROPPED_SUFFIXES.iter().filter_map(|suffix| before(word, suffix).map(|end| (end, *suffix)));
+    let ends =
+        DROPPED_SUFFIXES.iter().filter_map(|suffix| before(word, suffix).map(|end| (end, *suffix)));
     if let Some((end, suffix)) = ends.min()
         && measure(word, end) > 1
         && (suffix != "ion" || matches!(word[..end].last(), Some(b's' | b't')))
@@ -173,13 +190,23 @@ mod tests {
             ["file", "filing", "files"],
             ["resolve", "resolving", "resolved"],
         ] {
-            assert!(forms.iter().all(|form| stemmed(form) == stemmed(forms[0])), "{forms:?} {:?}", forms.map(stemmed));
+            assert!(
+                forms.iter().all(|form| stemmed(form) == stemmed(forms[0])),
+                "{forms:?} {:?}",
+                forms.map(stemmed)
+            );
         }
     }
 
     #[test]
     fn other_words_stay_apart() {
-        for (one, other) in [("get", "set"), ("is", "as"), ("process", "proceed"), ("string", "strong"), ("news", "new_")] {
+        for (one, other) in [
+            ("get", "set"),
+            ("is", "as"),
+            ("process", "proceed"),
+            ("string", "strong"),
+            ("news", "new_"),
+        ] {
             assert_ne!(stemmed(one), stemmed(other));
         }
         for word in ["größe", "ab", "x1y"] {

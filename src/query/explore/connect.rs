@@ -22,8 +22,8 @@ struct Reached {
     distance: u32,
 }
 
-/// For each ordered pair a shortest chain, if there is one of at most `depth` steps. A chain through a third of the symbols
-/// is left out: its parts are there.
+/// For each ordered pair a shortest chain, if there is one of at most `depth` steps. A chain
+/// through a third of the symbols is left out: its parts are there.
 pub(super) fn connections(
     lookup: &Lookup<'_>,
     graph: &CallGraph<'_, '_>,
@@ -37,7 +37,11 @@ pub(super) fn connections(
             Ok(edges
                 .filter_map(|edge| match edge.end {
                     End::Symbol(next) => {
-                        let line = edge.sites.first().filter(|_| edge.through.is_none()).map_or(0, |site| site.at.line);
+                        let line = edge
+                            .sites
+                            .first()
+                            .filter(|_| edge.through.is_none())
+                            .map_or(0, |site| site.at.line);
                         Some((next, line))
                     }
                     End::File(_) | End::External(_) => None,
@@ -79,7 +83,11 @@ pub(super) fn covering_tests(
                 return Ok(Vec::new());
             }
             let edges = graph.callers(symbol, Unresolved::Counted)?.edges.into_iter();
-            Ok(edges.filter_map(|edge| if let End::Symbol(next) = edge.end { Some((next, 0)) } else { None }).collect())
+            Ok(edges
+                .filter_map(
+                    |edge| if let End::Symbol(next) = edge.end { Some((next, 0)) } else { None },
+                )
+                .collect())
         })?;
         is_complete &= complete;
         for (key, step) in in_order(&reached) {
@@ -95,7 +103,9 @@ pub(super) fn covering_tests(
         tests.push(CoveringTest { symbol: lookup.info_of(key)?, covers, distance });
     }
     let rank = |test: &CoveringTest| (Reverse(test.covers.len()), test.distance);
-    tests.sort_by(|one, other| rank(one).cmp(&rank(other)).then_with(|| by_place(&one.symbol, &other.symbol)));
+    tests.sort_by(|one, other| {
+        rank(one).cmp(&rank(other)).then_with(|| by_place(&one.symbol, &other.symbol))
+    });
     let total = tests.len() as u64;
     Ok((tests, if is_complete { Total::Exact(total) } else { Total::AtLeast(total) }))
 }

@@ -1,7 +1,11 @@
-//! One step in the graph of calls: who leads to a symbol, and where a symbol leads, with dispatch and degrees of certainty.
+//! One step in the graph of calls: who leads to a symbol, and where a symbol leads, with dispatch
+//! and degrees of certainty.
 //!
 //! `trace` and `explore` walk it; both see the same edges.
 
+mod gathered;
+
+use gathered::Gathered;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -12,9 +16,10 @@ use super::held::{self, Held};
 use super::lookup::Lookup;
 use crate::model::{RelationKind, SiteKind, SymbolKind, Verdict};
 use crate::query::{Certainty, Counts, QueryError, Tests};
-use crate::store::{FileKey, KeyOrder, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
+use crate::store::{FileKey, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
-/// Symbols related by dispatch to one method: beyond it the walk through a hierarchy ends. Far above real hierarchies' size.
+/// Symbols related by dispatch to one method: beyond it the walk through a hierarchy ends. Far
+/// above real hierarchies' size.
 pub(in crate::query) const MAX_RELATED: usize = 10_000;
 
 /// Edges of which each end is looked at to know whether it is test code.
@@ -58,15 +63,16 @@ pub(in crate::query) struct Edge {
     pub(in crate::query) through: Option<Through>,
     /// The surest of the sites.
     pub(in crate::query) certainty: Certainty,
-    /// The sites, in order of place. Of the thousands of callers of a common function nearly every one has one.
+    /// The sites, in order of place. Of the thousands of callers of a common function nearly every
+    /// one has one.
     pub(in crate::query) sites: SmallVec<[SiteRow; 1]>,
 }
 
 /// Everything one step from a symbol.
 #[derive(Debug, Default)]
 pub(in crate::query) struct Neighbours {
-    /// Edges that are sure enough; surest first, those without dispatch before those with, callers in tests behind others, then by
-    /// place.
+    /// Edges that are sure enough; surest first, those without dispatch before those with, callers
+    /// in tests behind others, then by place.
     pub(in crate::query) edges: Vec<Edge>,
     /// Sites that are too vague, with how vague, in order of place.
     pub(in crate::query) vague: Vec<(SiteRow, Certainty)>,
@@ -111,12 +117,20 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     }
 
     /// Who leads to a symbol.
-    pub(in crate::query) fn callers(&self, symbol: SymbolKey, unresolved: Unresolved) -> Result<Neighbours, QueryError> {
+    pub(in crate::query) fn callers(
+        &self,
+        symbol: SymbolKey,
+        unresolved: Unresolved,
+    ) -> Result<Neighbours, QueryError> {
         self.callers_of(&[symbol], unresolved)
     }
 
     /// Who leads to any of these symbols, which have one name. There is at least one of them.
-    pub(in crate::query) fn callers_of(&self, symbols: &[SymbolKey], unresolved: Unresolved) -> Result<Neighbours, QueryError> {
+    pub(in crate::query) fn callers_of(
+        &self,
+        symbols: &[SymbolKey],
+        unresolved: Unresolved,
+    ) -> Result<Neighbours, QueryError> {
         let row = self.lookup.symbol(symbols[0])?;
         let mut gathered = Gathered::default();
         let (mut same, mut meant) = (Vec::new(), Vec::new());
@@ -137,9 +151,14 @@ impl<'l, 'q> CallGraph<'l, 'q> {
             gathered.unlisted = self.unresolved_named(row.name)?;
             gathered.counts.textual += gathered.unlisted;
         } else {
-            // What calls the value of a variable or field says nothing of another symbol of that name.
-            for site in
-                self.lookup.snapshot.unresolved_named(row.name)?.into_iter().filter(|site| site.target == SiteTarget::None)
+            // What calls the value of a variable or field says nothing of another symbol of that
+            // name.
+            for site in self
+                .lookup
+                .snapshot
+                .unresolved_named(row.name)?
+                .into_iter()
+                .filter(|site| site.target == SiteTarget::None)
             {
                 self.take(&mut gathered, site, None)?;
             }
@@ -154,14 +173,17 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(gathered.finish(self.lookup.order(), &tests))
     }
 
-    /// The ends of edges that are test code. Of very many edges only whole files of tests are known.
+    /// The ends of edges that are test code. Of very many edges only whole files of tests are
+    /// known.
     fn tests_among(&self, edges: &[Edge]) -> Result<FxHashSet<End>, QueryError> {
         let mut tests = FxHashSet::default();
         for edge in edges {
             let Some(site) = edge.sites.first() else { continue };
             let is_test = self.lookup.place(site.file)?.test
                 || match edge.end {
-                    End::Symbol(symbol) if edges.len() <= LOOKED_AT => self.lookup.is_test(&*self.lookup.symbol(symbol)?)?,
+                    End::Symbol(symbol) if edges.len() <= LOOKED_AT => {
+                        self.lookup.is_test(&*self.lookup.symbol(symbol)?)?
+                    }
                     _ => false,
                 };
             if is_test {
@@ -186,7 +208,12 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     }
 
     /// Takes every site that leads to a symbol.
-    fn take_all(&self, gathered: &mut Gathered, symbol: SymbolKey, through: Option<Through>) -> Result<(), QueryError> {
+    fn take_all(
+        &self,
+        gathered: &mut Gathered,
+        symbol: SymbolKey,
+        through: Option<Through>,
+    ) -> Result<(), QueryError> {
         gathered.reserve(self.lookup.symbol(symbol)?.references as usize);
         let mut taken = Ok(());
         self.lookup.snapshot.visit_sites_to(symbol, |site| {
@@ -197,12 +224,22 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     }
 
     /// Takes the calls of variables and fields that functions are put into.
-    fn take_held(&self, gathered: &mut Gathered, functions: &[SymbolKey]) -> Result<(), QueryError> {
+    fn take_held(
+        &self,
+        gathered: &mut Gathered,
+        functions: &[SymbolKey],
+    ) -> Result<(), QueryError> {
         for holder in held::holders(self.lookup, functions)? {
             let degree = self.held_by(holder)?.certainty();
             for site in held::calls(self.lookup, holder)? {
                 if self.counts(&site)? {
-                    gathered.add(enclosing(&site), Some(Through::Holder(holder)), degree, site, self.follow);
+                    gathered.add(
+                        enclosing(&site),
+                        Some(Through::Holder(holder)),
+                        degree,
+                        site,
+                        self.follow,
+                    );
                 }
             }
         }
@@ -219,7 +256,12 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(held)
     }
 
-    fn take(&self, gathered: &mut Gathered, site: SiteRow, through: Option<Through>) -> Result<(), QueryError> {
+    fn take(
+        &self,
+        gathered: &mut Gathered,
+        site: SiteRow,
+        through: Option<Through>,
+    ) -> Result<(), QueryError> {
         self.lookup.check()?;
         if self.counts(&site)? {
             gathered.add(enclosing(&site), through, certainty(&site), site, self.follow);
@@ -235,7 +277,9 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         // Rows are looked at only where they decide: a common name has thousands of sites.
         Ok(match (self.tests, site.enclosing) {
             (Tests::Include, _) => true,
-            (tests, Some(enclosing)) => tests.admits(self.lookup.is_test(&*self.lookup.symbol(enclosing)?)?),
+            (tests, Some(enclosing)) => {
+                tests.admits(self.lookup.is_test(&*self.lookup.symbol(enclosing)?)?)
+            }
             (tests, None) => tests.admits(self.lookup.place(site.file)?.test),
         })
     }
@@ -246,7 +290,10 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     }
 
     /// Where any of these symbols leads.
-    pub(in crate::query) fn callees_of(&self, symbols: &[SymbolKey]) -> Result<Neighbours, QueryError> {
+    pub(in crate::query) fn callees_of(
+        &self,
+        symbols: &[SymbolKey],
+    ) -> Result<Neighbours, QueryError> {
         let mut gathered = Gathered::default();
         let mut bodies = Vec::new();
         for &symbol in symbols {
@@ -271,13 +318,23 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         match site.target {
             SiteTarget::Symbol(target) => {
                 let target = self.definition_of(target)?;
-                if self.tests != Tests::Include && !self.tests.admits(self.lookup.is_test(&*self.lookup.symbol(target)?)?) {
+                if self.tests != Tests::Include
+                    && !self.tests.admits(self.lookup.is_test(&*self.lookup.symbol(target)?)?)
+                {
                     return Ok(());
                 }
                 if self.dispatch && degree <= self.follow {
-                    for overriding in self.hierarchy(self.lookup.same_thing(target)?, Upwards::No)? {
+                    for overriding in
+                        self.hierarchy(self.lookup.same_thing(target)?, Upwards::No)?
+                    {
                         let through = Some(Through::Method(target));
-                        gathered.add(End::Symbol(overriding), through, degree, site.clone(), self.follow);
+                        gathered.add(
+                            End::Symbol(overriding),
+                            through,
+                            degree,
+                            site.clone(),
+                            self.follow,
+                        );
                     }
                 }
                 gathered.add(End::Symbol(target), None, degree, site, self.follow);
@@ -296,12 +353,21 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                     return Ok(());
                 }
                 for &function in &held.functions {
-                    gathered.add(End::Symbol(function), Some(Through::Holder(holder)), degree, site.clone(), self.follow);
+                    gathered.add(
+                        End::Symbol(function),
+                        Some(Through::Holder(holder)),
+                        degree,
+                        site.clone(),
+                        self.follow,
+                    );
                 }
             }
-            SiteTarget::External(name) => gathered.add(End::External(name), None, degree, site, self.follow),
+            SiteTarget::External(name) => {
+                gathered.add(End::External(name), None, degree, site, self.follow)
+            }
             SiteTarget::Candidates(_) => gathered.vague(site, degree),
-            // A module as a whole is not called; an unresolved site leads nowhere that could be followed.
+            // A module as a whole is not called; an unresolved site leads nowhere that could be
+            // followed.
             SiteTarget::None if site.verdict == Verdict::Resolved => {}
             SiteTarget::None => gathered.vague(site, Certainty::Textual),
         }
@@ -315,9 +381,13 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(definition.map_or(symbol, |relation| relation.from))
     }
 
-    /// What a site may lead to that means this symbol: it and its declarations, which are `same`, for a type its constructors, and for the only
-    /// constructor of a type the type.
-    fn meant_by(&self, row: &SymbolRow, same: Vec<SymbolKey>) -> Result<Vec<SymbolKey>, QueryError> {
+    /// What a site may lead to that means this symbol: it and its declarations, which are `same`,
+    /// for a type its constructors, and for the only constructor of a type the type.
+    fn meant_by(
+        &self,
+        row: &SymbolRow,
+        same: Vec<SymbolKey>,
+    ) -> Result<Vec<SymbolKey>, QueryError> {
         let mut meant = same;
         if row.kind == SymbolKind::Constructor
             && let Some(container) = row.container
@@ -331,7 +401,8 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(meant)
     }
 
-    /// The symbols whose sites are those of this one: it, its definition if it is a declaration, and for a type its only constructor.
+    /// The symbols whose sites are those of this one: it, its definition if it is a declaration,
+    /// and for a type its only constructor.
     fn bodies_of(&self, row: &SymbolRow) -> Result<Vec<SymbolKey>, QueryError> {
         let mut bodies = self.lookup.same_thing(row.key)?;
         if row.kind.is_type()
@@ -342,8 +413,13 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(bodies)
     }
 
-    /// The methods that one overrides (upwards) or that override it, directly and further away. `same` are its declarations and itself.
-    fn hierarchy(&self, same: Vec<SymbolKey>, upwards: Upwards) -> Result<Vec<SymbolKey>, QueryError> {
+    /// The methods that one overrides (upwards) or that override it, directly and further away.
+    /// `same` are its declarations and itself.
+    fn hierarchy(
+        &self,
+        same: Vec<SymbolKey>,
+        upwards: Upwards,
+    ) -> Result<Vec<SymbolKey>, QueryError> {
         let mut found = same;
         let own = found.len();
         let mut next = 0;
@@ -353,7 +429,9 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                 Upwards::Yes => self.lookup.relations_from(key)?,
                 Upwards::No => self.lookup.relations_to(key)?,
             };
-            for relation in relations.iter().filter(|relation| relation.kind == RelationKind::Overrides) {
+            for relation in
+                relations.iter().filter(|relation| relation.kind == RelationKind::Overrides)
+            {
                 let other = if upwards == Upwards::Yes { relation.to } else { relation.from };
                 if !found.contains(&other) {
                     found.push(other);
@@ -376,8 +454,8 @@ enum Upwards {
     No,
 }
 
-/// How surely a site leads to its target. A call that leaves the repository is certain: it has no other target; so is one of what
-/// a variable or field holds, of that variable or field.
+/// How surely a site leads to its target. A call that leaves the repository is certain: it has no
+/// other target; so is one of what a variable or field holds, of that variable or field.
 pub(in crate::query) fn certainty(site: &SiteRow) -> Certainty {
     match site.verdict {
         Verdict::Unresolved if site.target != SiteTarget::None => Certainty::Certain,
@@ -385,79 +463,5 @@ pub(in crate::query) fn certainty(site: &SiteRow) -> Certainty {
         Verdict::Likely => Certainty::Likely,
         Verdict::Ambiguous => Certainty::Possible,
         Verdict::Unresolved => Certainty::Textual,
-    }
-}
-
-impl Counts {
-    /// Counts one site.
-    pub(in crate::query) fn add(&mut self, certainty: Certainty) {
-        match certainty {
-            Certainty::Certain => self.certain += 1,
-            Certainty::Likely => self.likely += 1,
-            Certainty::Possible => self.possible += 1,
-            Certainty::Textual => self.textual += 1,
-        }
-    }
-}
-
-/// Edges in the making.
-#[derive(Default)]
-struct Gathered {
-    edges: Vec<Edge>,
-    places: FxHashMap<(End, Option<Through>), usize>,
-    vague: Vec<(SiteRow, Certainty)>,
-    unlisted: u64,
-    counts: Counts,
-}
-
-impl Gathered {
-    /// Makes room for edges of so many sites.
-    fn reserve(&mut self, sites: usize) {
-        self.edges.reserve(sites);
-        self.places.reserve(sites);
-    }
-
-    fn add(&mut self, end: End, through: Option<Through>, degree: Certainty, site: SiteRow, follow: Certainty) {
-        if degree > follow {
-            return self.vague(site, degree);
-        }
-        if through.is_none() {
-            self.counts.add(degree);
-        }
-        self.connect(end, through, degree, site);
-    }
-
-    fn vague(&mut self, site: SiteRow, degree: Certainty) {
-        self.counts.add(degree);
-        self.vague.push((site, degree));
-    }
-
-    fn connect(&mut self, end: End, through: Option<Through>, certainty: Certainty, site: SiteRow) {
-        let next = self.edges.len();
-        // Sites come in order of place: often several of one edge one after the other.
-        let is_last = self.edges.last().is_some_and(|edge| (edge.end, edge.through) == (end, through));
-        let place = if is_last { next - 1 } else { *self.places.entry((end, through)).or_insert(next) };
-        if place == next {
-            self.edges.push(Edge { end, through, certainty, sites: SmallVec::new() });
-        }
-        let edge = &mut self.edges[place];
-        edge.certainty = edge.certainty.min(certainty);
-        edge.sites.push(site);
-    }
-
-    /// `last` come behind the others that are as sure.
-    fn finish(mut self, order: &KeyOrder, last: &FxHashSet<End>) -> Neighbours {
-        for edge in &mut self.edges {
-            edge.sites.sort_by_key(|site| order.site(site));
-            edge.sites.dedup_by_key(|site| site.key);
-        }
-        self.edges.sort_by_key(|edge| {
-            let is_external = matches!(edge.end, End::External(_));
-            let is_last = last.contains(&edge.end);
-            (is_external, edge.certainty, edge.through.is_some(), is_last, edge.sites.first().map(|site| order.site(site)))
-        });
-        self.vague.sort_by_key(|(site, degree)| (*degree, order.site(site)));
-        self.vague.dedup_by_key(|(site, _)| site.key);
-        Neighbours { edges: self.edges, vague: self.vague, unlisted: self.unlisted, counts: self.counts }
     }
 }

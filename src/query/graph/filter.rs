@@ -21,7 +21,11 @@ pub(super) enum PathFilter {
 }
 
 impl FileFilter {
-    pub(in crate::query) fn new(lookup: &Lookup<'_>, path: Option<&str>, language: Option<&str>) -> Result<Self, QueryError> {
+    pub(in crate::query) fn new(
+        lookup: &Lookup<'_>,
+        path: Option<&str>,
+        language: Option<&str>,
+    ) -> Result<Self, QueryError> {
         Ok(Self {
             path: path.map(PathFilter::new).transpose()?.flatten(),
             language: language.map(|name| lookup.language_key(name)).transpose()?,
@@ -55,7 +59,9 @@ impl PathFilter {
 
     fn admits(&self, path: &str) -> bool {
         match self {
-            Self::Below(top) => path.strip_prefix(top.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+            Self::Below(top) => path
+                .strip_prefix(top.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
             Self::Glob(pattern) => pattern.is_match(path),
         }
     }
@@ -65,8 +71,8 @@ fn invalid(text: &str, reason: &str) -> QueryError {
     QueryError::InvalidParameter { parameter: "path", reason: format!("`{text}`: {reason}") }
 }
 
-/// A glob as a regular expression: `*` and `?` stay within a component, `**` crosses them, `{a,b}` is either, `[..]` a set.
-/// Without a `/` it is about the file's name wherever the file is.
+/// A glob as a regular expression: `*` and `?` stay within a component, `**` crosses them, `{a,b}`
+/// is either, `[..]` a set. Without a `/` it is about the file's name wherever the file is.
 fn glob(text: &str) -> Result<Regex, QueryError> {
     let mut pattern = String::from(if text.contains('/') { "^" } else { "^(?:.*/)?" });
     let mut letters = text.chars().peekable();
@@ -90,11 +96,16 @@ fn glob(text: &str) -> Result<Regex, QueryError> {
             ',' if braces > 0 => pattern.push('|'),
             '[' => {
                 let set: String = letters.by_ref().take_while(|&letter| letter != ']').collect();
-                let (negation, set) = set.strip_prefix(['!', '^']).map_or(("", set.as_str()), |rest| ("^", rest));
+                let (negation, set) =
+                    set.strip_prefix(['!', '^']).map_or(("", set.as_str()), |rest| ("^", rest));
                 if set.is_empty() {
                     return Err(invalid(text, "`[` begins a set of letters and ends with `]`"));
                 }
-                let set = set.replace('\\', "\\\\").replace('[', "\\[").replace('&', "\\&").replace('~', "\\~");
+                let set = set
+                    .replace('\\', "\\\\")
+                    .replace('[', "\\[")
+                    .replace('&', "\\&")
+                    .replace('~', "\\~");
                 pattern.push_str(&format!("[{negation}{set}]"));
             }
             other => pattern.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),

@@ -1,8 +1,9 @@
-//! Functions as values: which variables and fields they are put into, and where what these hold is called.
+//! Functions as values: which variables and fields they are put into, and where what these hold is
+//! called.
 //!
-//! A function is put into a variable or field where its name is the value of an assignment or an initialiser (`ops.read = f`,
-//! `{ .read = f }`, `{ onClick: f }`): the reference to it follows the write of the variable or field, with nothing that is called
-//! between the two.
+//! A function is put into a variable or field where its name is the value of an assignment or an
+//! initialiser (`ops.read = f`, `{ .read = f }`, `{ onClick: f }`): the reference to it follows the
+//! write of the variable or field, with nothing that is called between the two.
 
 use rustc_hash::FxHashSet;
 
@@ -12,14 +13,17 @@ use crate::model::facts::flags;
 use crate::query::{Certainty, QueryError};
 use crate::store::{SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
-/// Writes of a variable or field that are looked at. Where there are more, what is held is left open.
+/// Writes of a variable or field that are looked at. Where there are more, what is held is left
+/// open.
 const MOST: usize = 64;
-/// References of a variable or field that are looked through for writes. Where there are more, what is held is left open.
+/// References of a variable or field that are looked through for writes. Where there are more, what
+/// is held is left open.
 const MOST_REFERENCES: u32 = 4096;
 /// Lines and references from a write to the value that is written.
 const LINES: u32 = 2;
 const STEPS: usize = 4;
-/// Sites that are read on each side of one: those that are stepped over, and references that are not in order of place.
+/// Sites that are read on each side of one: those that are stepped over, and references that are
+/// not in order of place.
 const AROUND: u32 = 12;
 
 /// The functions that a variable or field may hold.
@@ -27,20 +31,28 @@ const AROUND: u32 = 12;
 pub(super) struct Held {
     /// Those that writes put there, by key.
     pub(super) functions: Vec<SymbolKey>,
-    /// Something else may be there as well: a write has another value, or there are too many writes to look at.
+    /// Something else may be there as well: a write has another value, or there are too many writes
+    /// to look at.
     pub(super) is_open: bool,
 }
 
 impl Held {
-    /// How surely a call of the value calls one of the functions. Even a single one is no proof: a value can be put in place in
-    /// ways that have no name, such as by its position in a list.
+    /// How surely a call of the value calls one of the functions. Even a single one is no proof: a
+    /// value can be put in place in ways that have no name, such as by its position in a list.
     pub(in crate::query) fn certainty(&self) -> Certainty {
-        if self.functions.len() == 1 && !self.is_open { Certainty::Likely } else { Certainty::Possible }
+        if self.functions.len() == 1 && !self.is_open {
+            Certainty::Likely
+        } else {
+            Certainty::Possible
+        }
     }
 }
 
 /// The variables and fields that any of these functions is put into, by key.
-pub(super) fn holders(lookup: &Lookup<'_>, functions: &[SymbolKey]) -> Result<Vec<SymbolKey>, QueryError> {
+pub(super) fn holders(
+    lookup: &Lookup<'_>,
+    functions: &[SymbolKey],
+) -> Result<Vec<SymbolKey>, QueryError> {
     let mut holders = Vec::new();
     for &function in functions {
         if !is_value(&*lookup.symbol(function)?) {
@@ -92,7 +104,9 @@ pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryEr
         let (mut line, mut has_function) = (None, false);
         for site in after.take_while(|site| matches!(site.kind, SiteKind::Read | SiteKind::Type)) {
             // The value stands on one line, which may be another one than that of the write.
-            if *line.get_or_insert(site.at.line) != site.at.line || site.at.line - write.at.line > LINES {
+            if *line.get_or_insert(site.at.line) != site.at.line
+                || site.at.line - write.at.line > LINES
+            {
                 break;
             }
             if let SiteTarget::Symbol(target) = site.target
@@ -110,7 +124,10 @@ pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryEr
 }
 
 /// The sites that call what a variable or field holds.
-pub(in crate::query) fn calls(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Vec<SiteRow>, QueryError> {
+pub(in crate::query) fn calls(
+    lookup: &Lookup<'_>,
+    holder: SymbolKey,
+) -> Result<Vec<SiteRow>, QueryError> {
     let mut calls = Vec::new();
     for key in lookup.same_thing(holder)? {
         lookup.snapshot.visit_sites_to(key, |site| {
@@ -123,11 +140,16 @@ pub(in crate::query) fn calls(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<
     Ok(calls)
 }
 
-/// The variable or field that the nearest of the sites before a value writes, if nothing is called between the two.
+/// The variable or field that the nearest of the sites before a value writes, if nothing is called
+/// between the two.
 fn written(before: &[SiteRow], value: &SiteRow) -> Option<SymbolKey> {
     for site in before.iter().rev().take(STEPS) {
         match (site.kind, site.target) {
-            (SiteKind::Write, SiteTarget::Symbol(holder)) if value.at.line - site.at.line <= LINES => return Some(holder),
+            (SiteKind::Write, SiteTarget::Symbol(holder))
+                if value.at.line - site.at.line <= LINES =>
+            {
+                return Some(holder);
+            }
             (SiteKind::Read | SiteKind::Type, _) if site.at.line == value.at.line => {}
             _ => return None,
         }

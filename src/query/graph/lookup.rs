@@ -1,4 +1,5 @@
-//! `Lookup`: rows of a snapshot, remembered for the length of one question, and turned into what results are made of.
+//! `Lookup`: rows of a snapshot, remembered for the length of one question, and turned into what
+//! results are made of.
 
 use std::cell::{OnceCell, RefCell};
 use std::cmp::Reverse;
@@ -12,15 +13,16 @@ use crate::model::facts::flags;
 use crate::model::{RelationKind, RepoPath, SymbolKind};
 use crate::query::{QueryError, SiteInfo, SymbolInfo};
 use crate::store::{
-    FileKey, FileMark, FileRow, KeyOrder, LanguageKey, NameKey, PathTable, RelationRow, SiteRow, Snapshot, StoreError,
-    StoreErrorKind, SymbolKey, SymbolRow,
+    FileKey, FileMark, FileRow, KeyOrder, LanguageKey, NameKey, PathTable, RelationRow, SiteRow,
+    Snapshot, StoreError, StoreErrorKind, SymbolKey, SymbolRow,
 };
 
-/// Deepest nesting of symbols that is followed: a store in which containers go round in a circle must not hang a question.
+/// Deepest nesting of symbols that is followed: a store in which containers go round in a circle
+/// must not hang a question.
 const MAX_NESTING: usize = 200;
 
-/// So many files are looked up by their rows before the table of all is made, which takes as long as tens of thousands of rows in a large
-/// store and is of one state of it.
+/// So many files are looked up by their rows before the table of all is made, which takes as long
+/// as tens of thousands of rows in a large store and is of one state of it.
 const MAX_FILE_ROWS: usize = 2_000;
 
 /// Where a file is, and what else most results say of it.
@@ -48,7 +50,10 @@ pub(in crate::query) struct Lookup<'q> {
 }
 
 impl<'q> Lookup<'q> {
-    pub(in crate::query) fn new(snapshot: &'q Snapshot, cancel: &'q CancelToken) -> Result<Self, QueryError> {
+    pub(in crate::query) fn new(
+        snapshot: &'q Snapshot,
+        cancel: &'q CancelToken,
+    ) -> Result<Self, QueryError> {
         let languages = snapshot.languages()?.into_iter().collect();
         let lookup = Self {
             snapshot,
@@ -85,7 +90,10 @@ impl<'q> Lookup<'q> {
         rank: impl Fn(&T) -> R,
         of: impl Fn(&T) -> SymbolKey,
     ) -> Result<(), QueryError> {
-        if self.order.is_by_key() || items.len() < 2 || items.iter().all(|item| self.order.is_in_order(of(item))) {
+        if self.order.is_by_key()
+            || items.len() < 2
+            || items.iter().all(|item| self.order.is_in_order(of(item)))
+        {
             items.sort_by_key(|item| (rank(item), of(item)));
             return Ok(());
         }
@@ -125,10 +133,19 @@ impl<'q> Lookup<'q> {
     }
 
     /// What `look` sees of a file: for questions that look at very many.
-    pub(in crate::query) fn of_file<T>(&self, key: FileKey, look: impl FnOnce(FileMark<'_>) -> T) -> Result<T, QueryError> {
+    pub(in crate::query) fn of_file<T>(
+        &self,
+        key: FileKey,
+        look: impl FnOnce(FileMark<'_>) -> T,
+    ) -> Result<T, QueryError> {
         if self.paths.get().is_none() && self.files.borrow().len() >= MAX_FILE_ROWS {
             let table = self.snapshot.path_table()?;
-            return Ok(look(self.paths.get_or_init(|| table).mark(key).ok_or_else(|| self.dangling("file", key.0))?));
+            return Ok(look(
+                self.paths
+                    .get_or_init(|| table)
+                    .mark(key)
+                    .ok_or_else(|| self.dangling("file", key.0))?,
+            ));
         }
         match self.paths.get().and_then(|paths| paths.mark(key)) {
             Some(mark) => Ok(look(mark)),
@@ -141,8 +158,11 @@ impl<'q> Lookup<'q> {
         if let Some(place) = self.places.borrow().get(&key) {
             return Ok(Rc::clone(place));
         }
-        let path = |mark: FileMark<'_>| RepoPath::new(mark.path).map(|path| (path, mark.language, mark.test));
-        let (path, language, test) = self.of_file(key, path)?.ok_or_else(|| self.dangling("file", key.0))?;
+        let path = |mark: FileMark<'_>| {
+            RepoPath::new(mark.path).map(|path| (path, mark.language, mark.test))
+        };
+        let (path, language, test) =
+            self.of_file(key, path)?.ok_or_else(|| self.dangling("file", key.0))?;
         let place = Rc::new(FilePlace { path, language, test });
         self.places.borrow_mut().insert(key, Rc::clone(&place));
         Ok(place)
@@ -182,16 +202,21 @@ impl<'q> Lookup<'q> {
     pub(super) fn language_key(&self, name: &str) -> Result<LanguageKey, QueryError> {
         let mut known: Vec<&str> = self.languages.values().map(String::as_str).collect();
         known.sort_unstable();
-        self.languages.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(key, _)| *key).ok_or_else(|| {
-            QueryError::InvalidParameter {
+        self.languages
+            .iter()
+            .find(|(_, known)| known.eq_ignore_ascii_case(name))
+            .map(|(key, _)| *key)
+            .ok_or_else(|| QueryError::InvalidParameter {
                 parameter: "language",
                 reason: format!("no language `{name}`; there are {}", known.join(", ")),
-            }
-        })
+            })
     }
 
     /// The symbols around a symbol, outermost first.
-    pub(in crate::query) fn containers(&self, symbol: &SymbolRow) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
+    pub(in crate::query) fn containers(
+        &self,
+        symbol: &SymbolRow,
+    ) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
         let mut containers = Vec::new();
         let mut next = symbol.container;
         while let Some(key) = next.filter(|_| containers.len() < MAX_NESTING) {
@@ -203,21 +228,28 @@ impl<'q> Lookup<'q> {
         Ok(containers)
     }
 
-    /// The names of a container and of the symbols around it, joined by dots, outermost first; empty for none.
-    pub(in crate::query) fn qualifier(&self, container: Option<SymbolKey>) -> Result<Rc<str>, QueryError> {
+    /// The names of a container and of the symbols around it, joined by dots, outermost first;
+    /// empty for none.
+    pub(in crate::query) fn qualifier(
+        &self,
+        container: Option<SymbolKey>,
+    ) -> Result<Rc<str>, QueryError> {
         let (mut next, mut inner, mut around) = (container, Vec::new(), None);
         while let Some(key) = next.filter(|_| inner.len() < MAX_NESTING) {
             around = self.qualifiers.borrow().get(&key).map(Rc::clone);
             if around.is_some() {
                 break;
             }
-            let own = self.snapshot.named_inside(key)?.ok_or_else(|| self.dangling("symbol", key.0))?;
+            let own =
+                self.snapshot.named_inside(key)?.ok_or_else(|| self.dangling("symbol", key.0))?;
             next = own.container;
             inner.push((key, own.name));
         }
         for (key, name) in inner.into_iter().rev() {
-            let qualifier: Rc<str> =
-                around.map_or_else(|| Rc::from(&*name), |around: Rc<str>| Rc::from(format!("{around}.{name}")));
+            let qualifier: Rc<str> = around.map_or_else(
+                || Rc::from(&*name),
+                |around: Rc<str>| Rc::from(format!("{around}.{name}")),
+            );
             self.qualifiers.borrow_mut().insert(key, Rc::clone(&qualifier));
             around = Some(qualifier);
         }
@@ -264,8 +296,12 @@ impl<'q> Lookup<'q> {
         })
     }
 
-    /// The relations that start at a symbol: by kind, then by the path and position of the other symbol.
-    pub(in crate::query) fn relations_from(&self, symbol: SymbolKey) -> Result<Rc<[RelationRow]>, QueryError> {
+    /// The relations that start at a symbol: by kind, then by the path and position of the other
+    /// symbol.
+    pub(in crate::query) fn relations_from(
+        &self,
+        symbol: SymbolKey,
+    ) -> Result<Rc<[RelationRow]>, QueryError> {
         if let Some(known) = self.relations_from.borrow().get(&symbol) {
             return Ok(Rc::clone(known));
         }
@@ -276,8 +312,12 @@ impl<'q> Lookup<'q> {
         Ok(relations)
     }
 
-    /// The relations that end at a symbol: by kind, then by the path and position of the other symbol.
-    pub(in crate::query) fn relations_to(&self, symbol: SymbolKey) -> Result<Rc<[RelationRow]>, QueryError> {
+    /// The relations that end at a symbol: by kind, then by the path and position of the other
+    /// symbol.
+    pub(in crate::query) fn relations_to(
+        &self,
+        symbol: SymbolKey,
+    ) -> Result<Rc<[RelationRow]>, QueryError> {
         if let Some(known) = self.relations_to.borrow().get(&symbol) {
             return Ok(Rc::clone(known));
         }
@@ -288,15 +328,21 @@ impl<'q> Lookup<'q> {
         Ok(relations)
     }
 
-    /// A symbol with the declarations of the same thing, itself first: what one means who asks for either.
-    pub(in crate::query) fn same_thing(&self, symbol: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
+    /// A symbol with the declarations of the same thing, itself first: what one means who asks for
+    /// either.
+    pub(in crate::query) fn same_thing(
+        &self,
+        symbol: SymbolKey,
+    ) -> Result<Vec<SymbolKey>, QueryError> {
         let mut group = vec![symbol];
         let mut next = 0;
         while let Some(&key) = group.get(next) {
             next += 1;
             let (to, from) = (self.relations_from(key)?, self.relations_to(key)?);
             let to = to.iter().map(|relation| (relation.kind, relation.to));
-            for (kind, other) in to.chain(from.iter().map(|relation| (relation.kind, relation.from))) {
+            for (kind, other) in
+                to.chain(from.iter().map(|relation| (relation.kind, relation.from)))
+            {
                 if kind == RelationKind::Defines && !group.contains(&other) {
                     group.push(other);
                 }
@@ -306,20 +352,27 @@ impl<'q> Lookup<'q> {
     }
 
     /// The constructors of a type, by path and position.
-    pub(in crate::query) fn constructors_of(&self, container: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
+    pub(in crate::query) fn constructors_of(
+        &self,
+        container: SymbolKey,
+    ) -> Result<Vec<SymbolKey>, QueryError> {
         let mut constructors = self.snapshot.kinds_in(container, SymbolKind::Constructor)?;
         self.sort(&mut constructors, |_| (), |symbol| *symbol)?;
         Ok(constructors)
     }
 
-    /// The symbol that a line means, given the symbols of the file: the outermost of those whose names stand on it (a function,
-    /// not what its header declares), else the innermost around it.
+    /// The symbol that a line means, given the symbols of the file: the outermost of those whose
+    /// names stand on it (a function, not what its header declares), else the innermost around it.
     pub(in crate::query) fn at_line(symbols: &[SymbolRow], line: u32) -> Option<&SymbolRow> {
-        let size = |symbol: &SymbolRow| symbol.extent.end_byte - symbol.extent.start_byte.min(symbol.extent.end_byte);
+        let size = |symbol: &SymbolRow| {
+            symbol.extent.end_byte - symbol.extent.start_byte.min(symbol.extent.end_byte)
+        };
         let named_here = symbols.iter().filter(|symbol| symbol.name_at.line == line);
         // Of equals, the first.
         named_here.min_by_key(|symbol| Reverse(size(symbol))).or_else(|| {
-            let around = |symbol: &&SymbolRow| symbol.extent.start.line <= line && line <= symbol.extent.end.line;
+            let around = |symbol: &&SymbolRow| {
+                symbol.extent.start.line <= line && line <= symbol.extent.end.line
+            };
             symbols.iter().filter(around).min_by_key(|symbol| size(symbol))
         })
     }

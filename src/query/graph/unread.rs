@@ -1,4 +1,5 @@
-//! What is behind an answer about symbols in a repository of which nothing is read: there are files, and none is in a known language.
+//! What is behind an answer about symbols in a repository of which nothing is read: there are
+//! files, and none is in a known language.
 
 use crate::grammar;
 use crate::query::QueryError;

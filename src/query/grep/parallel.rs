@@ -1,4 +1,5 @@
-//! Work on many files by several threads, whose results are taken in the order of the files. Knows nothing of what the work is.
+//! Work on many files by several threads, whose results are taken in the order of the files. Knows
+//! nothing of what the work is.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,15 +15,19 @@ const MOST_THREADS: usize = 8;
 /// Files that a thread takes at a time.
 const AT_ONCE: usize = 32;
 
-/// Does the work of each thread, made by `worker`, on every file, and hands the results to `take` on this thread, in the order
-/// of the files. Ends early when the question is withdrawn or `take` fails.
+/// Does the work of each thread, made by `worker`, on every file, and hands the results to `take`
+/// on this thread, in the order of the files. Ends early when the question is withdrawn or `take`
+/// fails.
 pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
     files: &[FileRow],
     cancel: &CancelToken,
     worker: impl Fn() -> W + Sync,
     take: &mut impl FnMut(&FileRow, T) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(files.len().div_ceil(AT_ONCE));
+    let threads = thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(MOST_THREADS)
+        .min(files.len().div_ceil(AT_ONCE));
     if threads <= 1 {
         let mut work = worker();
         return files.iter().try_for_each(|file| take(file, work(file)));
@@ -34,7 +39,11 @@ pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
         let mut work = worker();
         while !cancel.is_cancelled() {
             let first = next.fetch_add(AT_ONCE, Ordering::Relaxed);
-            let Some(part) = files.get(first..files.len().min(first + AT_ONCE)).filter(|part| !part.is_empty()) else { break };
+            let Some(part) =
+                files.get(first..files.len().min(first + AT_ONCE)).filter(|part| !part.is_empty())
+            else {
+                break;
+            };
             // Nobody takes any more.
             if results.send((first, part.iter().map(&mut work).collect())).is_err() {
                 break;
@@ -44,9 +53,12 @@ pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
     let expected = thread::scope(|scope| {
         for number in 0..threads {
             let (results, run) = (results.clone(), &run);
-            let spawned = thread::Builder::new().name(format!("grep-{number}")).spawn_scoped(scope, move || run(results));
+            let spawned = thread::Builder::new()
+                .name(format!("grep-{number}"))
+                .spawn_scoped(scope, move || run(results));
             if let Err(error) = spawned {
-                tracing::warn!(%error, "a thread that searches files could not be started: it takes longer");
+                tracing::warn!(%error, "a thread that searches files could not be started: it \
+                                        takes longer");
             }
         }
         drop(results);
@@ -106,11 +118,16 @@ mod tests {
         for count in [0, 1, 15, 16, 17, 1_000] {
             let files = files(count);
             let mut taken = Vec::new();
-            in_order(&files, &CancelToken::new(), || |file: &FileRow| file.key.0 * 2, &mut |file, double| {
-                assert_eq!(double, file.key.0 * 2);
-                taken.push(file.key.0);
-                Ok(())
-            })
+            in_order(
+                &files,
+                &CancelToken::new(),
+                || |file: &FileRow| file.key.0 * 2,
+                &mut |file, double| {
+                    assert_eq!(double, file.key.0 * 2);
+                    taken.push(file.key.0);
+                    Ok(())
+                },
+            )
             .expect("nothing fails");
             assert_eq!(taken, (0..count).collect::<Vec<_>>());
         }

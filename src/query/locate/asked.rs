@@ -1,4 +1,5 @@
-//! What a text says: the words to look for with their weight, the names it writes as code, the places it points to. Knows no store.
+//! What a text says: the words to look for with their weight, the names it writes as code, the
+//! places it points to. Knows no store.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -6,13 +7,20 @@ use super::weight;
 use crate::model::words::{self, Term};
 
 /// Words that say nothing about code, or that every task has.
-const STOP: &str = " a an the and or but if then else when while for to of in on at by with from into as is are was were be been \
-    being this that these those it its i we you he she they them our your their not no nor so than too very can could should would will \
-    shall may might must do does did done has have had having there here what which who whom whose why how all any both each few more \
-    most other some such only own same just also about after again against before between because during over under up down out off \
-    once via per using use used uses make makes made allow allows add adds added adding fix fixes fixed fixing change changes changed \
-    remove removes removed removing update updates updated improve improves improved support supports new now instead ensure don \
-    doesn isn won let get set was etc eg ie vs one two first where work works please think seems something however ";
+const STOP: &str = " a an the and or but if then else when while for to of in on at by with from \
+                    into as is are was were be been \
+                    being this that these those it its i we you he she they them our your their \
+                    not no nor so than too very can could should would will \
+                    shall may might must do does did done has have had having there here what \
+                    which who whom whose why how all any both each few more \
+                    most other some such only own same just also about after again against before \
+                    between because during over under up down out off \
+                    once via per using use used uses make makes made allow allows add adds added \
+                    adding fix fixes fixed fixing change changes changed \
+                    remove removes removed removing update updates updated improve improves \
+                    improved support supports new now instead ensure don \
+                    doesn isn won let get set was etc eg ie vs one two first where work works \
+                    please think seems something however ";
 
 /// Whether a word, in lower case, says nothing.
 pub(super) fn is_stop_word(word: &[u8]) -> bool {
@@ -69,8 +77,8 @@ pub(super) struct Asked {
     pub(super) singles: usize,
     pub(super) names: Vec<AskedName>,
     pub(super) places: Vec<AskedPlace>,
-    /// What a short text consists of, if some of that is written as code and nothing is a word that says nothing: it may be a list of
-    /// names.
+    /// What a short text consists of, if some of that is written as code and nothing is a word that
+    /// says nothing: it may be a list of names.
     pub(super) list: Vec<String>,
     /// Whether it asks for tests.
     pub(super) wants_tests: bool,
@@ -96,14 +104,18 @@ impl Asked {
             is_first &= !is_subject;
         }
         reader.places(text);
-        let alone: Vec<&str> =
-            text.split_whitespace().map(|word| word.trim_matches(['`', '"', '\'', ',', ';']).trim_end_matches("()")).collect();
+        let alone: Vec<&str> = text
+            .split_whitespace()
+            .map(|word| word.trim_matches(['`', '"', '\'', ',', ';']).trim_end_matches("()"))
+            .collect();
         if let [only] = alone.as_slice() {
             reader.name(only, Written::Alone, true);
         }
-        let is_list =
-            is_short && !reader.names.is_empty() && !alone.iter().any(|word| is_stop_word(word.to_ascii_lowercase().as_bytes()));
-        let list = if is_list { alone.into_iter().map(str::to_owned).collect() } else { Vec::new() };
+        let is_list = is_short
+            && !reader.names.is_empty()
+            && !alone.iter().any(|word| is_stop_word(word.to_ascii_lowercase().as_bytes()));
+        let list =
+            if is_list { alone.into_iter().map(str::to_owned).collect() } else { Vec::new() };
         Asked { list, ..reader.finish(is_short) }
     }
 }
@@ -133,7 +145,9 @@ impl TextReader {
         for (at, run) in words::runs(bytes) {
             let mut has_word = false;
             let mut parts = 0;
-            self.wants_tests |= ["test", "tests", "testing"].iter().any(|word| run.eq_ignore_ascii_case(word.as_bytes()));
+            self.wants_tests |= ["test", "tests", "testing"]
+                .iter()
+                .any(|word| run.eq_ignore_ascii_case(word.as_bytes()));
             words::parts(run, |part| {
                 parts += 1;
                 if is_stop_word(part) {
@@ -162,7 +176,8 @@ impl TextReader {
                 && has_word
                 && bytes[*end..at].iter().all(|byte| matches!(byte, b' ' | b'-' | b'_' | b'.'))
             {
-                self.compounds.push(([word.as_slice(), &joined].concat().into(), weight::NEIGHBOURS));
+                self.compounds
+                    .push(([word.as_slice(), &joined].concat().into(), weight::NEIGHBOURS));
             }
             before = (parts == 1 && has_word).then(|| (at + run.len(), joined));
         }
@@ -171,10 +186,14 @@ impl TextReader {
 
     /// Names that are written as code.
     fn names_of(&mut self, line: &str, is_subject: bool) {
-        let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | ':' | '#' | '/' | '-');
+        let is_part = |letter: char| {
+            letter.is_alphanumeric() || matches!(letter, '_' | '.' | ':' | '#' | '/' | '-')
+        };
         let mut rest = line;
         while let Some(start) = rest.find(is_part) {
-            let end = rest[start..].find(|letter| !is_part(letter)).map_or(rest.len(), |length| start + length);
+            let end = rest[start..]
+                .find(|letter| !is_part(letter))
+                .map_or(rest.len(), |length| start + length);
             let token = rest[start..end].trim_matches(['.', ':', '-', '/', '#']);
             let is_marked = rest[..start].ends_with('`') && rest[end..].starts_with('`');
             let is_called = rest[end..].starts_with('(');
@@ -184,20 +203,31 @@ impl TextReader {
     }
 
     fn token(&mut self, token: &str, is_marked: bool, is_called: bool, is_subject: bool) {
-        if token.is_empty() || token.starts_with(|letter: char| letter.is_ascii_digit()) || token.len() > 200 {
+        if token.is_empty()
+            || token.starts_with(|letter: char| letter.is_ascii_digit())
+            || token.len() > 200
+        {
             return;
         }
         if token.contains('/') || token.contains('-') {
             return;
         }
-        let chain: Vec<&str> = super::super::names::segments(token).into_iter().filter(|part| !part.contains(':')).collect();
+        let chain: Vec<&str> = super::super::names::segments(token)
+            .into_iter()
+            .filter(|part| !part.contains(':'))
+            .collect();
         let looks = |part: &str| {
             let part = part.trim_matches('_');
             part.contains('_')
-                || part.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+                || part
+                    .as_bytes()
+                    .windows(2)
+                    .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
                 || (part.len() > 2
                     && part.as_bytes()[0].is_ascii_uppercase()
-                    && part.as_bytes()[1..].windows(2).any(|pair| pair[0].is_ascii_uppercase() && pair[1].is_ascii_lowercase()))
+                    && part.as_bytes()[1..]
+                        .windows(2)
+                        .any(|pair| pair[0].is_ascii_uppercase() && pair[1].is_ascii_lowercase()))
         };
         if chain.len() > 1 && !token.contains(' ') {
             self.name(&chain.join("."), Written::Marked, is_subject);
@@ -212,9 +242,9 @@ impl TextReader {
             } else {
                 None
             };
-            if let Some(written) =
-                written.filter(|_| part.len() > 1 && (is_marked || !is_stop_word(part.to_ascii_lowercase().as_bytes())))
-            {
+            if let Some(written) = written.filter(|_| {
+                part.len() > 1 && (is_marked || !is_stop_word(part.to_ascii_lowercase().as_bytes()))
+            }) {
                 self.name(part, written, is_subject);
             }
         }
@@ -227,18 +257,24 @@ impl TextReader {
                 name.count += 1;
                 name.in_subject |= in_subject;
             }
-            None => self.names.push(AskedName { text: text.to_owned(), written, count: 1, in_subject }),
+            None => {
+                self.names.push(AskedName { text: text.to_owned(), written, count: 1, in_subject })
+            }
         }
     }
 
     /// Paths, with a line and a function where a stack trace has them.
     fn places(&mut self, text: &str) {
         for line in text.lines() {
-            let is_of_path =
-                |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | '/' | '-' | '\\' | '@' | '+');
+            let is_of_path = |letter: char| {
+                letter.is_alphanumeric()
+                    || matches!(letter, '_' | '.' | '/' | '-' | '\\' | '@' | '+')
+            };
             let mut rest = line;
             while let Some(start) = rest.find(is_of_path) {
-                let end = rest[start..].find(|letter| !is_of_path(letter)).map_or(rest.len(), |length| start + length);
+                let end = rest[start..]
+                    .find(|letter| !is_of_path(letter))
+                    .map_or(rest.len(), |length| start + length);
                 let token = rest[start..end].trim_matches('.').replace('\\', "/");
                 let after = &rest[end..];
                 let name = token.rsplit('/').next().unwrap_or_default();
@@ -249,13 +285,16 @@ impl TextReader {
                 });
                 if has_extension {
                     let number = |text: &str| {
-                        let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
+                        let digits: String =
+                            text.chars().take_while(char::is_ascii_digit).collect();
                         digits.parse::<u32>().ok()
                     };
-                    let line_number = after
-                        .strip_prefix(':')
-                        .and_then(number)
-                        .or_else(|| after.find("line ").filter(|&at| at < 8).and_then(|at| number(&after[at + 5..])));
+                    let line_number = after.strip_prefix(':').and_then(number).or_else(|| {
+                        after
+                            .find("line ")
+                            .filter(|&at| at < 8)
+                            .and_then(|at| number(&after[at + 5..]))
+                    });
                     let function = after.find(", in ").map(|at| {
                         after[at + 5..]
                             .chars()
@@ -278,7 +317,9 @@ impl TextReader {
         let mut terms = FxHashMap::default();
         let mut counted = self.counted;
         for term in self.order {
-            let Some(Counted { text, subject, prose, code }) = counted.remove(&term) else { continue };
+            let Some(Counted { text, subject, prose, code }) = counted.remove(&term) else {
+                continue;
+            };
             let own = if subject > 0 {
                 weight::SUBJECT
             } else if prose > 0 {
@@ -297,7 +338,10 @@ impl TextReader {
         for (joined, weight) in self.compounds {
             if seen.insert(joined.clone()) {
                 compounds.insert(joined.clone(), u16::try_from(words.len()).unwrap_or(u16::MAX));
-                words.push(AskedWord { text: String::from_utf8_lossy(&joined).into_owned(), weight });
+                words.push(AskedWord {
+                    text: String::from_utf8_lossy(&joined).into_owned(),
+                    weight,
+                });
             }
         }
         Asked {

@@ -42,14 +42,23 @@ impl Chosen {
     }
 
     /// Adds the files of named symbols that are not among the chosen ones.
-    pub(super) fn add_named(&mut self, lookup: &Lookup<'_>, named: &NamedThings, wants_tests: bool) -> Result<(), QueryError> {
+    pub(super) fn add_named(
+        &mut self,
+        lookup: &Lookup<'_>,
+        named: &NamedThings,
+        wants_tests: bool,
+    ) -> Result<(), QueryError> {
         let known: FxHashSet<FileKey> = self.files.iter().map(|file| file.key).collect();
-        let mut files: Vec<(FileKey, f64)> = named.files.iter().map(|(key, strength)| (*key, *strength)).collect();
+        let mut files: Vec<(FileKey, f64)> =
+            named.files.iter().map(|(key, strength)| (*key, *strength)).collect();
         files.retain(|(key, _)| !known.contains(key));
         let order = lookup.order();
-        files.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| order.file(one.0).cmp(&order.file(other.0))));
+        files.sort_by(|one, other| {
+            other.1.total_cmp(&one.1).then_with(|| order.file(one.0).cmp(&order.file(other.0)))
+        });
         for (key, _) in files.into_iter().take(NAMED_FILES) {
-            let standing = lookup.of_file(key, |mark| standing(mark.path, mark.test, wants_tests))?;
+            let standing =
+                lookup.of_file(key, |mark| standing(mark.path, mark.test, wants_tests))?;
             self.files.push(Candidate { key, standing });
         }
         Ok(())
@@ -64,7 +73,12 @@ struct SeenWords {
 }
 
 /// Chooses.
-pub(super) fn choose(lookup: &Lookup<'_>, filter: &FileFilter, asked: &Asked, named: &NamedThings) -> Result<Chosen, QueryError> {
+pub(super) fn choose(
+    lookup: &Lookup<'_>,
+    filter: &FileFilter,
+    asked: &Asked,
+    named: &NamedThings,
+) -> Result<Chosen, QueryError> {
     let (mut seen, mut hits) = (Vec::new(), Vec::<(u16, f32)>::new());
     let mut frequency = vec![0_u32; asked.singles];
     let (mut files, mut length) = (0_u64, 0_u64);
@@ -90,7 +104,8 @@ pub(super) fn choose(lookup: &Lookup<'_>, filter: &FileFilter, asked: &Asked, na
         files % 256 != 0 || lookup.check().is_ok()
     })?;
     lookup.check()?;
-    let rarity: Vec<f64> = frequency.iter().map(|&count| rarity(files as f64, f64::from(count))).collect();
+    let rarity: Vec<f64> =
+        frequency.iter().map(|&count| rarity(files as f64, f64::from(count))).collect();
     let average = length as f64 / files.max(1) as f64;
     let mut raw: Vec<(f64, FileKey)> = Vec::with_capacity(seen.len());
     for (at, file) in seen.iter().enumerate() {
@@ -103,7 +118,8 @@ pub(super) fn choose(lookup: &Lookup<'_>, filter: &FileFilter, asked: &Asked, na
             .iter()
             .map(|&(place, count)| {
                 let place = usize::from(place);
-                rarity[place] * asked.words[place].weight * f64::from(count) / (f64::from(count) + norm)
+                rarity[place] * asked.words[place].weight * f64::from(count)
+                    / (f64::from(count) + norm)
             })
             .sum();
         raw.push((score, file.key));
@@ -120,7 +136,8 @@ pub(super) fn choose(lookup: &Lookup<'_>, filter: &FileFilter, asked: &Asked, na
     }
     let mut scored = Vec::with_capacity(raw.len());
     for (score, key) in raw {
-        let standing = lookup.of_file(key, |mark| standing(mark.path, mark.test, asked.wants_tests))?;
+        let standing =
+            lookup.of_file(key, |mark| standing(mark.path, mark.test, asked.wants_tests))?;
         scored.push((score * standing.max(0.3), Candidate { key, standing }));
     }
     let total: f64 = scored.iter().map(|(score, _)| *score).fold(0.0, f64::max);
@@ -129,7 +146,9 @@ pub(super) fn choose(lookup: &Lookup<'_>, filter: &FileFilter, asked: &Asked, na
             *score += strength * total;
         }
     }
-    scored.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| order.file(one.1.key).cmp(&order.file(other.1.key))));
+    scored.sort_by(|one, other| {
+        other.0.total_cmp(&one.0).then_with(|| order.file(one.1.key).cmp(&order.file(other.1.key)))
+    });
     let is_partial = all > limit;
     scored.truncate(limit);
     for (_, file) in &mut scored {
@@ -139,7 +158,12 @@ pub(super) fn choose(lookup: &Lookup<'_>, filter: &FileFilter, asked: &Asked, na
             file.standing = file.standing.min(STANDING_ASIDE);
         }
     }
-    Ok(Chosen { files: scored.into_iter().map(|(_, file)| file).collect(), rarity, frequency, is_partial })
+    Ok(Chosen {
+        files: scored.into_iter().map(|(_, file)| file).collect(),
+        rarity,
+        frequency,
+        is_partial,
+    })
 }
 
 /// The inverse document frequency of a word: `all` files or symbols, `having` of which have it.
@@ -196,7 +220,8 @@ const ASIDE: [&str; 42] = [
 /// Bytes that the lines of a file have on average which no person reads.
 const BYTES_OF_LONG_LINES: u64 = 300;
 
-/// How far code is preferred that is not the program itself: examples, vendored, generated, minified code.
+/// How far code is preferred that is not the program itself: examples, vendored, generated,
+/// minified code.
 const STANDING_ASIDE: f64 = 0.2;
 
 /// How far test code is preferred.
@@ -210,9 +235,12 @@ pub(super) fn standing(path: &str, is_test: bool, wants_tests: bool) -> f64 {
     let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_aside = directories.split('/').any(|part| ASIDE.contains(&part));
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
-    let looks_aside =
-        [".min.", ".pb.", "_generated.", ".d.", ".test.", ".spec.", ".bench."].iter().any(|mark| name.contains(mark))
-            || ["test_", "conftest", "setup"].iter().any(|start| stem.starts_with(start))
-            || ["_test", "_tests", "_spec", "_bench", "Test", "Tests"].iter().any(|end| stem.ends_with(end));
+    let looks_aside = [".min.", ".pb.", "_generated.", ".d.", ".test.", ".spec.", ".bench."]
+        .iter()
+        .any(|mark| name.contains(mark))
+        || ["test_", "conftest", "setup"].iter().any(|start| stem.starts_with(start))
+        || ["_test", "_tests", "_spec", "_bench", "Test", "Tests"]
+            .iter()
+            .any(|end| stem.ends_with(end));
     if is_aside || looks_aside { if wants_tests { 0.8 } else { STANDING_ASIDE } } else { 1.0 }
 }

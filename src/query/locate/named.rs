@@ -11,7 +11,8 @@ use crate::query::graph::lookup::Lookup;
 use crate::query::{QueryError, names};
 use crate::store::{FileKey, SymbolKey};
 
-/// In a list of names a word means a symbol of that name if there are no more than these, and so strongly.
+/// In a list of names a word means a symbol of that name if there are no more than these, and so
+/// strongly.
 const FEW_MEANINGS: usize = 4;
 const LISTED: f64 = 0.8;
 /// Letters of a word that may be mistyped.
@@ -20,32 +21,44 @@ const LEAST_MISTYPED: usize = 4;
 /// See the module.
 #[derive(Default)]
 pub(super) struct NamedThings {
-    /// By symbol: how strongly the text names it, 1 for a line of a stack trace or the one symbol of a marked name.
+    /// By symbol: how strongly the text names it, 1 for a line of a stack trace or the one symbol
+    /// of a marked name.
     pub(super) symbols: FxHashMap<SymbolKey, f64>,
     /// The same for files.
     pub(super) files: FxHashMap<FileKey, f64>,
 }
 
 /// Finds them.
-pub(super) fn named(lookup: &Lookup<'_>, filter: &FileFilter, asked: &Asked) -> Result<NamedThings, QueryError> {
+pub(super) fn named(
+    lookup: &Lookup<'_>,
+    filter: &FileFilter,
+    asked: &Asked,
+) -> Result<NamedThings, QueryError> {
     let mut found = NamedThings::default();
     for name in asked.names.iter().take(NAMES) {
         lookup.check()?;
         let mut meanings = Vec::new();
         let last = names::segments(&name.text).last().copied().unwrap_or_default();
         let mut bearers = 0;
-        for (key, _) in lookup.snapshot.names_ignoring_case(last)?.into_iter().filter(|(_, text)| text == last) {
+        for (key, _) in
+            lookup.snapshot.names_ignoring_case(last)?.into_iter().filter(|(_, text)| text == last)
+        {
             bearers += lookup.figures(key)?.0;
         }
-        let symbols = if bearers as usize > BEARERS { Vec::new() } else { names::all(lookup, &name.text)? };
+        let symbols =
+            if bearers as usize > BEARERS { Vec::new() } else { names::all(lookup, &name.text)? };
         for symbol in symbols {
-            let (is_in, is_test) = lookup.of_file(symbol.file, |file| (filter.admits(file), file.test))?;
+            let (is_in, is_test) =
+                lookup.of_file(symbol.file, |file| (filter.admits(file), file.test))?;
             let is_local = symbol.flags & flags::LOCAL != 0;
             if is_in && !is_local {
                 meanings.push((symbol, is_test));
             }
         }
-        let sources = meanings.iter().filter(|(symbol, is_test)| !is_test && symbol.flags & flags::DECLARATION == 0).count();
+        let sources = meanings
+            .iter()
+            .filter(|(symbol, is_test)| !is_test && symbol.flags & flags::DECLARATION == 0)
+            .count();
         if meanings.is_empty() && name.written == Written::Marked {
             modules(lookup, filter, &name.text, &mut found)?;
         }
@@ -57,10 +70,12 @@ pub(super) fn named(lookup: &Lookup<'_>, filter: &FileFilter, asked: &Asked) -> 
             Written::Marked => weight::AS_MARKED,
             Written::Alone => weight::ALONE,
         };
-        let own = own * if name.in_subject { weight::IN_SUBJECT } else { 1.0 } * (1.0 + 0.2 * f64::from(name.count.min(8)).ln());
+        let own = own
+            * if name.in_subject { weight::IN_SUBJECT } else { 1.0 }
+            * (1.0 + 0.2 * f64::from(name.count.min(8)).ln());
         for (symbol, is_test) in meanings {
-            let share =
-                own / (sources.max(1) as f64).powf(weight::MEANINGS) * if is_test && !asked.wants_tests { 0.2 } else { 1.0 };
+            let share = own / (sources.max(1) as f64).powf(weight::MEANINGS)
+                * if is_test && !asked.wants_tests { 0.2 } else { 1.0 };
             let entry = found.symbols.entry(symbol.key).or_default();
             *entry = (*entry + share).min(3.0);
             let entry = found.files.entry(symbol.file).or_default();
@@ -70,7 +85,9 @@ pub(super) fn named(lookup: &Lookup<'_>, filter: &FileFilter, asked: &Asked) -> 
     for word in &asked.list {
         let meanings = names::all(lookup, word)?;
         for symbol in meanings.iter().filter(|_| meanings.len() <= FEW_MEANINGS) {
-            if lookup.of_file(symbol.file, |file| filter.admits(file))? && symbol.flags & flags::LOCAL == 0 {
+            if lookup.of_file(symbol.file, |file| filter.admits(file))?
+                && symbol.flags & flags::LOCAL == 0
+            {
                 found.symbols.entry(symbol.key).or_insert(LISTED);
                 found.files.entry(symbol.file).or_insert(LISTED * weight::TO_FILE);
             }
@@ -84,16 +101,27 @@ pub(super) fn named(lookup: &Lookup<'_>, filter: &FileFilter, asked: &Asked) -> 
     Ok(found)
 }
 
-/// Adds the files that a qualified name may mean: `a.b.c` is `a/b/c.x`, or the files in the directory `a/b/c`.
-fn modules(lookup: &Lookup<'_>, filter: &FileFilter, name: &str, found: &mut NamedThings) -> Result<(), QueryError> {
+/// Adds the files that a qualified name may mean: `a.b.c` is `a/b/c.x`, or the files in the
+/// directory `a/b/c`.
+fn modules(
+    lookup: &Lookup<'_>,
+    filter: &FileFilter,
+    name: &str,
+    found: &mut NamedThings,
+) -> Result<(), QueryError> {
     let wanted = name.replace('.', "/");
     let table = lookup.snapshot.path_table()?;
     let mut meant = Vec::new();
     for (key, _) in table.with_part(&wanted.to_ascii_lowercase()) {
         let Some(path) = table.path(key) else { continue };
-        let Some(at) = path.find(wanted.as_str()).filter(|at| *at == 0 || path.as_bytes()[at - 1] == b'/') else { continue };
+        let Some(at) =
+            path.find(wanted.as_str()).filter(|at| *at == 0 || path.as_bytes()[at - 1] == b'/')
+        else {
+            continue;
+        };
         let rest = &path[at + wanted.len()..];
-        let is_module = rest.starts_with('.') || rest.strip_prefix('/').is_some_and(|rest| !rest.contains('/'));
+        let is_module =
+            rest.starts_with('.') || rest.strip_prefix('/').is_some_and(|rest| !rest.contains('/'));
         if is_module && lookup.of_file(key, |file| filter.admits(file))? {
             meant.push(key);
         }
@@ -106,7 +134,8 @@ fn modules(lookup: &Lookup<'_>, filter: &FileFilter, name: &str, found: &mut Nam
     Ok(())
 }
 
-/// Adds the symbols whose names resemble words that no file has: mistyped, or only the beginning of a word.
+/// Adds the symbols whose names resemble words that no file has: mistyped, or only the beginning of
+/// a word.
 pub(super) fn nearest(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
@@ -116,7 +145,9 @@ pub(super) fn nearest(
     for word in missing.iter().filter(|word| word.len() >= LEAST_MISTYPED) {
         for (place, symbol) in names::near(lookup, word)?.into_iter().enumerate() {
             let row = lookup.symbol(symbol.key)?;
-            if lookup.of_file(row.file, |file| filter.admits(file))? && row.flags & flags::LOCAL == 0 {
+            if lookup.of_file(row.file, |file| filter.admits(file))?
+                && row.flags & flags::LOCAL == 0
+            {
                 let share = 0.5 / (1.0 + place as f64);
                 *found.symbols.entry(symbol.key).or_default() += share;
                 *found.files.entry(row.file).or_default() += share * weight::TO_FILE;
@@ -126,7 +157,8 @@ pub(super) fn nearest(
     Ok(())
 }
 
-/// Follows a place. `from_end` counts the places from the last one: in a stack trace the last ones are nearest to the fault.
+/// Follows a place. `from_end` counts the places from the last one: in a stack trace the last ones
+/// are nearest to the fault.
 fn point(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
@@ -138,8 +170,16 @@ fn point(
     let mut wanted = place.path.trim_start_matches('/');
     let mut files = Vec::new();
     loop {
-        let is_end = |path: &str| path.len() == wanted.len() || path.as_bytes()[path.len() - wanted.len() - 1] == b'/';
-        files.extend(table.ending_with(wanted).into_iter().filter(|(_, path)| is_end(path)).map(|(key, _)| key));
+        let is_end = |path: &str| {
+            path.len() == wanted.len() || path.as_bytes()[path.len() - wanted.len() - 1] == b'/'
+        };
+        files.extend(
+            table
+                .ending_with(wanted)
+                .into_iter()
+                .filter(|(_, path)| is_end(path))
+                .map(|(key, _)| key),
+        );
         let Some((_, shorter)) = wanted.split_once('/').filter(|_| files.is_empty()) else { break };
         wanted = shorter;
     }
@@ -164,9 +204,11 @@ fn point(
             meant.extend(symbols.first().map(|symbol| symbol.key));
         } else if let Some(line) = place.line {
             let symbols = lookup.snapshot.symbols_at(&file, line, line)?;
-            let mut around = symbols
-                .iter()
-                .filter(|symbol| symbol.kind.is_callable() && symbol.extent.start.line <= line && line <= symbol.extent.end.line);
+            let mut around = symbols.iter().filter(|symbol| {
+                symbol.kind.is_callable()
+                    && symbol.extent.start.line <= line
+                    && line <= symbol.extent.end.line
+            });
             meant.extend(around.next_back().map(|symbol| symbol.key));
         }
         for symbol in meant {

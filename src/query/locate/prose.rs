@@ -1,16 +1,18 @@
-//! Where a source has comments and texts in quotes: what people write there is said in their words. A rough look that holds for most
-//! languages, not a lexer; what is taken for the one or the other is found either way.
+//! Where a source has comments and texts in quotes: what people write there is said in their words.
+//! A rough look that holds for most languages, not a lexer; what is taken for the one or the other
+//! is found either way.
 
-/// Bytes that a text in back ticks has at most: a stray one must not turn the rest of a file into text.
+/// Bytes that a text in back ticks has at most: a stray one must not turn the rest of a file into
+/// text.
 const MOST_IN_TICKS: usize = 2_000;
 
 /// The places of comments and texts, in order.
 pub(super) fn spans(text: &[u8]) -> Vec<(usize, usize)> {
     let mut spans = Vec::new();
     let mut at = 0;
-    while let Some(found) =
-        text.get(at..).and_then(|rest| rest.iter().position(|byte| matches!(byte, b'/' | b'#' | b'"' | b'\'' | b'`')))
-    {
+    while let Some(found) = text.get(at..).and_then(|rest| {
+        rest.iter().position(|byte| matches!(byte, b'/' | b'#' | b'"' | b'\'' | b'`'))
+    }) {
         let start = at + found;
         match end_of(text, start) {
             Some(end) => {
@@ -28,12 +30,17 @@ fn end_of(text: &[u8], start: usize) -> Option<usize> {
     let rest = &text[start..];
     let before = start.checked_sub(1).map(|before| text[before]);
     let line = || memchr::memchr(b'\n', rest).map_or(text.len(), |length| start + length);
-    let after =
-        |mark: &[u8], from: usize| memchr::memmem::find(rest.get(from..)?, mark).map(|length| start + from + length + mark.len());
+    let after = |mark: &[u8], from: usize| {
+        memchr::memmem::find(rest.get(from..)?, mark)
+            .map(|length| start + from + length + mark.len())
+    };
     match rest {
         [b'/', b'/', ..] if before != Some(b':') => Some(line()),
         [b'/', b'*', ..] => Some(after(b"*/", 2).unwrap_or(text.len())),
-        [b'#', next, ..] if matches!(next, b' ' | b'#' | b'!' | b':') && before.is_none_or(|byte| byte.is_ascii_whitespace()) => {
+        [b'#', next, ..]
+            if matches!(next, b' ' | b'#' | b'!' | b':')
+                && before.is_none_or(|byte| byte.is_ascii_whitespace()) =>
+        {
             Some(line())
         }
         [b'"', b'"', b'"', ..] => Some(after(b"\"\"\"", 3).unwrap_or(text.len())),
@@ -78,7 +85,8 @@ mod tests {
             ("a / b; http://x", vec![]),
             ("#[derive(A)]\nfn f<'a>(x: &'a str)", vec![]),
         ] {
-            let found: Vec<&str> = spans(text.as_bytes()).into_iter().map(|(start, end)| &text[start..end]).collect();
+            let found: Vec<&str> =
+                spans(text.as_bytes()).into_iter().map(|(start, end)| &text[start..end]).collect();
             assert_eq!(found, expected, "{text}");
         }
     }

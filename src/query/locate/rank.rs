@@ -26,28 +26,38 @@ pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> 
         .enumerate()
         .map(|(word, &having)| {
             // Of names that are written as one only the chosen files tell how rare they are.
-            let rarity = chosen.rarity.get(word).copied().unwrap_or_else(|| candidates::rarity(count, f64::from(having)));
+            let rarity = chosen
+                .rarity
+                .get(word)
+                .copied()
+                .unwrap_or_else(|| candidates::rarity(count, f64::from(having)));
             rarity * asked.words[word].weight
         })
         .collect();
     units
         .iter()
         .map(|unit| {
-            let norm: Vec<f64> =
-                (0..FIELDS).map(|at| 1.0 - LENGTH[at] + LENGTH[at] * f64::from(unit.lengths[at]) / average[at]).collect();
+            let norm: Vec<f64> = (0..FIELDS)
+                .map(|at| 1.0 - LENGTH[at] + LENGTH[at] * f64::from(unit.lengths[at]) / average[at])
+                .collect();
             let own: f64 = unit
                 .hits
                 .iter()
                 .map(|(word, counts)| {
-                    let x: f64 = (0..FIELDS).map(|at| FIELD[at] * f64::from(counts[at]) / norm[at]).sum();
+                    let x: f64 =
+                        (0..FIELDS).map(|at| FIELD[at] * f64::from(counts[at]) / norm[at]).sum();
                     rarity[usize::from(*word)] * x * (SATURATION + 1.0) / (SATURATION + x)
                 })
                 .sum();
             let kind = if unit.kind.is_callable() { 1.0 } else { weight::NOT_CALLABLE };
-            let size = (f64::from(unit.lines + 1).log2() / weight::LARGE).min(1.0).powf(weight::SIZE);
+            let size =
+                (f64::from(unit.lines + 1).log2() / weight::LARGE).min(1.0).powf(weight::SIZE);
             let standing = chosen.files[unit.file as usize].standing;
-            let standing =
-                if unit.is_test && !asked.wants_tests { standing.min(candidates::STANDING_OF_TESTS) } else { standing };
+            let standing = if unit.is_test && !asked.wants_tests {
+                standing.min(candidates::STANDING_OF_TESTS)
+            } else {
+                standing
+            };
             own * standing * kind * size
         })
         .collect()
@@ -81,7 +91,8 @@ pub(super) fn best(
         let is_named = named.symbols.get(&unit.key).copied().unwrap_or_default();
         if *score > 0.0 {
             *score += weight::OF_FILE * of_file[unit.file as usize];
-            *score += most * weight::NAMED_FILE * named.files.get(&file).copied().unwrap_or_default();
+            *score +=
+                most * weight::NAMED_FILE * named.files.get(&file).copied().unwrap_or_default();
         }
         *score += most * weight::NAMED * is_named;
     }
@@ -89,7 +100,9 @@ pub(super) fn best(
     let total = order.len() as u64;
     let ranks = lookup.order();
     let rank = |at: usize| ranks.symbol(chosen.files[units[at].file as usize].key, units[at].key);
-    order.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]).then_with(|| rank(one).cmp(&rank(other))));
+    order.sort_by(|&one, &other| {
+        scores[other].total_cmp(&scores[one]).then_with(|| rank(one).cmp(&rank(other)))
+    });
     let mut kept: Vec<Located> = Vec::new();
     for at in order {
         if kept.len() >= limit {
@@ -101,7 +114,9 @@ pub(super) fn best(
             .iter()
             .map(|(word, _)| usize::from(*word))
             .filter(|&word| word < asked.singles)
-            .map(|word| (chosen.rarity[word] * asked.words[word].weight, asked.words[word].text.as_str()))
+            .map(|word| {
+                (chosen.rarity[word] * asked.words[word].weight, asked.words[word].text.as_str())
+            })
             .collect();
         words.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
         kept.push(Located {

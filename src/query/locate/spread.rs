@@ -1,4 +1,5 @@
-//! One step along calls: what a symbol calls, and who calls it, speak for it, the less the more neighbours either has.
+//! One step along calls: what a symbol calls, and who calls it, speak for it, the less the more
+//! neighbours either has.
 
 use rustc_hash::FxHashMap;
 
@@ -11,8 +12,13 @@ use crate::query::graph::lookup::Lookup;
 use crate::store::{SiteTarget, SymbolKey};
 
 /// Adds to the scores what neighbours give.
-pub(super) fn spread(lookup: &Lookup<'_>, units: &[Unit], scores: &mut [f64]) -> Result<(), QueryError> {
-    let places: FxHashMap<SymbolKey, usize> = units.iter().enumerate().map(|(at, unit)| (unit.key, at)).collect();
+pub(super) fn spread(
+    lookup: &Lookup<'_>,
+    units: &[Unit],
+    scores: &mut [f64],
+) -> Result<(), QueryError> {
+    let places: FxHashMap<SymbolKey, usize> =
+        units.iter().enumerate().map(|(at, unit)| (unit.key, at)).collect();
     let mut order: Vec<usize> = (0..units.len()).filter(|&at| scores[at] > 0.0).collect();
     order.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]).then(one.cmp(&other)));
     order.truncate(CALLING);
@@ -32,7 +38,9 @@ pub(super) fn spread(lookup: &Lookup<'_>, units: &[Unit], scores: &mut [f64]) ->
             }
         }
         let out = 1.0 / (1.0 + targets.len() as f64).sqrt();
-        for target in targets.iter().filter_map(|target| places.get(target)).filter(|&&target| target != at) {
+        for target in
+            targets.iter().filter_map(|target| places.get(target)).filter(|&&target| target != at)
+        {
             let share = out / (1.0 + f64::from(units[*target].references)).sqrt();
             gains[at] += callees * scores[*target] * share;
             gains[*target] += callers * scores[at] * share;

@@ -1,4 +1,5 @@
-//! The functions, types and larger values of the chosen files, and which of the asked words each of them has where.
+//! The functions, types and larger values of the chosen files, and which of the asked words each of
+//! them has where.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -66,10 +67,21 @@ pub(super) fn look_into(
             continue;
         }
         // A file that is gone by now has no text: its names are still known.
-        let text = if bytes < SOURCE_BYTES { files.read(&file.path).unwrap_or_default() } else { Vec::new() };
+        let text = if bytes < SOURCE_BYTES {
+            files.read(&file.path).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
         bytes += text.len();
         let symbols = lookup.snapshot.symbols_of(&file)?;
-        of_file(&mut matcher, u32::try_from(place).unwrap_or(u32::MAX), file.path.as_str(), &symbols, &text, &mut units);
+        of_file(
+            &mut matcher,
+            u32::try_from(place).unwrap_or(u32::MAX),
+            file.path.as_str(),
+            &symbols,
+            &text,
+            &mut units,
+        );
     }
     Ok(units)
 }
@@ -145,14 +157,24 @@ impl Counts {
 /// Whether a symbol may be one of the answers.
 fn is_unit(symbol: &SymbolRow, symbols: &[SymbolRow], first: u32) -> bool {
     let lines = symbol.extent.end.line - symbol.extent.start.line + 1;
-    let container = symbol.container.and_then(|key| symbols.get(key.0.checked_sub(first)? as usize));
+    let container =
+        symbol.container.and_then(|key| symbols.get(key.0.checked_sub(first)? as usize));
     let in_callable = container.is_some_and(|container| container.kind.is_callable());
     symbol.kind.is_callable()
         || symbol.kind.is_type()
-        || (lines >= LEAST_LINES && !in_callable && !matches!(symbol.kind, SymbolKind::Module | SymbolKind::Namespace))
+        || (lines >= LEAST_LINES
+            && !in_callable
+            && !matches!(symbol.kind, SymbolKind::Module | SymbolKind::Namespace))
 }
 
-fn of_file(matcher: &mut Matcher<'_>, place: u32, path: &str, symbols: &[SymbolRow], text: &[u8], units: &mut Vec<Unit>) {
+fn of_file(
+    matcher: &mut Matcher<'_>,
+    place: u32,
+    path: &str,
+    symbols: &[SymbolRow],
+    text: &[u8],
+    units: &mut Vec<Unit>,
+) {
     let Some(first) = symbols.first().map(|symbol| symbol.key.0) else { return };
     let (mut in_path, mut path_length) = (Counts::default(), 0.0);
     let without_extension = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
@@ -178,7 +200,8 @@ fn of_file(matcher: &mut Matcher<'_>, place: u32, path: &str, symbols: &[SymbolR
         if next_unit == Some(at)
             && let Some(symbol) = wanted.next()
         {
-            let (counts, unit) = begin(matcher, place, symbol, symbols, first, (&in_path, path_length));
+            let (counts, unit) =
+                begin(matcher, place, symbol, symbols, first, (&in_path, path_length));
             open.push((symbol.extent.end_byte as usize, counts, unit));
         } else if let Some((_, run)) = runs.next() {
             if open.is_empty() {
@@ -193,7 +216,9 @@ fn of_file(matcher: &mut Matcher<'_>, place: u32, path: &str, symbols: &[SymbolR
             // What stands in a callable is its own, not that of the type around it.
             let innermost_callable = open.iter().rposition(|(.., unit)| unit.kind.is_callable());
             for (level, (_, counts, unit)) in open.iter_mut().enumerate() {
-                if unit.kind.is_callable() || innermost_callable.is_none_or(|callable| callable < level) {
+                if unit.kind.is_callable()
+                    || innermost_callable.is_none_or(|callable| callable < level)
+                {
                     unit.lengths[place] += f32::from(found.words);
                     for &word in &found.hits {
                         counts.add(word, place, 1.0);
@@ -225,11 +250,24 @@ fn begin(
     matcher.count(symbol.name_text.as_bytes(), field::NAME, &mut counts, &mut lengths[field::NAME]);
     let mut container = symbol.container;
     for _ in 0..MAX_CONTAINERS {
-        let Some(row) = container.and_then(|key| symbols.get(key.0.checked_sub(first)? as usize)) else { break };
-        matcher.count(row.name_text.as_bytes(), field::CONTAINER, &mut counts, &mut lengths[field::CONTAINER]);
+        let Some(row) = container.and_then(|key| symbols.get(key.0.checked_sub(first)? as usize))
+        else {
+            break;
+        };
+        matcher.count(
+            row.name_text.as_bytes(),
+            field::CONTAINER,
+            &mut counts,
+            &mut lengths[field::CONTAINER],
+        );
         container = row.container;
     }
-    matcher.count(symbol.signature.as_bytes(), field::SIGNATURE, &mut counts, &mut lengths[field::SIGNATURE]);
+    matcher.count(
+        symbol.signature.as_bytes(),
+        field::SIGNATURE,
+        &mut counts,
+        &mut lengths[field::SIGNATURE],
+    );
     matcher.count(symbol.doc.as_bytes(), field::DOC, &mut counts, &mut lengths[field::DOC]);
     let lines = symbol.extent.end.line - symbol.extent.start.line + 1;
     let unit = Unit {

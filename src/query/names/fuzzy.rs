@@ -1,5 +1,5 @@
-//! Names that are a text but for a few errors in typing, among many names in order: what was found out about the beginning of a
-//! name holds for all that begin alike. Knows no store.
+//! Names that are a text but for a few errors in typing, among many names in order: what was found
+//! out about the beginning of a name holds for all that begin alike. Knows no store.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,13 @@ pub(in crate::query) struct Near {
     text: String,
     wanted: Vec<char>,
     at_most: usize,
-    /// For each beginning of the last name, as far as it was looked at: the distances to each beginning of the text.
+    /// For each beginning of the last name, as far as it was looked at: the distances to each
+    /// beginning of the text.
     rows: Vec<usize>,
     /// How many letters of the last name have a row.
     known: usize,
-    /// After so many letters of the last name it was clear that no name with that beginning is near.
+    /// After so many letters of the last name it was clear that no name with that beginning is
+    /// near.
     hopeless_from: Option<usize>,
 }
 
@@ -30,7 +32,8 @@ impl Near {
         Self { text: text.to_owned(), wanted, at_most, rows, known: 0, hopeless_from: None }
     }
 
-    /// The number of errors in a name whose first `shared` bytes are those of the name before; none if there are too many.
+    /// The number of errors in a name whose first `shared` bytes are those of the name before; none
+    /// if there are too many.
     pub(in crate::query) fn look(&mut self, name: &str, shared: usize) -> Option<usize> {
         self.known = self.known.min(shared);
         if self.hopeless_from.is_some_and(|from| from <= shared) {
@@ -52,7 +55,8 @@ impl Near {
         Some(self.rows[name.len() * width + width - 1]).filter(|&errors| errors <= self.at_most)
     }
 
-    /// Whether a name may be near that begins with `beginning`, of which the first `shared` bytes are those of what was looked at before.
+    /// Whether a name may be near that begins with `beginning`, of which the first `shared` bytes
+    /// are those of what was looked at before.
     pub(in crate::query) fn may_begin(&mut self, beginning: &str, shared: usize) -> bool {
         self.known = self.known.min(shared);
         if self.hopeless_from.is_some_and(|from| from <= shared) {
@@ -89,9 +93,14 @@ impl Near {
         let mut least = row + 1;
         for column in 0..self.wanted.len() {
             let is_other = usize::from(letter(row) != self.wanted[column]);
-            let mut best =
-                (self.rows[last + column] + is_other).min(self.rows[last + column + 1] + 1).min(self.rows[own + column] + 1);
-            if row > 0 && column > 0 && letter(row) == self.wanted[column - 1] && letter(row - 1) == self.wanted[column] {
+            let mut best = (self.rows[last + column] + is_other)
+                .min(self.rows[last + column + 1] + 1)
+                .min(self.rows[own + column] + 1);
+            if row > 0
+                && column > 0
+                && letter(row) == self.wanted[column - 1]
+                && letter(row - 1) == self.wanted[column]
+            {
                 best = best.min(self.rows[last - width + column - 1] + 1);
             }
             self.rows.push(best);
@@ -103,13 +112,14 @@ impl Near {
 
 /// What a name has in it that is a text but for so many errors in typing, or less.
 ///
-/// An error spoils one part of the text, so that of one part more than there are errors one is as it was; if that is the first one,
-/// the name begins with it. Only letters that are swapped where two parts meet spoil both: that is the text with them swapped, with an
-/// error less.
+/// An error spoils one part of the text, so that of one part more than there are errors one is as
+/// it was; if that is the first one, the name begins with it. Only letters that are swapped where
+/// two parts meet spoil both: that is the text with them swapped, with an error less.
 pub(in crate::query) fn parts_of_near(text: &str, errors: usize) -> NameParts {
     let mut parts = NameSplit::default();
     parts.add(&text.chars().collect::<Vec<char>>(), errors);
-    let named = parts.inside.iter().fold(NameParts::none(), |named, part| named.or_all_of([part.as_str()]));
+    let named =
+        parts.inside.iter().fold(NameParts::none(), |named, part| named.or_all_of([part.as_str()]));
     parts.first.iter().fold(named, |named, part| named.or_beginning_with(part))
 }
 
@@ -123,7 +133,8 @@ impl NameSplit {
     fn add(&mut self, text: &[char], errors: usize) {
         // Parts are looked up by three letters, a beginning by any number.
         let length = text.len().div_ceil(errors + 1).max(LETTERS).min(text.len() / errors.max(1));
-        let cuts: Vec<usize> = (0..=errors).map(|part| text.len() - (errors - part) * length).collect();
+        let cuts: Vec<usize> =
+            (0..=errors).map(|part| text.len() - (errors - part) * length).collect();
         self.first.insert(text[..cuts[0]].iter().collect());
         self.inside.extend(cuts.windows(2).map(|cut| text[cut[0]..cut[1]].iter().collect()));
         for &cut in cuts[..errors].iter().filter(|cut| **cut > 0) {
@@ -140,7 +151,8 @@ mod tests {
 
     #[test]
     fn looking_at_many_names_in_order_is_looking_at_each() {
-        let letters = ["a", "b", "ab", "ba", "_", "X", "\u{e9}", "serch", "search", "saerch", "status"];
+        let letters =
+            ["a", "b", "ab", "ba", "_", "X", "\u{e9}", "serch", "search", "saerch", "status"];
         let mut names: Vec<String> = Vec::new();
         for one in letters {
             for two in letters {
@@ -151,11 +163,17 @@ mod tests {
         }
         names.sort();
         let mut found = 0;
-        for (text, at_most) in [("search", 2), ("abab", 1), ("_serchx", 2), ("b\u{e9}a", 1), ("statussearch", 2)] {
+        for (text, at_most) in
+            [("search", 2), ("abab", 1), ("_serchx", 2), ("b\u{e9}a", 1), ("statussearch", 2)]
+        {
             let mut near = Near::new(text, at_most);
             let mut before = "";
             for name in &names {
-                let shared = name.bytes().zip(before.bytes()).take_while(|(one, other)| one == other).count();
+                let shared = name
+                    .bytes()
+                    .zip(before.bytes())
+                    .take_while(|(one, other)| one == other)
+                    .count();
                 let expected = text::distance(name, text, at_most);
                 assert_eq!(near.look(name, shared), expected, "{text} {name} after {before}");
                 found += usize::from(expected.is_some());
@@ -176,17 +194,25 @@ mod tests {
             for before in std::mem::take(&mut near) {
                 for at in 0..before.len() {
                     let (head, tail) = before.split_at(at);
-                    near.extend([format!("{head}#{tail}"), format!("{head}{}", &tail[1..]), format!("{head}#{}", &tail[1..])]);
+                    near.extend([
+                        format!("{head}#{tail}"),
+                        format!("{head}{}", &tail[1..]),
+                        format!("{head}#{}", &tail[1..]),
+                    ]);
                     if tail.len() > 1 {
                         near.push(format!("{head}{}{}{}", &tail[1..2], &tail[..1], &tail[2..]));
                     }
                 }
             }
             for name in near.iter().filter(|name| text::distance(name, &text, errors).is_some()) {
-                let has_part = inside.iter().any(|part| name.contains(part)) || first.iter().any(|part| name.starts_with(part));
+                let has_part = inside.iter().any(|part| name.contains(part))
+                    || first.iter().any(|part| name.starts_with(part));
                 assert!(has_part, "{name}: {first:?} {inside:?}");
             }
-            assert!(near.len() > 30 && first.iter().chain(&inside).all(|part| part.len() >= 3), "{first:?} {inside:?}");
+            assert!(
+                near.len() > 30 && first.iter().chain(&inside).all(|part| part.len() >= 3),
+                "{first:?} {inside:?}"
+            );
         }
     }
 }

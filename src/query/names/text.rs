@@ -12,10 +12,12 @@ pub(in crate::query) fn words(name: &str) -> Vec<String> {
         }
         let before = at.checked_sub(1).map(|before| letters[before]);
         let after = letters.get(at + 1);
-        let begins_hump = letter.is_uppercase() && before.is_some_and(|before| before.is_lowercase() || before.is_numeric());
+        let begins_hump = letter.is_uppercase()
+            && before.is_some_and(|before| before.is_lowercase() || before.is_numeric());
         // The last capital of a run belongs to the next word: `HTTPServer` is `http`, `server`.
-        let ends_run =
-            letter.is_uppercase() && before.is_some_and(char::is_uppercase) && after.is_some_and(|after| after.is_lowercase());
+        let ends_run = letter.is_uppercase()
+            && before.is_some_and(char::is_uppercase)
+            && after.is_some_and(|after| after.is_lowercase());
         if begins_hump || ends_run {
             finish(&mut word, &mut words);
         }
@@ -25,7 +27,8 @@ pub(in crate::query) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether one of the words of a name passes. Words of ASCII letters come as they are written, others in lower case.
+/// Whether one of the words of a name passes. Words of ASCII letters come as they are written,
+/// others in lower case.
 pub(in crate::query) fn any_word(name: &str, mut passes: impl FnMut(&str) -> bool) -> bool {
     if !name.is_ascii() {
         return words(name).iter().any(|word| passes(word));
@@ -35,8 +38,8 @@ pub(in crate::query) fn any_word(name: &str, mut passes: impl FnMut(&str) -> boo
     let mut start = 0;
     for (at, letter) in letters.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| letters[before]);
-        let begins_hump =
-            letter.is_ascii_uppercase() && before.is_some_and(|before| before.is_ascii_lowercase() || before.is_ascii_digit());
+        let begins_hump = letter.is_ascii_uppercase()
+            && before.is_some_and(|before| before.is_ascii_lowercase() || before.is_ascii_digit());
         let ends_run = letter.is_ascii_uppercase()
             && before.is_some_and(|before| before.is_ascii_uppercase())
             && letters.get(at + 1).is_some_and(u8::is_ascii_lowercase);
@@ -56,7 +59,8 @@ pub(in crate::query) fn is_of_words(name: &str, joined: &str) -> bool {
     if !name.is_ascii() {
         return words(name).concat() == joined;
     }
-    let letters = name.bytes().filter(u8::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase());
+    let letters =
+        name.bytes().filter(u8::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase());
     letters.eq(joined.bytes())
 }
 
@@ -75,10 +79,11 @@ pub(in crate::query) fn forgiven_errors(length: usize) -> usize {
     }
 }
 
-/// The number of letters to insert, delete, replace or swap with their neighbour to make one name of the other, ignoring
-/// ASCII case; none if it is more than `at_most`.
+/// The number of letters to insert, delete, replace or swap with their neighbour to make one name
+/// of the other, ignoring ASCII case; none if it is more than `at_most`.
 pub(in crate::query) fn distance(left: &str, right: &str, at_most: usize) -> Option<usize> {
-    let fold = |text: &str| text.chars().map(|letter| letter.to_ascii_lowercase()).collect::<Vec<char>>();
+    let fold =
+        |text: &str| text.chars().map(|letter| letter.to_ascii_lowercase()).collect::<Vec<char>>();
     if left.len().abs_diff(right.len()) > at_most * 4 {
         return None;
     }
@@ -91,7 +96,9 @@ pub(in crate::query) fn distance(left: &str, right: &str, at_most: usize) -> Opt
     for (row, &here) in left.iter().enumerate() {
         let mut current = vec![row + 1];
         for (column, &there) in right.iter().enumerate() {
-            let mut best = (last[column] + usize::from(here != there)).min(last[column + 1] + 1).min(current[column] + 1);
+            let mut best = (last[column] + usize::from(here != there))
+                .min(last[column + 1] + 1)
+                .min(current[column] + 1);
             if row > 0 && column > 0 && here == right[column - 1] && left[row - 1] == there {
                 best = best.min(before_last[column - 1] + 1);
             }
@@ -110,10 +117,14 @@ pub(in crate::query) fn contains_ignoring_case(text: &str, part: &str) -> bool {
     let (text, part) = (text.as_bytes(), part.as_bytes());
     let (Some(&first), Some(&last)) = (part.first(), part.last()) else { return true };
     // The letters at both ends decide nearly always. Letters of both cases differ by one bit.
-    let [first, last] = [first, last].map(|letter| (letter.to_ascii_lowercase(), u8::from(letter.is_ascii_alphabetic()) << 5));
+    let [first, last] = [first, last]
+        .map(|letter| (letter.to_ascii_lowercase(), u8::from(letter.is_ascii_alphabetic()) << 5));
     let is = |letter: u8, (wanted, either): (u8, u8)| letter | either == wanted;
-    text.windows(part.len())
-        .any(|window| is(window[0], first) && is(window[part.len() - 1], last) && window.eq_ignore_ascii_case(part))
+    text.windows(part.len()).any(|window| {
+        is(window[0], first)
+            && is(window[part.len() - 1], last)
+            && window.eq_ignore_ascii_case(part)
+    })
 }
 
 /// Whether `text` begins with `part` when ASCII case is ignored.
@@ -148,7 +159,10 @@ mod tests {
             }));
             assert_eq!(found.join(" "), expected, "{name}");
             assert!(any_word(name, |word| !word.is_empty()) != expected.is_empty());
-            assert!(is_of_words(name, &expected.replace(' ', "")) && !is_of_words(name, "other"), "{name}");
+            assert!(
+                is_of_words(name, &expected.replace(' ', "")) && !is_of_words(name, "other"),
+                "{name}"
+            );
         }
     }
 

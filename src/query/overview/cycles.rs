@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// The groups of more than one member, largest first, members in order. Works without recursion: a chain may be long.
+/// The groups of more than one member, largest first, members in order. Works without recursion: a
+/// chain may be long.
 pub(super) fn cycles(weights: &BTreeMap<(usize, usize), u64>) -> Vec<Vec<usize>> {
     let mut following: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &(from, to) in weights.keys() {
@@ -71,7 +72,11 @@ impl Search {
         if met != earliest {
             return;
         }
-        let start = self.stack.iter().rposition(|&other| other == node).expect("a node stays on the stack until it is left");
+        let start = self
+            .stack
+            .iter()
+            .rposition(|&other| other == node)
+            .expect("a node stays on the stack until it is left");
         let mut group = self.stack.split_off(start);
         if group.len() > 1 {
             group.sort_unstable();
@@ -92,7 +97,10 @@ mod tests {
     fn groups_are_found_and_nothing_else() {
         assert_eq!(found(&[(0, 1), (1, 2), (2, 3)]), Vec::<Vec<usize>>::new());
         assert_eq!(found(&[(0, 1), (1, 0), (1, 2)]), [[0, 1]]);
-        assert_eq!(found(&[(5, 4), (4, 3), (3, 5), (3, 1), (1, 2), (2, 1)]), [vec![3, 4, 5], vec![1, 2]]);
+        assert_eq!(
+            found(&[(5, 4), (4, 3), (3, 5), (3, 1), (1, 2), (2, 1)]),
+            [vec![3, 4, 5], vec![1, 2]]
+        );
         assert_eq!(found(&[(0, 1), (1, 2), (2, 0), (2, 3), (3, 1)]), [[0, 1, 2, 3]]);
     }
 

@@ -1,7 +1,9 @@
-//! What is behind an answer that nobody uses a symbol: its uses as a value, and the lines that have its name in text that no
-//! reference accounts for (comments, templates, build files, languages that are not read, bodies that were not understood).
+//! What is behind an answer that nobody uses a symbol: its uses as a value, and the lines that have
+//! its name in text that no reference accounts for (comments, templates, build files, languages
+//! that are not read, bodies that were not understood).
 //!
-//! A count of zero says that no reference leads to a symbol. It is a fact about the program only together with this.
+//! A count of zero says that no reference leads to a symbol. It is a fact about the program only
+//! together with this.
 
 use std::time::{Duration, Instant};
 
@@ -33,24 +35,31 @@ pub struct Value {
 /// What was found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Elsewhere {
-    /// Certain and likely references that are neither calls nor imports: the symbol as a value, in order of place.
+    /// Certain and likely references that are neither calls nor imports: the symbol as a value, in
+    /// order of place.
     pub values: Vec<Value>,
-    /// Lines with the name that no symbol of that name and no reference accounts for: files without a language first, then by path.
+    /// Lines with the name that no symbol of that name and no reference accounts for: files without
+    /// a language first, then by path.
     pub lines: Vec<(RepoPath, u32)>,
     /// Files that could not be searched in time.
     pub unsearched: u64,
-    /// The language of the symbol, if its references are not read: that none was found says nothing then.
+    /// The language of the symbol, if its references are not read: that none was found says nothing
+    /// then.
     pub not_read: Option<String>,
 }
 
 impl Elsewhere {
     /// Whether no value and no unaccounted line was found, and all text was searched.
     pub fn is_nowhere(&self) -> bool {
-        self.values.is_empty() && self.lines.is_empty() && self.unsearched == 0 && self.not_read.is_none()
+        self.values.is_empty()
+            && self.lines.is_empty()
+            && self.unsearched == 0
+            && self.not_read.is_none()
     }
 }
 
-/// Looks for what questions about the references of symbols have not found. The text is searched once for a name.
+/// Looks for what questions about the references of symbols have not found. The text is searched
+/// once for a name.
 pub struct ElsewhereSearch<'q> {
     snapshot: &'q Snapshot,
     files: &'q dyn ReadFile,
@@ -70,7 +79,8 @@ impl<'q> ElsewhereSearch<'q> {
         let lookup = Lookup::new(self.snapshot, self.cancel)?;
         let Some(&first) = symbols.first() else { return Ok(Elsewhere::default()) };
         let symbol = lookup.symbol(first)?;
-        let (name, language) = (symbol.name, lookup.language(lookup.file(symbol.file)?.language).to_owned());
+        let (name, language) =
+            (symbol.name, lookup.language(lookup.file(symbol.file)?.language).to_owned());
         if !self.lines.contains_key(&name) {
             let found = lines(&lookup, self.files, name, self.cancel)?;
             self.lines.insert(name, found);
@@ -113,7 +123,10 @@ fn lines(
     let (rows, begun) = (searched_first(lookup, lookup.snapshot.files()?), Instant::now());
     let searching = || {
         let matcher = matcher.clone();
-        let mut searcher = SearcherBuilder::new().line_number(true).binary_detection(BinaryDetection::quit(b'\0')).build();
+        let mut searcher = SearcherBuilder::new()
+            .line_number(true)
+            .binary_detection(BinaryDetection::quit(b'\0'))
+            .build();
         move |file: &FileRow| {
             if begun.elapsed() > TIME {
                 return None;
@@ -124,14 +137,17 @@ fn lines(
     };
     let mut take = |file: &FileRow, matches: Option<Matches>| -> Result<(), QueryError> {
         lookup.check()?;
-        let Some(matches) = matches.filter(|matches| matches.places.is_empty() || looked_at < MOST_FILES) else {
+        let Some(matches) =
+            matches.filter(|matches| matches.places.is_empty() || looked_at < MOST_FILES)
+        else {
             unsearched += 1;
             return Ok(());
         };
         if !matches.places.is_empty() && !matches.is_binary {
             looked_at += 1;
             let known = accounted(lookup, file, name)?;
-            let unknown = matches.places.iter().map(|(line, _)| *line).filter(|line| !known.contains(line));
+            let unknown =
+                matches.places.iter().map(|(line, _)| *line).filter(|line| !known.contains(line));
             found.extend(unknown.map(|line| (file.path.clone(), line)));
         }
         Ok(())
@@ -145,24 +161,36 @@ fn is_value(kind: SiteKind) -> bool {
     !matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate | SiteKind::Import)
 }
 
-/// The files with text: those whose references no language reads first, since all of what they say is unknown.
+/// The files with text: those whose references no language reads first, since all of what they say
+/// is unknown.
 fn searched_first(lookup: &Lookup<'_>, mut rows: Vec<FileRow>) -> Vec<FileRow> {
-    let is_read = |file: &FileRow| grammar::tier_of(lookup.language(file.language)).is_some_and(|tier| tier != Tier::Structure);
+    let is_read = |file: &FileRow| {
+        grammar::tier_of(lookup.language(file.language)).is_some_and(|tier| tier != Tier::Structure)
+    };
     rows.retain(is_text);
     rows.sort_by_cached_key(|file| (is_read(file), file.path.clone()));
     rows
 }
 
 /// The lines of a file in which a symbol has the name, or a reference whose target is known.
-fn accounted(lookup: &Lookup<'_>, file: &FileRow, name: NameKey) -> Result<FxHashSet<u32>, QueryError> {
+fn accounted(
+    lookup: &Lookup<'_>,
+    file: &FileRow,
+    name: NameKey,
+) -> Result<FxHashSet<u32>, QueryError> {
     let mut lines = FxHashSet::default();
     if file.symbols + file.sites == 0 {
         return Ok(lines);
     }
     let symbols = lookup.snapshot.symbols_of(file)?;
-    lines.extend(symbols.iter().filter(|symbol| symbol.name == name).map(|symbol| symbol.name_at.line));
+    lines.extend(
+        symbols.iter().filter(|symbol| symbol.name == name).map(|symbol| symbol.name_at.line),
+    );
     let sites = lookup.snapshot.sites_of(file)?;
-    let is_known = |site: &&SiteRow| site.verdict != Verdict::Unresolved || site.target != SiteTarget::None;
-    lines.extend(sites.iter().filter(|site| site.name == name).filter(is_known).map(|site| site.at.line));
+    let is_known =
+        |site: &&SiteRow| site.verdict != Verdict::Unresolved || site.target != SiteTarget::None;
+    lines.extend(
+        sites.iter().filter(|site| site.name == name).filter(is_known).map(|site| site.at.line),
+    );
     Ok(lines)
 }

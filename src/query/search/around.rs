@@ -1,8 +1,8 @@
-//! Symbols that have some of the words asked for in their name, and the others around them: in the names of containers or in the
-//! path.
+//! Symbols that have some of the words asked for in their name, and the others around them: in the
+//! names of containers or in the path.
 //!
-//! Whatever fits so has the rarest of the words in its name, in its path or in the name of a container: only what has it there is
-//! looked at, and of that a bounded number.
+//! Whatever fits so has the rarest of the words in its name, in its path or in the name of a
+//! container: only what has it there is looked at, and of that a bounded number.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -12,12 +12,15 @@ use rustc_hash::FxHashMap;
 use super::matching::{Pattern, WordSet};
 use super::{Filter, Found, Match};
 use crate::query::QueryError;
-use crate::store::{FileKey, NameEntry, NameKey, NameParts, NameRank, PathTable, SymbolHead, SymbolKey};
+use crate::store::{
+    FileKey, NameEntry, NameKey, NameParts, NameRank, PathTable, SymbolHead, SymbolKey,
+};
 
 /// Runs of names that are looked through for a word among others that is not asked for alone.
 pub(super) const MAX_RUNS_OF_WORD: usize = 200;
 
-/// Symbols that are looked at in each of the two ways to the rarest word. Beyond them the total is a lower bound.
+/// Symbols that are looked at in each of the two ways to the rarest word. Beyond them the total is
+/// a lower bound.
 const MAX_LOOKS: usize = 400;
 
 /// What stands around what was asked for.
@@ -27,8 +30,13 @@ pub(super) struct Around {
     pub(super) is_complete: bool,
 }
 
-/// Finds the symbols whose name has some of the words and is not what was asked for. `rarest` is one of the words.
-pub(super) fn symbols_around(filter: &Filter<'_, '_>, pattern: &Pattern, rarest: usize) -> Result<Around, QueryError> {
+/// Finds the symbols whose name has some of the words and is not what was asked for. `rarest` is
+/// one of the words.
+pub(super) fn symbols_around(
+    filter: &Filter<'_, '_>,
+    pattern: &Pattern,
+    rarest: usize,
+) -> Result<Around, QueryError> {
     let mut walk = Walk {
         filter,
         pattern,
@@ -66,7 +74,8 @@ struct Walk<'w, 'f, 'q> {
 }
 
 impl Walk<'_, '_, '_> {
-    /// Looks at the symbols with the rarest word in their name or in that of a container. Gives whether these are all.
+    /// Looks at the symbols with the rarest word in their name or in that of a container. Gives
+    /// whether these are all.
     fn with_rarest_in_names(&mut self) -> Result<bool, QueryError> {
         let lookup = self.filter.lookup;
         let word = &self.pattern.words()[self.rarest];
@@ -77,14 +86,20 @@ impl Walk<'_, '_, '_> {
         let (pattern, rarest) = (self.pattern, self.rarest);
         let named = |name: &NameEntry<'_>| {
             let own = pattern.words_in(name.text);
-            own.has(rarest).then(|| Name { key: name.key, own, is_found: pattern.fits(name.text).is_some() })
+            own.has(rarest).then(|| Name {
+                key: name.key,
+                own,
+                is_found: pattern.fits(name.text).is_some(),
+            })
         };
         let is_complete = walk.visit(
             &wanted,
             &runs,
             |_| false,
             |name| {
-                names.extend(named(name).map(|found| (name.figures, NameRank::in_order(name.key), found)));
+                names.extend(
+                    named(name).map(|found| (name.figures, NameRank::in_order(name.key), found)),
+                );
                 lookup.check().is_ok()
             },
         )?;
@@ -120,7 +135,8 @@ impl Walk<'_, '_, '_> {
         Ok(is_complete)
     }
 
-    /// Looks at what is written inside a symbol that has the rarest word in its name or around it. Gives whether that is all.
+    /// Looks at what is written inside a symbol that has the rarest word in its name or around it.
+    /// Gives whether that is all.
     fn inside(&mut self, container: SymbolKey) -> Result<bool, QueryError> {
         let mut members = Vec::new();
         let order = self.filter.lookup.order();
@@ -199,7 +215,8 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Takes a symbol with these words in its name if the others are around it and it passes the filters.
+    /// Takes a symbol with these words in its name if the others are around it and it passes the
+    /// filters.
     fn take(&mut self, own: &WordSet, head: SymbolHead) -> Result<(), QueryError> {
         let mut words = own.clone();
         words.join(self.in_path(head.file));
@@ -214,7 +231,9 @@ impl Walk<'_, '_, '_> {
 
     fn in_path(&mut self, file: FileKey) -> &WordSet {
         let (paths, pattern) = (&self.paths, self.pattern);
-        self.files.entry(file).or_insert_with(|| pattern.words_in(paths.path(file).unwrap_or_default()))
+        self.files
+            .entry(file)
+            .or_insert_with(|| pattern.words_in(paths.path(file).unwrap_or_default()))
     }
 
     /// The words in the name of a container and in those around it.

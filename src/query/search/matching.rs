@@ -26,9 +26,14 @@ impl Pattern {
                 Self::Words { joined: words.concat(), words, text: asked.to_owned() }
             }
             SearchMode::Substring => Self::Substring(asked.to_ascii_lowercase()),
-            SearchMode::Regex => Self::Regex(RegexBuilder::new(asked).size_limit(1 << 20).build().map_err(|error| {
-                QueryError::InvalidParameter { parameter: "text", reason: format!("no valid pattern: {error}") }
-            })?),
+            SearchMode::Regex => {
+                Self::Regex(RegexBuilder::new(asked).size_limit(1 << 20).build().map_err(
+                    |error| QueryError::InvalidParameter {
+                        parameter: "text",
+                        reason: format!("no valid pattern: {error}"),
+                    },
+                )?)
+            }
         })
     }
 
@@ -44,20 +49,25 @@ impl Pattern {
     /// How well a name fits, if it does.
     pub(super) fn fits(&self, name: &str) -> Option<Match> {
         match self {
-            Self::Substring(part) => text::contains_ignoring_case(name, part).then_some(Match::Substring),
+            Self::Substring(part) => {
+                text::contains_ignoring_case(name, part).then_some(Match::Substring)
+            }
             Self::Regex(pattern) => pattern.is_match(name).then_some(Match::Regex),
             Self::Words { words, text: asked, joined } => {
                 if name == asked {
                     Some(Match::Exact)
                 } else if name.eq_ignore_ascii_case(asked) {
                     Some(Match::IgnoringCase)
-                } else if !asked.contains(char::is_whitespace) && text::starts_ignoring_case(name, asked) {
+                } else if !asked.contains(char::is_whitespace)
+                    && text::starts_ignoring_case(name, asked)
+                {
                     Some(Match::Prefix)
                 } else {
                     // A word that is in no name as a part is in none as a word.
                     let has_text = text::contains_ignoring_case(name, asked);
                     let is_one_word = words.len() == 1 && joined.eq_ignore_ascii_case(asked);
-                    let as_words = if has_text || !is_one_word { as_words(words, joined, name) } else { None };
+                    let as_words =
+                        if has_text || !is_one_word { as_words(words, joined, name) } else { None };
                     as_words.or_else(|| has_text.then_some(Match::Substring))
                 }
             }
@@ -67,7 +77,8 @@ impl Pattern {
     /// Whether a name has some of the words.
     pub(super) fn fits_partly(&self, name: &str) -> Option<Match> {
         let Self::Words { words, .. } = self else { return None };
-        let fits = |word: &String| text::contains_ignoring_case(name, word) && begins_word(name, word);
+        let fits =
+            |word: &String| text::contains_ignoring_case(name, word) && begins_word(name, word);
         words.iter().any(fits).then_some(Match::SomeWords)
     }
 
@@ -84,14 +95,16 @@ impl Pattern {
         }
     }
 
-    /// Whether names that begin with `beginning`, in lower case, may be made of just the words asked for, however they are separated.
+    /// Whether names that begin with `beginning`, in lower case, may be made of just the words
+    /// asked for, however they are separated.
     pub(super) fn may_be_all_of(&self, beginning: &str) -> bool {
         let Some(first) = self.words().first() else { return false };
         let beginning = beginning.trim_start_matches(|letter: char| !letter.is_alphanumeric());
         beginning.starts_with(first.as_str()) || first.starts_with(beginning)
     }
 
-    /// The names that fit best: those that begin with what was asked for. None where all names that fit are as good.
+    /// The names that fit best: those that begin with what was asked for. None where all names that
+    /// fit are as good.
     pub(super) fn best_names(&self) -> Option<NameParts> {
         match self {
             Self::Words { text, .. } => Some(NameParts::none().or_beginning_with(text)),
@@ -129,8 +142,10 @@ impl Pattern {
     pub(super) fn words_in(&self, around: &str) -> WordSet {
         let Self::Words { words, .. } = self else { return WordSet(SmallVec::new()) };
         // Cheap first: most texts have none of them.
-        let begins =
-            |word: &String| (text::contains_ignoring_case(around, word) || !word.is_ascii()) && begins_word(around, word);
+        let begins = |word: &String| {
+            (text::contains_ignoring_case(around, word) || !word.is_ascii())
+                && begins_word(around, word)
+        };
         WordSet(words.iter().map(begins).collect())
     }
 }

@@ -1,6 +1,7 @@
-//! The names among which the best hits are. Those that begin with what is asked for come first, then whatever else may fit, the most used
-//! ones before the others: a walk ends when the list is full of names that nothing left can come before, or after as many names as are
-//! worth the time. Then it says that there may be more.
+//! The names among which the best hits are. Those that begin with what is asked for come first,
+//! then whatever else may fit, the most used ones before the others: a walk ends when the list is
+//! full of names that nothing left can come before, or after as many names as are worth the time.
+//! Then it says that there may be more.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,14 +21,16 @@ const MAX_RUNS_MISTYPED: usize = 900;
 /// So many runs more or less say nothing about which of two words is rarer.
 const FEW_RUNS: usize = 8;
 
-/// So many runs are looked through before it is asked whether the list is full: totals of small repositories are exact.
+/// So many runs are looked through before it is asked whether the list is full: totals of small
+/// repositories are exact.
 const LEAST_RUNS: usize = 60;
 
 /// Names that were found on a walk.
 pub(super) struct Gathering<'q> {
     walk: NameWalk<'q>,
     names: Vec<NameFound>,
-    /// So many hits are wanted; none where any of them may be left out by a filter, so that a list is never known to be full.
+    /// So many hits are wanted; none where any of them may be left out by a filter, so that a list
+    /// is never known to be full.
     wanted: Option<usize>,
     is_complete: bool,
 }
@@ -43,8 +46,9 @@ impl<'q> Gathering<'q> {
         Ok(self.walk.runs_with(wanted)?)
     }
 
-    /// Takes the names in these runs that fit; they are among the wanted ones. If the best of them cannot fit better than `best_left`, the walk ends when the list is
-    /// full of names that fit at least as well and are used more often.
+    /// Takes the names in these runs that fit; they are among the wanted ones. If the best of them
+    /// cannot fit better than `best_left`, the walk ends when the list is full of names that fit at
+    /// least as well and are used more often.
     fn take(
         &mut self,
         filter: &Filter<'_, '_>,
@@ -53,7 +57,11 @@ impl<'q> Gathering<'q> {
         best_left: Option<Match>,
         mut fits: impl FnMut(&NameEntry<'_>) -> Option<Match>,
     ) -> Result<(), QueryError> {
-        let fullness = std::cell::RefCell::new(Fullness { wanted: self.wanted, best_left, uses: BinaryHeap::new() });
+        let fullness = std::cell::RefCell::new(Fullness {
+            wanted: self.wanted,
+            best_left,
+            uses: BinaryHeap::new(),
+        });
         self.names.iter().for_each(|name| fullness.borrow_mut().add(name));
         let mut seen = 0;
         let names = &mut self.names;
@@ -63,7 +71,12 @@ impl<'q> Gathering<'q> {
         };
         self.is_complete &= self.walk.visit(wanted, runs, is_enough, |name| {
             if let Some(matched) = fits(name) {
-                let found = NameFound { matched, key: name.key, rank: NameRank::in_order(name.key), figures: name.figures };
+                let found = NameFound {
+                    matched,
+                    key: name.key,
+                    rank: NameRank::in_order(name.key),
+                    figures: name.figures,
+                };
                 fullness.borrow_mut().add(&found);
                 names.push(found);
             }
@@ -85,7 +98,12 @@ impl<'q> Gathering<'q> {
         })?;
         let ranks = filter.lookup.snapshot.rank_later(&mut later)?;
         let later = later.into_iter().zip(ranks);
-        self.names.extend(later.map(|((_, (matched, key)), rank)| NameFound { matched, key, rank, figures: None }));
+        self.names.extend(later.map(|((_, (matched, key)), rank)| NameFound {
+            matched,
+            key,
+            rank,
+            figures: None,
+        }));
         Ok(())
     }
 
@@ -101,13 +119,18 @@ struct Fullness {
     wanted: Option<usize>,
     /// How well the names that are left fit at best.
     best_left: Option<Match>,
-    /// How often those of the found names are used that fit as well: the most used ones, as many as are wanted.
+    /// How often those of the found names are used that fit as well: the most used ones, as many as
+    /// are wanted.
     uses: BinaryHeap<Reverse<u32>>,
 }
 
 impl Fullness {
     fn add(&mut self, name: &NameFound) {
-        let (Some(wanted), Some(best_left), Some((_, most))) = (self.wanted, self.best_left, name.figures) else { return };
+        let (Some(wanted), Some(best_left), Some((_, most))) =
+            (self.wanted, self.best_left, name.figures)
+        else {
+            return;
+        };
         if name.matched <= best_left {
             self.uses.push(Reverse(most));
             if self.uses.len() > wanted {
@@ -119,7 +142,8 @@ impl Fullness {
     fn is_full(&self, most_left: u32) -> bool {
         // Not those that are used as often: of them the path decides.
         let is_better = |least: &Reverse<u32>| least.0 > most_left;
-        self.wanted.is_some_and(|wanted| self.uses.len() >= wanted) && self.uses.peek().is_some_and(is_better)
+        self.wanted.is_some_and(|wanted| self.uses.len() >= wanted)
+            && self.uses.peek().is_some_and(is_better)
     }
 }
 
@@ -133,7 +157,11 @@ impl Filter<'_, '_> {
         let is_one_name = !pattern.has_spaces();
         // What has the name that is asked for is meant, not what has its words around it.
         if !pattern.has_several_words() || (is_one_name && !found.is_empty()) {
-            return if found.is_empty() { self.resembling(pattern, found.is_complete) } else { Ok(found) };
+            return if found.is_empty() {
+                self.resembling(pattern, found.is_complete)
+            } else {
+                Ok(found)
+            };
         }
         if found.total >= self.wanted() as u64 {
             return Ok(Matches { is_complete: false, ..found });
@@ -145,8 +173,11 @@ impl Filter<'_, '_> {
         }
         // One name is rather mistyped; several words are rather not all right.
         let was_complete = found.is_complete;
-        let first =
-            if is_one_name { self.resembling(pattern, was_complete)? } else { self.with_some_words(pattern, &by_rarity)? };
+        let first = if is_one_name {
+            self.resembling(pattern, was_complete)?
+        } else {
+            self.with_some_words(pattern, &by_rarity)?
+        };
         match (first.is_empty(), is_one_name) {
             (false, _) => Ok(first),
             (true, true) => self.with_some_words(pattern, &by_rarity),
@@ -160,7 +191,8 @@ impl Filter<'_, '_> {
         let is_bounded = self.params.mode == SearchMode::Words;
         let mut gathering = Gathering::new(self, if is_bounded { MAX_RUNS } else { usize::MAX })?;
         let wanted = pattern.ways();
-        let mut ways = wanted.iter().map(|way| gathering.runs_with(way)).collect::<Result<Vec<_>, _>>()?;
+        let mut ways =
+            wanted.iter().map(|way| gathering.runs_with(way)).collect::<Result<Vec<_>, _>>()?;
         let wanted = wanted.into_iter().fold(NameParts::none(), NameParts::or);
         // The rarest way first: by a common one alone a rare name would not be come to.
         ways.sort_by_key(NameRuns::count);
@@ -169,7 +201,9 @@ impl Filter<'_, '_> {
             if pattern.has_several_words() {
                 // Names of just these words begin with the first one.
                 for way in &ways {
-                    let alike = gathering.walk.beginning(way, |beginning, _| pattern.may_be_all_of(beginning));
+                    let alike = gathering
+                        .walk
+                        .beginning(way, |beginning, _| pattern.may_be_all_of(beginning));
                     runs = runs.or(&alike);
                 }
                 gathering.take(self, &wanted, &runs, None, fits)?;
@@ -181,8 +215,13 @@ impl Filter<'_, '_> {
             if !gathering.is_complete {
                 break;
             }
-            // One name that was found is not looked for among all that may have its words somewhere.
-            if is_bounded && !pattern.has_spaces() && !gathering.names.is_empty() && way.count() > MAX_RUNS {
+            // One name that was found is not looked for among all that may have its words
+            // somewhere.
+            if is_bounded
+                && !pattern.has_spaces()
+                && !gathering.names.is_empty()
+                && way.count() > MAX_RUNS
+            {
                 gathering.is_complete = false;
                 break;
             }
@@ -204,10 +243,15 @@ impl Filter<'_, '_> {
         // All of them are asked: each remembers what it has seen.
         let mut ahead = pattern.resembling();
         let runs = gathering.walk.beginning(&runs, |beginning, shared| {
-            ahead.iter_mut().filter_map(|text| text.may_begin(beginning, shared).then_some(())).count() > 0
+            ahead
+                .iter_mut()
+                .filter_map(|text| text.may_begin(beginning, shared).then_some(()))
+                .count()
+                > 0
         });
         let mut fits = |name: &NameEntry<'_>| {
-            (near.iter_mut().filter_map(|text| text.look(name.text, name.shared)).count() > 0).then_some(Match::Fuzzy)
+            (near.iter_mut().filter_map(|text| text.look(name.text, name.shared)).count() > 0)
+                .then_some(Match::Fuzzy)
         };
         gathering.take(self, &wanted, &runs, Some(Match::Fuzzy), &mut fits)?;
         gathering.take_later(self, &mut fits)?;
@@ -216,8 +260,8 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// Adds the symbols that have some of the words in their name and the others around them. They come after those that were
-    /// found by their name.
+    /// Adds the symbols that have some of the words in their name and the others around them. They
+    /// come after those that were found by their name.
     fn with_surroundings(
         &self,
         pattern: &Pattern,
@@ -237,15 +281,17 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// The words asked for, the rarest first: how many runs of names may have it, and its place. Of words that about as few runs may have
-    /// the names are counted: which names stand in a run depends on when they came.
+    /// The words asked for, the rarest first: how many runs of names may have it, and its place. Of
+    /// words that about as few runs may have the names are counted: which names stand in a run
+    /// depends on when they came.
     fn by_rarity(&self, pattern: &Pattern) -> Result<Vec<(usize, usize)>, QueryError> {
         let mut walk = self.lookup.snapshot.walk_names(0)?;
         let mut spreads = Vec::new();
         for word in pattern.words() {
             spreads.push(walk.runs_with(&NameParts::none().or_all_of([word.as_str()]))?.count());
         }
-        let few = spreads.iter().min().map_or(0, |least| least + least / 4 + FEW_RUNS).min(MAX_RUNS);
+        let few =
+            spreads.iter().min().map_or(0, |least| least + least / 4 + FEW_RUNS).min(MAX_RUNS);
         let are_counted = spreads.iter().filter(|spread| **spread <= few).count() > 1;
         let mut words = Vec::new();
         for (place, (word, spread)) in pattern.words().iter().zip(spreads).enumerate() {
@@ -269,15 +315,27 @@ impl Filter<'_, '_> {
         Ok(words.into_iter().map(|(_, place, spread)| (spread, place)).collect())
     }
 
-    /// The symbols that have one of the words in their name. The rarest word is looked for first, the others as long as there
-    /// are not too many names to look at: a word that nearly everything has says nothing.
-    fn with_some_words(&self, pattern: &Pattern, by_rarity: &[(usize, usize)]) -> Result<Matches, QueryError> {
-        // A letter or two are looked for in vain among very many names, unless nothing else is asked for.
-        let is_telling = |(spread, place): &&(usize, usize)| *spread <= MAX_RUNS || pattern.words()[*place].len() > 2;
+    /// The symbols that have one of the words in their name. The rarest word is looked for first,
+    /// the others as long as there are not too many names to look at: a word that nearly everything
+    /// has says nothing.
+    fn with_some_words(
+        &self,
+        pattern: &Pattern,
+        by_rarity: &[(usize, usize)],
+    ) -> Result<Matches, QueryError> {
+        // A letter or two are looked for in vain among very many names, unless nothing else is
+        // asked for.
+        let is_telling = |(spread, place): &&(usize, usize)| {
+            *spread <= MAX_RUNS || pattern.words()[*place].len() > 2
+        };
         let telling: Vec<(usize, usize)> = by_rarity.iter().filter(is_telling).copied().collect();
         let words = if telling.is_empty() { by_rarity } else { &telling };
-        // In the runs that are looked through for some of the words, the names with the others are taken too.
-        let any = pattern.words().iter().fold(NameParts::none(), |any, word| any.or_all_of([word.as_str()]));
+        // In the runs that are looked through for some of the words, the names with the others are
+        // taken too.
+        let any = pattern
+            .words()
+            .iter()
+            .fold(NameParts::none(), |any, word| any.or_all_of([word.as_str()]));
         let mut found = Matches::all_of(Vec::new());
         let mut taken = 0;
         while found.is_empty() && taken < words.len() {

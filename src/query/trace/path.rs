@@ -30,7 +30,13 @@ pub(super) fn shortest(
         for &symbol in &level {
             let callees = graph.callees(symbol)?;
             not_followed += callees.vague.len() as u64;
-            first.extend(callees.vague.into_iter().map(|(site, _)| site).take(MOST_NOT_FOLLOWED - first.len()));
+            first.extend(
+                callees
+                    .vague
+                    .into_iter()
+                    .map(|(site, _)| site)
+                    .take(MOST_NOT_FOLLOWED - first.len()),
+            );
             for edge in callees.edges {
                 let End::Symbol(next) = edge.end else { continue };
                 if came_by.contains_key(&next) {
@@ -48,7 +54,12 @@ pub(super) fn shortest(
     let visited = came_by.len() as u64;
     let Some(last) = arrived else {
         let first = sites(lookup, &first)?;
-        return Ok(TraceFinding::NoPath { exhausted: level.is_empty(), visited, not_followed, first });
+        return Ok(TraceFinding::NoPath {
+            exhausted: level.is_empty(),
+            visited,
+            not_followed,
+            first,
+        });
     };
     let mut steps = Vec::new();
     let mut at = last;
@@ -57,11 +68,21 @@ pub(super) fn shortest(
         match came_by.remove(&at).flatten() {
             Some((before, edge)) => {
                 let sites = sites(lookup, &edge.sites)?;
-                steps.push(PathStep { symbol, link: Some(link_of(&edge)), certainty: edge.certainty, sites });
+                steps.push(PathStep {
+                    symbol,
+                    link: Some(link_of(&edge)),
+                    certainty: edge.certainty,
+                    sites,
+                });
                 at = before;
             }
             None => {
-                steps.push(PathStep { symbol, link: None, certainty: Certainty::Certain, sites: Vec::new() });
+                steps.push(PathStep {
+                    symbol,
+                    link: None,
+                    certainty: Certainty::Certain,
+                    sites: Vec::new(),
+                });
                 break;
             }
         }

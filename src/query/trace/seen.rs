@@ -1,4 +1,5 @@
-//! Which symbols a walk has come to: a bit for each key, since keys are small numbers and a walk may come to most of them.
+//! Which symbols a walk has come to: a bit for each key, since keys are small numbers and a walk
+//! may come to most of them.
 
 use crate::store::SymbolKey;
 

@@ -48,9 +48,13 @@ impl Resolver<'_, '_> {
             Ty::Function(result) => self.filled(file, result, args),
             Ty::BuiltinType(name, given) => self.builtin_result(file, name, given, args),
             Ty::External(name) => self.outside_result(file, name, args),
-            Ty::Union(parts) => {
-                Ty::union(parts.clone().iter().map(|part| self.call_result(file, part, args)).collect::<Vec<_>>())
-            }
+            Ty::Union(parts) => Ty::union(
+                parts
+                    .clone()
+                    .iter()
+                    .map(|part| self.call_result(file, part, args))
+                    .collect::<Vec<_>>(),
+            ),
             _ => Ty::Unknown,
         }
     }
@@ -61,7 +65,8 @@ impl Resolver<'_, '_> {
         }
         let Ty::Instance(symbol, _) = value else { return Ty::Unknown };
         let names = &self.program.known(symbol.file).language.manifest.names;
-        let Some(name) = names.call_member.as_deref().map(|member| self.program.named(member)) else {
+        let Some(name) = names.call_member.as_deref().map(|member| self.program.named(member))
+        else {
             return Ty::Unknown;
         };
         let member = self.member_ty(value, name);
@@ -73,7 +78,9 @@ impl Resolver<'_, '_> {
 
     fn builtin_result(&mut self, file: FileId, name: &Rc<str>, given: &TyList, args: Run) -> Ty {
         let manifest = &self.program.known(file).language.manifest;
-        let Some(template) = manifest.builtins.results.get(&**name) else { return Ty::Builtin(name.clone(), given.clone()) };
+        let Some(template) = manifest.builtins.results.get(&**name) else {
+            return Ty::Builtin(name.clone(), given.clone());
+        };
         let args = self.argument_types(file, args);
         if template == FIRST_CALLEE {
             return args.into_iter().next().unwrap_or(Ty::Unknown);
@@ -83,13 +90,15 @@ impl Resolver<'_, '_> {
             params: ["arg0", "arg1", "item0", "item1"].map(str::to_owned).to_vec(),
             ..crate::grammar::TypeFlow::default()
         };
-        let pick = |list: &[Ty], position: usize| list.get(position).cloned().unwrap_or(Ty::Unknown);
+        let pick =
+            |list: &[Ty], position: usize| list.get(position).cloned().unwrap_or(Ty::Unknown);
         let values = [pick(&args, 0), pick(&args, 1), pick(&elements, 0), pick(&elements, 1)];
         let result = self.template(template, &flow, &values, &Ty::Unknown);
         crate::resolve::types::infer::instance_of(&result)
     }
 
-    /// A call that leaves the repository gives something that is outside as well, unless a table says what.
+    /// A call that leaves the repository gives something that is outside as well, unless a table
+    /// says what.
     fn outside_result(&mut self, file: FileId, name: &Rc<str>, args: Run) -> Ty {
         let language = self.program.known(file).language;
         let last = crate::resolve::types::builtin_types::last_segment(name);
@@ -108,8 +117,14 @@ impl Resolver<'_, '_> {
     }
 
     /// The result of calling one of several callables.
-    pub(in crate::resolve) fn result_of(&mut self, symbols: &Symbols, receiver: Option<&Ty>, args: &[Ty]) -> Ty {
-        let results: Vec<Ty> = symbols.iter().map(|symbol| self.return_ty(*symbol, receiver, args)).collect();
+    pub(in crate::resolve) fn result_of(
+        &mut self,
+        symbols: &Symbols,
+        receiver: Option<&Ty>,
+        args: &[Ty],
+    ) -> Ty {
+        let results: Vec<Ty> =
+            symbols.iter().map(|symbol| self.return_ty(*symbol, receiver, args)).collect();
         Ty::union(results)
     }
 
@@ -124,7 +139,8 @@ impl Resolver<'_, '_> {
         if let CallArguments::Written(written) = args
             && self.program.known(file).language.manifest.resolution.infer_returns
         {
-            // What depends on itself is known by where it was asked first: always by the arguments of calls in order.
+            // What depends on itself is known by where it was asked first: always by the arguments
+            // of calls in order.
             let types = self.argument_types(file, written);
             return self.fitting(file, symbols, CallArguments::Typed(&types), spread);
         }
@@ -140,17 +156,25 @@ impl Resolver<'_, '_> {
         self.program.known(symbol.file).language.manifest.resolution.declarations
     }
 
-    fn fitting_distinct(&mut self, file: FileId, symbols: &Symbols, args: CallArguments<'_>, spread: bool) -> Symbols {
+    fn fitting_distinct(
+        &mut self,
+        file: FileId,
+        symbols: &Symbols,
+        args: CallArguments<'_>,
+        spread: bool,
+    ) -> Symbols {
         if symbols.len() < 2 {
             return symbols.clone();
         }
         let count = args.count();
-        let by_arity: Symbols = symbols.iter().copied().filter(|symbol| self.accepts(*symbol, count, spread)).collect();
+        let by_arity: Symbols =
+            symbols.iter().copied().filter(|symbol| self.accepts(*symbol, count, spread)).collect();
         let mut left = if by_arity.is_empty() { symbols.clone() } else { by_arity };
         if !self.has_declarations(symbols[0]) {
             self.defined(&mut left);
         }
-        // Where nobody has compared the choice with a compiler's, several that take so many arguments stay several.
+        // Where nobody has compared the choice with a compiler's, several that take so many
+        // arguments stay several.
         if left.len() < 2 || spread || self.tier(file) != Tier::Full {
             return left;
         }
@@ -163,7 +187,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether a callable takes this number of arguments; a spread argument may stand for any number.
+    /// Whether a callable takes this number of arguments; a spread argument may stand for any
+    /// number.
     pub(in crate::resolve) fn accepts(&self, symbol: SymbolRef, count: u16, spread: bool) -> bool {
         let (least, most) = self.program.symbol(symbol).arity;
         count <= most && (spread || count >= least)
@@ -177,9 +202,14 @@ impl Resolver<'_, '_> {
             Some(own) if entry.inner.is_some() => own.clone(),
             _ => Symbols::new(),
         };
-        let elsewhere = self.program.extensions(symbol).and_then(|members| members.get(&self.program.name_of(symbol)));
+        let elsewhere = self
+            .program
+            .extensions(symbol)
+            .and_then(|members| members.get(&self.program.name_of(symbol)));
         for member in elsewhere.into_iter().flatten() {
-            if self.program.symbol(*member).kind == SymbolKind::Constructor && !found.contains(member) {
+            if self.program.symbol(*member).kind == SymbolKind::Constructor
+                && !found.contains(member)
+            {
                 found.push(*member);
             }
         }
@@ -194,7 +224,10 @@ impl Resolver<'_, '_> {
         let mut by_scope: FxHashMap<ScopeId, Symbols> = FxHashMap::default();
         for (position, symbol) in self.program.known(file).facts.symbols.iter().enumerate() {
             if symbol.kind == SymbolKind::Constructor {
-                by_scope.entry(symbol.scope).or_default().push(SymbolRef { file, symbol: LocalSymbol::at(position) });
+                by_scope
+                    .entry(symbol.scope)
+                    .or_default()
+                    .push(SymbolRef { file, symbol: LocalSymbol::at(position) });
             }
         }
         let by_scope = Rc::new(by_scope);
@@ -203,7 +236,11 @@ impl Resolver<'_, '_> {
     }
 
     /// What a member of a value is, for callers that only want symbols.
-    pub(in crate::resolve) fn member_symbols(&mut self, of: &Ty, name: crate::resolve::Name) -> Symbols {
+    pub(in crate::resolve) fn member_symbols(
+        &mut self,
+        of: &Ty,
+        name: crate::resolve::Name,
+    ) -> Symbols {
         match self.member(of, name) {
             Member::Symbols(symbols) => symbols,
             Member::Entity(crate::resolve::types::ty::Entity::Symbols(symbols)) => symbols,

@@ -1,4 +1,5 @@
-//! Closures: what the calls they are arguments of give to their parameters, and what they give back to those calls.
+//! Closures: what the calls they are arguments of give to their parameters, and what they give back
+//! to those calls.
 
 use super::call::CallArguments;
 use crate::grammar::FlowKind;
@@ -19,12 +20,19 @@ const CLOSURE_RESULT: &str = "result";
 
 impl Resolver<'_, '_> {
     /// What a parameter of a closure is given by the call that the closure is an argument of.
-    pub(in crate::resolve) fn given(&mut self, file: FileId, closure: ScopeId, position: usize) -> Ty {
+    pub(in crate::resolve) fn given(
+        &mut self,
+        file: FileId,
+        closure: ScopeId,
+        position: usize,
+    ) -> Ty {
         let unit = self.program.known(file);
         let (call, argument) = match unit.context(closure) {
             Some(Context::Argument(call, argument)) => (call, argument),
             Some(Context::Declared(ty)) => return self.parameter_of(file, ty, position),
-            Some(Context::Member(object, name)) => return self.given_to_member(file, object, unit.name(name), position),
+            Some(Context::Member(object, name)) => {
+                return self.given_to_member(file, object, unit.name(name), position);
+            }
             None => return Ty::Unknown,
         };
         let Some(call) = call.get() else { return Ty::Unknown };
@@ -34,21 +42,40 @@ impl Resolver<'_, '_> {
                 if let Ty::Callable(symbols, receiver) = &known {
                     let given = self.arguments_without_closures(file, args);
                     let fitting = self.fitting(file, symbols, CallArguments::Typed(&given), false);
-                    return self.given_by(&fitting, receiver.as_deref(), &given, argument, position);
+                    return self.given_by(
+                        &fitting,
+                        receiver.as_deref(),
+                        &given,
+                        argument,
+                        position,
+                    );
                 }
-                let Expr::Member(object, name) = unit.facts.exprs[callee.get().unwrap_or(call)] else { return Ty::Unknown };
+                let Expr::Member(object, name) = unit.facts.exprs[callee.get().unwrap_or(call)]
+                else {
+                    return Ty::Unknown;
+                };
                 let object = self.ty(file, object);
                 let member = self.program.text(unit.name(name));
-                let parts: Vec<Ty> =
-                    object.alternatives().iter().map(|object| self.given_by_table(file, object, member, position)).collect();
+                let parts: Vec<Ty> = object
+                    .alternatives()
+                    .iter()
+                    .map(|object| self.given_by_table(file, object, member, position))
+                    .collect();
                 Ty::union(parts)
             }
             Expr::Construct(ty, args) => {
                 let made = self.type_of(file, ty);
-                let (Ty::Type(symbol, _) | Ty::Instance(symbol, _)) = made else { return Ty::Unknown };
+                let (Ty::Type(symbol, _) | Ty::Instance(symbol, _)) = made else {
+                    return Ty::Unknown;
+                };
                 let symbol = self.alias_target(symbol).unwrap_or(symbol);
-                let types: Vec<SymbolRef> = self.hierarchy(symbol).types.iter().map(|(ty, _)| *ty).collect();
-                let Some(constructors) = types.into_iter().map(|ty| self.constructors(ty)).find(|found| !found.is_empty()) else {
+                let types: Vec<SymbolRef> =
+                    self.hierarchy(symbol).types.iter().map(|(ty, _)| *ty).collect();
+                let Some(constructors) = types
+                    .into_iter()
+                    .map(|ty| self.constructors(ty))
+                    .find(|found| !found.is_empty())
+                else {
                     return Ty::Unknown;
                 };
                 let given = self.arguments_without_closures(file, args);
@@ -58,8 +85,15 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// What a closure that is a member of an object is given: as the type of the object declares it.
-    fn given_to_member(&mut self, file: FileId, object: ScopeId, name: Name, position: usize) -> Ty {
+    /// What a closure that is a member of an object is given: as the type of the object declares
+    /// it.
+    fn given_to_member(
+        &mut self,
+        file: FileId,
+        object: ScopeId,
+        name: Name,
+        position: usize,
+    ) -> Ty {
         let object = self.object_type(file, object);
         let Some(&member) = self.member_symbols(&object, name).first() else { return Ty::Unknown };
         let entry = self.program.symbol(member);
@@ -83,38 +117,54 @@ impl Resolver<'_, '_> {
                 let outer = self.object_type(file, outer);
                 self.member_ty(&outer, unit.name(name))
             }
-            Some(Context::Argument(call, argument)) => match call.get().map(|call| unit.facts.exprs[call]) {
-                Some(Expr::Call(callee, args)) => match self.ty(file, callee) {
-                    Ty::Callable(symbols, receiver) => {
-                        let given = self.arguments_without_closures(file, args);
-                        let fitting = self.fitting(file, &symbols, CallArguments::Typed(&given), false);
-                        let declared =
-                            fitting.first().and_then(|callable| self.parameter_types(*callable).get(argument).cloned());
-                        self.substituted(declared.unwrap_or(Ty::Unknown), receiver.as_deref())
-                    }
+            Some(Context::Argument(call, argument)) => {
+                match call.get().map(|call| unit.facts.exprs[call]) {
+                    Some(Expr::Call(callee, args)) => match self.ty(file, callee) {
+                        Ty::Callable(symbols, receiver) => {
+                            let given = self.arguments_without_closures(file, args);
+                            let fitting =
+                                self.fitting(file, &symbols, CallArguments::Typed(&given), false);
+                            let declared = fitting.first().and_then(|callable| {
+                                self.parameter_types(*callable).get(argument).cloned()
+                            });
+                            self.substituted(declared.unwrap_or(Ty::Unknown), receiver.as_deref())
+                        }
+                        _ => Ty::Unknown,
+                    },
                     _ => Ty::Unknown,
-                },
-                _ => Ty::Unknown,
-            },
+                }
+            }
             None => Ty::Unknown,
         };
         self.depth -= 1;
         ty
     }
 
-    /// Types of arguments. Closures are left open: what they give back may depend on what is asked here.
+    /// Types of arguments. Closures are left open: what they give back may depend on what is asked
+    /// here.
     fn arguments_without_closures(&mut self, file: FileId, args: Run) -> Vec<Ty> {
         let facts = self.program.known(file).facts;
         let is_closure = |value: ExprId| {
-            let is_object = matches!(value.get().map(|value| facts.exprs[value]), Some(Expr::Members(_)));
+            let is_object =
+                matches!(value.get().map(|value| facts.exprs[value]), Some(Expr::Members(_)));
             is_object || !crate::resolve::units::contexts::closures(facts, value).is_empty()
         };
         let items = &facts.lists[args.range()];
-        items.iter().map(|item| if is_closure(*item) { Ty::Unknown } else { self.ty(file, *item) }).collect()
+        items
+            .iter()
+            .map(|item| if is_closure(*item) { Ty::Unknown } else { self.ty(file, *item) })
+            .collect()
     }
 
     /// What callables that take a closure as an argument declare that they give it.
-    fn given_by(&mut self, callables: &[SymbolRef], receiver: Option<&Ty>, given: &[Ty], argument: usize, position: usize) -> Ty {
+    fn given_by(
+        &mut self,
+        callables: &[SymbolRef],
+        receiver: Option<&Ty>,
+        given: &[Ty],
+        argument: usize,
+        position: usize,
+    ) -> Ty {
         for &callable in callables {
             let entry = self.program.symbol(callable);
             let Some(param) = entry.params.range().nth(argument) else { continue };
@@ -130,7 +180,10 @@ impl Resolver<'_, '_> {
                 unify(&declared, given, &mut known);
             }
             let bound = ty.map(&|ty: &Ty| match ty {
-                Ty::Param(file, binding) => known.iter().find(|(param, _)| *param == (*file, *binding)).map(|(_, ty)| ty.clone()),
+                Ty::Param(file, binding) => known
+                    .iter()
+                    .find(|(param, _)| *param == (*file, *binding))
+                    .map(|(_, ty)| ty.clone()),
                 _ => None,
             });
             return self.substituted(bound, receiver);
@@ -156,35 +209,51 @@ impl Resolver<'_, '_> {
             }
             Expr::Union(parts) => {
                 let parts = facts.lists[parts.range()].iter();
-                parts.map(|part| self.parameter_of(file, *part, position)).find(Ty::is_known).unwrap_or(Ty::Unknown)
+                parts
+                    .map(|part| self.parameter_of(file, *part, position))
+                    .find(Ty::is_known)
+                    .unwrap_or(Ty::Unknown)
             }
             Expr::Wrap(inner, _) => self.parameter_of(file, inner, position),
-            Expr::Name(..) | Expr::Member(..) | Expr::Apply(..) => match self.type_of(file, function) {
-                Ty::Type(symbol, args) | Ty::Instance(symbol, args) => {
-                    let entry = self.program.symbol(symbol);
-                    if entry.kind == SymbolKind::TypeAlias {
-                        let ty = self.parameter_of(symbol.file, entry.ty, position);
-                        let map = self.arguments_of(symbol, &args);
-                        ty.map(&map)
-                    } else {
-                        Ty::Unknown
+            Expr::Name(..) | Expr::Member(..) | Expr::Apply(..) => {
+                match self.type_of(file, function) {
+                    Ty::Type(symbol, args) | Ty::Instance(symbol, args) => {
+                        let entry = self.program.symbol(symbol);
+                        if entry.kind == SymbolKind::TypeAlias {
+                            let ty = self.parameter_of(symbol.file, entry.ty, position);
+                            let map = self.arguments_of(symbol, &args);
+                            ty.map(&map)
+                        } else {
+                            Ty::Unknown
+                        }
                     }
+                    _ => match facts.exprs[expr] {
+                        Expr::Apply(base, args) => self
+                            .parameter_of_applied(file, base, args, position)
+                            .unwrap_or(Ty::Unknown),
+                        _ => Ty::Unknown,
+                    },
                 }
-                _ => match facts.exprs[expr] {
-                    Expr::Apply(base, args) => self.parameter_of_applied(file, base, args, position).unwrap_or(Ty::Unknown),
-                    _ => Ty::Unknown,
-                },
-            },
+            }
             _ => Ty::Unknown,
         };
         self.depth -= 1;
         ty
     }
 
-    /// The same for a library's name applied to types, where tables of type flow say that this makes a function type, with its
-    /// parameters in a list before the result, or leaves a type as it is.
-    fn parameter_of_applied(&mut self, file: FileId, base: ExprId, args: Run, position: usize) -> Option<Ty> {
-        let (Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) = self.type_of(file, base) else {
+    /// The same for a library's name applied to types, where tables of type flow say that this
+    /// makes a function type, with its parameters in a list before the result, or leaves a type as
+    /// it is.
+    fn parameter_of_applied(
+        &mut self,
+        file: FileId,
+        base: ExprId,
+        args: Run,
+        position: usize,
+    ) -> Option<Ty> {
+        let (Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) =
+            self.type_of(file, base)
+        else {
             return None;
         };
         let kind = self.flow(file, &name)?.1.kind?;
@@ -198,14 +267,18 @@ impl Resolver<'_, '_> {
                 };
                 Some(self.instance_of_expr(file, param))
             }
-            (FlowKind::Transparent, args) => args.iter().map(|arg| self.parameter_of(file, *arg, position)).find(Ty::is_known),
+            (FlowKind::Transparent, args) => {
+                args.iter().map(|arg| self.parameter_of(file, *arg, position)).find(Ty::is_known)
+            }
             _ => None,
         }
     }
 
     /// What a member of a builtin type gives its closure.
     fn given_by_table(&mut self, file: FileId, object: &Ty, member: &str, position: usize) -> Ty {
-        let (Ty::Builtin(name, args) | Ty::BuiltinType(name, args)) = object else { return Ty::Unknown };
+        let (Ty::Builtin(name, args) | Ty::BuiltinType(name, args)) = object else {
+            return Ty::Unknown;
+        };
         let Some((_, flow)) = self.flow(file, name) else { return Ty::Unknown };
         match flow.callbacks.get(member).and_then(|params| params.get(position)) {
             Some(template) => self.template(template, flow, args, object),
@@ -213,8 +286,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A result as a table gives it, with what depends on the call put in: what its first argument is, and what the closure
-    /// in its place gives back.
+    /// A result as a table gives it, with what depends on the call put in: what its first argument
+    /// is, and what the closure in its place gives back.
     pub(super) fn filled(&mut self, file: FileId, result: &Ty, args: Run) -> Ty {
         let is = |ty: &Ty, marker: &str| matches!(ty, Ty::Builtin(name, _) if &**name == marker);
         let (argument, closure) = (std::cell::Cell::new(false), std::cell::Cell::new(false));
@@ -226,7 +299,10 @@ impl Resolver<'_, '_> {
         if !argument.get() && !closure.get() {
             return result.clone();
         }
-        let first = self.program.known(file).facts.lists[args.range()].first().copied().unwrap_or(ExprId::NONE);
+        let first = self.program.known(file).facts.lists[args.range()]
+            .first()
+            .copied()
+            .unwrap_or(ExprId::NONE);
         let first = self.ty(file, first);
         let given_back = match &first {
             Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_) | Ty::Type(..) if closure.get() => {

@@ -1,4 +1,5 @@
-//! Which of several overloads a call means: those that the arguments can be passed to, and of these the most specific one.
+//! Which of several overloads a call means: those that the arguments can be passed to, and of these
+//! the most specific one.
 
 use crate::grammar::Conversions;
 use crate::model::SymbolKind;
@@ -64,19 +65,25 @@ impl Resolver<'_, '_> {
             left.retain(|candidate| rank(candidate) == least);
         }
         let all = 0..left.len();
-        let mut is_as_specific =
-            |one: usize, other: usize| one == other || self.is_as_specific(file, &left[one], &left[other], args);
+        let mut is_as_specific = |one: usize, other: usize| {
+            one == other || self.is_as_specific(file, &left[one], &left[other], args)
+        };
         let most_specific: Vec<usize> = if left.len() <= COMPARED {
             all.clone().filter(|&one| all.clone().all(|other| is_as_specific(one, other))).collect()
         } else {
-            // One that is as specific as all others is left when each in turn gives way to one that it is not as specific as.
-            let best = all.clone().reduce(|best, next| if is_as_specific(best, next) { best } else { next }).unwrap_or(0);
+            // One that is as specific as all others is left when each in turn gives way to one that
+            // it is not as specific as.
+            let best = all
+                .clone()
+                .reduce(|best, next| if is_as_specific(best, next) { best } else { next })
+                .unwrap_or(0);
             let is_best = all.clone().all(|other| is_as_specific(best, other));
             all.filter(|&one| is_best && is_as_specific(one, best)).collect()
         };
         match most_specific[..] {
             [] => left.into_iter().map(|candidate| candidate.symbol).collect(),
-            // What is declared the same twice is left open by types; a definition stands before what it overrides.
+            // What is declared the same twice is left open by types; a definition stands before
+            // what it overrides.
             _ => most_specific.into_iter().map(|position| left[position].symbol).collect(),
         }
     }
@@ -88,11 +95,13 @@ impl Resolver<'_, '_> {
         if is_variadic {
             let whole = declared.len() == args.len()
                 && declared.last().zip(args.last()).is_some_and(|(param, arg)| {
-                    self.passing(file, param, arg) < Passing::Boxed && (arg.is_known() || !self.is_closed(file))
+                    self.passing(file, param, arg) < Passing::Boxed
+                        && (arg.is_known() || !self.is_closed(file))
                 });
             gathers = !whole;
         }
-        let params: Vec<Ty> = (0..args.len()).map(|position| parameter(&declared, position, gathers)).collect();
+        let params: Vec<Ty> =
+            (0..args.len()).map(|position| parameter(&declared, position, gathers)).collect();
         let mut worst = Passing::Same;
         for (param, arg) in params.iter().zip(args) {
             worst = worst.max(self.passing(file, param, arg));
@@ -110,18 +119,26 @@ impl Resolver<'_, '_> {
         }
         let params = self.program.symbol(symbol).params;
         let bindings = self.program.known(symbol.file).facts.bindings.as_slice();
-        let types: Rc<[Ty]> = bindings[params.range()].iter().map(|param| self.instance_of_expr(symbol.file, param.ty)).collect();
+        let types: Rc<[Ty]> = bindings[params.range()]
+            .iter()
+            .map(|param| self.instance_of_expr(symbol.file, param.ty))
+            .collect();
         self.parameters.insert(symbol, types.clone());
         types
     }
 
-    /// Whether one callable takes nothing that the other would not take, where the arguments tell them apart.
-    fn is_as_specific(&mut self, file: FileId, one: &Candidate, other: &Candidate, args: &[Ty]) -> bool {
-        one.params
-            .iter()
-            .zip(&other.params)
-            .zip(args)
-            .all(|((one, other), arg)| one == other || (arg.is_known() && self.passing(file, other, one) <= Passing::Derived))
+    /// Whether one callable takes nothing that the other would not take, where the arguments tell
+    /// them apart.
+    fn is_as_specific(
+        &mut self,
+        file: FileId,
+        one: &Candidate,
+        other: &Candidate,
+        args: &[Ty],
+    ) -> bool {
+        one.params.iter().zip(&other.params).zip(args).all(|((one, other), arg)| {
+            one == other || (arg.is_known() && self.passing(file, other, one) <= Passing::Derived)
+        })
     }
 
     /// How a value of type `given` can be passed as `wanted`.
@@ -142,13 +159,16 @@ impl Resolver<'_, '_> {
                 let all = parts.iter().map(|part| self.passing(file, wanted, part));
                 all.max().unwrap_or(Passing::Open)
             }
-            (_, Ty::Builtin(null, _)) if rules.null.as_deref() == Some(&**null) => match primitive(rules, wanted) {
-                true => Passing::Never,
-                false => Passing::Derived,
-            },
+            (_, Ty::Builtin(null, _)) if rules.null.as_deref() == Some(&**null) => {
+                match primitive(rules, wanted) {
+                    true => Passing::Never,
+                    false => Passing::Derived,
+                }
+            }
             (Ty::Param(of, binding), _) => {
                 let bound = self.program.known(*of).binding(*binding).ty;
-                let limit = if bound.is_some() { self.instance_of_expr(*of, bound) } else { Ty::Unknown };
+                let limit =
+                    if bound.is_some() { self.instance_of_expr(*of, bound) } else { Ty::Unknown };
                 match limit {
                     Ty::Unknown | Ty::Param(..) => match primitive(rules, given) {
                         true => Passing::Boxed,
@@ -162,18 +182,32 @@ impl Resolver<'_, '_> {
                 match (bound.is_some(), &rules.top) {
                     (true, _) => {
                         let limit = self.instance_of_expr(*of, bound);
-                        if matches!(limit, Ty::Param(..)) { Passing::Open } else { self.passing(file, wanted, &limit) }
+                        if matches!(limit, Ty::Param(..)) {
+                            Passing::Open
+                        } else {
+                            self.passing(file, wanted, &limit)
+                        }
                     }
                     (false, Some(top)) => self.passing(file, wanted, &Ty::builtin(top, &[])),
                     (false, None) => Passing::Open,
                 }
             }
-            (Ty::Instance(wanted, _), Ty::Instance(given, _)) => self.passing_project(*wanted, *given),
-            (_, Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_)) => self.passing_closure(rules, wanted),
-            (Ty::Builtin(wanted, inner), Ty::Builtin(given, held)) if &**wanted == ARRAY && &**given == ARRAY => {
-                let (Some(inner), Some(held)) = (inner.first(), held.first()) else { return Passing::Open };
+            (Ty::Instance(wanted, _), Ty::Instance(given, _)) => {
+                self.passing_project(*wanted, *given)
+            }
+            (_, Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_)) => {
+                self.passing_closure(rules, wanted)
+            }
+            (Ty::Builtin(wanted, inner), Ty::Builtin(given, held))
+                if &**wanted == ARRAY && &**given == ARRAY =>
+            {
+                let (Some(inner), Some(held)) = (inner.first(), held.first()) else {
+                    return Passing::Open;
+                };
                 match self.passing(file, inner, held) {
-                    Passing::Derived if primitive(rules, held) || primitive(rules, inner) => Passing::Never,
+                    Passing::Derived if primitive(rules, held) || primitive(rules, inner) => {
+                        Passing::Never
+                    }
                     Passing::Boxed if rules.top.is_some() => Passing::Never,
                     passing => passing,
                 }
@@ -198,12 +232,18 @@ impl Resolver<'_, '_> {
         let hierarchy = self.hierarchy(given);
         match hierarchy.types.iter().any(|(ty, _)| *ty == wanted) {
             true => Passing::Derived,
-            false if hierarchy.open || !hierarchy.outside.is_empty() && self.is_outside_base(wanted) => Passing::Unlikely,
+            false
+                if hierarchy.open
+                    || !hierarchy.outside.is_empty() && self.is_outside_base(wanted) =>
+            {
+                Passing::Unlikely
+            }
             false => Passing::Never,
         }
     }
 
-    /// Whether types outside may derive from a type of the repository: only if nothing is known of where they end.
+    /// Whether types outside may derive from a type of the repository: only if nothing is known of
+    /// where they end.
     fn is_outside_base(&self, symbol: SymbolRef) -> bool {
         !self.is_closed(symbol.file)
     }
@@ -218,7 +258,12 @@ impl Resolver<'_, '_> {
             _ if primitive(rules, wanted) => Passing::Never,
             Ty::Builtin(name, _) if &**name == ARRAY => Passing::Never,
             _ => match outside_name(wanted) {
-                Some(name) if rules.supertypes.contains_key(name) || rules.top.as_deref() == Some(name) => Passing::Never,
+                Some(name)
+                    if rules.supertypes.contains_key(name)
+                        || rules.top.as_deref() == Some(name) =>
+                {
+                    Passing::Never
+                }
                 _ => Passing::Open,
             },
         }
@@ -245,7 +290,8 @@ impl Resolver<'_, '_> {
         if all_known && rules.top.is_some() { Passing::Never } else { Passing::Unlikely }
     }
 
-    /// Whether a member of a derived type takes the place of one of a base: it takes the same types.
+    /// Whether a member of a derived type takes the place of one of a base: it takes the same
+    /// types.
     pub(in crate::resolve) fn overrides(&mut self, own: SymbolRef, base: SymbolRef) -> bool {
         if self.program.symbol(own).arity != self.program.symbol(base).arity {
             return false;
@@ -258,10 +304,13 @@ impl Resolver<'_, '_> {
             })
     }
 
-    /// Joins the members of a base to those of the types derived from it, without those that are overridden.
+    /// Joins the members of a base to those of the types derived from it, without those that are
+    /// overridden.
     pub(in crate::resolve) fn join_overloads(&mut self, members: &mut Symbols, of_base: &Symbols) {
         for base in of_base {
-            if !members.contains(base) && !members.clone().iter().any(|own| self.overrides(*own, *base)) {
+            if !members.contains(base)
+                && !members.clone().iter().any(|own| self.overrides(*own, *base))
+            {
                 members.push(*base);
             }
         }
@@ -269,7 +318,8 @@ impl Resolver<'_, '_> {
 
     /// A definition stands for its declarations.
     pub(in crate::resolve) fn defined(&self, symbols: &mut Symbols) {
-        let is_definition = |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::DECLARATION == 0;
+        let is_definition =
+            |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::DECLARATION == 0;
         if symbols.len() > 1 && symbols.iter().any(is_definition) {
             symbols.retain(|symbol| is_definition(symbol));
         }
@@ -294,7 +344,9 @@ fn parameter(declared: &[Ty], position: usize, gathers: bool) -> Ty {
     match declared.get(position) {
         Some(param) if !gathers || position + 1 < declared.len() => param.clone(),
         _ => match declared.last() {
-            Some(Ty::Builtin(name, item)) if gathers && &**name == ARRAY => item.first().cloned().unwrap_or(Ty::Unknown),
+            Some(Ty::Builtin(name, item)) if gathers && &**name == ARRAY => {
+                item.first().cloned().unwrap_or(Ty::Unknown)
+            }
             _ => Ty::Unknown,
         },
     }
@@ -304,7 +356,8 @@ fn primitive(rules: &Conversions, ty: &Ty) -> bool {
     matches!(ty, Ty::Builtin(name, _) if rules.boxes.contains_key(&**name))
 }
 
-/// The name of a type that is not of the repository. What a call or member outside gives is not known by its name.
+/// The name of a type that is not of the repository. What a call or member outside gives is not
+/// known by its name.
 fn outside_name(ty: &Ty) -> Option<&str> {
     match ty {
         Ty::Builtin(name, _) => Some(name),
@@ -323,18 +376,32 @@ fn passing_names(rules: &Conversions, wanted: &str, given: &str) -> Passing {
     if rules.top.is_none() {
         return Passing::Unlikely;
     }
-    let (boxed, unboxed) = (rules.boxes.get(given), rules.boxes.iter().find(|(_, object)| *object == given));
+    let (boxed, unboxed) =
+        (rules.boxes.get(given), rules.boxes.iter().find(|(_, object)| *object == given));
     if rules.boxes.contains_key(wanted) {
         return match (boxed, unboxed) {
-            (Some(_), _) if rules.widening.get(given).is_some_and(|wider| wider.iter().any(|name| name == wanted)) => {
+            (Some(_), _)
+                if rules
+                    .widening
+                    .get(given)
+                    .is_some_and(|wider| wider.iter().any(|name| name == wanted)) =>
+            {
                 Passing::Derived
             }
-            (None, Some((primitive, _))) if passing_names(rules, wanted, primitive) <= Passing::Derived => Passing::Boxed,
+            (None, Some((primitive, _)))
+                if passing_names(rules, wanted, primitive) <= Passing::Derived =>
+            {
+                Passing::Boxed
+            }
             _ => Passing::Never,
         };
     }
     if let Some(object) = boxed {
-        return if passing_names(rules, wanted, object) <= Passing::Derived { Passing::Boxed } else { Passing::Never };
+        return if passing_names(rules, wanted, object) <= Passing::Derived {
+            Passing::Boxed
+        } else {
+            Passing::Never
+        };
     }
     if rules.top.as_deref() == Some(wanted) {
         return Passing::Derived;

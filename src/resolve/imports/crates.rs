@@ -1,5 +1,5 @@
-//! Crate trees: modules start at the root files of a crate; a child module is a file beside its parent, in its parent's
-//! folder, where a decorator says, or written inside its parent.
+//! Crate trees: modules start at the root files of a crate; a child module is a file beside its
+//! parent, in its parent's folder, where a decorator says, or written inside its parent.
 
 mod packages;
 
@@ -37,20 +37,26 @@ impl CrateIndex {
     pub(super) fn new(modules: &Modules, tables: &Tables) -> Self {
         let files = &tables.files;
         let mut index = Self { packages: packages::read(modules), places: FxHashMap::default() };
-        let is_here = |language: &Language| language.manifest.modules.system == crate::grammar::ModuleSystem::CrateTree;
-        let ids: Vec<FileId> = tables.ids().filter(|id| tables.language(*id).is_some_and(is_here)).collect();
-        let mut roots: Vec<FileId> = index.packages.iter().flat_map(|package| package.roots.iter().copied()).collect();
+        let is_here = |language: &Language| {
+            language.manifest.modules.system == crate::grammar::ModuleSystem::CrateTree
+        };
+        let ids: Vec<FileId> =
+            tables.ids().filter(|id| tables.language(*id).is_some_and(is_here)).collect();
+        let mut roots: Vec<FileId> =
+            index.packages.iter().flat_map(|package| package.roots.iter().copied()).collect();
         let is_root = |id: &&FileId| {
             let name = files[id.0 as usize].path.file_name();
             let rules = tables.language(**id).map(|language| &language.manifest.modules.roots);
-            rules.is_some_and(|roots| roots.iter().any(|root| root.rsplit('/').next() == Some(name)))
+            rules
+                .is_some_and(|roots| roots.iter().any(|root| root.rsplit('/').next() == Some(name)))
         };
         roots.extend(ids.iter().filter(is_root).copied());
         for root in roots {
             index.grow(modules, tables, root);
         }
         // Files that no root leads to are roots of their own, those highest up first.
-        let mut left: Vec<FileId> = ids.into_iter().filter(|id| !index.places.contains_key(id)).collect();
+        let mut left: Vec<FileId> =
+            ids.into_iter().filter(|id| !index.places.contains_key(id)).collect();
         left.sort_by_key(|id| (files[id.0 as usize].path.as_str().matches('/').count(), *id));
         for file in left {
             index.grow(modules, tables, file);
@@ -71,7 +77,10 @@ impl CrateIndex {
             for import in unit.facts.imports.iter().filter(|import| is_child(unit, import)) {
                 let name = unit.text(import.item);
                 let path = &files[file.0 as usize].path;
-                let Some(child) = child_file(modules, unit, path, file == root, import, name) else { continue };
+                let Some(child) = child_file(modules, unit, path, file == root, import, name)
+                else {
+                    continue;
+                };
                 if let std::collections::hash_map::Entry::Vacant(entry) = self.places.entry(child) {
                     entry.insert(TreePlace { root, parent: Some((file, import.scope)), package });
                     waiting.push(child);
@@ -83,7 +92,10 @@ impl CrateIndex {
     fn package_at(&self, path: &RepoPath) -> Option<usize> {
         let inside = |package: &Package| {
             package.folder.is_empty()
-                || path.as_str().strip_prefix(package.folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+                || path
+                    .as_str()
+                    .strip_prefix(package.folder.as_str())
+                    .is_some_and(|rest| rest.starts_with('/'))
         };
         self.packages.iter().position(inside)
     }
@@ -108,11 +120,13 @@ impl CrateIndex {
 }
 
 impl CrateIndex {
-    /// Stands for where a file is in its crate and which libraries it knows. `path` gives the number of a file's path.
+    /// Stands for where a file is in its crate and which libraries it knows. `path` gives the
+    /// number of a file's path.
     pub(super) fn number(&self, file: FileId, path: &impl Fn(FileId) -> u64) -> u64 {
         let Some(place) = self.places.get(&file) else { return 0 };
         let mut hasher = FxHasher::default();
-        (path(place.root), place.parent.map(|(parent, scope)| (path(parent), scope))).hash(&mut hasher);
+        (path(place.root), place.parent.map(|(parent, scope)| (path(parent), scope)))
+            .hash(&mut hasher);
         if let Some(package) = place.package.map(|position| &self.packages[position]) {
             (&package.folder, &package.renames, &package.dependencies).hash(&mut hasher);
         }
@@ -129,14 +143,20 @@ impl CrateIndex {
     }
 
     pub(super) fn depends_on(&self, file: FileId, name: &str) -> bool {
-        let package = self.places.get(&file).and_then(|place| place.package).map(|position| &self.packages[position]);
+        let package = self
+            .places
+            .get(&file)
+            .and_then(|place| place.package)
+            .map(|position| &self.packages[position]);
         package.is_some_and(|package| package.dependencies.contains(name))
     }
 }
 
 /// Whether an import names a child module.
 fn is_child(unit: &Unit<'_>, import: &Import) -> bool {
-    import.kind == ImportKind::Module && import.item.is_some() && unit.language.manifest.modules.self_word.is_some()
+    import.kind == ImportKind::Module
+        && import.item.is_some()
+        && unit.language.manifest.modules.self_word.is_some()
 }
 
 /// The modules written inside the file around a scope, outermost first.
@@ -160,7 +180,14 @@ fn inline_names<'u>(unit: &'u Unit<'_>, scope: ScopeId) -> impl Iterator<Item = 
     })
 }
 
-fn child_file(modules: &Modules, unit: &Unit<'_>, path: &RepoPath, is_root: bool, import: &Import, name: &str) -> Option<FileId> {
+fn child_file(
+    modules: &Modules,
+    unit: &Unit<'_>,
+    path: &RepoPath,
+    is_root: bool,
+    import: &Import,
+    name: &str,
+) -> Option<FileId> {
     let rules = &unit.language.manifest.modules;
     let stem = path.file_name().rsplit_once('.').map_or(path.file_name(), |(stem, _)| stem);
     let is_index = is_root || rules.index.iter().any(|index| index == stem);
@@ -175,7 +202,12 @@ fn child_file(modules: &Modules, unit: &Unit<'_>, path: &RepoPath, is_root: bool
     let base = joined(&base, name);
     rules.extensions.iter().find_map(|ending| {
         let beside = modules.file_at(&format!("{base}.{ending}"));
-        beside.or_else(|| rules.index.iter().find_map(|index| modules.file_at(&format!("{base}/{index}.{ending}"))))
+        beside.or_else(|| {
+            rules
+                .index
+                .iter()
+                .find_map(|index| modules.file_at(&format!("{base}/{index}.{ending}")))
+        })
     })
 }
 
@@ -194,7 +226,11 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
         return child_file(&program.whole().modules, &unit, path, is_root, import, name)
             .map(|file| ImportTarget::module(Module::File(file)));
     }
-    let mut segments: Vec<&str> = import.module.split(rules.separator.as_str()).filter(|segment| !segment.is_empty()).collect();
+    let mut segments: Vec<&str> = import
+        .module
+        .split(rules.separator.as_str())
+        .filter(|segment| !segment.is_empty())
+        .collect();
     if import.item.is_some() {
         segments.push(unit.text(import.item));
     }
@@ -204,7 +240,10 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
         (index.root(file), Vec::new(), rest)
     } else if is(&rules.self_word, first) || is(&rules.super_word, first) {
         let mut at = (file, inline_modules(&unit, import.scope));
-        let steps = segments.iter().take_while(|segment| is(&rules.super_word, segment) || is(&rules.self_word, segment)).count();
+        let steps = segments
+            .iter()
+            .take_while(|segment| is(&rules.super_word, segment) || is(&rules.self_word, segment))
+            .count();
         for segment in &segments[..steps] {
             if is(&rules.super_word, segment) && at.1.pop().is_none() {
                 let (parent, scope) = index.parent(at.0)?;
@@ -223,30 +262,49 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     } else {
         return None;
     };
-    let names = inline.into_iter().map(|symbol| program.name_of(crate::model::graph::SymbolRef { file: module, symbol }));
+    let names = inline
+        .into_iter()
+        .map(|symbol| program.name_of(crate::model::graph::SymbolRef { file: module, symbol }));
     let mut path: Vec<Name> = names.collect();
     for segment in rest {
         path.push(program.named(segment));
     }
     let (mut module, mut steps) = (module, 0);
-    while let Some(child) = path.get(steps).and_then(|name| only_child(program, module, *name, steps + 1 == path.len())) {
+    while let Some(child) =
+        path.get(steps).and_then(|name| only_child(program, module, *name, steps + 1 == path.len()))
+    {
         module = child;
         steps += 1;
     }
     Some(ImportTarget::Path { module: Module::File(module), path: path[steps..].into() })
 }
 
-/// The file of the child module of this name, if there is one. At the end of a path the name may mean something else that
-/// has it as well; before the end it means the module.
+/// The file of the child module of this name, if there is one. At the end of a path the name may
+/// mean something else that has it as well; before the end it means the module.
 fn only_child(program: &Program<'_>, file: FileId, name: Name, last: bool) -> Option<FileId> {
     // The file of a module can be one that could not be read.
     let unit = program.unit(file)?;
-    let child =
-        |binding: &Binding| binding.import.get().map(|import| &unit.facts.imports[import]).filter(|it| is_child(&unit, it));
-    let mut named = unit.bindings(ScopeId(0), name).map(|(_, binding)| child(binding)).filter(|child| last || child.is_some());
+    let child = |binding: &Binding| {
+        binding
+            .import
+            .get()
+            .map(|import| &unit.facts.imports[import])
+            .filter(|it| is_child(&unit, it))
+    };
+    let mut named = unit
+        .bindings(ScopeId(0), name)
+        .map(|(_, binding)| child(binding))
+        .filter(|child| last || child.is_some());
     let (Some(Some(import)), None) = (named.next(), named.next()) else { return None };
     let is_root = program.whole().modules.crates.root(file) == file;
-    child_file(&program.whole().modules, &unit, program.path(file), is_root, import, program.text(name))
+    child_file(
+        &program.whole().modules,
+        &unit,
+        program.path(file),
+        is_root,
+        import,
+        program.text(name),
+    )
 }
 
 /// Whether the module around an import knows a name otherwise than by this import.
@@ -258,7 +316,8 @@ fn is_bound(program: &Program<'_>, file: FileId, import: &Import, name: &str) ->
         let found = unit.bindings(scope, name).any(|(_, binding)| {
             binding.import.get().is_none_or(|position| {
                 let other = &unit.facts.imports[position];
-                !std::ptr::eq(other, import) && (other.kind == ImportKind::Module || !other.module.is_empty())
+                !std::ptr::eq(other, import)
+                    && (other.kind == ImportKind::Module || !other.module.is_empty())
             })
         });
         if found {
@@ -272,7 +331,8 @@ fn is_bound(program: &Program<'_>, file: FileId, import: &Import, name: &str) ->
     false
 }
 
-/// Whether a name may come into the module around an import through a wildcard from this repository.
+/// Whether a name may come into the module around an import through a wildcard from this
+/// repository.
 fn sees_wildcard(program: &Program<'_>, file: FileId, import: &Import) -> bool {
     let unit = program.known(file);
     let rules = &unit.language.manifest.modules;
@@ -280,6 +340,8 @@ fn sees_wildcard(program: &Program<'_>, file: FileId, import: &Import) -> bool {
     unit.wildcards().iter().filter_map(|wildcard| wildcard.get()).any(|position| {
         let other = &unit.facts.imports[position];
         let first = other.module.split(rules.separator.as_str()).next();
-        other.scope == import.scope && !std::ptr::eq(other, import) && words.iter().any(|word| word.as_deref() == first)
+        other.scope == import.scope
+            && !std::ptr::eq(other, import)
+            && words.iter().any(|word| word.as_deref() == first)
     })
 }

@@ -1,4 +1,5 @@
-//! Declared packages: files say which package they are in; imports name a package and then types in it.
+//! Declared packages: files say which package they are in; imports name a package and then types in
+//! it.
 
 use super::{Modules, item};
 use crate::grammar::Language;
@@ -14,7 +15,8 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     let mut package_name = import.module.to_string();
     // The longest leading part that is a package; the rest are nested types.
     let package = loop {
-        if let Some(package) = program.whole().modules.package_named(family(language), &package_name)
+        if let Some(package) =
+            program.whole().modules.package_named(family(language), &package_name)
             && !program.whole().modules.package(package).files.is_empty()
         {
             break package;
@@ -30,8 +32,14 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     Some(ImportTarget::Path { module: Module::Package(package), path: path.into() })
 }
 
-pub(super) fn child(modules: &Modules, language: &Language, module: Module, name: &str) -> Option<Module> {
+pub(super) fn child(
+    modules: &Modules,
+    language: &Language,
+    module: Module,
+    name: &str,
+) -> Option<Module> {
     let Module::Package(package) = module else { return None };
-    let name = format!("{}{}{name}", modules.package(package).name, language.manifest.modules.separator);
+    let name =
+        format!("{}{}{name}", modules.package(package).name, language.manifest.modules.separator);
     modules.package_named(family(language), &name).map(Module::Package)
 }

@@ -1,4 +1,5 @@
-//! Dotted packages: `a.b.c` is a file or folder below a source root; a folder's own file is its index.
+//! Dotted packages: `a.b.c` is a file or folder below a source root; a folder's own file is its
+//! index.
 
 use super::{Modules, Package, item};
 use crate::grammar::{Language, ModuleSystem};
@@ -20,7 +21,8 @@ pub(super) struct DottedIndex {
 
 impl DottedIndex {
     pub(super) fn new(modules: &Modules) -> Self {
-        let (mut by_last, mut source_roots) = (FxHashMap::<String, Vec<u32>>::default(), FxHashSet::default());
+        let (mut by_last, mut source_roots) =
+            (FxHashMap::<String, Vec<u32>>::default(), FxHashSet::default());
         for (package, id) in modules.packages.iter().zip(0..) {
             let (folder, last) = split_last(&package.name);
             match by_last.get_mut(last) {
@@ -41,7 +43,12 @@ impl DottedIndex {
 
     /// The packages whose name ends with this part.
     fn named<'m>(&self, modules: &'m Modules, last: &str) -> impl Iterator<Item = &'m Package> {
-        self.by_last.get(last).map(Vec::as_slice).unwrap_or_default().iter().map(|&id| modules.package(id))
+        self.by_last
+            .get(last)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+            .iter()
+            .map(|&id| modules.package(id))
     }
 }
 
@@ -53,14 +60,22 @@ fn split_last(path: &str) -> (&str, &str) {
 pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
     let language = program.known(file).language;
     let modules = &program.whole().modules;
-    let segments: Vec<&str> = import.module.split('.').filter(|segment| !segment.is_empty()).collect();
+    let segments: Vec<&str> =
+        import.module.split('.').filter(|segment| !segment.is_empty()).collect();
     let (mut module, rest) = match import.level {
         0 => absolute_start(modules, language, program.path(file).as_str(), &segments)?,
-        level => (relative_start(modules, language, program.path(file).directory(), level)?, &segments[..]),
+        level => (
+            relative_start(modules, language, program.path(file).directory(), level)?,
+            &segments[..],
+        ),
     };
     let mut path: Vec<Name> = Vec::new();
     for segment in rest {
-        match path.is_empty().then(|| child(modules, program.whole(), language, module, segment)).flatten() {
+        match path
+            .is_empty()
+            .then(|| child(modules, program.whole(), language, module, segment))
+            .flatten()
+        {
             Some(next) => module = next,
             None => path.push(program.named(segment)),
         }
@@ -88,7 +103,8 @@ fn in_folder(modules: &Modules, language: &Language, folder: &str, name: &str) -
         })
     });
     path.truncate(base);
-    file.map(Module::File).or_else(|| modules.package_named(family(language), &path).map(Module::Package))
+    file.map(Module::File)
+        .or_else(|| modules.package_named(family(language), &path).map(Module::Package))
 }
 
 /// Room for what is put behind the name of a module.
@@ -118,18 +134,35 @@ fn index_of(modules: &Modules, language: &Language, folder: &str) -> Option<File
 }
 
 /// The folder whose modules are the children of this one; none for a plain file.
-fn folder<'m>(modules: &'m Modules, tables: &'m Tables, language: &Language, module: Module) -> Option<&'m str> {
+fn folder<'m>(
+    modules: &'m Modules,
+    tables: &'m Tables,
+    language: &Language,
+    module: Module,
+) -> Option<&'m str> {
     match module {
         Module::Package(package) => Some(&modules.package(package).name),
         Module::File(file) => {
             let path = &tables.files[file.0 as usize].path;
             let stem = path.file_name().split('.').next().unwrap_or_default();
-            language.manifest.modules.index.iter().any(|index| index == stem).then(|| path.directory())
+            language
+                .manifest
+                .modules
+                .index
+                .iter()
+                .any(|index| index == stem)
+                .then(|| path.directory())
         }
     }
 }
 
-pub(super) fn child(modules: &Modules, tables: &Tables, language: &Language, module: Module, name: &str) -> Option<Module> {
+pub(super) fn child(
+    modules: &Modules,
+    tables: &Tables,
+    language: &Language,
+    module: Module,
+    name: &str,
+) -> Option<Module> {
     in_folder(modules, language, folder(modules, tables, language, module)?, name)
 }
 
@@ -137,8 +170,9 @@ fn is_package(modules: &Modules, language: &Language, folder: &str) -> bool {
     index_of(modules, language, folder).is_some()
 }
 
-/// Finds the source root that has the first segment: the folder of the file itself, folders above it, then any other
-/// folder that is no package but has a package of that name; the nearest to the file wins.
+/// Finds the source root that has the first segment: the folder of the file itself, folders above
+/// it, then any other folder that is no package but has a package of that name; the nearest to the
+/// file wins.
 fn absolute_start<'s>(
     modules: &Modules,
     language: &Language,
@@ -184,7 +218,12 @@ fn module_is_file_other_than(modules: &Modules, module: Module, from: &str) -> b
     !matches!(module, Module::File(file) if modules.file_at(from) == Some(file))
 }
 
-fn relative_start(modules: &Modules, language: &Language, folder: &str, level: u16) -> Option<Module> {
+fn relative_start(
+    modules: &Modules,
+    language: &Language,
+    folder: &str,
+    level: u16,
+) -> Option<Module> {
     let mut folder = folder;
     for _ in 1..level {
         if folder.is_empty() {

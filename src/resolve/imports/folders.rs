@@ -1,4 +1,5 @@
-//! Package folders: a folder is a package. Its path is that of its module, as the module's own file says, and the folder below.
+//! Package folders: a folder is a package. Its path is that of its module, as the module's own file
+//! says, and the folder below.
 
 use super::Modules;
 use crate::grammar::{self, ModuleSystem};
@@ -36,7 +37,8 @@ impl FolderIndex {
 /// The path in the line that names the module.
 fn module_path(text: &str) -> Option<&str> {
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix("module"))?;
-    let path = line.split("//").next().unwrap_or(line).trim().trim_matches(['"', '`', '(', ')']).trim();
+    let path =
+        line.split("//").next().unwrap_or(line).trim().trim_matches(['"', '`', '(', ')']).trim();
     (!path.is_empty()).then_some(path)
 }
 
@@ -46,7 +48,8 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     let path = import.module.trim_matches('/');
     let package = |folder: &str| {
         let package = modules.package_named(family, folder)?;
-        (!modules.package(package).files.is_empty()).then(|| ImportTarget::module(Module::Package(package)))
+        (!modules.package(package).files.is_empty())
+            .then(|| ImportTarget::module(Module::Package(package)))
     };
     let below = |(module, folder): &(String, String)| match path.strip_prefix(module.as_str())? {
         "" => package(folder),
@@ -91,7 +94,10 @@ mod tests {
 
     #[test]
     fn the_module_line_gives_the_path() {
-        assert_eq!(module_path("// c\nmodule example.org/a // note\n\ngo 1.21\n"), Some("example.org/a"));
+        assert_eq!(
+            module_path("// c\nmodule example.org/a // note\n\ngo 1.21\n"),
+            Some("example.org/a")
+        );
         assert_eq!(module_path("module \"example.org/a\"\n"), Some("example.org/a"));
         assert_eq!(module_path("go 1.21\n"), None);
     }

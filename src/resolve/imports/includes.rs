@@ -1,5 +1,6 @@
-//! Includes: a file is pasted where it is named; it is searched beside the including file, then by the end of its path. One
-//! that is searched outside first is only found in folders that are made to be searched.
+//! Includes: a file is pasted where it is named; it is searched beside the including file, then by
+//! the end of its path. One that is searched outside first is only found in folders that are made
+//! to be searched.
 
 use super::normal;
 use crate::model::facts::{Import, ImportKind};
@@ -38,11 +39,18 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     if let Some(found) = written(program, folder, &import.module, is_system) {
         return Some(found);
     }
-    omitted.iter().find_map(|extension| written(program, folder, &format!("{}.{extension}", import.module), is_system))
+    omitted.iter().find_map(|extension| {
+        written(program, folder, &format!("{}.{extension}", import.module), is_system)
+    })
 }
 
 /// The file that is named as it is written.
-fn written(program: &Program<'_>, folder: &str, module: &str, is_system: bool) -> Option<ImportTarget> {
+fn written(
+    program: &Program<'_>,
+    folder: &str,
+    module: &str,
+    is_system: bool,
+) -> Option<ImportTarget> {
     // A name in brackets is that of a neighbour only where nothing outside can have it.
     let beside = normal(folder, module).and_then(|path| program.whole().modules.file_at(&path));
     if let Some(found) = beside {
@@ -50,28 +58,34 @@ fn written(program: &Program<'_>, folder: &str, module: &str, is_system: bool) -
     }
     let name = module.rsplit('/').next()?;
     let ending = format!("/{}", module.trim_start_matches("./").trim_start_matches("../"));
-    let candidates = program.whole().modules.includes.by_name.get(name)?.iter().copied().filter(|candidate| {
-        let path = program.path(*candidate).as_str();
-        match path.strip_suffix(&ending) {
-            Some(searched) => !is_system || module.contains('/') || is_searched(searched, folder),
-            None => path == &ending[1..],
-        }
-    });
+    let candidates =
+        program.whole().modules.includes.by_name.get(name)?.iter().copied().filter(|candidate| {
+            let path = program.path(*candidate).as_str();
+            match path.strip_suffix(&ending) {
+                Some(searched) => {
+                    !is_system || module.contains('/') || is_searched(searched, folder)
+                }
+                None => path == &ending[1..],
+            }
+        });
     // The candidate that shares the longest folder with the including file.
     let shared = |candidate: FileId| {
         let path = program.path(candidate).as_str();
         path.split('/').zip(folder.split('/')).take_while(|(a, b)| a == b).count()
     };
-    let best = candidates.max_by_key(|&candidate| (shared(candidate), std::cmp::Reverse(candidate)))?;
+    let best =
+        candidates.max_by_key(|&candidate| (shared(candidate), std::cmp::Reverse(candidate)))?;
     Some(ImportTarget::module(Module::File(best)))
 }
 
 /// Names of folders whose files others include by the path below them.
 const SEARCHED: [&str; 4] = ["include", "includes", "inc", "uapi"];
 
-/// Whether files of a folder may be meant by their names alone: it is made for that, or it lies around the including file.
+/// Whether files of a folder may be meant by their names alone: it is made for that, or it lies
+/// around the including file.
 fn is_searched(searched: &str, folder: &str) -> bool {
     let last = searched.rsplit('/').next().unwrap_or(searched);
-    let around = folder.strip_prefix(searched).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let around =
+        folder.strip_prefix(searched).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     SEARCHED.contains(&last) || around
 }

@@ -1,5 +1,5 @@
-//! A reader of JSON as people write it in project files: comments and commas after the last item are allowed. What cannot be
-//! read is left out; nothing is an error.
+//! A reader of JSON as people write it in project files: comments and commas after the last item
+//! are allowed. What cannot be read is left out; nothing is an error.
 
 /// A value. Members keep their order: in maps of conditions it is the order of preference.
 #[derive(Clone, PartialEq, Debug)]
@@ -69,7 +69,10 @@ impl JsonReader<'_> {
             } else if rest.starts_with(b"//") {
                 self.at += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
             } else if rest.starts_with(b"/*") {
-                self.at += rest.windows(2).position(|pair| pair == b"*/").map_or(rest.len(), |end| end + 2);
+                self.at += rest
+                    .windows(2)
+                    .position(|pair| pair == b"*/")
+                    .map_or(rest.len(), |end| end + 2);
             } else {
                 return self.peek();
             }
@@ -87,7 +90,8 @@ impl JsonReader<'_> {
             Some(b'{') if depth < DEEPEST => {
                 let mut members = Vec::new();
                 self.items(b'}', |reader| {
-                    let key = if reader.peek() == Some(b'"') { reader.string() } else { String::new() };
+                    let key =
+                        if reader.peek() == Some(b'"') { reader.string() } else { String::new() };
                     if reader.next_token() == Some(b':') {
                         reader.at += 1;
                         members.push((key, reader.value(depth + 1)));
@@ -157,7 +161,9 @@ mod tests {
 
     #[test]
     fn comments_and_last_commas_are_passed_over() {
-        let json = Json::read("// head\n{ \"a\": [\"x\", /* y */ \"z\",], \"b\": { \"c\": \"d\\\"e\" }, \"n\": 1 }");
+        let json = Json::read(
+            "// head\n{ \"a\": [\"x\", /* y */ \"z\",], \"b\": { \"c\": \"d\\\"e\" }, \"n\": 1 }",
+        );
         assert_eq!(json.get("a").map(Json::texts), Some(vec!["x", "z"]));
         assert_eq!(json.get("b").and_then(|b| b.get("c")).and_then(Json::text), Some("d\"e"));
         assert_eq!(json.get("n"), Some(&Json::Other));
@@ -165,7 +171,9 @@ mod tests {
 
     #[test]
     fn broken_text_ends() {
-        for text in ["{", "{\"a\"", "{\"a\": [", "[[[", "\"", "{]}", "{\"a\":}", "[1,,\"b\"]", "{\"é\\"] {
+        for text in
+            ["{", "{\"a\"", "{\"a\": [", "[[[", "\"", "{]}", "{\"a\":}", "[1,,\"b\"]", "{\"é\\"]
+        {
             Json::read(text);
         }
         assert_eq!(Json::read("[1,,\"b\"]").texts(), ["b"]);

@@ -1,5 +1,5 @@
-//! Relative paths: a quoted path next to the importing file, a path that a compiler's configuration maps, or the name of a
-//! package with a manifest.
+//! Relative paths: a quoted path next to the importing file, a path that a compiler's configuration
+//! maps, or the name of a package with a manifest.
 
 mod config;
 mod package;
@@ -20,7 +20,10 @@ pub(super) struct ProjectIndex {
 
 impl ProjectIndex {
     pub(super) fn new(modules: &Modules) -> Self {
-        Self { configs: config::Configs::new(&modules.project_files), packages: package::Packages::new(&modules.project_files) }
+        Self {
+            configs: config::Configs::new(&modules.project_files),
+            packages: package::Packages::new(&modules.project_files),
+        }
     }
 }
 
@@ -30,14 +33,17 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     // What stands behind a question mark is for loaders, not part of the path.
     let module = module.split_once('?').map_or(module, |(path, _)| path);
     let rules = &program.known(file).language.manifest.modules;
-    let is_path =
-        module.starts_with('.') || (rules.plain_paths && rules.extensions.iter().any(|ending| module.ends_with(ending)));
+    let is_path = module.starts_with('.')
+        || (rules.plain_paths && rules.extensions.iter().any(|ending| module.ends_with(ending)));
     let found = match is_path {
         true => at_path(program, file, &normal(folder, module)?)?,
         false => {
             let index = &program.whole().modules.relative;
             let exists = |path: &str| at_path(program, file, path);
-            index.configs.find(folder, module, &exists).or_else(|| index.packages.find(folder, module, &exists))?
+            index
+                .configs
+                .find(folder, module, &exists)
+                .or_else(|| index.packages.find(folder, module, &exists))?
         }
     };
     let mut path = Vec::new();
@@ -52,7 +58,8 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
 /// The file that a path without its ending, with another ending, or of a folder stands for.
 fn at_path(program: &Program<'_>, from: FileId, path: &str) -> Option<FileId> {
     let index = &program.whole().modules.relative;
-    plain(program, from, path).or_else(|| index.packages.entry(path, &|path: &str| plain(program, from, path)))
+    plain(program, from, path)
+        .or_else(|| index.packages.entry(path, &|path: &str| plain(program, from, path)))
 }
 
 /// The same without a look at the folder's own manifest.
@@ -60,24 +67,29 @@ fn plain(program: &Program<'_>, from: FileId, path: &str) -> Option<FileId> {
     let rules = &program.known(from).language.manifest.modules;
     let modules = &program.whole().modules;
     let exact = modules.file_at(path).filter(|&file| program.whole().has_facts(file));
-    let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
+    let below =
+        |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
     let aliased = || {
         rules.extension_aliases.iter().find_map(|(ending, others)| {
             let stem = path.strip_suffix(ending.as_str())?.strip_suffix('.')?;
             others.iter().find_map(|other| modules.file_at(&format!("{stem}.{other}")))
         })
     };
-    let ended = || rules.extensions.iter().find_map(|ending| modules.file_at(&format!("{path}.{ending}")));
+    let ended =
+        || rules.extensions.iter().find_map(|ending| modules.file_at(&format!("{path}.{ending}")));
     let index = || {
-        rules
-            .index
-            .iter()
-            .find_map(|index| rules.extensions.iter().find_map(|ending| modules.file_at(&below(&format!("{index}.{ending}")))))
+        rules.index.iter().find_map(|index| {
+            rules
+                .extensions
+                .iter()
+                .find_map(|ending| modules.file_at(&below(&format!("{index}.{ending}"))))
+        })
     };
     exact.or_else(aliased).or_else(ended).or_else(index)
 }
 
-/// The folder itself and those around it, innermost first; the last one is the root of the repository.
+/// The folder itself and those around it, innermost first; the last one is the root of the
+/// repository.
 fn folders_around(folder: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(folder), |folder| match folder.rsplit_once('/') {
         Some((outer, _)) => Some(outer),

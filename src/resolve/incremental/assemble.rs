@@ -26,11 +26,18 @@ pub struct ListedFile {
 }
 
 impl Tables {
-    /// The tables of files that are sorted by path and prepared in terms of `names`, with everything at hand. Their keys are their
-    /// places, counted from one.
-    pub fn of(files: &[FileRecord], prepared: Vec<Option<Prepared>>, names: Names, project_files: Vec<ProjectFile>) -> Self {
+    /// The tables of files that are sorted by path and prepared in terms of `names`, with
+    /// everything at hand. Their keys are their places, counted from one.
+    pub fn of(
+        files: &[FileRecord],
+        prepared: Vec<Option<Prepared>>,
+        names: Names,
+        project_files: Vec<ProjectFile>,
+    ) -> Self {
         let file = |(record, prepared): (&FileRecord, Option<Prepared>)| {
-            let known = prepared.and_then(|prepared| Some(prepared.into_parts(Arc::clone(record.content.as_ref().ok()?))));
+            let known = prepared.and_then(|prepared| {
+                Some(prepared.into_parts(Arc::clone(record.content.as_ref().ok()?)))
+            });
             let (head, content) = known.unzip();
             File { path: record.path.clone(), head, content: OnceLock::from(content.map(Arc::new)) }
         };
@@ -42,7 +49,9 @@ impl Tables {
         let imported = tables.ids().map(|file| tables.import_files(file)).collect();
         tables.modules.set_imported(imported);
         let mut postings = Postings::default();
-        tables.units().for_each(|(file, unit)| postings.add(file, unit, tables.package_with_names(file)));
+        tables
+            .units()
+            .for_each(|(file, unit)| postings.add(file, unit, tables.package_with_names(file)));
         tables.postings = postings;
         tables.connect();
         derive::derive(&mut tables, |_| true);
@@ -61,11 +70,21 @@ impl Tables {
         Self::of(files, prepared, names, project_files.to_vec())
     }
 
-    /// The tables of files that are sorted by path, whose facts and posting lists are read from `archive` by need.
-    pub fn by_need(known: Vec<ListedFile>, archive: Arc<dyn Archive>, project_files: Vec<ProjectFile>) -> Self {
-        let mut tables = Self { project_files, postings: Postings::written(Arc::clone(&archive)), ..Self::default() };
+    /// The tables of files that are sorted by path, whose facts and posting lists are read from
+    /// `archive` by need.
+    pub fn by_need(
+        known: Vec<ListedFile>,
+        archive: Arc<dyn Archive>,
+        project_files: Vec<ProjectFile>,
+    ) -> Self {
+        let mut tables = Self {
+            project_files,
+            postings: Postings::written(Arc::clone(&archive)),
+            ..Self::default()
+        };
         tables.archive = Some(archive);
-        let (mut files, mut keys, mut imported) = (Vec::with_capacity(known.len()), Vec::new(), Vec::new());
+        let (mut files, mut keys, mut imported) =
+            (Vec::with_capacity(known.len()), Vec::new(), Vec::new());
         let mut changed = Vec::new();
         for ListedFile { path, key, head, has_changed } in known {
             let (head, imports) = head.unzip();
@@ -76,7 +95,8 @@ impl Tables {
         }
         tables.set_files(files, keys);
         tables.modules = Modules::new(&tables);
-        let numbers = |keys: Vec<u32>| keys.into_iter().filter_map(|key| tables.position(key)).collect();
+        let numbers =
+            |keys: Vec<u32>| keys.into_iter().filter_map(|key| tables.position(key)).collect();
         let imported = imported.into_iter().map(numbers).collect();
         tables.modules.set_imported(imported);
         for file in changed {

@@ -1,8 +1,9 @@
-//! What is said about types outside of their bodies, gathered from the files of a family of languages that understand each other:
-//! members, interfaces, and which interfaces have a method.
+//! What is said about types outside of their bodies, gathered from the files of a family of
+//! languages that understand each other: members, interfaces, and which interfaces have a method.
 //!
-//! The stages are in order: nested types find the types that they belong to (`nest`), members theirs (`extend`), interfaces their
-//! methods (`structural`). Each sees what those before it found, so that the result does not depend on when it is made.
+//! The stages are in order: nested types find the types that they belong to (`nest`), members
+//! theirs (`extend`), interfaces their methods (`structural`). Each sees what those before it
+//! found, so that the result does not depend on when it is made.
 
 use crate::model::facts::LocalSymbol;
 use crate::model::graph::{FileId, SymbolRef};
@@ -11,12 +12,16 @@ use crate::resolve::workspace::tables::Tables;
 use crate::resolve::{Program, Resolver, members::structural};
 use std::collections::BTreeMap;
 
-/// Works out again what the files of some families say; of the others it stays. `is_touched` chooses families.
+/// Works out again what the files of some families say; of the others it stays. `is_touched`
+/// chooses families.
 pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) -> bool) {
     let before = std::mem::take(&mut tables.derived);
     let mut speakers: BTreeMap<&'static str, Vec<FileId>> = BTreeMap::new();
     for (file, language) in tables.ids().filter_map(|file| Some((file, tables.speaks(file)?))) {
-        speakers.entry(crate::resolve::units::import_target::family(language)).or_default().push(file);
+        speakers
+            .entry(crate::resolve::units::import_target::family(language))
+            .or_default()
+            .push(file);
     }
     let mut families: BTreeMap<&'static str, Family> = BTreeMap::new();
     let (mut left, mut again) = (before.families, Vec::new());
@@ -40,7 +45,9 @@ pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) 
         families.insert(family, own);
     }
     let members = families.values().flat_map(|family| &family.found.members);
-    let joined: Vec<_> = members.filter_map(|(member, owner)| Some((tables.list_of_member(*owner, *member)?, *member))).collect();
+    let joined: Vec<_> = members
+        .filter_map(|(member, owner)| Some((tables.list_of_member(*owner, *member)?, *member)))
+        .collect();
     tables.join(&joined);
     for (family, files) in &again {
         let (interfaces, asked) = tables.looked_at(|program| structural::by_method(program, files));
@@ -69,7 +76,14 @@ impl Family {
         }
         for (outside, member) in &self.found.gained {
             let name = tables.name_of(*member);
-            tables.derived.gained.entry(outside.clone()).or_default().entry(name).or_default().push(*member);
+            tables
+                .derived
+                .gained
+                .entry(outside.clone())
+                .or_default()
+                .entry(name)
+                .or_default()
+                .push(*member);
         }
         for (owner, interface) in &self.found.outside {
             let interfaces = tables.derived.implemented_outside.entry(*owner).or_default();
@@ -107,8 +121,8 @@ fn remove_member(tables: &mut Tables, member: SymbolRef, owner: SymbolRef) {
     }
 }
 
-/// Finds the types that nested types belong to where they are defined outside of them. A type may be found only after the one
-/// around it, so this goes on until nothing changes.
+/// Finds the types that nested types belong to where they are defined outside of them. A type may
+/// be found only after the one around it, so this goes on until nothing changes.
 fn nest(tables: &mut Tables, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)> {
     let mut known: Vec<(SymbolRef, SymbolRef)> = Vec::new();
     for _ in 0..8 {
@@ -161,7 +175,9 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
             }
             let Some(owner) = resolver.named_type(file, symbol.owner) else {
                 if let Some(outside) = resolver.outside_owner(file, symbol.owner) {
-                    found.gained.push((outside, SymbolRef { file, symbol: LocalSymbol::at(position) }));
+                    found
+                        .gained
+                        .push((outside, SymbolRef { file, symbol: LocalSymbol::at(position) }));
                 }
                 continue;
             };
@@ -169,9 +185,11 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
             if symbol.implements.is_some() && previous != Some((symbol.owner, symbol.implements)) {
                 match resolver.named_type(file, symbol.implements) {
                     Some(interface) => found.implemented.push((owner, interface)),
-                    None => {
-                        found.outside.extend(resolver.outside_owner(file, symbol.implements).map(|interface| (owner, interface)))
-                    }
+                    None => found.outside.extend(
+                        resolver
+                            .outside_owner(file, symbol.implements)
+                            .map(|interface| (owner, interface)),
+                    ),
                 }
             }
             previous = Some((symbol.owner, symbol.implements));

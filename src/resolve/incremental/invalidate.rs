@@ -1,5 +1,8 @@
-//! Takes changed files into tables that are read by need, and finds out which files have to be resolved again: those that are new or
-//! changed, and those whose footprints have something that has another answer now.
+//! Takes changed files into tables that are read by need, and finds out which files have to be
+//! resolved again: those that are new or changed, and those whose footprints have something that
+//! has another answer now.
+
+mod placement;
 
 use crate::grammar::{self, Language, ModuleSystem};
 use crate::model::SymbolKind;
@@ -20,6 +23,7 @@ use crate::resolve::{
     units::prepared::{Content, Head},
     workspace::tables::{File, Tables},
 };
+use placement::Placement;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -76,7 +80,9 @@ impl Replaced {
     /// Whether it has come, gone or moved as module systems see it.
     fn is_placed_otherwise(&self) -> bool {
         match self.heads() {
-            (Some(was), Some(is)) => !std::ptr::eq(was.language, is.language) || was.package != is.package,
+            (Some(was), Some(is)) => {
+                !std::ptr::eq(was.language, is.language) || was.package != is.package
+            }
             (was, is) => was.is_some() != is.is_some(),
         }
     }
@@ -88,7 +94,8 @@ impl Replaced {
 }
 
 impl Tables {
-    /// Takes a change in, and gives the files to resolve, in order. `asked` are the footprints of the files, by their places now.
+    /// Takes a change in, and gives the files to resolve, in order. `asked` are the footprints of
+    /// the files, by their places now.
     pub fn update(&mut self, change: Change, asked: &[&Asked]) -> Vec<FileId> {
         let Change { listing, changed, project_files } = change;
         let mut altered = Altered::default();
@@ -96,9 +103,12 @@ impl Tables {
             Some(Listing(files)) => files[file.0 as usize].clone(),
             None => (self.files[file.0 as usize].path.clone(), self.key(file)),
         };
-        let replaced: Vec<Replaced> =
-            changed.into_iter().map(|file| self.compare(named(file.file), file, &mut altered)).collect();
-        let gone = listing.as_ref().map(|listing| self.gone(listing, &mut altered)).unwrap_or_default();
+        let replaced: Vec<Replaced> = changed
+            .into_iter()
+            .map(|file| self.compare(named(file.file), file, &mut altered))
+            .collect();
+        let gone =
+            listing.as_ref().map(|listing| self.gone(listing, &mut altered)).unwrap_or_default();
         for Replaced { was, is, .. } in &replaced {
             let (was, is) = (was.as_ref().map(|(_, own)| own), is.as_ref().map(|(.., own)| own));
             differing(was.map_or(&[], |own| own), is.map_or(&[], |own| own), &mut altered);
@@ -111,19 +121,34 @@ impl Tables {
         if in_place {
             self.put(replaced);
         } else {
-            let placement = Placement::of(self, &replaced, &gone, listing.as_ref(), project_files.is_some(), asked);
+            let placement = Placement::of(
+                self,
+                &replaced,
+                &gone,
+                listing.as_ref(),
+                project_files.is_some(),
+                asked,
+            );
             self.update_all((listing, replaced, gone, project_files), placement, &mut altered);
         }
-        let is_affected =
-            |file: &FileId| self.has_facts(*file) && (changed.contains(file) || altered.concerns(asked[file.0 as usize]));
+        let is_affected = |file: &FileId| {
+            self.has_facts(*file)
+                && (changed.contains(file) || altered.concerns(asked[file.0 as usize]))
+        };
         self.ids().filter(is_affected).collect()
     }
 
     /// Compares a file with what it was.
-    fn compare(&self, (path, key): (RepoPath, u32), changed: Changed, altered: &mut Altered) -> Replaced {
+    fn compare(
+        &self,
+        (path, key): (RepoPath, u32),
+        changed: Changed,
+        altered: &mut Altered,
+    ) -> Replaced {
         let Changed { file, content } = changed;
         let before = self.position(key);
-        let was = before.and_then(|before| Some((self.head(before)?.clone(), self.own_postings(before))));
+        let was =
+            before.and_then(|before| Some((self.head(before)?.clone(), self.own_postings(before))));
         let mut seen = SeenFile::Anything;
         let is = content.map(|(language, facts, shared)| {
             let mut left = FileFacts::clone(&facts);
@@ -133,7 +158,9 @@ impl Tables {
             if let Some(((was, _), before)) = was.as_ref().zip(before) {
                 seen = self.seen((before, was), key, &facts, &head, altered);
             }
-            let own = postings::of_file(content.unit(&self.names), package_with_names(&head, &path)).collect();
+            let own =
+                postings::of_file(content.unit(&self.names), package_with_names(&head, &path))
+                    .collect();
             (head, content, own)
         });
         // Also of one that could not be read: it was asked for, and there was nothing.
@@ -143,8 +170,16 @@ impl Tables {
         Replaced { file, key, path, was, is, seen }
     }
 
-    /// What others see of a file's change: functions alone, if what stands before them is as it was.
-    fn seen(&self, (before, was): (FileId, &Head), key: u32, now: &FileFacts, is: &Head, altered: &mut Altered) -> SeenFile {
+    /// What others see of a file's change: functions alone, if what stands before them is as it
+    /// was.
+    fn seen(
+        &self,
+        (before, was): (FileId, &Head),
+        key: u32,
+        now: &FileFacts,
+        is: &Head,
+        altered: &mut Altered,
+    ) -> SeenFile {
         if !std::ptr::eq(was.language, is.language) || was.nesting != is.nesting {
             return SeenFile::Anything;
         }
@@ -152,9 +187,15 @@ impl Tables {
             return SeenFile::Nothing;
         }
         let Some((was, _)) = self.facts(before) else { return SeenFile::Anything };
-        let (first, end) = (functions_start(&was).max(functions_start(now)), was.symbols.len().min(now.symbols.len()));
+        let (first, end) = (
+            functions_start(&was).max(functions_start(now)),
+            was.symbols.len().min(now.symbols.len()),
+        );
         let (old, new) = (contexts(&was), contexts(now));
-        let same = |symbols: usize| interface_hash::of_first(&was, symbols, &old) == interface_hash::of_first(now, symbols, &new);
+        let same = |symbols: usize| {
+            interface_hash::of_first(&was, symbols, &old)
+                == interface_hash::of_first(now, symbols, &new)
+        };
         if first > end || !same(first) {
             return SeenFile::Anything;
         }
@@ -166,11 +207,17 @@ impl Tables {
         }
         let names: BTreeSet<&str> = [&was, now]
             .into_iter()
-            .flat_map(|facts| facts.symbols[low..].iter().filter_map(|symbol| Some(&*facts.names[symbol.name.get()?])))
+            .flat_map(|facts| {
+                facts.symbols[low..]
+                    .iter()
+                    .filter_map(|symbol| Some(&*facts.names[symbol.name.get()?]))
+            })
             .collect();
         // A module of the same name is looked up by whoever finds out where imports lead.
         let names_modules = is.language.manifest.modules.system == ModuleSystem::CrateTree
-            && now.imports.iter().any(|import| import.item.get().is_some_and(|item| names.contains(&*now.names[item])));
+            && now.imports.iter().any(|import| {
+                import.item.get().is_some_and(|item| names.contains(&*now.names[item]))
+            });
         if names_modules {
             return SeenFile::Anything;
         }
@@ -182,7 +229,8 @@ impl Tables {
     fn gone(&self, Listing(files): &Listing, altered: &mut Altered) -> Vec<(FileId, Vec<Own>)> {
         let left: FxHashSet<u32> = files.iter().map(|(_, key)| *key).collect();
         let gone = self.ids().filter(|file| !left.contains(&self.key(*file)));
-        let gone: Vec<(FileId, Vec<Own>)> = gone.map(|file| (file, self.own_postings(file))).collect();
+        let gone: Vec<(FileId, Vec<Own>)> =
+            gone.map(|file| (file, self.own_postings(file))).collect();
         for (file, own) in &gone {
             let key = FileId(self.key(*file));
             for files in [&mut altered.facts, &mut altered.links, &mut altered.given] {
@@ -210,16 +258,25 @@ impl Tables {
         }
     }
 
-    /// Takes in a change of which more is seen than functions: what is made from many files is made again, as far as it can be another.
-    fn update_all(&mut self, (listing, replaced, gone, project_files): Parts, placement: Placement, altered: &mut Altered) {
+    /// Takes in a change of which more is seen than functions: what is made from many files is made
+    /// again, as far as it can be another.
+    fn update_all(
+        &mut self,
+        (listing, replaced, gone, project_files): Parts,
+        placement: Placement,
+        altered: &mut Altered,
+    ) {
         let has_listing = listing.is_some();
         let answers = Answers::of(self);
         let numbers = Links::of(self);
         let may_lead_elsewhere = self.ids().filter(|file| placement.concerns(self, *file));
-        let links = may_lead_elsewhere.map(|file| (self.key(file), numbers.number(self, &self.modules, file)));
+        let links = may_lead_elsewhere
+            .map(|file| (self.key(file), numbers.number(self, &self.modules, file)));
         let links: FxHashMap<u32, u64> = links.collect();
-        let others: Vec<&Replaced> = replaced.iter().filter(|file| file.seen == SeenFile::Anything).collect();
-        let touched: FxHashSet<&str> = others.iter().flat_map(|file| file.languages()).map(family).collect();
+        let others: Vec<&Replaced> =
+            replaced.iter().filter(|file| file.seen == SeenFile::Anything).collect();
+        let touched: FxHashSet<&str> =
+            others.iter().flat_map(|file| file.languages()).map(family).collect();
         let others: Vec<FileId> = others.into_iter().map(|file| file.file).collect();
 
         let mut before = placement.is_other.then(|| Before::of(self));
@@ -230,7 +287,8 @@ impl Tables {
         if let Some(listing) = listing {
             self.list(listing);
         }
-        self.project_files = project_files.unwrap_or_else(|| std::mem::take(&mut self.project_files));
+        self.project_files =
+            project_files.unwrap_or_else(|| std::mem::take(&mut self.project_files));
         self.put(replaced);
         if let Some(before) = &mut before {
             let modules = Modules::new(self);
@@ -241,7 +299,8 @@ impl Tables {
                 before.imported(key).filter(|_| stays).map_or_else(
                     || self.import_files(file),
                     |keys| {
-                        let mut files: Vec<FileId> = keys.iter().filter_map(|key| self.position(*key)).collect();
+                        let mut files: Vec<FileId> =
+                            keys.iter().filter_map(|key| self.position(*key)).collect();
                         files.sort_unstable();
                         files.into()
                     },
@@ -257,25 +316,31 @@ impl Tables {
             }
         }
         self.connect();
-        derive::derive(self, |family| has_listing || placement.is_everywhere || touched.contains(family));
+        derive::derive(self, |family| {
+            has_listing || placement.is_everywhere || touched.contains(family)
+        });
 
         answers.compare(&Answers::of(self), self, altered);
         let numbers = Links::of(self);
-        let number = |key: &u32| self.position(*key).map(|file| numbers.number(self, &self.modules, file));
+        let number =
+            |key: &u32| self.position(*key).map(|file| numbers.number(self, &self.modules, file));
         let relinked = links.iter().filter(|(key, was)| number(key) != Some(**was));
         relinked.for_each(|(key, _)| altered.links.insert(FileId(*key)));
         placement.questions.iter().for_each(|question| altered.question(*question));
         altered.reach = match before {
             Some(before) => before.leading_to(&altered.links),
-            None => {
-                closure(self.ids().map(|file| (self.key(file), self.next_to(file).map(|next| self.key(next)))), &altered.links)
-            }
+            None => closure(
+                self.ids()
+                    .map(|file| (self.key(file), self.next_to(file).map(|next| self.key(next)))),
+                &altered.links,
+            ),
         };
     }
 
     /// Gives files the places of a listing.
     fn list(&mut self, Listing(listing): Listing) {
-        let (mut files, mut keys) = (Vec::with_capacity(listing.len()), Vec::with_capacity(listing.len()));
+        let (mut files, mut keys) =
+            (Vec::with_capacity(listing.len()), Vec::with_capacity(listing.len()));
         for (path, key) in listing {
             let known = self.position(key).map(|file| {
                 let File { head, content, .. } = &mut self.files[file.0 as usize];
@@ -293,7 +358,8 @@ impl Tables {
 /// What a change that is seen by many has.
 type Parts = (Option<Listing>, Vec<Replaced>, Vec<(FileId, Vec<Own>)>, Option<Vec<ProjectFile>>);
 
-/// How many symbols there are before the functions at the end of a file, outside of everything, which others find by name alone.
+/// How many symbols there are before the functions at the end of a file, outside of everything,
+/// which others find by name alone.
 fn functions_start(facts: &FileFacts) -> usize {
     let is_apart = |symbol: &&Symbol| {
         symbol.kind == SymbolKind::Function
@@ -309,84 +375,17 @@ fn functions_start(facts: &FileFacts) -> usize {
 fn differing(was: &[Own], is: &[Own], altered: &mut Altered) {
     let by_list = |own: &[Own]| {
         let mut lists: FxHashMap<Question, Vec<(LocalSymbol, bool)>> = FxHashMap::default();
-        own.iter().for_each(|(list, symbol, declared)| lists.entry(*list).or_default().push((*symbol, *declared)));
+        own.iter().for_each(|(list, symbol, declared)| {
+            lists.entry(*list).or_default().push((*symbol, *declared))
+        });
         lists
     };
     let (was, is) = (by_list(was), by_list(is));
-    let others = was.iter().filter(|(list, symbols)| is.get(*list) != Some(*symbols)).map(|(list, _)| list);
-    others.chain(is.keys().filter(|list| !was.contains_key(*list))).for_each(|list| altered.question(*list));
-}
-
-/// What a change means for where imports lead, and what is asked about modules by name.
-struct Placement {
-    /// Whether module systems see other files, or the same ones in other packages.
-    is_other: bool,
-    /// Whether that may concern files of every family.
-    is_everywhere: bool,
-    /// Families of which files come, go or move, and whether a crate has another tree.
-    families: FxHashSet<&'static str>,
-    has_other_crates: bool,
-    /// Keys of files that are seen otherwise, and of those that paste one by a name that comes or goes.
-    files: FxHashSet<u32>,
-    questions: Vec<Question>,
-}
-
-impl Placement {
-    fn of(
-        tables: &Tables,
-        replaced: &[Replaced],
-        gone: &[(FileId, Vec<Own>)],
-        listing: Option<&Listing>,
-        has_project_files: bool,
-        asked: &[&Asked],
-    ) -> Self {
-        let others = || replaced.iter().filter(|file| file.seen == SeenFile::Anything);
-        let is_crate = |language: &Language| language.manifest.modules.system == ModuleSystem::CrateTree;
-        let mut placement = Self {
-            is_other: listing.is_some() || has_project_files || replaced.iter().any(Replaced::is_placed_otherwise),
-            is_everywhere: has_project_files,
-            families: FxHashSet::default(),
-            has_other_crates: others().flat_map(Replaced::languages).any(is_crate),
-            files: others().map(|file| file.key).collect(),
-            questions: Vec::new(),
-        };
-        let mut included = Altered::default();
-        let gone = gone.iter().map(|(file, _)| {
-            let path = &tables.files[file.0 as usize].path;
-            (path, tables.language(*file).or_else(|| language_by_name(path)))
-        });
-        let placed = replaced.iter().filter(|file| file.is_placed_otherwise() || tables.position(file.key).is_none());
-        let placed = placed.flat_map(|file| {
-            let languages = file.languages().map(Some);
-            languages.chain(std::iter::once(language_by_name(&file.path))).map(|language| (&file.path, language))
-        });
-        for (path, language) in gone.chain(placed) {
-            let name = path.file_name();
-            let stems = [name.split('.').next().unwrap_or(name), name.rsplit_once('.').map_or(name, |(stem, _)| stem)];
-            let folder = path.directory().rsplit('/').next().unwrap_or_default();
-            placement.questions.extend(stems.into_iter().chain([folder]).map(Question::child));
-            included.question(Question::included(name));
-            placement.families.extend(language.map(family));
-            placement.has_other_crates |= language.is_some_and(is_crate);
-        }
-        placement.is_other |= placement.has_other_crates;
-        let key = |place: usize| listing.map_or_else(|| tables.keys[place], |Listing(files)| files[place].1);
-        let paste = asked.iter().enumerate().filter(|(_, asked)| included.concerns(asked));
-        placement.files.extend(paste.map(|(place, _)| key(place)));
-        placement
-    }
-
-    /// Whether the imports of a file may lead elsewhere.
-    fn concerns(&self, tables: &Tables, file: FileId) -> bool {
-        let Some(language) = tables.language(file) else { return false };
-        let by_system = match language.manifest.modules.system {
-            ModuleSystem::Includes => false,
-            ModuleSystem::CrateTree => self.has_other_crates || self.is_everywhere,
-            _ => self.is_everywhere,
-        };
-        let is_pasted = language.manifest.modules.system == ModuleSystem::Includes;
-        by_system || self.files.contains(&tables.key(file)) || (!is_pasted && self.families.contains(family(language)))
-    }
+    let others =
+        was.iter().filter(|(list, symbols)| is.get(*list) != Some(*symbols)).map(|(list, _)| list);
+    others
+        .chain(is.keys().filter(|list| !was.contains_key(*list)))
+        .for_each(|list| altered.question(*list));
 }
 
 /// The language that a file without facts would be in: imports lead to its place all the same.
@@ -405,7 +404,11 @@ struct Before {
 
 impl Before {
     fn of(tables: &Tables) -> Self {
-        let shares = |file| tables.language(file).is_some_and(|language: &Language| language.manifest.modules.shared_folder);
+        let shares = |file| {
+            tables
+                .language(file)
+                .is_some_and(|language: &Language| language.manifest.modules.shared_folder)
+        };
         Self {
             keys: tables.keys.clone(),
             positions: tables.positions.clone(),
@@ -423,17 +426,24 @@ impl Before {
     /// The files from which some of `targets` were reached.
     fn leading_to(&self, targets: &FileSet) -> FileSet {
         let next = |(place, key): (usize, &u32)| {
-            let file = FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"));
+            let file =
+                FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"));
             let package = self.modules.package_of(file).filter(|_| self.shares[place]);
-            let beside = package.into_iter().flat_map(|package| self.modules.package(package).files.iter().copied());
+            let beside = package
+                .into_iter()
+                .flat_map(|package| self.modules.package(package).files.iter().copied());
             (*key, self.modules.imported(file).chain(beside).map(|file| self.keys[file.0 as usize]))
         };
         closure(self.keys.iter().enumerate().map(next), targets)
     }
 }
 
-/// The files from which some of `targets` are reached; `steps` gives for each file those one step away. All by keys.
-fn closure<I: Iterator<Item = u32>>(steps: impl Iterator<Item = (u32, I)>, targets: &FileSet) -> FileSet {
+/// The files from which some of `targets` are reached; `steps` gives for each file those one step
+/// away. All by keys.
+fn closure<I: Iterator<Item = u32>>(
+    steps: impl Iterator<Item = (u32, I)>,
+    targets: &FileSet,
+) -> FileSet {
     let mut found = targets.clone();
     let mut waiting: Vec<u32> = targets.iter().map(|file| file.0).collect();
     if waiting.is_empty() {

@@ -1,52 +1,25 @@
-//! Members of types: the order of bases, and lookups along it. What types gain outside of their bodies is found in `derived`.
+//! Members of types: the order of bases, and lookups along it. What types gain outside of their
+//! bodies is found in `derived`.
 
 use crate::grammar::MemberLookup;
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, Expr, ScopeId};
+use crate::model::facts::{BindingKind, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::members::mro::{breadth_first, depth_first, merge};
 use crate::resolve::names::scopes::Visited;
 use crate::resolve::types::ty::Member;
-use crate::resolve::types::ty::{Entity, Ty, TyList, no_types};
-use crate::resolve::units::bounds::{BASES, qualified};
+use crate::resolve::types::ty::{Entity, Ty};
+use crate::resolve::units::bounds::qualified;
 use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;
 
-/// A type and everything it inherits from, nearest first, each with the type arguments it is inherited with.
-#[derive(Debug, Default)]
-pub(in crate::resolve) struct Hierarchy {
-    pub(in crate::resolve) types: Vec<(SymbolRef, TyList)>,
-    /// Names of bases that are not in the repository.
-    pub(in crate::resolve) outside: Vec<Rc<str>>,
-    /// Whether some base is not known at all.
-    pub(in crate::resolve) open: bool,
-    /// Whether each type of it has one base at most: then it is the type and the hierarchy of its base.
-    is_row: bool,
-}
-
-/// A type whose hierarchy is being found out.
-struct Joining {
-    symbol: SymbolRef,
-    /// Its bases, and how many of them were looked at.
-    bases: Vec<Ty>,
-    looked_at: usize,
-}
-
-impl Hierarchy {
-    /// Adds bases that are not in the repository, each once.
-    fn add_outside(&mut self, names: &[Rc<str>]) {
-        for name in names {
-            if !self.outside.contains(name) {
-                self.outside.push(name.clone());
-            }
-        }
-    }
-}
-
 impl Resolver<'_, '_> {
     /// The type that a type expression names, through wrappers and arguments.
-    pub(in crate::resolve) fn named_type(&mut self, file: FileId, expr: crate::model::facts::ExprId) -> Option<SymbolRef> {
+    pub(in crate::resolve) fn named_type(
+        &mut self,
+        file: FileId,
+        expr: crate::model::facts::ExprId,
+    ) -> Option<SymbolRef> {
         match self.ty(file, expr) {
             Ty::Type(symbol, _) | Ty::Instance(symbol, _) => Some(symbol),
             Ty::Union(parts) => parts.iter().find_map(|part| match part {
@@ -58,128 +31,13 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The bases of a type as written, in order: types, and what is outside.
-    fn direct_bases(&mut self, symbol: SymbolRef) -> Vec<Ty> {
-        let facts = self.program.known(symbol.file).facts;
-        let mut bases = Vec::new();
-        for part in self.parts_of_type(symbol) {
-            for base in &facts.lists[self.program.symbol(part).bases.range()] {
-                if let Some(Expr::Base(base, _)) = base.get().map(|position| facts.exprs[position]) {
-                    bases.push(self.base_type(symbol.file, base));
-                }
-            }
-        }
-        let entry = self.program.symbol(symbol);
-        if entry.kind == SymbolKind::Variant && entry.inner.is_some() && entry.container.is_some() {
-            // One of the values of a type, with members of its own.
-            bases.push(Ty::instance(SymbolRef { file: symbol.file, symbol: entry.container }));
-        }
-        bases
-    }
-
-    /// The first base that a type extends, rather than implements.
-    pub(in crate::resolve) fn extended(&mut self, symbol: SymbolRef) -> Option<Ty> {
-        let facts = self.program.known(symbol.file).facts;
-        let bases = &facts.lists[self.program.symbol(symbol).bases.range()];
-        let base = bases.iter().find_map(|base| match base.get().map(|position| facts.exprs[position]) {
-            Some(Expr::Base(base, false)) => Some(base),
-            _ => None,
-        })?;
-        Some(self.ty(symbol.file, base))
-    }
-
-    /// A type and what it inherits from, in the language's order: the nearest `BASES`, and open where there are more.
-    pub(in crate::resolve) fn hierarchy(&mut self, symbol: SymbolRef) -> Rc<Hierarchy> {
-        if let Some(known) = self.linear.get(&symbol) {
-            return known.clone();
-        }
-        // Bases before what derives from them, without recursion: a row of types can be as long as a file.
-        let mut waiting = vec![self.begin_hierarchy(symbol)];
-        while let Some(Joining { bases, looked_at, .. }) = waiting.last_mut() {
-            let next = bases[*looked_at..]
-                .iter()
-                .inspect(|_| *looked_at += 1)
-                .filter_map(declared)
-                .find(|base| !self.linear.contains_key(base));
-            match next {
-                Some(base) => {
-                    let next = self.begin_hierarchy(base);
-                    waiting.push(next);
-                }
-                None => {
-                    let Some(Joining { symbol, bases, .. }) = waiting.pop() else { break };
-                    let hierarchy = self.join_hierarchy(symbol, &bases);
-                    self.linear.insert(symbol, Rc::new(hierarchy));
-                }
-            }
-        }
-        self.linear[&symbol].clone()
-    }
-
-    /// The bases of a type, aliases followed.
-    fn begin_hierarchy(&mut self, symbol: SymbolRef) -> Joining {
-        // Ends circular bases: while it is being found out, a type has no bases.
-        self.linear.insert(symbol, Rc::new(Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() }));
-        let mut bases = Vec::new();
-        for base in self.direct_bases(symbol) {
-            for base in base.alternatives() {
-                bases.push(match base {
-                    Ty::Type(base, args) | Ty::Instance(base, args) => {
-                        Ty::Type(self.alias_target(*base).unwrap_or(*base), args.clone())
-                    }
-                    other => other.clone(),
-                });
-            }
-        }
-        Joining { symbol, bases, looked_at: 0 }
-    }
-
-    /// A type with what its bases inherit, which is known.
-    fn join_hierarchy(&mut self, symbol: SymbolRef, bases: &[Ty]) -> Hierarchy {
-        let mut hierarchy = Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() };
-        let mut parents: Vec<Vec<(SymbolRef, TyList)>> = Vec::new();
-        hierarchy.is_row = bases.len() <= 1;
-        for base in bases {
-            match base {
-                Ty::Type(base, args) => {
-                    let above = self.linear[base].clone();
-                    let map = self.arguments_of(*base, args);
-                    let own = (*base, args.clone());
-                    let mapped = |args: &TyList| match args.is_empty() {
-                        true => args.clone(),
-                        false => args.iter().map(|arg| arg.map(&map)).collect(),
-                    };
-                    let inherited = above.types.iter().skip(1).map(|(ty, args)| (*ty, mapped(args)));
-                    parents.push(std::iter::once(own).chain(inherited).collect());
-                    hierarchy.add_outside(&above.outside);
-                    hierarchy.open |= above.open;
-                    hierarchy.is_row &= above.is_row;
-                }
-                Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
-                    hierarchy.add_outside(std::slice::from_ref(name));
-                }
-                _ => hierarchy.open = true,
-            }
-        }
-        if let Some(interfaces) = self.program.implemented(symbol) {
-            hierarchy.is_row = false;
-            parents.extend(interfaces.iter().map(|interface| vec![(*interface, no_types())]));
-        }
-        let order = self.program.known(symbol.file).language.manifest.resolution.members;
-        match order {
-            MemberLookup::C3 => merge(&mut hierarchy.types, parents),
-            MemberLookup::Embedding => breadth_first(&mut hierarchy.types, parents),
-            MemberLookup::Chain | MemberLookup::InherentFirst => depth_first(&mut hierarchy.types, parents),
-        }
-        hierarchy.open |= hierarchy.types.len() > BASES || !self.budget.take(hierarchy.types.len());
-        hierarchy.types.truncate(BASES);
-        hierarchy
-    }
-
     /// The type behind an alias.
     pub(in crate::resolve) fn alias_target(&mut self, symbol: SymbolRef) -> Option<SymbolRef> {
         let entry = self.program.symbol(symbol);
-        if entry.kind != SymbolKind::TypeAlias || !entry.ty.is_some() || self.program.extensions(symbol).is_some() {
+        if entry.kind != SymbolKind::TypeAlias
+            || !entry.ty.is_some()
+            || self.program.extensions(symbol).is_some()
+        {
             return None;
         }
         self.named_type(symbol.file, entry.ty).filter(|target| *target != symbol)
@@ -200,12 +58,17 @@ impl Resolver<'_, '_> {
                 found.extend(
                     unit.bindings(part.inner, name)
                         .filter(|(_, binding)| binding.kind == BindingKind::Symbol)
-                        .map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol }),
+                        .map(|(_, binding)| SymbolRef {
+                            file: symbol.file,
+                            symbol: binding.symbol,
+                        }),
                 );
             }
         }
         if let Some(more) = self.program.extensions(symbol).and_then(|members| members.get(&name)) {
-            found.extend(more.iter().copied().filter(|member| !found.contains(member)).collect::<Symbols>());
+            found.extend(
+                more.iter().copied().filter(|member| !found.contains(member)).collect::<Symbols>(),
+            );
         }
         found.retain(|member| self.is_wanted(*member));
         found
@@ -219,7 +82,10 @@ impl Resolver<'_, '_> {
             return self.first_members(symbol, hierarchy.types.iter().map(|(ty, _)| *ty), name);
         }
         // What the hierarchy of a base does not have need not be looked for in it again.
-        let known = hierarchy.types.iter().position(|(ty, _)| self.absent.contains(&(*ty, name, self.wanted)));
+        let known = hierarchy
+            .types
+            .iter()
+            .position(|(ty, _)| self.absent.contains(&(*ty, name, self.wanted)));
         let unknown = &hierarchy.types[..known.unwrap_or(hierarchy.types.len())];
         let found = self.first_members(symbol, unknown.iter().map(|(ty, _)| *ty), name);
         if found.is_empty() {
@@ -229,7 +95,12 @@ impl Resolver<'_, '_> {
     }
 
     /// Members of the first of several types that has any; of all, where overloads are inherited.
-    fn first_members(&mut self, of: SymbolRef, types: impl Iterator<Item = SymbolRef>, name: Name) -> Symbols {
+    fn first_members(
+        &mut self,
+        of: SymbolRef,
+        types: impl Iterator<Item = SymbolRef>,
+        name: Name,
+    ) -> Symbols {
         let inherits = self.program.known(of.file).language.manifest.resolution.inherited_overloads;
         let mut members = Symbols::new();
         for ty in types {
@@ -237,7 +108,8 @@ impl Resolver<'_, '_> {
                 break;
             }
             let found = self.own_members(ty, name);
-            let callable = found.iter().all(|symbol| self.program.symbol(*symbol).kind.is_callable());
+            let callable =
+                found.iter().all(|symbol| self.program.symbol(*symbol).kind.is_callable());
             match members.is_empty() {
                 _ if found.is_empty() => {}
                 true => {
@@ -253,7 +125,8 @@ impl Resolver<'_, '_> {
         members
     }
 
-    /// Of several members of one name, those that hold: the last one where the language has no overloads.
+    /// Of several members of one name, those that hold: the last one where the language has no
+    /// overloads.
     fn definitions(&self, of: SymbolRef, found: Symbols) -> Symbols {
         use crate::model::facts::flags;
         let rules = &self.program.known(of.file).language.manifest.resolution;
@@ -274,7 +147,8 @@ impl Resolver<'_, '_> {
             // What reads a property comes before what sets it.
             return Symbols::from_slice(&found[..1]);
         }
-        let places: Vec<_> = found.iter().map(|symbol| (symbol.file, self.program.symbol(*symbol).scope)).collect();
+        let places: Vec<_> =
+            found.iter().map(|symbol| (symbol.file, self.program.symbol(*symbol).scope)).collect();
         let same_place = places.windows(2).all(|pair| pair[0] == pair[1]);
         match found.last() {
             Some(last) if same_place => Symbols::from_slice(&[*last]),
@@ -302,12 +176,19 @@ impl Resolver<'_, '_> {
         let symbol = SymbolRef { file, symbol };
         symbol.symbol.get()?;
         let params = self.program.symbol(symbol).type_params;
-        let args: Vec<Ty> =
-            params.range().map(|position| Ty::Param(file, crate::model::facts::BindingId::at(position))).collect();
+        let args: Vec<Ty> = params
+            .range()
+            .map(|position| Ty::Param(file, crate::model::facts::BindingId::at(position)))
+            .collect();
         Some(Ty::Instance(symbol, args.into()))
     }
 
-    pub(in crate::resolve) fn implicit_member(&mut self, file: FileId, scope: ScopeId, name: Name) -> Option<Symbols> {
+    pub(in crate::resolve) fn implicit_member(
+        &mut self,
+        file: FileId,
+        scope: ScopeId,
+        name: Name,
+    ) -> Option<Symbols> {
         let unit = self.program.known(file);
         if unit.type_scope(scope) != scope {
             return None;
@@ -326,22 +207,30 @@ impl Resolver<'_, '_> {
     pub(in crate::resolve) fn member(&mut self, of: &Ty, name: Name) -> Member {
         match of {
             Ty::Unknown => Member::Unknown,
-            Ty::Type(symbol, _) if is_module(self.program.symbol(*symbol).kind) => self.inline_member(*symbol, name),
-            Ty::Instance(symbol, _) | Ty::Type(symbol, _) => match self.symbol_members(*symbol, name) {
-                none @ (Member::None | Member::Unknown) => self.beyond_type(of, name).unwrap_or(none),
-                found => self.gained_for_arguments(of, name, found),
-            },
+            Ty::Type(symbol, _) if is_module(self.program.symbol(*symbol).kind) => {
+                self.inline_member(*symbol, name)
+            }
+            Ty::Instance(symbol, _) | Ty::Type(symbol, _) => {
+                match self.symbol_members(*symbol, name) {
+                    none @ (Member::None | Member::Unknown) => {
+                        self.beyond_type(of, name).unwrap_or(none)
+                    }
+                    found => self.gained_for_arguments(of, name, found),
+                }
+            }
             Ty::Super(symbol) => match self.super_member(*symbol, name) {
                 found if !found.is_empty() => Member::Symbols(found),
                 _ => self.missing(*symbol, name),
             },
-            Ty::Module(Module::File(file)) if self.is_super_word(*file, name) => {
-                self.above(&Entity::Module(Module::File(*file))).map_or(Member::None, Member::Entity)
+            Ty::Module(Module::File(file)) if self.is_super_word(*file, name) => self
+                .above(&Entity::Module(Module::File(*file)))
+                .map_or(Member::None, Member::Entity),
+            Ty::Module(module) => {
+                match self.module_member(*module, name, &mut Visited::default()) {
+                    Some(entity) => Member::Entity(entity),
+                    None => Member::None,
+                }
             }
-            Ty::Module(module) => match self.module_member(*module, name, &mut Visited::default()) {
-                Some(entity) => Member::Entity(entity),
-                None => Member::None,
-            },
             Ty::Builtin(outer, _) | Ty::BuiltinType(outer, _) | Ty::External(outer) => {
                 if let Some(found) = self.gained(outer, name) {
                     return Member::Symbols(found);
@@ -355,7 +244,11 @@ impl Resolver<'_, '_> {
                     return Member::Unknown;
                 }
                 let bound = self.instance_of_expr(*file, bound);
-                if matches!(bound, Ty::Param(..)) { Member::Unknown } else { self.member(&bound, name) }
+                if matches!(bound, Ty::Param(..)) {
+                    Member::Unknown
+                } else {
+                    self.member(&bound, name)
+                }
             }
             Ty::Union(parts) => {
                 let parts = parts.clone();
@@ -363,7 +256,10 @@ impl Resolver<'_, '_> {
             }
             Ty::TypeObject(_) => self.member(&crate::resolve::types::infer::instance_of(of), name),
             // Without properties, what has members is what is held, not a callable.
-            Ty::Function(held) if self.program.known(self.home).language.manifest.resolution.declarations && held.is_known() => {
+            Ty::Function(held)
+                if self.program.known(self.home).language.manifest.resolution.declarations
+                    && held.is_known() =>
+            {
                 self.member(&held.clone(), name)
             }
             Ty::Callable(..) => self.callable_member(of, name),
@@ -401,7 +297,10 @@ impl Resolver<'_, '_> {
         if !found.is_empty() {
             return Member::Symbols(found);
         }
-        if entry.kind == SymbolKind::TypeAlias && entry.ty.is_some() && self.alias_target(symbol).is_none() {
+        if entry.kind == SymbolKind::TypeAlias
+            && entry.ty.is_some()
+            && self.alias_target(symbol).is_none()
+        {
             let target = self.instance_of_expr(symbol.file, entry.ty);
             if !matches!(target, Ty::Instance(other, _) if other == symbol) {
                 return self.member(&target, name);
@@ -453,14 +352,6 @@ impl Resolver<'_, '_> {
             (true, Some(name)) => Member::Outside(name),
             (true, None) => Member::Unknown,
         }
-    }
-}
-
-/// The type of the repository that a base is.
-fn declared(base: &Ty) -> Option<SymbolRef> {
-    match base {
-        Ty::Type(symbol, _) => Some(*symbol),
-        _ => None,
     }
 }
 

@@ -27,7 +27,8 @@ impl<'o> Order<'o> {
     }
 }
 
-/// C3: merges the parents' orders so that every type comes before its bases and in the order they are written.
+/// C3: merges the parents' orders so that every type comes before its bases and in the order they
+/// are written.
 pub(super) fn merge(order: &mut Vec<Line>, parents: Vec<Vec<Line>>) {
     if parents.len() == 1 {
         return depth_first(order, parents);
@@ -53,7 +54,10 @@ pub(super) fn merge(order: &mut Vec<Line>, parents: Vec<Vec<Line>>) {
             first += 1;
         }
         let head_of = |line: &std::vec::IntoIter<Line>| line.as_slice().first().cloned();
-        let free = lines[first..].iter().filter_map(head_of).find(|(head, _)| behind.get(head).is_none_or(|count| *count == 0));
+        let free = lines[first..]
+            .iter()
+            .filter_map(head_of)
+            .find(|(head, _)| behind.get(head).is_none_or(|count| *count == 0));
         // An inconsistent hierarchy has no such order: the first head goes on.
         let Some(next) = free.or_else(|| lines.get(first).and_then(head_of)) else { return };
         gone.insert(next.0);
@@ -106,7 +110,9 @@ mod tests {
             lines.retain(|line| !line.is_empty());
             let Some(blocked) = lines.first().map(|line| line[0]) else { return order };
             let mut heads = lines.iter().map(|line| line[0]);
-            let next = heads.find(|head| !lines.iter().any(|line| line[1..].contains(head))).unwrap_or(blocked);
+            let next = heads
+                .find(|head| !lines.iter().any(|line| line[1..].contains(head)))
+                .unwrap_or(blocked);
             order.push(next);
             lines.iter_mut().for_each(|line| line.retain(|ty| *ty != next));
         }
@@ -116,7 +122,9 @@ mod tests {
     fn several_bases_come_in_the_order_that_c3_defines() {
         let mut state = 7_u64;
         let mut random = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as usize % below
         };
         let mut inconsistent = 0;
@@ -130,17 +138,32 @@ mod tests {
                         bases.push(base);
                     }
                 }
-                let parents: Vec<Vec<SymbolRef>> = bases.iter().map(|base| orders[*base].clone()).collect();
-                let wanted = if parents.is_empty() { vec![ty(number)] } else { by_definition(ty(number), &parents) };
+                let parents: Vec<Vec<SymbolRef>> =
+                    bases.iter().map(|base| orders[*base].clone()).collect();
+                let wanted = if parents.is_empty() {
+                    vec![ty(number)]
+                } else {
+                    by_definition(ty(number), &parents)
+                };
                 let mut order = vec![(ty(number), no_types())];
-                merge(&mut order, parents.iter().map(|line| line.iter().map(|ty| (*ty, no_types())).collect()).collect());
+                merge(
+                    &mut order,
+                    parents
+                        .iter()
+                        .map(|line| line.iter().map(|ty| (*ty, no_types())).collect())
+                        .collect(),
+                );
                 let found: Vec<SymbolRef> = order.into_iter().map(|(ty, _)| ty).collect();
                 assert_eq!(found, wanted, "bases {bases:?}");
                 let stands = |ty: &SymbolRef| found.iter().position(|other| other == ty);
-                inconsistent += usize::from(parents.iter().any(|line| !line.is_sorted_by_key(stands)));
+                inconsistent +=
+                    usize::from(parents.iter().any(|line| !line.is_sorted_by_key(stands)));
                 orders.push(found);
             }
         }
-        assert!(inconsistent > 20, "hierarchies without such an order are among them: {inconsistent}");
+        assert!(
+            inconsistent > 20,
+            "hierarchies without such an order are among them: {inconsistent}"
+        );
     }
 }

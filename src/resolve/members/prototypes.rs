@@ -1,4 +1,5 @@
-//! Callables and objects that are given members: what they have beside those written in them, and values that callables make.
+//! Callables and objects that are given members: what they have beside those written in them, and
+//! values that callables make.
 
 use crate::model::facts::{BindingKind, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -47,7 +48,8 @@ impl Resolver<'_, '_> {
         }
         if found.is_empty()
             && let Some(object) = self.held_object(file, scope)
-            && let Some(given) = self.program.extensions(object).and_then(|members| members.get(&name))
+            && let Some(given) =
+                self.program.extensions(object).and_then(|members| members.get(&name))
         {
             found.extend(given.iter().copied());
         }
@@ -67,15 +69,18 @@ impl Resolver<'_, '_> {
 
     /// A member that a callable was given.
     pub(super) fn callable_member(&self, of: &Ty, name: Name) -> Member {
-        let given = |symbol: SymbolRef| self.program.extensions(symbol).and_then(|members| members.get(&name));
+        let given = |symbol: SymbolRef| {
+            self.program.extensions(symbol).and_then(|members| members.get(&name))
+        };
         match self.maker(of).and_then(given) {
             Some(found) => Member::Symbols(Symbols::from_slice(found)),
             None => Member::Outside(Rc::from(self.program.text(name))),
         }
     }
 
-    /// Whether a function may have been given a member under a name by what is not read: where functions are objects that anything can be put
-    /// into, each may, but for what every function has.
+    /// Whether a function may have been given a member under a name by what is not read: where
+    /// functions are objects that anything can be put into, each may, but for what every function
+    /// has.
     pub(in crate::resolve) fn may_be_given(&self, of: &Ty, name: Name) -> bool {
         if !matches!(of, Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_)) {
             return false;
@@ -84,6 +89,7 @@ impl Resolver<'_, '_> {
         let Some((_, functions)) = language.flow(FUNCTION) else { return false };
         let objects = functions.base.as_deref().and_then(|base| language.flow(base));
         let text = self.program.text(name);
-        !functions.members.contains_key(text) && !objects.is_some_and(|(_, flow)| flow.members.contains_key(text))
+        !functions.members.contains_key(text)
+            && !objects.is_some_and(|(_, flow)| flow.members.contains_key(text))
     }
 }

@@ -1,4 +1,5 @@
-//! Languages whose interfaces are satisfied by having their methods: which types do, without saying so.
+//! Languages whose interfaces are satisfied by having their methods: which types do, without saying
+//! so.
 
 use crate::model::SymbolKind;
 use crate::model::Visibility;
@@ -14,7 +15,10 @@ struct Requirement {
 }
 
 /// Interfaces of some files, each with the name of one of the methods that it asks for.
-pub(in crate::resolve) fn by_method(program: &Program<'_>, files: &[FileId]) -> Vec<(Name, SymbolRef)> {
+pub(in crate::resolve) fn by_method(
+    program: &Program<'_>,
+    files: &[FileId],
+) -> Vec<(Name, SymbolRef)> {
     let mut interfaces = Vec::new();
     let mut resolver = Resolver::new(program, FileId(0));
     for &file in files {
@@ -26,7 +30,9 @@ pub(in crate::resolve) fn by_method(program: &Program<'_>, files: &[FileId]) -> 
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
             let interface = SymbolRef { file, symbol: LocalSymbol::at(position) };
             if symbol.kind == SymbolKind::Interface
-                && let Some(first) = resolver.requirements(interface).and_then(|all| all.first().map(|first| first.name))
+                && let Some(first) = resolver
+                    .requirements(interface)
+                    .and_then(|all| all.first().map(|first| first.name))
             {
                 interfaces.push((first, interface));
             }
@@ -59,7 +65,11 @@ impl Resolver<'_, '_> {
     }
 
     /// The method of an interface that a method of this name of a satisfying type stands for.
-    pub(in crate::resolve) fn required_method(&mut self, interface: SymbolRef, name: Name) -> Option<SymbolRef> {
+    pub(in crate::resolve) fn required_method(
+        &mut self,
+        interface: SymbolRef,
+        name: Name,
+    ) -> Option<SymbolRef> {
         let required = self.requirements(interface)?;
         required.into_iter().find(|required| required.name == name)?.method
     }
@@ -68,7 +78,12 @@ impl Resolver<'_, '_> {
     fn method_names(&mut self, ty: SymbolRef) -> Vec<Name> {
         let mut names = Vec::new();
         for (part, _) in &self.hierarchy(ty).types {
-            names.extend(self.program.extensions(*part).into_iter().flat_map(|members| members.keys().copied()));
+            names.extend(
+                self.program
+                    .extensions(*part)
+                    .into_iter()
+                    .flat_map(|members| members.keys().copied()),
+            );
             names.extend(self.bound_methods(*part).into_iter().map(|(name, _)| name));
         }
         names.sort_unstable();
@@ -83,8 +98,10 @@ impl Resolver<'_, '_> {
         let mut own = if inner.is_some() { unit.all_bound(inner).to_vec() } else { Vec::new() };
         // In the order in which they are written, which is the same in every process.
         own.sort_unstable_by_key(|(_, id)| *id);
-        let symbols =
-            own.into_iter().map(|(name, id)| (name, unit.binding(id))).filter(|(_, binding)| binding.kind == BindingKind::Symbol);
+        let symbols = own
+            .into_iter()
+            .map(|(name, id)| (name, unit.binding(id)))
+            .filter(|(_, binding)| binding.kind == BindingKind::Symbol);
         symbols
             .map(|(name, binding)| (name, SymbolRef { file: ty.file, symbol: binding.symbol }))
             .filter(|(_, symbol)| self.program.symbol(*symbol).kind == SymbolKind::Method)
@@ -100,7 +117,9 @@ impl Resolver<'_, '_> {
         let mut required: Vec<Requirement> = Vec::new();
         for (part, _) in &hierarchy.types {
             let own = self.bound_methods(*part);
-            required.extend(own.into_iter().map(|(name, method)| Requirement { name, method: Some(method) }));
+            required.extend(
+                own.into_iter().map(|(name, method)| Requirement { name, method: Some(method) }),
+            );
         }
         let language = self.program.known(interface.file).language;
         for outside in &hierarchy.outside {
@@ -133,6 +152,9 @@ impl Resolver<'_, '_> {
     pub(super) fn have_same_types(&mut self, one: SymbolRef, other: SymbolRef) -> bool {
         let (one, other) = (self.parameter_types(one), self.parameter_types(other));
         one.len() == other.len()
-            && one.iter().zip(other.iter()).all(|(one, other)| !one.is_known() || !other.is_known() || one == other)
+            && one
+                .iter()
+                .zip(other.iter())
+                .all(|(one, other)| !one.is_known() || !other.is_known() || one == other)
     }
 }

@@ -1,4 +1,5 @@
-//! Variants of one thing that are compiled under different conditions: which of them a place under conditions of its own means.
+//! Variants of one thing that are compiled under different conditions: which of them a place under
+//! conditions of its own means.
 
 use crate::model::Step;
 use crate::model::facts::{Condition, flags};
@@ -12,42 +13,63 @@ const STUB: u32 = 4;
 type Held = (Name, bool);
 
 impl Resolver<'_, '_> {
-    /// Of several symbols of one name, those that may be compiled together with a place: none that needs the opposite of what
-    /// holds there, and where some need the same as the place, only those.
-    pub(in crate::resolve) fn compiled_with(&self, file: FileId, at: u32, symbols: Symbols) -> Symbols {
+    /// Of several symbols of one name, those that may be compiled together with a place: none that
+    /// needs the opposite of what holds there, and where some need the same as the place, only
+    /// those.
+    pub(in crate::resolve) fn compiled_with(
+        &self,
+        file: FileId,
+        at: u32,
+        symbols: Symbols,
+    ) -> Symbols {
         if symbols.len() < 2 {
             return symbols;
         }
         let here = self.conditions_at(file, at);
-        if here.is_empty() || symbols.iter().all(|symbol| self.program.known(symbol.file).facts.conditions.is_empty()) {
+        if here.is_empty()
+            || symbols
+                .iter()
+                .all(|symbol| self.program.known(symbol.file).facts.conditions.is_empty())
+        {
             return symbols;
         }
-        let needs: Vec<Vec<Held>> = symbols.iter().map(|symbol| self.conditions_of(*symbol)).collect();
-        let possible = |needs: &&Vec<Held>| !needs.iter().any(|(tested, holds)| here.contains(&(*tested, !*holds)));
+        let needs: Vec<Vec<Held>> =
+            symbols.iter().map(|symbol| self.conditions_of(*symbol)).collect();
+        let possible = |needs: &&Vec<Held>| {
+            !needs.iter().any(|(tested, holds)| here.contains(&(*tested, !*holds)))
+        };
         let shared = |needs: &Vec<Held>| needs.iter().filter(|need| here.contains(need)).count();
         let most = needs.iter().filter(possible).map(shared).max().unwrap_or(0);
-        let left = symbols.iter().zip(&needs).filter(|(_, needs)| possible(needs) && shared(needs) == most);
+        let left = symbols
+            .iter()
+            .zip(&needs)
+            .filter(|(_, needs)| possible(needs) && shared(needs) == most);
         let left: Symbols = left.map(|(symbol, _)| *symbol).collect();
         if left.is_empty() { symbols } else { left }
     }
 
-    /// Of several symbols of one name, those that are no stubs: a callable of a few lines, in the place of another one that is
-    /// declared in the same file under the opposite condition.
+    /// Of several symbols of one name, those that are no stubs: a callable of a few lines, in the
+    /// place of another one that is declared in the same file under the opposite condition.
     pub(in crate::resolve) fn without_stubs(&self, symbols: Symbols) -> Symbols {
         let entry = |symbol: &SymbolRef| self.program.symbol(*symbol);
         let is_conditional = |symbol: &&SymbolRef| entry(symbol).flags & flags::CONDITIONAL != 0;
         if symbols.len() < 2 || symbols.iter().filter(is_conditional).count() < 2 {
             return symbols;
         }
-        let lines = |symbol: &SymbolRef| entry(symbol).extent.end.line - entry(symbol).extent.start.line;
+        let lines =
+            |symbol: &SymbolRef| entry(symbol).extent.end.line - entry(symbol).extent.start.line;
         let is_declaration = |symbol: &SymbolRef| entry(symbol).flags & flags::DECLARATION != 0;
         let is_stub = |symbol: &SymbolRef| {
             let about = entry(symbol);
-            let is_small =
-                about.kind.is_callable() && about.flags & flags::STATIC != 0 && !is_declaration(symbol) && lines(symbol) <= STUB;
+            let is_small = about.kind.is_callable()
+                && about.flags & flags::STATIC != 0
+                && !is_declaration(symbol)
+                && lines(symbol) <= STUB;
             is_small && is_conditional(&symbol) && {
                 symbols.iter().any(|other| {
-                    let is_other = other != symbol && other.file == symbol.file && entry(other).kind == about.kind;
+                    let is_other = other != symbol
+                        && other.file == symbol.file
+                        && entry(other).kind == about.kind;
                     is_other
                         && (is_declaration(other) || lines(other) > lines(symbol).max(STUB))
                         && self.exclude_each_other(*symbol, *other)
@@ -60,7 +82,8 @@ impl Resolver<'_, '_> {
 
     /// Whether two symbols are never compiled together.
     pub(super) fn exclude_each_other(&self, a: SymbolRef, b: SymbolRef) -> bool {
-        let is_conditional = |symbol: SymbolRef| self.program.symbol(symbol).flags & flags::CONDITIONAL != 0;
+        let is_conditional =
+            |symbol: SymbolRef| self.program.symbol(symbol).flags & flags::CONDITIONAL != 0;
         let excludes = || {
             let needs = self.conditions_of(a);
             self.conditions_of(b).iter().any(|(tested, holds)| needs.contains(&(*tested, !*holds)))
@@ -68,7 +91,8 @@ impl Resolver<'_, '_> {
         is_conditional(a) && is_conditional(b) && excludes()
     }
 
-    /// The reason why several symbols are left: they are variants under conditions, or as `otherwise` says.
+    /// The reason why several symbols are left: they are variants under conditions, or as
+    /// `otherwise` says.
     pub(in crate::resolve) fn why_several(&self, symbols: &Symbols, otherwise: Step) -> Step {
         let needs = || symbols.iter().map(|symbol| self.conditions_of(*symbol));
         let are_variants = symbols.len() > 1 && needs().all(|needs| !needs.is_empty()) && {
@@ -79,13 +103,21 @@ impl Resolver<'_, '_> {
     }
 
     fn conditions_of(&self, symbol: SymbolRef) -> Vec<Held> {
-        self.conditions_at(symbol.file, self.program.symbol(symbol).extent.end_byte.saturating_sub(1))
+        self.conditions_at(
+            symbol.file,
+            self.program.symbol(symbol).extent.end_byte.saturating_sub(1),
+        )
     }
 
     fn conditions_at(&self, file: FileId, at: u32) -> Vec<Held> {
         let unit = self.program.known(file);
         let holds_at = |condition: &&Condition| condition.start <= at && at < condition.end;
-        let around = unit.facts.conditions.iter().take_while(|condition| condition.start <= at).filter(holds_at);
+        let around = unit
+            .facts
+            .conditions
+            .iter()
+            .take_while(|condition| condition.start <= at)
+            .filter(holds_at);
         around.map(|condition| (unit.name(condition.tested), condition.holds)).collect()
     }
 }

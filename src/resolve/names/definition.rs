@@ -17,8 +17,8 @@ const MANY: usize = 32;
 type Signature = (u8, Option<(bool, Vec<String>)>);
 
 impl Resolver<'_, '_> {
-    /// Of several symbols of one name, those that calls can mean: each signature once, by its declaration where there is one,
-    /// because that has the default values.
+    /// Of several symbols of one name, those that calls can mean: each signature once, by its
+    /// declaration where there is one, because that has the default values.
     pub(in crate::resolve) fn without_repeats(&mut self, symbols: &Symbols) -> Symbols {
         if symbols.len() <= MANY {
             return self.first_of_each(symbols);
@@ -34,16 +34,20 @@ impl Resolver<'_, '_> {
     fn first_of_each(&self, symbols: &Symbols) -> Symbols {
         let mut left = Symbols::new();
         let mut signatures = (symbols.len() > MANY).then(FxHashSet::default);
-        let is_declaration = |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::DECLARATION != 0;
+        let is_declaration =
+            |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::DECLARATION != 0;
         let declared = symbols.iter().filter(|symbol| is_declaration(symbol));
         for symbol in declared.chain(symbols.iter().filter(|symbol| !is_declaration(symbol))) {
             let repeats = match &mut signatures {
                 // Declarations come first: what has a signature that is there already repeats one.
-                Some(declared) if is_declaration(symbol) => !declared.insert(self.signature(*symbol)),
+                Some(declared) if is_declaration(symbol) => {
+                    !declared.insert(self.signature(*symbol))
+                }
                 Some(declared) => declared.contains(&self.signature(*symbol)),
-                None => left
-                    .iter()
-                    .any(|known| (is_declaration(known) || is_declaration(symbol)) && self.same_signature(*known, *symbol)),
+                None => left.iter().any(|known| {
+                    (is_declaration(known) || is_declaration(symbol))
+                        && self.same_signature(*known, *symbol)
+                }),
             };
             if !repeats {
                 left.push(*symbol);
@@ -97,7 +101,8 @@ impl Resolver<'_, '_> {
             }
         }
         if signatures.is_some() {
-            let defined: FxHashSet<Signature> = found.iter().map(|symbol| self.signature(*symbol)).collect();
+            let defined: FxHashSet<Signature> =
+                found.iter().map(|symbol| self.signature(*symbol)).collect();
             open.retain(|symbol| !defined.contains(&self.signature(*symbol)));
         } else {
             open.retain(|symbol| !found.iter().any(|known| self.same_signature(*known, *symbol)));
@@ -125,7 +130,8 @@ impl Resolver<'_, '_> {
             None => {
                 let container = SymbolRef { file: declaration.file, symbol: entry.container };
                 if container.symbol.is_some() && program.symbol(container).kind.is_type() {
-                    let members = program.extensions(container).and_then(|members| members.get(&name));
+                    let members =
+                        program.extensions(container).and_then(|members| members.get(&name));
                     self.without_declarations(members)
                 } else {
                     // Declared inside a function: it means what the namespace around has.
@@ -135,8 +141,9 @@ impl Resolver<'_, '_> {
                 }
             }
         };
-        let is_internal =
-            entry.flags & (flags::EXPORTED | flags::LOCAL) == 0 && entry.flags & flags::STATIC != 0 && !entry.owner.is_some();
+        let is_internal = entry.flags & (flags::EXPORTED | flags::LOCAL) == 0
+            && entry.flags & flags::STATIC != 0
+            && !entry.owner.is_some();
         found.retain(|candidate| {
             let other = program.symbol(*candidate);
             let is_exported = other.flags & flags::EXPORTED != 0;
@@ -158,8 +165,11 @@ impl Resolver<'_, '_> {
         if found.iter().any(|candidate| candidate.file == declaration.file) {
             found.retain(|candidate| candidate.file == declaration.file);
         } else if found.len() > 1 {
-            let including: Symbols =
-                found.iter().copied().filter(|candidate| self.reachable(candidate.file).contains(declaration.file)).collect();
+            let including: Symbols = found
+                .iter()
+                .copied()
+                .filter(|candidate| self.reachable(candidate.file).contains(declaration.file))
+                .collect();
             if !including.is_empty() {
                 found = including;
             }
@@ -167,8 +177,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// What a namespace has under a name that is no declaration. Of some names there are hundreds of declarations, each of
-    /// which asks for it.
+    /// What a namespace has under a name that is no declaration. Of some names there are hundreds
+    /// of declarations, each of which asks for it.
     fn defined_in(&mut self, space: Space, name: Name) -> Symbols {
         if let Some(known) = self.defined.get(&(space, name)) {
             return known.clone();
@@ -179,7 +189,12 @@ impl Resolver<'_, '_> {
     }
 
     fn without_declarations(&self, symbols: Option<&Symbols>) -> Symbols {
-        symbols.into_iter().flatten().copied().filter(|symbol| !self.is_declaration(*symbol)).collect()
+        symbols
+            .into_iter()
+            .flatten()
+            .copied()
+            .filter(|symbol| !self.is_declaration(*symbol))
+            .collect()
     }
 
     fn is_declaration(&self, symbol: SymbolRef) -> bool {
@@ -191,7 +206,9 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let entry = program.symbol(definition);
         let unit = program.known(definition.file);
-        if !unit.language.manifest.resolution.declarations || entry.flags & (flags::DECLARATION | flags::LOCAL) != 0 {
+        if !unit.language.manifest.resolution.declarations
+            || entry.flags & (flags::DECLARATION | flags::LOCAL) != 0
+        {
             return Symbols::new();
         }
         let name = program.name_of(definition);
@@ -199,7 +216,9 @@ impl Resolver<'_, '_> {
         let is_own = entry.flags & flags::EXPORTED == 0 && !entry.owner.is_some();
         let here = |candidate: &SymbolRef| !is_own || candidate.file == definition.file;
         let mut found: Symbols = match program.container(definition) {
-            Some(&container) => self.own_members(container, name).into_iter().filter(here).collect(),
+            Some(&container) => {
+                self.own_members(container, name).into_iter().filter(here).collect()
+            }
             None => {
                 let space = program.space_of_scope(definition.file, entry.scope);
                 let all = space.and_then(|space| program.with_declarations(space, name));
@@ -207,18 +226,25 @@ impl Resolver<'_, '_> {
             }
         };
         found.retain(|candidate| {
-            program.symbol(*candidate).flags & flags::DECLARATION != 0 && same_sort(entry, program.symbol(*candidate))
+            program.symbol(*candidate).flags & flags::DECLARATION != 0
+                && same_sort(entry, program.symbol(*candidate))
         });
-        found.into_iter().filter(|candidate| self.definitions_of(*candidate).contains(&definition)).collect()
+        found
+            .into_iter()
+            .filter(|candidate| self.definitions_of(*candidate).contains(&definition))
+            .collect()
     }
 
-    /// Whether two symbols declare the same: the same sort of thing and, where there are overloads, the same parameters.
+    /// Whether two symbols declare the same: the same sort of thing and, where there are overloads,
+    /// the same parameters.
     fn same_signature(&self, a: SymbolRef, b: SymbolRef) -> bool {
         let (left, right) = (self.program.symbol(a), self.program.symbol(b));
         if !same_sort(left, right) {
             return false;
         }
-        if !left.kind.is_callable() || !self.program.known(a.file).language.manifest.resolution.overloads {
+        if !left.kind.is_callable()
+            || !self.program.known(a.file).language.manifest.resolution.overloads
+        {
             return true;
         }
         left.params.len == right.params.len
@@ -234,7 +260,12 @@ impl Resolver<'_, '_> {
     fn signature(&self, symbol: SymbolRef) -> Signature {
         let (entry, unit) = (self.program.symbol(symbol), self.program.known(symbol.file));
         let overloads = entry.kind.is_callable() && unit.language.manifest.resolution.overloads;
-        let types = || entry.params.range().map(|param| self.type_text(symbol.file, unit.facts.bindings[param].ty));
+        let types = || {
+            entry
+                .params
+                .range()
+                .map(|param| self.type_text(symbol.file, unit.facts.bindings[param].ty))
+        };
         (sort(entry.kind), overloads.then(|| (tail(entry), types().collect())))
     }
 
@@ -244,12 +275,17 @@ impl Resolver<'_, '_> {
         let (facts, name) = (unit.facts, |name: crate::model::facts::NameId| unit.text(name));
         let Some(position) = ty.get() else { return String::new() };
         let list = |run: crate::model::facts::Run| {
-            let parts: Vec<String> = facts.lists[run.range()].iter().map(|part| self.type_text(file, *part)).collect();
+            let parts: Vec<String> =
+                facts.lists[run.range()].iter().map(|part| self.type_text(file, *part)).collect();
             parts.join(",")
         };
         match facts.exprs[position] {
-            Expr::Name(text, _) | Expr::Member(_, text) | Expr::Literal(text) => name(text).to_owned(),
-            Expr::Wrap(inner, wrapper) => format!("{} {}", self.type_text(file, inner), name(wrapper)),
+            Expr::Name(text, _) | Expr::Member(_, text) | Expr::Literal(text) => {
+                name(text).to_owned()
+            }
+            Expr::Wrap(inner, wrapper) => {
+                format!("{} {}", self.type_text(file, inner), name(wrapper))
+            }
             Expr::Array(inner) => format!("{} pointer", self.type_text(file, inner)),
             Expr::Apply(base, args) => format!("{}<{}>", self.type_text(file, base), list(args)),
             Expr::Function(parts) => format!("({})", list(parts)),

@@ -1,4 +1,5 @@
-//! Files that are pasted into each other: names outside of types and functions as a file sees them through what it includes.
+//! Files that are pasted into each other: names outside of types and functions as a file sees them
+//! through what it includes.
 
 use crate::model::facts::{ImportId, ScopeId, Site, flags};
 use crate::model::graph::{FileId, SymbolRef};
@@ -10,7 +11,12 @@ use crate::resolve::{Name, Resolver, Symbols};
 
 impl Resolver<'_, '_> {
     /// What a name means in a namespace, or in the outermost one, as a file sees it.
-    pub(in crate::resolve) fn seen_in_space(&mut self, file: FileId, scope: ScopeId, name: Name) -> Option<(Entity, Step)> {
+    pub(in crate::resolve) fn seen_in_space(
+        &mut self,
+        file: FileId,
+        scope: ScopeId,
+        name: Name,
+    ) -> Option<(Entity, Step)> {
         let program = self.program;
         let Some(space) = program.space_of_scope(file, scope) else {
             let imports = program.spaces().opened_locally.get(&(file, scope))?;
@@ -19,7 +25,11 @@ impl Resolver<'_, '_> {
         let mut found = self.in_space_as_seen(file, space, name);
         found.retain(|symbol| self.is_wanted(*symbol));
         if !found.is_empty() {
-            let step = if found.iter().any(|symbol| symbol.file == file) { Step::Lexical } else { Step::Wildcard };
+            let step = if found.iter().any(|symbol| symbol.file == file) {
+                Step::Lexical
+            } else {
+                Step::Wildcard
+            };
             return Some((Entity::Symbols(found), step));
         }
         let (reach, linkage) = (self.reachable(file), program.spaces());
@@ -33,7 +43,8 @@ impl Resolver<'_, '_> {
         opened.iter().filter(|(of, _)| reach.contains(*of)).find_map(|(of, import)| {
             let entry = &program.known(*of).facts.imports[import.get()?];
             let separator = program.known(*of).language.manifest.modules.separator.as_str();
-            let target = linkage.find(space, &entry.module, separator).filter(|target| *target != space)?;
+            let target =
+                linkage.find(space, &entry.module, separator).filter(|target| *target != space)?;
             self.visible_in(file, target, name)
         })
     }
@@ -44,12 +55,18 @@ impl Resolver<'_, '_> {
             return found;
         }
         let reach = self.reachable(self.home);
-        let seen: Symbols = found.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
+        let seen: Symbols =
+            found.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
         if seen.is_empty() { found } else { seen }
     }
 
     /// A name that a namespace opened inside a function makes visible.
-    fn through_opened(&mut self, file: FileId, import: ImportId, name: Name) -> Option<(Entity, Step)> {
+    fn through_opened(
+        &mut self,
+        file: FileId,
+        import: ImportId,
+        name: Name,
+    ) -> Option<(Entity, Step)> {
         let program = self.program;
         let unit = program.known(file);
         let entry = &unit.facts.imports[import.get()?];
@@ -73,7 +90,8 @@ impl Resolver<'_, '_> {
         let all = self.program.in_space(space, name);
         let found = all.map_or_else(Symbols::new, |all| {
             let reach = self.reachable(file);
-            let found: Symbols = all.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
+            let found: Symbols =
+                all.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
             self.with_variants(file, found, all)
         });
         self.seen.insert((file, space, name), found.clone());
@@ -94,7 +112,10 @@ impl Resolver<'_, '_> {
         };
         if let Some(space) = space {
             if !entry.item.is_some() {
-                return linkage.spaces.get(&space).map(|(_, symbol)| Entity::Symbols(Symbols::from_slice(&[*symbol])));
+                return linkage
+                    .spaces
+                    .get(&space)
+                    .map(|(_, symbol)| Entity::Symbols(Symbols::from_slice(&[*symbol])));
             }
             let all = program.in_space(space, unit.name(entry.item));
             return all.map(|symbols| Entity::Symbols(symbols.clone()));
@@ -109,15 +130,21 @@ impl Resolver<'_, '_> {
         let start = self.lookup(file, first, entry.scope, u32::MAX).map(|(entity, _)| entity);
         let mut rest: Vec<Name> = segments.map(|segment| program.named(segment)).collect();
         rest.extend(entry.item.is_some().then(|| unit.name(entry.item)));
-        let found = rest
-            .into_iter()
-            .try_fold(start?, |entity, name| self.below(&entity, name, &mut crate::resolve::names::scopes::Visited::default()));
+        let found = rest.into_iter().try_fold(start?, |entity, name| {
+            self.below(&entity, name, &mut crate::resolve::names::scopes::Visited::default())
+        });
         self.depth -= 1;
         found
     }
 
-    /// A name that nothing included declares: the only definition that any file offers to others under it.
-    pub(in crate::resolve) fn linked(&mut self, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
+    /// A name that nothing included declares: the only definition that any file offers to others
+    /// under it.
+    pub(in crate::resolve) fn linked(
+        &mut self,
+        file: FileId,
+        name: Name,
+        scope: ScopeId,
+    ) -> Option<Entity> {
         let program = self.program;
         let mut space = program.space_around(file, program.known(file), scope);
         while let Some(current) = space {
@@ -139,9 +166,11 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let offered = |symbol: &SymbolRef| {
             let entry = program.symbol(*symbol);
-            entry.flags & flags::EXPORTED != 0 && !matches!(entry.kind, SymbolKind::Macro | SymbolKind::Constant)
+            entry.flags & flags::EXPORTED != 0
+                && !matches!(entry.kind, SymbolKind::Macro | SymbolKind::Constant)
         };
-        let all: Symbols = program.in_space(space, name).into_iter().flatten().copied().filter(offered).collect();
+        let all: Symbols =
+            program.in_space(space, name).into_iter().flatten().copied().filter(offered).collect();
         let found = match self.established(&all)[..] {
             [only] => Some(only),
             _ => None,
@@ -151,13 +180,21 @@ impl Resolver<'_, '_> {
     }
 
     /// Functions in the namespaces of the arguments' types.
-    pub(in crate::resolve) fn by_arguments(&mut self, name: Name, args: &[crate::resolve::types::ty::Ty]) -> Symbols {
+    pub(in crate::resolve) fn by_arguments(
+        &mut self,
+        name: Name,
+        args: &[crate::resolve::types::ty::Ty],
+    ) -> Symbols {
         let program = self.program;
         let mut found = Symbols::new();
         for arg in args {
             let crate::resolve::types::ty::Ty::Instance(symbol, _) = arg else { continue };
             let unit = program.known(symbol.file);
-            let Some(space) = program.space_around(symbol.file, unit, program.symbol(*symbol).scope) else { continue };
+            let Some(space) =
+                program.space_around(symbol.file, unit, program.symbol(*symbol).scope)
+            else {
+                continue;
+            };
             for candidate in program.in_space(space, name).into_iter().flatten() {
                 if program.symbol(*candidate).kind.is_callable() && !found.contains(candidate) {
                     found.push(*candidate);
@@ -168,9 +205,15 @@ impl Resolver<'_, '_> {
     }
 
     /// The type around a scope, if that is what a name inside it means.
-    pub(in crate::resolve) fn own_name(&self, file: FileId, scope: ScopeId, name: Name) -> Option<Symbols> {
+    pub(in crate::resolve) fn own_name(
+        &self,
+        file: FileId,
+        scope: ScopeId,
+        name: Name,
+    ) -> Option<Symbols> {
         let symbol = SymbolRef { file, symbol: self.program.known(file).scope_symbol(scope) };
-        (symbol.symbol.is_some() && self.program.name_of(symbol) == name).then(|| Symbols::from_slice(&[symbol]))
+        (symbol.symbol.is_some() && self.program.name_of(symbol) == name)
+            .then(|| Symbols::from_slice(&[symbol]))
     }
 
     /// A member of a type or of the types around it, for code that names its type by a path.
@@ -196,18 +239,34 @@ impl Resolver<'_, '_> {
         Symbols::new()
     }
 
-    /// Where the text of a macro is put in before anything is called, the macros among the symbols of a name. A function that
-    /// the file itself defines is called all the same after its definition, because a macro of that name must have ended
-    /// before it; unless the macro is defined still later.
-    pub(in crate::resolve) fn put_in(&self, file: FileId, site: &Site, symbols: Symbols) -> Symbols {
+    /// Where the text of a macro is put in before anything is called, the macros among the symbols
+    /// of a name. A function that the file itself defines is called all the same after its
+    /// definition, because a macro of that name must have ended before it; unless the macro is
+    /// defined still later.
+    pub(in crate::resolve) fn put_in(
+        &self,
+        file: FileId,
+        site: &Site,
+        symbols: Symbols,
+    ) -> Symbols {
         let text = |symbol: &SymbolRef| self.program.symbol(*symbol).signature.starts_with('#');
-        if site.kind != SiteKind::Call || symbols.len() < 2 || !symbols.iter().any(text) || symbols.iter().all(text) {
+        if site.kind != SiteKind::Call
+            || symbols.len() < 2
+            || !symbols.iter().any(text)
+            || symbols.iter().all(text)
+        {
             return symbols;
         }
         let last = |wanted: bool| {
-            let before = symbols.iter().filter(|symbol| symbol.file == file && text(symbol) == wanted);
-            let starts = before.map(|symbol| self.program.symbol(*symbol)).filter(|entry| entry.flags & flags::DECLARATION == 0);
-            starts.map(|entry| entry.extent.start_byte).filter(|&start| !wanted || start < site.byte).max()
+            let before =
+                symbols.iter().filter(|symbol| symbol.file == file && text(symbol) == wanted);
+            let starts = before
+                .map(|symbol| self.program.symbol(*symbol))
+                .filter(|entry| entry.flags & flags::DECLARATION == 0);
+            starts
+                .map(|entry| entry.extent.start_byte)
+                .filter(|&start| !wanted || start < site.byte)
+                .max()
         };
         let calls_function = match (last(false), last(true)) {
             (Some(function), Some(text)) => function > text,
@@ -216,11 +275,13 @@ impl Resolver<'_, '_> {
         symbols.into_iter().filter(|symbol| text(symbol) != calls_function).collect()
     }
 
-    /// Whether a value of the type is made without a constructor, by converting a value of a builtin type.
+    /// Whether a value of the type is made without a constructor, by converting a value of a
+    /// builtin type.
     pub(in crate::resolve) fn is_conversion(&self, ty: SymbolRef) -> bool {
         let rules = &self.program.known(ty.file).language.manifest.resolution;
         let kind = self.program.symbol(ty).kind;
-        rules.declarations && (!rules.call_constructs || matches!(kind, SymbolKind::TypeAlias | SymbolKind::Enum))
+        rules.declarations
+            && (!rules.call_constructs || matches!(kind, SymbolKind::TypeAlias | SymbolKind::Enum))
     }
 }
 
@@ -244,8 +305,8 @@ const APART: [&str; 16] = [
     "benchmarks",
 ];
 
-/// Whether a file may be linked with what another one defines, as far as their folders show it: not with what is in a folder
-/// of a program that it is not part of.
+/// Whether a file may be linked with what another one defines, as far as their folders show it: not
+/// with what is in a folder of a program that it is not part of.
 pub(in crate::resolve) fn links_to(from: &str, definition: &str) -> bool {
     let mut start = 0;
     definition.match_indices('/').all(|(slash, _)| {

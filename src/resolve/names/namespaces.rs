@@ -1,5 +1,6 @@
-//! Names that mean several things, of which a place can only mean some: in languages in which callables have names of their own a
-//! call never means a variable, and a value never a callable; in no language does a call mean a module.
+//! Names that mean several things, of which a place can only mean some: in languages in which
+//! callables have names of their own a call never means a variable, and a value never a callable;
+//! in no language does a call mean a module.
 
 use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -8,8 +9,9 @@ use crate::resolve::types::ty::{Entity, Ty};
 use crate::resolve::{Name, Resolver, Wanted};
 
 impl Resolver<'_, '_> {
-    /// Looks a name up among callables only, or among everything else, where the language of `file` keeps them apart. What
-    /// `is_missing` there is looked for among all names (accessors without a body, callables named without a call).
+    /// Looks a name up among callables only, or among everything else, where the language of `file`
+    /// keeps them apart. What `is_missing` there is looked for among all names (accessors without a
+    /// body, callables named without a call).
     pub(in crate::resolve) fn among<T>(
         &mut self,
         file: FileId,
@@ -20,7 +22,8 @@ impl Resolver<'_, '_> {
         if !self.program.known(file).language.manifest.resolution.separate_callables {
             return look(self);
         }
-        let before = self.wanted.replace(if callables { Wanted::Callables } else { Wanted::Others });
+        let before =
+            self.wanted.replace(if callables { Wanted::Callables } else { Wanted::Others });
         let mut found = look(self);
         self.wanted = None;
         if is_missing(&found) {
@@ -30,7 +33,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// Looks a name up that is called and was found to be a module: another thing of that name is meant.
+    /// Looks a name up that is called and was found to be a module: another thing of that name is
+    /// meant.
     pub(in crate::resolve) fn past_modules<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.wanted.replace(Wanted::NoModules);
         let found = look(self);
@@ -38,8 +42,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// Looks a name up in the place of a type, in languages in which types are declared as such: a field or a function of the
-    /// same name, which may be nearer, is passed over.
+    /// Looks a name up in the place of a type, in languages in which types are declared as such: a
+    /// field or a function of the same name, which may be nearer, is passed over.
     pub(in crate::resolve) fn lookup_type(
         &mut self,
         file: FileId,
@@ -48,7 +52,12 @@ impl Resolver<'_, '_> {
         at: u32,
     ) -> Option<(Entity, Step)> {
         if !self.program.known(file).language.manifest.resolution.declarations {
-            return self.among(file, false, |resolver| resolver.lookup(file, name, scope, at), Option::is_none);
+            return self.among(
+                file,
+                false,
+                |resolver| resolver.lookup(file, name, scope, at),
+                Option::is_none,
+            );
         }
         let before = self.wanted.replace(Wanted::Types);
         let found = self.lookup(file, name, scope, at);
@@ -61,13 +70,22 @@ impl Resolver<'_, '_> {
         let unit = self.program.known(file);
         if !unit.language.manifest.resolution.separate_callables {
             let of = self.ty(file, callee);
-            return if matches!(of, Ty::Module(_)) { self.called_past_modules(file, callee) } else { of };
+            return if matches!(of, Ty::Module(_)) {
+                self.called_past_modules(file, callee)
+            } else {
+                of
+            };
         }
         let Some(position) = callee.get() else { return Ty::Unknown };
         match unit.facts.exprs[position] {
             Expr::Name(name, scope) => {
                 let (name, at) = (self.name(file, name), unit.facts.positions[position]);
-                match self.among(file, true, |resolver| resolver.lookup(file, name, scope, at), Option::is_none) {
+                match self.among(
+                    file,
+                    true,
+                    |resolver| resolver.lookup(file, name, scope, at),
+                    Option::is_none,
+                ) {
                     // The receiver that is not written says what its type's parameters stand for.
                     Some((Entity::Symbols(symbols), _)) => {
                         let receiver = self.scope_type(file, scope);
@@ -80,7 +98,12 @@ impl Resolver<'_, '_> {
             Expr::Member(object, name) => {
                 let object = self.ty(file, object);
                 let name = self.name(file, name);
-                self.among(file, true, |resolver| resolver.member_ty(&object, name), |ty| !ty.is_known())
+                self.among(
+                    file,
+                    true,
+                    |resolver| resolver.member_ty(&object, name),
+                    |ty| !ty.is_known(),
+                )
             }
             _ => self.ty(file, callee),
         }
@@ -115,7 +138,11 @@ impl Resolver<'_, '_> {
             // A constant may be a macro without parameters.
             Wanted::Types => !matches!(
                 kind,
-                SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor | SymbolKind::Field | SymbolKind::Variable
+                SymbolKind::Function
+                    | SymbolKind::Method
+                    | SymbolKind::Constructor
+                    | SymbolKind::Field
+                    | SymbolKind::Variable
             ),
         }
     }
@@ -129,14 +156,20 @@ impl Resolver<'_, '_> {
     pub(super) fn is_wanted_binding(&self, file: FileId, binding: &Binding) -> bool {
         let is_value = matches!(
             binding.kind,
-            BindingKind::Value | BindingKind::Param | BindingKind::Field | BindingKind::Narrow | BindingKind::Result
+            BindingKind::Value
+                | BindingKind::Param
+                | BindingKind::Field
+                | BindingKind::Narrow
+                | BindingKind::Result
         );
         if self.types_only && is_value {
             return false;
         }
         match (self.wanted, binding.kind) {
             (None, _) | (_, BindingKind::Import | BindingKind::Outer) => true,
-            (Some(_), BindingKind::Symbol) => self.is_wanted(SymbolRef { file, symbol: binding.symbol }),
+            (Some(_), BindingKind::Symbol) => {
+                self.is_wanted(SymbolRef { file, symbol: binding.symbol })
+            }
             (Some(Wanted::Types), kind) => kind == BindingKind::TypeParam,
             (Some(wanted), _) => wanted != Wanted::Callables,
         }

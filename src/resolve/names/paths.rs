@@ -1,4 +1,5 @@
-//! Words that start a path (the root, this module, the one around), names of packages, and macros with names of their own.
+//! Words that start a path (the root, this module, the one around), names of packages, and macros
+//! with names of their own.
 
 use crate::model::SymbolKind;
 use crate::model::facts::{ImportKind, ScopeId};
@@ -41,7 +42,9 @@ impl Resolver<'_, '_> {
     pub(in crate::resolve) fn above(&self, module: &Entity) -> Option<Entity> {
         match module {
             Entity::Symbols(symbols) => {
-                let symbol = symbols.iter().find(|symbol| self.program.symbol(**symbol).kind == SymbolKind::Module)?;
+                let symbol = symbols
+                    .iter()
+                    .find(|symbol| self.program.symbol(**symbol).kind == SymbolKind::Module)?;
                 Some(self.module_around(symbol.file, self.program.symbol(*symbol).scope))
             }
             Entity::Module(Module::File(file)) => {
@@ -58,13 +61,21 @@ impl Resolver<'_, '_> {
         if !unit.language.manifest.modules.shared_folder || unit.facts.package.is_none() {
             return None;
         }
-        let imports = unit.facts.imports.iter().enumerate().filter(|(_, import)| import.kind == ImportKind::Module);
-        imports.map(|(position, _)| self.program.import_target(file, position)).find_map(|target| match target {
-            ImportTarget::Path { module: module @ Module::Package(package), .. } => {
-                let first = *self.program.package_files(*package).first()?;
-                (self.program.unit(first)?.facts.package.as_deref() == Some(name)).then_some(*module)
+        let imports = unit
+            .facts
+            .imports
+            .iter()
+            .enumerate()
+            .filter(|(_, import)| import.kind == ImportKind::Module);
+        imports.map(|(position, _)| self.program.import_target(file, position)).find_map(|target| {
+            match target {
+                ImportTarget::Path { module: module @ Module::Package(package), .. } => {
+                    let first = *self.program.package_files(*package).first()?;
+                    (self.program.unit(first)?.facts.package.as_deref() == Some(name))
+                        .then_some(*module)
+                }
+                _ => None,
             }
-            _ => None,
         })
     }
 
@@ -72,11 +83,23 @@ impl Resolver<'_, '_> {
     pub(in crate::resolve) fn is_super_word(&self, file: FileId, name: Name) -> bool {
         // A module can be a file that could not be read.
         let Some(unit) = self.program.unit(file) else { return false };
-        unit.language.manifest.modules.super_word.as_deref().is_some_and(|word| word == self.program.text(name))
+        unit.language
+            .manifest
+            .modules
+            .super_word
+            .as_deref()
+            .is_some_and(|word| word == self.program.text(name))
     }
 
-    /// A macro whose name ends in the suffix that names of macros have: one of the same crate before those of others.
-    pub(super) fn macro_named(&mut self, file: FileId, name: Name, scope: ScopeId, at: u32) -> Option<Entity> {
+    /// A macro whose name ends in the suffix that names of macros have: one of the same crate
+    /// before those of others.
+    pub(super) fn macro_named(
+        &mut self,
+        file: FileId,
+        name: Name,
+        scope: ScopeId,
+        at: u32,
+    ) -> Option<Entity> {
         let program = self.program;
         let suffix = program.unit(file)?.language.manifest.names.macro_suffix.as_deref()?;
         let plain = program.text(name).strip_suffix(suffix)?;
@@ -88,7 +111,8 @@ impl Resolver<'_, '_> {
         let all = program.macros(plain);
         let all: Symbols = all.into_iter().flatten().copied().collect();
         let root = program.crate_root(file);
-        let own: Symbols = all.iter().copied().filter(|symbol| program.crate_root(symbol.file) == root).collect();
+        let own: Symbols =
+            all.iter().copied().filter(|symbol| program.crate_root(symbol.file) == root).collect();
         let found = if own.is_empty() { all } else { own };
         (!found.is_empty()).then_some(Entity::Symbols(found))
     }

@@ -1,13 +1,17 @@
-//! What a name means: lexical scopes outwards, then the package, wildcard imports and builtins; and names below modules.
+//! What a name means: lexical scopes outwards, then the package, wildcard imports and builtins; and
+//! names below modules.
+
+mod members;
 
 use crate::grammar::ModuleSystem;
-use crate::model::facts::{Binding, BindingId, BindingKind, ImportId, ImportKind, ScopeId, ScopeKind, flags};
+use crate::model::facts::{
+    Binding, BindingId, BindingKind, ImportId, ImportKind, ScopeId, ScopeKind, flags,
+};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{Step, SymbolKind};
 use crate::resolve::Wanted;
 use crate::resolve::types::assignments::BINDINGS_A_STEP;
 use crate::resolve::types::ty::Entity;
-use crate::resolve::units::bounds::qualified;
 use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::{Name, Resolver, Symbols};
 use rustc_hash::FxHashSet;
@@ -20,9 +24,10 @@ const CHAIN: usize = 32;
 /// A name in a place, among the symbols that are looked for, and whether values are passed over.
 type Visit = (ScopePlace, Name, Option<Wanted>, bool);
 
-/// What one lookup has visited: names that are under way, so that circular re-exports end, and names that were not found, so that
-/// each place is asked once however many ways lead to it. A place that was asked while a place before it was under way would find
-/// no more by another way: what it did not follow is followed by the other.
+/// What one lookup has visited: names that are under way, so that circular re-exports end, and
+/// names that were not found, so that each place is asked once however many ways lead to it. A
+/// place that was asked while a place before it was under way would find no more by another way:
+/// what it did not follow is followed by the other.
 #[derive(Default, Debug)]
 pub(in crate::resolve) struct Visited {
     under_way: SmallVec<[Visit; 4]>,
@@ -32,7 +37,10 @@ pub(in crate::resolve) struct Visited {
 impl Visited {
     /// Enters a place; false if the name is not to be looked for there.
     fn enter(&mut self, visit: Visit) -> bool {
-        if self.under_way.len() >= CHAIN || self.under_way.contains(&visit) || self.missing.contains(&visit) {
+        if self.under_way.len() >= CHAIN
+            || self.under_way.contains(&visit)
+            || self.missing.contains(&visit)
+        {
             return false;
         }
         self.under_way.push(visit);
@@ -59,7 +67,13 @@ pub(in crate::resolve) enum ScopePlace {
 
 impl<'a> Resolver<'_, 'a> {
     /// What a name means at a place in a file, and how it was found.
-    pub(in crate::resolve) fn lookup(&mut self, file: FileId, name: Name, scope: ScopeId, at: u32) -> Option<(Entity, Step)> {
+    pub(in crate::resolve) fn lookup(
+        &mut self,
+        file: FileId,
+        name: Name,
+        scope: ScopeId,
+        at: u32,
+    ) -> Option<(Entity, Step)> {
         if let Some(entity) = self.path_word(file, name, scope) {
             return Some((entity, Step::ModuleMember));
         }
@@ -83,8 +97,12 @@ impl<'a> Resolver<'_, 'a> {
             {
                 return Some((Entity::Symbols(own), Step::Lexical));
             }
-            let closed = current != scope || (rules.members_need_receiver && !self.holds_variants(file, current));
-            let hidden = kind == ScopeKind::Type && closed && !rules.type_scope_visible && !rules.implicit_receiver;
+            let closed = current != scope
+                || (rules.members_need_receiver && !self.holds_variants(file, current));
+            let hidden = kind == ScopeKind::Type
+                && closed
+                && !rules.type_scope_visible
+                && !rules.implicit_receiver;
             if let Some(entity) = self.in_scope(file, current, name, (scope, at, crossed), hidden) {
                 if rules.inherited_overloads
                     && kind == ScopeKind::Type
@@ -128,7 +146,9 @@ impl<'a> Resolver<'_, 'a> {
     /// Variants are seen by the values of those after them.
     fn holds_variants(&self, file: FileId, scope: ScopeId) -> bool {
         let unit = self.program.known(file);
-        unit.scope_symbol(scope).get().is_some_and(|symbol| unit.facts.symbols[symbol].kind == SymbolKind::Enum)
+        unit.scope_symbol(scope)
+            .get()
+            .is_some_and(|symbol| unit.facts.symbols[symbol].kind == SymbolKind::Enum)
     }
 
     fn step_of(&self, _file: FileId, found: &Bound) -> Step {
@@ -141,24 +161,35 @@ impl<'a> Resolver<'_, 'a> {
     fn follow_import(&mut self, found: Bound) -> Option<Entity> {
         match found {
             Bound::Entity(entity) => Some(entity),
-            Bound::Imports(file, imports) => match self.import_entities(file, &imports, &mut Visited::default()) {
-                None if self.wanted.is_none() => {
-                    let unit = self.program.known(file);
-                    let entry = &unit.facts.imports[imports[0].get().expect("the import was found in the table")];
-                    Some(Entity::External(Rc::from(&*entry.module)))
+            Bound::Imports(file, imports) => {
+                match self.import_entities(file, &imports, &mut Visited::default()) {
+                    None if self.wanted.is_none() => {
+                        let unit = self.program.known(file);
+                        let entry = &unit.facts.imports
+                            [imports[0].get().expect("the import was found in the table")];
+                        Some(Entity::External(Rc::from(&*entry.module)))
+                    }
+                    // Of another kind than is looked for, perhaps.
+                    entity => entity,
                 }
-                // Of another kind than is looked for, perhaps.
-                entity => entity,
-            },
+            }
         }
     }
 
-    /// What the first of several imports of one name stands for that stands for anything: names of another kind may be
-    /// imported beside it, and one of them may lead through the other (`mod a; use a::a;`).
-    fn import_entities(&mut self, file: FileId, imports: &[ImportId], visited: &mut Visited) -> Option<Entity> {
+    /// What the first of several imports of one name stands for that stands for anything: names of
+    /// another kind may be imported beside it, and one of them may lead through the other
+    /// (`mod a; use a::a;`).
+    fn import_entities(
+        &mut self,
+        file: FileId,
+        imports: &[ImportId],
+        visited: &mut Visited,
+    ) -> Option<Entity> {
         let wants_modules = self.wants_modules();
         let is_wanted = |entity: &Entity| wants_modules || !matches!(entity, Entity::Module(_));
-        imports.iter().find_map(|import| self.import_entity(file, *import, visited).filter(is_wanted))
+        imports
+            .iter()
+            .find_map(|import| self.import_entity(file, *import, visited).filter(is_wanted))
     }
 
     /// What a scope itself binds to a name.
@@ -172,7 +203,8 @@ impl<'a> Resolver<'_, 'a> {
     ) -> Option<Bound> {
         let unit = self.program.known(file);
         let bound = self.program.bound(file, unit, scope, name);
-        let bound = if crossed { bound } else { self.last_values((file, scope, name), bound, (from, at)) };
+        let bound =
+            if crossed { bound } else { self.last_values((file, scope, name), bound, (from, at)) };
         if !self.budget.take(bound.len() / BINDINGS_A_STEP) {
             return None;
         }
@@ -189,20 +221,27 @@ impl<'a> Resolver<'_, 'a> {
             }
         }
         if hidden {
-            let params = all.iter().filter(|(_, binding)| binding.kind == BindingKind::TypeParam).map(|(id, _)| *id);
+            let params = all
+                .iter()
+                .filter(|(_, binding)| binding.kind == BindingKind::TypeParam)
+                .map(|(id, _)| *id);
             let params: SmallVec<[BindingId; 2]> = params.collect();
             return (!params.is_empty()).then_some(Bound::Entity(Entity::Local(file, params)));
         }
         let symbols = self.visible_symbols(file, &all, at, crossed);
         let imported = all.iter().rev().filter(|(_, binding)| binding.kind == BindingKind::Import);
-        let imports: SmallVec<[ImportId; 2]> = imported.map(|(_, binding)| binding.import).collect();
+        let imports: SmallVec<[ImportId; 2]> =
+            imported.map(|(_, binding)| binding.import).collect();
         let kind = unit.scope_kind(scope);
         if !self.wants_modules() && !symbols.is_empty() {
             // The import is the module that is passed over.
             return Some(Bound::Entity(Entity::Symbols(symbols)));
         }
         if let Some(last) = imports.first() {
-            let external = matches!(self.program.import_target(file, last.get().unwrap_or(0)), ImportTarget::External(_));
+            let external = matches!(
+                self.program.import_target(file, last.get().unwrap_or(0)),
+                ImportTarget::External(_)
+            );
             if symbols.is_empty() || (!external && !matches!(kind, ScopeKind::Function)) {
                 return Some(Bound::Imports(file, imports));
             }
@@ -214,44 +253,67 @@ impl<'a> Resolver<'_, 'a> {
         (!locals.is_empty()).then_some(Bound::Entity(Entity::Local(file, locals)))
     }
 
-    /// The symbols that a name stands for: overloads together, otherwise the one that holds here, or all that conditions
-    /// leave open.
-    fn visible_symbols(&self, file: FileId, all: &[(BindingId, &'a Binding)], at: u32, crossed: bool) -> Symbols {
+    /// The symbols that a name stands for: overloads together, otherwise the one that holds here,
+    /// or all that conditions leave open.
+    fn visible_symbols(
+        &self,
+        file: FileId,
+        all: &[(BindingId, &'a Binding)],
+        at: u32,
+        crossed: bool,
+    ) -> Symbols {
         let unit = self.program.known(file);
         let rules = &unit.language.manifest.resolution;
         let bound = all.iter().filter(|(_, binding)| binding.kind == BindingKind::Symbol);
-        let mut symbols: SmallVec<[(SymbolRef, ScopeId, u32); 2]> =
-            bound.map(|(_, binding)| (SymbolRef { file, symbol: binding.symbol }, binding.block, binding.from)).collect();
+        let mut symbols: SmallVec<[(SymbolRef, ScopeId, u32); 2]> = bound
+            .map(|(_, binding)| {
+                (SymbolRef { file, symbol: binding.symbol }, binding.block, binding.from)
+            })
+            .collect();
         if rules.overloads || rules.separate_types || rules.declarations || symbols.len() < 2 {
             return symbols.into_iter().map(|(symbol, _, _)| symbol).collect();
         }
-        if symbols.iter().any(|(symbol, _, _)| self.program.symbol(*symbol).flags & flags::DECLARATION == 0) {
-            symbols.retain(|(symbol, _, _)| self.program.symbol(*symbol).flags & flags::DECLARATION == 0);
+        if symbols
+            .iter()
+            .any(|(symbol, _, _)| self.program.symbol(*symbol).flags & flags::DECLARATION == 0)
+        {
+            symbols.retain(|(symbol, _, _)| {
+                self.program.symbol(*symbol).flags & flags::DECLARATION == 0
+            });
         }
-        let local = symbols.iter().any(|(symbol, _, _)| self.program.symbol(*symbol).flags & flags::LOCAL != 0);
+        let local = symbols
+            .iter()
+            .any(|(symbol, _, _)| self.program.symbol(*symbol).flags & flags::LOCAL != 0);
         if local && !crossed && symbols.iter().any(|&(_, _, from)| from <= at) {
             symbols.retain(|&mut (_, _, from)| from <= at);
         }
         let Some(&(last, block, _)) = symbols.last() else { return Symbols::new() };
-        if symbols.iter().all(|&(_, other, _)| other == block) || unit.scope_kind(block) != ScopeKind::Flow {
+        if symbols.iter().all(|&(_, other, _)| other == block)
+            || unit.scope_kind(block) != ScopeKind::Flow
+        {
             return Symbols::from_slice(&[last]);
         }
         symbols.into_iter().map(|(symbol, _, _)| symbol).collect()
     }
 
-    /// Names that a file sees without binding them: of its package, through wildcards, and builtins.
+    /// Names that a file sees without binding them: of its package, through wildcards, and
+    /// builtins.
     fn beyond_file(&mut self, file: FileId, name: Name, from: ScopeId) -> Option<(Entity, Step)> {
         let unit = self.program.known(file);
         let manifest = &unit.language.manifest;
-        let shares = manifest.modules.shared_folder || manifest.modules.system == ModuleSystem::DeclaredPackages;
+        let shares = manifest.modules.shared_folder
+            || manifest.modules.system == ModuleSystem::DeclaredPackages;
         if shares
             && let Some(package) = self.program.package_of(file)
-            && let Some(entity) = self.module_member(Module::Package(package), name, &mut Visited::default())
+            && let Some(entity) =
+                self.module_member(Module::Package(package), name, &mut Visited::default())
         {
             return Some((entity, Step::Package));
         }
         let pasted = manifest.modules.system == ModuleSystem::Includes;
-        if !pasted && let Some(entity) = self.through_wildcards(file, name, from, &mut Visited::default()) {
+        if !pasted
+            && let Some(entity) = self.through_wildcards(file, name, from, &mut Visited::default())
+        {
             return Some((entity, Step::Wildcard));
         }
         let text = self.program.text(name);
@@ -285,7 +347,12 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     /// What an import stands for.
-    pub(in crate::resolve) fn import_entity(&mut self, file: FileId, import: ImportId, visited: &mut Visited) -> Option<Entity> {
+    pub(in crate::resolve) fn import_entity(
+        &mut self,
+        file: FileId,
+        import: ImportId,
+        visited: &mut Visited,
+    ) -> Option<Entity> {
         let position = import.get()?;
         if self.program.known(file).language.manifest.modules.system == ModuleSystem::Includes
             && let Some(entity) = self.used(file, import)
@@ -296,13 +363,19 @@ impl<'a> Resolver<'_, 'a> {
             ImportTarget::External(name) => Some(Entity::External(Rc::from(&**name))),
             ImportTarget::Path { module, path } => {
                 let kind = self.program.known(file).facts.imports[position].kind;
-                let whole = |resolver: &mut Self, visited: &mut Visited| resolver.whole_export(*module, visited);
+                let whole = |resolver: &mut Self, visited: &mut Visited| {
+                    resolver.whole_export(*module, visited)
+                };
                 match kind {
-                    ImportKind::Module if path.is_empty() => whole(self, visited).or(Some(Entity::Module(*module))),
-                    // Without a default of its own, all that a module exports stands for it, or the module.
-                    ImportKind::Default => {
-                        self.follow(*module, path, visited).or_else(|| whole(self, visited)).or(Some(Entity::Module(*module)))
+                    ImportKind::Module if path.is_empty() => {
+                        whole(self, visited).or(Some(Entity::Module(*module)))
                     }
+                    // Without a default of its own, all that a module exports stands for it, or the
+                    // module.
+                    ImportKind::Default => self
+                        .follow(*module, path, visited)
+                        .or_else(|| whole(self, visited))
+                        .or(Some(Entity::Module(*module))),
                     _ => self.follow(*module, path, visited).or_else(|| {
                         let mut entity = whole(self, visited)?;
                         for &name in path {
@@ -325,7 +398,9 @@ impl<'a> Resolver<'_, 'a> {
         }
         let top = ScopeId(0);
         let found = match self.in_scope(file, top, name, (top, u32::MAX, true), false) {
-            Some(Bound::Entity(Entity::Local(file, bindings))) => self.alias_of(file, bindings, visited),
+            Some(Bound::Entity(Entity::Local(file, bindings))) => {
+                self.alias_of(file, bindings, visited)
+            }
             Some(Bound::Entity(entity)) => Some(entity),
             Some(Bound::Imports(file, imports)) => self.import_entities(file, &imports, visited),
             None => None,
@@ -339,107 +414,20 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     /// Follows names from a module.
-    pub(in crate::resolve) fn follow(&mut self, module: Module, path: &[Name], visited: &mut Visited) -> Option<Entity> {
+    pub(in crate::resolve) fn follow(
+        &mut self,
+        module: Module,
+        path: &[Name],
+        visited: &mut Visited,
+    ) -> Option<Entity> {
         let Some((&last, before)) = path.split_last() else { return Some(Entity::Module(module)) };
         // Only the end of a path is of the kind that is looked for.
         let wanted = self.wanted.take();
-        let start = before.iter().try_fold(Entity::Module(module), |entity, &name| self.below(&entity, name, visited));
+        let start = before
+            .iter()
+            .try_fold(Entity::Module(module), |entity, &name| self.below(&entity, name, visited));
         self.wanted = wanted;
         self.below(&start?, last, visited)
-    }
-
-    /// What a name means below something else.
-    pub(in crate::resolve) fn below(&mut self, entity: &Entity, name: Name, visited: &mut Visited) -> Option<Entity> {
-        match entity {
-            Entity::Module(module) => self.module_member(*module, name, visited),
-            Entity::External(outer) => Some(Entity::External(qualified(outer, ".", self.program.text(name)))),
-            Entity::Symbols(symbols) => symbols.clone().into_iter().find_map(|symbol| self.symbol_member(symbol, name, visited)),
-            Entity::Local(..) | Entity::Builtin(_) => None,
-        }
-    }
-
-    /// What a name means inside a namespace or type.
-    pub(in crate::resolve) fn symbol_member(&mut self, symbol: SymbolRef, name: Name, visited: &mut Visited) -> Option<Entity> {
-        let entry = self.program.symbol(symbol);
-        if matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace) {
-            let shared = self.program.space_members(symbol, name);
-            if !shared.is_empty() {
-                return Some(Entity::Symbols(self.seen_here(shared)));
-            }
-            if !self.budget.take(1) || !visited.enter(self.visit(ScopePlace::Inline(symbol), name)) {
-                return None;
-            }
-            let found = match self.in_scope(symbol.file, entry.inner, name, (entry.inner, u32::MAX, true), false) {
-                Some(Bound::Entity(entity)) => Some(entity),
-                Some(Bound::Imports(file, imports)) => self.import_entities(file, &imports, visited),
-                None => self.through_wildcards(symbol.file, name, entry.inner, visited),
-            };
-            visited.leave(found.is_some());
-            return found;
-        }
-        let found = self.type_member(symbol, name);
-        (!found.is_empty()).then_some(Entity::Symbols(found))
-    }
-
-    /// What a name means to those who import a module.
-    pub(in crate::resolve) fn module_member(&mut self, module: Module, name: Name, visited: &mut Visited) -> Option<Entity> {
-        if !self.budget.take(1) || !visited.enter(self.visit(ScopePlace::Module(module), name)) {
-            return None;
-        }
-        let found = match module {
-            Module::File(file) if self.is_super_word(file, name) => self.above(&Entity::Module(module)),
-            Module::File(file) => self.file_member(file, name, visited),
-            Module::Package(package) => self.package_member(package, name),
-        };
-        let found =
-            found.or_else(|| self.program.child_module(module, name).map(Entity::Module).filter(|_| self.wants_modules()));
-        let found = found.or_else(|| match module {
-            Module::File(file) => self.macro_named(file, name, ScopeId(0), u32::MAX),
-            Module::Package(_) => None,
-        });
-        visited.leave(found.is_some());
-        found
-    }
-
-    fn file_member(&mut self, file: FileId, name: Name, visited: &mut Visited) -> Option<Entity> {
-        let unit = self.program.unit(file)?;
-        let top = ScopeId(0);
-        match self.in_scope(file, top, name, (top, u32::MAX, true), false) {
-            Some(Bound::Entity(Entity::Local(file, bindings))) => return self.alias_of(file, bindings, visited),
-            Some(Bound::Entity(entity)) => return Some(entity),
-            Some(Bound::Imports(file, imports)) => return self.import_entities(file, &imports, visited),
-            None => {}
-        }
-        if let Some(import) = unit.reexport(name) {
-            return self.import_entity(file, import, visited);
-        }
-        if self.program.text(name) == "default"
-            && let Some(symbol) = unit.facts.symbols.iter().position(|symbol| symbol.flags & flags::DEFAULT_EXPORT != 0)
-        {
-            let symbol = crate::model::facts::LocalSymbol::at(symbol);
-            return Some(Entity::Symbols(Symbols::from_slice(&[SymbolRef { file, symbol }])));
-        }
-        self.through_wildcards(file, name, top, visited)
-    }
-
-    /// A binding at the top of a file that only gives another name to something.
-    fn alias_of(&mut self, file: FileId, bindings: SmallVec<[BindingId; 2]>, _visited: &mut Visited) -> Option<Entity> {
-        let unit = self.program.known(file);
-        if let [only] = bindings[..] {
-            let value = unit.binding(only).value;
-            if let Some(crate::model::facts::Expr::Name(name, scope)) = value.get().map(|position| unit.facts.exprs[position]) {
-                return self.lookup(file, unit.name(name), scope, u32::MAX).map(|(entity, _)| entity);
-            }
-        }
-        Some(Entity::Local(file, bindings))
-    }
-
-    fn package_member(&mut self, package: u32, name: Name) -> Option<Entity> {
-        let found = self.program.package_member(package, name)?;
-        self.budget.take(found.len());
-        let mut symbols = found.clone();
-        symbols.retain(|symbol| self.is_wanted(*symbol));
-        (!symbols.is_empty()).then_some(Entity::Symbols(symbols))
     }
 }
 

@@ -12,8 +12,8 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 
 impl Resolver<'_, '_> {
-    /// In languages where every name is declared, one that nothing here declares comes from a package outside that is
-    /// imported as a whole; of several such packages, the one is not known.
+    /// In languages where every name is declared, one that nothing here declares comes from a
+    /// package outside that is imported as a whole; of several such packages, the one is not known.
     pub(super) fn outside_wildcard(&self, file: FileId, name: Name) -> Option<Entity> {
         let unit = self.program.known(file);
         let manifest = &unit.language.manifest;
@@ -31,14 +31,23 @@ impl Resolver<'_, '_> {
             [] => None,
             [only] => {
                 let module = &unit.facts.imports[only].module;
-                Some(Entity::External(Rc::from(format!("{module}{}{text}", manifest.modules.separator))))
+                Some(Entity::External(Rc::from(format!(
+                    "{module}{}{text}",
+                    manifest.modules.separator
+                ))))
             }
             _ => Some(Entity::External(Rc::from(text))),
         }
     }
 
     /// What wildcard imports that hold at a scope give for a name.
-    pub(super) fn through_wildcards(&mut self, file: FileId, name: Name, from: ScopeId, visited: &mut Visited) -> Option<Entity> {
+    pub(super) fn through_wildcards(
+        &mut self,
+        file: FileId,
+        name: Name,
+        from: ScopeId,
+        visited: &mut Visited,
+    ) -> Option<Entity> {
         let unit = self.program.known(file);
         let closed = unit.language.manifest.modules.closed;
         let module = |scope| closed.then(|| crate::resolve::imports::inline_modules(&unit, scope));
@@ -48,9 +57,16 @@ impl Resolver<'_, '_> {
             if !self.encloses(file, scope, from) || module(scope) != module(from) {
                 return None;
             }
-            let ImportTarget::Path { module, path } = self.program.import_target(file, import.get()?) else { return None };
+            let ImportTarget::Path { module, path } =
+                self.program.import_target(file, import.get()?)
+            else {
+                return None;
+            };
             if path.is_empty() {
-                return self.is_offered(*module, name).then(|| self.module_member(*module, name, visited)).flatten();
+                return self
+                    .is_offered(*module, name)
+                    .then(|| self.module_member(*module, name, visited))
+                    .flatten();
             }
             let wanted = self.wanted.take();
             let start = self.follow(*module, path, visited);
@@ -59,10 +75,15 @@ impl Resolver<'_, '_> {
         })
     }
 
-    /// Whether those who import all of a module get a name that it binds, in languages where a list may say so.
+    /// Whether those who import all of a module get a name that it binds, in languages where a list
+    /// may say so.
     fn is_offered(&self, module: Module, name: Name) -> bool {
         let Module::File(file) = module else { return true };
-        let Some(unit) = self.program.unit(file).filter(|unit| unit.language.manifest.names.export_list.is_some()) else {
+        let Some(unit) = self
+            .program
+            .unit(file)
+            .filter(|unit| unit.language.manifest.names.export_list.is_some())
+        else {
             return true;
         };
         let mut bound = self.program.bindings(file, unit, ScopeId(0), name).peekable();
@@ -72,7 +93,9 @@ impl Resolver<'_, '_> {
                     let symbol = SymbolRef { file, symbol: binding.symbol };
                     self.program.symbol(symbol).flags & flags::EXPORTED != 0
                 }
-                BindingKind::Import => binding.import.get().is_some_and(|import| unit.facts.imports[import].reexport),
+                BindingKind::Import => {
+                    binding.import.get().is_some_and(|import| unit.facts.imports[import].reexport)
+                }
                 _ => true,
             })
     }

@@ -1,4 +1,5 @@
-//! Whether all that a value may be is known: a default or an alternative does not speak for what others give.
+//! Whether all that a value may be is known: a default or an alternative does not speak for what
+//! others give.
 
 use crate::model::facts::{BindingId, BindingKind, Expr, ExprId};
 use crate::model::graph::{FileId, Resolution, Target};
@@ -8,8 +9,14 @@ use crate::resolve::types::infer::DEPTH;
 use crate::resolve::types::ty::Entity;
 
 impl Resolver<'_, '_> {
-    /// A verdict on the call of a local value. If only some of its values are known, they are candidates, no proof.
-    pub(super) fn as_far_as_certain(&mut self, file: FileId, bindings: &[BindingId], found: Resolution) -> Resolution {
+    /// A verdict on the call of a local value. If only some of its values are known, they are
+    /// candidates, no proof.
+    pub(super) fn as_far_as_certain(
+        &mut self,
+        file: FileId,
+        bindings: &[BindingId],
+        found: Resolution,
+    ) -> Resolution {
         let certain = bindings.iter().all(|binding| self.is_certain_binding(file, *binding));
         if certain { found } else { one_of_several(found) }
     }
@@ -21,7 +28,11 @@ impl Resolver<'_, '_> {
         match binding.kind {
             BindingKind::Narrow => true,
             _ if binding.ty.is_some() => true,
-            BindingKind::Param if matches!(value, Some(Expr::Name(..) | Expr::Lambda(_)) | None) => false,
+            BindingKind::Param
+                if matches!(value, Some(Expr::Name(..) | Expr::Lambda(_)) | None) =>
+            {
+                false
+            }
             _ => self.is_certain(file, binding.value),
         }
     }
@@ -34,11 +45,15 @@ impl Resolver<'_, '_> {
         }
         self.depth += 1;
         let certain = match facts.exprs[position] {
-            Expr::Union(parts) => facts.lists[parts.range()].iter().all(|part| self.is_certain(file, *part)),
+            Expr::Union(parts) => {
+                facts.lists[parts.range()].iter().all(|part| self.is_certain(file, *part))
+            }
             Expr::Name(name, scope) => {
                 let name = self.name(file, name);
                 match self.lookup(file, name, scope, facts.positions[position]) {
-                    Some((Entity::Local(of, bindings), _)) => bindings.iter().all(|id| self.is_certain_binding(of, *id)),
+                    Some((Entity::Local(of, bindings), _)) => {
+                        bindings.iter().all(|id| self.is_certain_binding(of, *id))
+                    }
                     found => found.is_some(),
                 }
             }
@@ -52,9 +67,11 @@ impl Resolver<'_, '_> {
 /// A verdict that is no proof, as the target is only one of several values.
 pub(super) fn one_of_several(found: Resolution) -> Resolution {
     match found.target {
-        Target::Symbol(target) => {
-            Resolution { verdict: Verdict::Ambiguous, step: Step::SeveralValues, target: Target::Candidates(Box::new([target])) }
-        }
+        Target::Symbol(target) => Resolution {
+            verdict: Verdict::Ambiguous,
+            step: Step::SeveralValues,
+            target: Target::Candidates(Box::new([target])),
+        },
         _ => found,
     }
 }

@@ -22,13 +22,14 @@ pub struct Resolved {
 }
 
 impl Tables {
-    /// Resolves the sites, imports and relations of one file of which everything is at hand. The result depends on the tables
-    /// alone, not on the order of calls.
+    /// Resolves the sites, imports and relations of one file of which everything is at hand. The
+    /// result depends on the tables alone, not on the order of calls.
     pub fn resolve_file(&self, file: FileId) -> Resolved {
         self.unit(file).map_or_else(Resolved::default, |unit| self.resolve_unit(file, unit))
     }
 
-    /// The same for a file of which the tables have only what others look at; `facts` are all of it.
+    /// The same for a file of which the tables have only what others look at; `facts` are all of
+    /// it.
     pub fn resolve_shared(&self, file: FileId, facts: &FileFacts) -> Resolved {
         let Some(unit) = self.unit(file) else { return Resolved::default() };
         let table = UnitTable::of(facts, Arc::clone(&unit.table.names), Some(unit.table.interface));
@@ -42,9 +43,11 @@ impl Tables {
         resolver.types = Types::of_file(file, unit.facts.exprs.len());
         let sites = unit.facts.sites.list();
         let sites = sites.iter().map(|site| resolver.site(file, site)).collect();
-        let imports = (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
+        let imports =
+            (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
         if unit.language.manifest.modules.system == ModuleSystem::Includes {
-            let included = unit.facts.imports.iter().filter(|import| import.kind == ImportKind::Include);
+            let included =
+                unit.facts.imports.iter().filter(|import| import.kind == ImportKind::Include);
             included.for_each(|import| program.asks_for_included(&import.module));
         }
         let relations = relations::of_file(&mut resolver, file);

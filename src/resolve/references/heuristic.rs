@@ -1,6 +1,8 @@
-//! The one heuristic: a member of that name exists only once in reach, fits the call, and is no common name of builtin types.
+//! The one heuristic: a member of that name exists only once in reach, fits the call, and is no
+//! common name of builtin types.
 
-use super::site::{argument_count, unresolved};
+use super::outcome::unresolved;
+use super::site::argument_count;
 use crate::model::facts::{ScopeKind, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{SiteKind, Step, Verdict};
@@ -8,25 +10,33 @@ use crate::resolve::units::footprint::FileSet;
 use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;
 
-/// Most candidates that are kept with an ambiguous site; a name with more says nothing about its target.
+/// Most candidates that are kept with an ambiguous site; a name with more says nothing about its
+/// target.
 const MOST_CANDIDATES: usize = 12;
 
 impl Resolver<'_, '_> {
     /// The target of a call on a receiver of unknown type, if there is evidence for exactly one.
     pub(super) fn by_unique_name(&mut self, file: FileId, site: &Site, name: Name) -> Resolution {
         let unknown = unresolved(if site.in_macro { Step::Macro } else { Step::ReceiverUnknown });
-        if site.kind != SiteKind::Call || self.program.known(file).language.is_common_member(self.program.text(name)) {
+        if site.kind != SiteKind::Call
+            || self.program.known(file).language.is_common_member(self.program.text(name))
+        {
             return unknown;
         }
         let Some(all) = self.program.members(name) else { return unknown };
-        let family = crate::resolve::units::import_target::family(self.program.known(file).language);
-        let in_family =
-            |symbol: &SymbolRef| crate::resolve::units::import_target::family(self.program.known(symbol.file).language) == family;
+        let family =
+            crate::resolve::units::import_target::family(self.program.known(file).language);
+        let in_family = |symbol: &SymbolRef| {
+            crate::resolve::units::import_target::family(self.program.known(symbol.file).language)
+                == family
+        };
         // An object without a name of its own is not what an unknown value is likely to be.
         let in_object = |symbol: &SymbolRef| {
             let unit = self.program.known(symbol.file);
             let scope = self.program.symbol(*symbol).scope;
-            unit.scope_kind(scope) == ScopeKind::Type && !unit.scope_symbol(scope).is_some() && !unit.scope_owner(scope).is_some()
+            unit.scope_kind(scope) == ScopeKind::Type
+                && !unit.scope_symbol(scope).is_some()
+                && !unit.scope_owner(scope).is_some()
         };
         // One more than may be: what is not looked at is not part of the footprint.
         let all = all.iter().copied().filter(|symbol| in_family(symbol) && !in_object(symbol));
@@ -35,13 +45,23 @@ impl Resolver<'_, '_> {
             return unknown;
         }
         let count = argument_count(site.args);
-        let fitting: Symbols = all.iter().copied().filter(|symbol| self.accepts(*symbol, count, site.spread)).collect();
+        let fitting: Symbols = all
+            .iter()
+            .copied()
+            .filter(|symbol| self.accepts(*symbol, count, site.spread))
+            .collect();
         let reach = self.reachable(file);
-        let reached: Symbols = fitting.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
+        let reached: Symbols =
+            fitting.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
         match (&all[..], &reached[..]) {
-            ([_], [only]) => Resolution { verdict: Verdict::Likely, step: Step::UniqueName, target: Target::Symbol(*only) },
+            ([_], [only]) => Resolution {
+                verdict: Verdict::Likely,
+                step: Step::UniqueName,
+                target: Target::Symbol(*only),
+            },
             _ => {
-                let mut candidates = if fitting.is_empty() { all.to_vec() } else { fitting.to_vec() };
+                let mut candidates =
+                    if fitting.is_empty() { all.to_vec() } else { fitting.to_vec() };
                 candidates.sort_unstable();
                 candidates.dedup();
                 Resolution {
@@ -53,7 +73,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Files that a file may know types of: those it imports, directly or through others, and its package.
+    /// Files that a file may know types of: those it imports, directly or through others, and its
+    /// package.
     pub(in crate::resolve) fn reachable(&mut self, file: FileId) -> Rc<FileSet> {
         if let Some(known) = self.reach.get(&file) {
             return known.clone();

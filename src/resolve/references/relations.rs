@@ -1,4 +1,5 @@
-//! Relations between symbols: which types derive from and implement which, which members override which.
+//! Relations between symbols: which types derive from and implement which, which members override
+//! which.
 
 use crate::grammar::MemberLookup;
 use crate::model::facts::{Expr, LocalSymbol, ScopeKind, flags};
@@ -27,8 +28,10 @@ pub(in crate::resolve) fn of_file(resolver: &mut Resolver<'_, '_>, file: FileId)
             relations.push(Relation { kind: RelationKind::Defines, from: symbol, to });
         }
         if entry.implements.is_some()
-            && let (Some(of), Some(interface)) =
-                (resolver.named_type(file, entry.owner), resolver.named_type(file, entry.implements))
+            && let (Some(of), Some(interface)) = (
+                resolver.named_type(file, entry.owner),
+                resolver.named_type(file, entry.implements),
+            )
         {
             relations.push(Relation { kind: RelationKind::Implements, from: of, to: interface });
         }
@@ -41,7 +44,10 @@ pub(in crate::resolve) fn of_file(resolver: &mut Resolver<'_, '_>, file: FileId)
 fn bases(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec<Relation>) {
     let facts = resolver.program.known(symbol.file).facts;
     for base in &facts.lists[resolver.program.symbol(symbol).bases.range()] {
-        let Some(Expr::Base(base, implement)) = base.get().map(|position| facts.exprs[position]) else { continue };
+        let Some(Expr::Base(base, implement)) = base.get().map(|position| facts.exprs[position])
+        else {
+            continue;
+        };
         if let Some(to) = resolver.named_type(symbol.file, base)
             && to != symbol
         {
@@ -63,25 +69,30 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
     };
     let unit = resolver.program.known(symbol.file);
     // Where callables have names of their own, a field hides the one of a base.
-    let hides = entry.kind == SymbolKind::Field && unit.language.manifest.resolution.separate_callables;
+    let hides =
+        entry.kind == SymbolKind::Field && unit.language.manifest.resolution.separate_callables;
     if hides || entry.kind == SymbolKind::Constructor {
         return;
     }
     if entry.owner.is_some()
-        && resolver.program.known(symbol.file).language.manifest.resolution.members == MemberLookup::InherentFirst
+        && resolver.program.known(symbol.file).language.manifest.resolution.members
+            == MemberLookup::InherentFirst
     {
         return given_to_interface(resolver, symbol, relations);
     }
-    // A type without a name is one of the type that it is made from. A block of members that names their owner is no type.
-    let nameless =
-        unit.scope_kind(entry.scope) == ScopeKind::Type && !unit.scope_symbol(entry.scope).is_some() && !entry.owner.is_some();
-    let (container, above) = match nameless && container == (SymbolRef { file: symbol.file, symbol: entry.container }) {
-        true => match resolver.named_type(symbol.file, unit.scope_owner(entry.scope)) {
-            Some(base) => (base, 0),
-            None => return,
-        },
-        false => (container, 1),
-    };
+    // A type without a name is one of the type that it is made from. A block of members that names
+    // their owner is no type.
+    let nameless = unit.scope_kind(entry.scope) == ScopeKind::Type
+        && !unit.scope_symbol(entry.scope).is_some()
+        && !entry.owner.is_some();
+    let (container, above) =
+        match nameless && container == (SymbolRef { file: symbol.file, symbol: entry.container }) {
+            true => match resolver.named_type(symbol.file, unit.scope_owner(entry.scope)) {
+                Some(base) => (base, 0),
+                None => return,
+            },
+            false => (container, 1),
+        };
     if container.symbol.get().is_none() || !resolver.program.symbol(container).kind.is_type() {
         return;
     }
@@ -116,7 +127,11 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
 }
 
 /// The member of the interface that a member is written for.
-fn given_to_interface(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec<Relation>) {
+fn given_to_interface(
+    resolver: &mut Resolver<'_, '_>,
+    symbol: SymbolRef,
+    relations: &mut Vec<Relation>,
+) {
     let implements = resolver.program.symbol(symbol).implements;
     let Some(interface) = resolver.named_type(symbol.file, implements) else { return };
     let name = resolver.program.name_of(symbol);
@@ -132,5 +147,7 @@ fn found_fits(resolver: &mut Resolver<'_, '_>, from: SymbolRef, to: SymbolRef) -
     let rules = &resolver.program.known(from.file).language.manifest.resolution;
     let (a, b) = (resolver.program.symbol(from), resolver.program.symbol(to));
     let fits = a.kind == b.kind && (!rules.overloads || a.arity == b.arity);
-    fits && (!rules.inherited_overloads || a.kind != SymbolKind::Method || resolver.overrides(from, to))
+    fits && (!rules.inherited_overloads
+        || a.kind != SymbolKind::Method
+        || resolver.overrides(from, to))
 }

@@ -1,14 +1,16 @@
-//! What a reference leads to: the verdict on one site, with the step that decided it or the reason why none did.
+//! What a reference leads to: the verdict on one site, with the step that decided it or the reason
+//! why none did.
 
+use super::outcome::{chosen, external, held_by, module_target, unresolved};
 use crate::grammar::{ModuleSystem, Tier};
 use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Run, Site};
-use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
+use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 use crate::resolve::calls::call::CallArguments;
 use crate::resolve::names::scopes::Visited;
 use crate::resolve::types::ty::Member;
 use crate::resolve::types::ty::{Entity, Ty};
-use crate::resolve::units::import_target::{ImportTarget, Module};
+use crate::resolve::units::import_target::ImportTarget;
 use crate::resolve::{Name, Resolver, Symbols};
 
 impl Resolver<'_, '_> {
@@ -30,7 +32,8 @@ impl Resolver<'_, '_> {
         }
         let Some(target) = site.target.get() else { return unresolved(Step::Dynamic) };
         if !self.names_its_target(file, site) {
-            tracing::error!(path = %self.program.path(file), byte = site.byte, "a reference and what it names do not belong together");
+            tracing::error!(path = %self.program.path(file), byte = site.byte, "a reference and \
+                what it names do not belong together");
             return unresolved(Step::Fault);
         }
         match facts.exprs[target] {
@@ -38,16 +41,22 @@ impl Resolver<'_, '_> {
                 let name = self.name(file, name);
                 let look = |resolver: &mut Self| resolver.lookup(file, name, scope, site.byte);
                 let found = match site.kind {
-                    SiteKind::Type | SiteKind::Inherit => self.lookup_type(file, name, scope, site.byte),
+                    SiteKind::Type | SiteKind::Inherit => {
+                        self.lookup_type(file, name, scope, site.byte)
+                    }
                     kind => self.among(file, kind == SiteKind::Call, look, Option::is_none),
                 };
                 match found {
-                    Some((Entity::Module(_), _)) if is_call(site.kind) => match self.past_modules(look) {
-                        Some((entity, step)) => self.entity_site(file, site, &entity, step),
-                        None => unresolved(Step::Dynamic),
-                    },
+                    Some((Entity::Module(_), _)) if is_call(site.kind) => {
+                        match self.past_modules(look) {
+                            Some((entity, step)) => self.entity_site(file, site, &entity, step),
+                            None => unresolved(Step::Dynamic),
+                        }
+                    }
                     Some((entity, step)) => self.entity_site(file, site, &entity, step),
-                    None if self.looks_at_arguments(file, site) => self.argument_site(file, site, name),
+                    None if self.looks_at_arguments(file, site) => {
+                        self.argument_site(file, site, name)
+                    }
                     None if site.in_macro => unresolved(Step::Macro),
                     None => unresolved(Step::NoSuchName),
                 }
@@ -59,8 +68,22 @@ impl Resolver<'_, '_> {
             Expr::SelfValue(_) if site.kind == SiteKind::Call => {
                 let of = self.ty(file, site.target);
                 match of {
-                    Ty::Instance(symbol, _) if self.program.known(file).language.manifest.names.call_member.is_none() => {
-                        self.construct_site(file, site, &Symbols::from_slice(&[symbol]), Step::SelfMember)
+                    Ty::Instance(symbol, _)
+                        if self
+                            .program
+                            .known(file)
+                            .language
+                            .manifest
+                            .names
+                            .call_member
+                            .is_none() =>
+                    {
+                        self.construct_site(
+                            file,
+                            site,
+                            &Symbols::from_slice(&[symbol]),
+                            Step::SelfMember,
+                        )
                     }
                     _ => self.value_site(file, site, &of),
                 }
@@ -76,8 +99,9 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether a reference has the name of the expression that it points to. References and expressions are numbered apart: one
-    /// that was left behind when expressions were renumbered would get the answer of another.
+    /// Whether a reference has the name of the expression that it points to. References and
+    /// expressions are numbered apart: one that was left behind when expressions were renumbered
+    /// would get the answer of another.
     fn names_its_target(&self, file: FileId, site: &Site) -> bool {
         let unit = self.program.known(file);
         match site.target.get().map(|target| unit.facts.exprs[target]) {
@@ -101,34 +125,47 @@ impl Resolver<'_, '_> {
         }
         match self.program.import_target(file, import) {
             ImportTarget::External(name) => external(name, Step::ExternalImport),
-            ImportTarget::Path { module, path } if path.is_empty() || kind == ImportKind::Wildcard => {
+            ImportTarget::Path { module, path }
+                if path.is_empty() || kind == ImportKind::Wildcard =>
+            {
                 module_target(*module, Step::Import)
             }
-            ImportTarget::Path { .. } => match self.import_entity(file, site.import, &mut Visited::default()) {
-                Some(Entity::Symbols(mut symbols)) => {
-                    self.defined(&mut symbols);
-                    chosen(&symbols, Step::Import, Step::SeveralValues)
+            ImportTarget::Path { .. } => {
+                match self.import_entity(file, site.import, &mut Visited::default()) {
+                    Some(Entity::Symbols(mut symbols)) => {
+                        self.defined(&mut symbols);
+                        chosen(&symbols, Step::Import, Step::SeveralValues)
+                    }
+                    Some(Entity::Module(module)) => module_target(module, Step::Import),
+                    Some(Entity::External(name)) => external(&name, Step::ExternalImport),
+                    Some(Entity::Local(..) | Entity::Builtin(_)) => unresolved(Step::LocalValue),
+                    None => unresolved(Step::NoSuchName),
                 }
-                Some(Entity::Module(module)) => module_target(module, Step::Import),
-                Some(Entity::External(name)) => external(&name, Step::ExternalImport),
-                Some(Entity::Local(..) | Entity::Builtin(_)) => unresolved(Step::LocalValue),
-                None => unresolved(Step::NoSuchName),
-            },
+            }
         }
     }
 
-    fn entity_site(&mut self, file: FileId, site: &Site, entity: &Entity, step: Step) -> Resolution {
+    fn entity_site(
+        &mut self,
+        file: FileId,
+        site: &Site,
+        entity: &Entity,
+        step: Step,
+    ) -> Resolution {
         match entity {
             Entity::Symbols(symbols) => self.symbols_site(file, site, symbols, step),
             Entity::Module(module) => module_target(*module, step),
             // That some namespace outside is open does not say that it has the name.
-            Entity::External(_) if step == Step::Wildcard && self.tier(file) != Tier::Full => unresolved(Step::NoSuchName),
+            Entity::External(_) if step == Step::Wildcard && self.tier(file) != Tier::Full => {
+                unresolved(Step::NoSuchName)
+            }
             Entity::External(name) => external(name, Step::ExternalImport),
             Entity::Builtin(name) => external(self.program.text(*name), Step::Builtin),
             Entity::Local(..) if !is_call(site.kind) => unresolved(Step::LocalValue),
             Entity::Local(local, bindings) => {
-                let is_type_param =
-                    bindings.iter().any(|binding| self.program.known(*local).binding(*binding).kind == BindingKind::TypeParam);
+                let is_type_param = bindings.iter().any(|binding| {
+                    self.program.known(*local).binding(*binding).kind == BindingKind::TypeParam
+                });
                 if is_type_param {
                     return unresolved(Step::LocalValue);
                 }
@@ -139,26 +176,35 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A call of a value: of a function it holds, of a type it holds, or of what makes its type callable.
+    /// A call of a value: of a function it holds, of a type it holds, or of what makes its type
+    /// callable.
     fn value_site(&mut self, file: FileId, site: &Site, callee: &Ty) -> Resolution {
         match callee {
             Ty::Callable(symbols, _) => self.symbols_site(file, site, symbols, Step::InferredType),
-            Ty::Type(symbol, _) => self.symbols_site(file, site, &Symbols::from_slice(&[*symbol]), Step::InferredType),
+            Ty::Type(symbol, _) => {
+                self.symbols_site(file, site, &Symbols::from_slice(&[*symbol]), Step::InferredType)
+            }
             Ty::Lambda(of, scope) => match self.program.known(*of).scope_symbol(*scope) {
-                symbol if symbol.is_some() => {
-                    chosen(&Symbols::from_slice(&[SymbolRef { file: *of, symbol }]), Step::InferredType, Step::SeveralValues)
-                }
+                symbol if symbol.is_some() => chosen(
+                    &Symbols::from_slice(&[SymbolRef { file: *of, symbol }]),
+                    Step::InferredType,
+                    Step::SeveralValues,
+                ),
                 _ => unresolved(Step::LocalValue),
             },
             Ty::Instance(symbol, _) => {
                 let names = &self.program.known(symbol.file).language.manifest.names;
                 let member = names.call_member.as_deref().map(|member| self.program.named(member));
                 match member.map(|member| self.member_symbols(callee, member)) {
-                    Some(symbols) if !symbols.is_empty() => self.symbols_site(file, site, &symbols, Step::InferredType),
+                    Some(symbols) if !symbols.is_empty() => {
+                        self.symbols_site(file, site, &symbols, Step::InferredType)
+                    }
                     _ => unresolved(Step::Dynamic),
                 }
             }
-            Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => external(name, Step::Builtin),
+            Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
+                external(name, Step::Builtin)
+            }
             Ty::Union(parts) => {
                 let mut symbols = Symbols::new();
                 for part in parts.iter() {
@@ -173,15 +219,26 @@ impl Resolver<'_, '_> {
                 }
                 let found = self.symbols_site(file, site, &symbols, Step::InferredType);
                 // A function that somebody gives may be called as well.
-                let given = |part: &Ty| matches!(part, Ty::Function(_) | Ty::External(_) | Ty::Param(..));
-                if parts.iter().any(given) { crate::resolve::references::exhaustiveness::one_of_several(found) } else { found }
+                let given =
+                    |part: &Ty| matches!(part, Ty::Function(_) | Ty::External(_) | Ty::Param(..));
+                if parts.iter().any(given) {
+                    crate::resolve::references::exhaustiveness::one_of_several(found)
+                } else {
+                    found
+                }
             }
             _ => unresolved(Step::Dynamic),
         }
     }
 
     /// A reference to one of several symbols of a name.
-    fn symbols_site(&mut self, file: FileId, site: &Site, symbols: &Symbols, step: Step) -> Resolution {
+    fn symbols_site(
+        &mut self,
+        file: FileId,
+        site: &Site,
+        symbols: &Symbols,
+        step: Step,
+    ) -> Resolution {
         if !self.budget.take(symbols.len()) {
             return unresolved(Step::Fault);
         }
@@ -200,20 +257,30 @@ impl Resolver<'_, '_> {
             let symbols = if declarations { self.established(&symbols) } else { symbols };
             return self.construct_site(file, site, &symbols, step);
         }
-        let is_variable = matches!(kind(0), SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field);
+        let is_variable =
+            matches!(kind(0), SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field);
         if is_variable && declarations && site.kind == SiteKind::Construct {
             return self.field_site(file, site, symbols[0]);
         }
-        if symbols.len() == 1 && is_variable && site.kind == SiteKind::Call && self.has_accessor(symbols[0]) {
+        if symbols.len() == 1
+            && is_variable
+            && site.kind == SiteKind::Call
+            && self.has_accessor(symbols[0])
+        {
             // A call of a name that only a field has: the accessor that the field implies.
             return chosen(&symbols, step, step);
         }
         if symbols.len() == 1 && is_variable {
             let callee = self.symbols_ty(&symbols, false, None);
             let found = self.value_site(file, site, &callee);
-            // A value of a builtin type cannot be called: that is the result of the function that is held.
+            // A value of a builtin type cannot be called: that is the result of the function that
+            // is held.
             let is_open = found.verdict == Verdict::Unresolved || matches!(callee, Ty::Builtin(..));
-            return if is_open && site.kind == SiteKind::Call { held_by(symbols[0]) } else { found };
+            return if is_open && site.kind == SiteKind::Call {
+                held_by(symbols[0])
+            } else {
+                found
+            };
         }
         let fitting = self.fitting(file, &symbols, CallArguments::Written(site.args), site.spread);
         let fitting = self.compiled_with(file, site.byte, fitting);
@@ -223,8 +290,15 @@ impl Resolver<'_, '_> {
         chosen(&fitting, step, self.why_several(&fitting, several))
     }
 
-    /// Making a value of a type: the constructor, where overloads tell constructors apart, else the type.
-    fn construct_site(&mut self, file: FileId, site: &Site, symbols: &Symbols, step: Step) -> Resolution {
+    /// Making a value of a type: the constructor, where overloads tell constructors apart, else the
+    /// type.
+    fn construct_site(
+        &mut self,
+        file: FileId,
+        site: &Site,
+        symbols: &Symbols,
+        step: Step,
+    ) -> Resolution {
         let of = self.alias_target(symbols[0]).unwrap_or(symbols[0]);
         if self.is_conversion(of) {
             return external(self.program.text(self.program.name_of(symbols[0])), Step::Builtin);
@@ -236,28 +310,40 @@ impl Resolver<'_, '_> {
         if constructors.is_empty() {
             return chosen(&Symbols::from_slice(&[of]), step, step);
         }
-        let fitting = self.fitting(file, &constructors, CallArguments::Written(site.args), site.spread);
+        let fitting =
+            self.fitting(file, &constructors, CallArguments::Written(site.args), site.spread);
         chosen(&fitting, step, Step::Overloads)
     }
 
-    /// A field that a constructor makes with arguments: the constructor of its type, where the field holds a value of it.
-    fn field_site(&mut self, file: FileId, site: &Site, field: crate::model::graph::SymbolRef) -> Resolution {
+    /// A field that a constructor makes with arguments: the constructor of its type, where the
+    /// field holds a value of it.
+    fn field_site(
+        &mut self,
+        file: FileId,
+        site: &Site,
+        field: crate::model::graph::SymbolRef,
+    ) -> Resolution {
         let ty = self.program.symbol(field).ty;
         let facts = self.program.known(field.file).facts;
-        let holds_value =
-            matches!(ty.get().map(|position| facts.exprs[position]), Some(Expr::Name(..) | Expr::Member(..) | Expr::Apply(..)));
+        let holds_value = matches!(
+            ty.get().map(|position| facts.exprs[position]),
+            Some(Expr::Name(..) | Expr::Member(..) | Expr::Apply(..))
+        );
         if !holds_value {
             return unresolved(Step::LocalValue);
         }
         match self.instance_of_expr(field.file, ty) {
-            Ty::Instance(symbol, _) => self.construct_site(file, site, &Symbols::from_slice(&[symbol]), Step::DeclaredType),
+            Ty::Instance(symbol, _) => {
+                self.construct_site(file, site, &Symbols::from_slice(&[symbol]), Step::DeclaredType)
+            }
             Ty::External(name) | Ty::Builtin(name, _) => external(&name, Step::Builtin),
             _ => unresolved(Step::ReceiverUnknown),
         }
     }
 
     fn looks_at_arguments(&self, file: FileId, site: &Site) -> bool {
-        site.kind == SiteKind::Call && self.program.known(file).language.manifest.resolution.argument_lookup
+        site.kind == SiteKind::Call
+            && self.program.known(file).language.manifest.resolution.argument_lookup
     }
 
     /// A call of a name that is only found beside the types of the arguments.
@@ -289,7 +375,8 @@ impl Resolver<'_, '_> {
             SiteKind::Call => is_value(position),
             _ => is_type(*position) == wanted,
         };
-        let mut fitting: Symbols = (0..symbols.len()).filter(fits).map(|position| symbols[position]).collect();
+        let mut fitting: Symbols =
+            (0..symbols.len()).filter(fits).map(|position| symbols[position]).collect();
         if fitting.is_empty() && !wanted {
             fitting.extend((0..symbols.len()).filter(is_value).map(|position| symbols[position]));
         }
@@ -311,10 +398,13 @@ impl Resolver<'_, '_> {
             }
             Member::Symbols(symbols) => self.symbols_site(file, site, &symbols, step),
             Member::Entity(entity) => self.entity_site(file, site, &entity, step),
-            Member::Outside(_) if self.may_be_given(&of, name) => self.by_unique_name(file, site, name),
-            Member::Outside(name) => {
-                external(&name, if step == Step::ModuleMember { Step::ExternalImport } else { Step::Builtin })
+            Member::Outside(_) if self.may_be_given(&of, name) => {
+                self.by_unique_name(file, site, name)
             }
+            Member::Outside(name) => external(
+                &name,
+                if step == Step::ModuleMember { Step::ExternalImport } else { Step::Builtin },
+            ),
             Member::None => unresolved(Step::NoSuchMember),
             Member::Unknown => self.by_unique_name(file, site, name),
         }
@@ -327,7 +417,9 @@ impl Resolver<'_, '_> {
             Some(Ty::Type(base, _) | Ty::Instance(base, _)) => {
                 self.construct_site(file, site, &Symbols::from_slice(&[base]), Step::SuperMember)
             }
-            Some(Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) => external(&name, Step::Builtin),
+            Some(Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) => {
+                external(&name, Step::Builtin)
+            }
             Some(_) => unresolved(Step::ReceiverUnknown),
             None => unresolved(Step::NoSuchMember),
         }
@@ -338,7 +430,8 @@ impl Resolver<'_, '_> {
         let unit = self.program.known(field.file);
         let container = self.program.symbol(field).container.get();
         unit.language.manifest.resolution.separate_callables
-            && container.is_some_and(|container| unit.facts.symbols[container].kind == SymbolKind::Struct)
+            && container
+                .is_some_and(|container| unit.facts.symbols[container].kind == SymbolKind::Struct)
     }
 
     /// How the type of a receiver came to be known.
@@ -359,7 +452,9 @@ impl Resolver<'_, '_> {
                 let name = unit.name(name);
                 let mut current = scope;
                 while current.is_some() {
-                    if let Some((_, binding)) = self.program.bindings(file, unit, current, name).next() {
+                    if let Some((_, binding)) =
+                        self.program.bindings(file, unit, current, name).next()
+                    {
                         let receiver = matches!(
                             binding.value.get().map(|position| unit.facts.exprs[position]),
                             Some(Expr::SelfValue(_) | Expr::SelfType(_))
@@ -381,46 +476,6 @@ impl Resolver<'_, '_> {
 
 fn is_call(kind: SiteKind) -> bool {
     matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate)
-}
-
-/// One symbol is the target; several stay candidates.
-pub(in crate::resolve) fn chosen(symbols: &Symbols, step: Step, several: Step) -> Resolution {
-    match symbols[..] {
-        [] => unresolved(Step::NoSuchName),
-        [only] => {
-            let verdict = if step == Step::UniqueName { Verdict::Likely } else { Verdict::Resolved };
-            Resolution { verdict, step, target: Target::Symbol(only) }
-        }
-        _ => {
-            let mut candidates = symbols.to_vec();
-            candidates.sort_unstable();
-            candidates.dedup();
-            if let [only] = candidates[..] {
-                return Resolution { verdict: Verdict::Resolved, step, target: Target::Symbol(only) };
-            }
-            Resolution { verdict: Verdict::Ambiguous, step: several, target: Target::Candidates(candidates.into()) }
-        }
-    }
-}
-
-fn module_target(module: Module, step: Step) -> Resolution {
-    match module {
-        Module::File(file) => Resolution { verdict: Verdict::Resolved, step, target: Target::File(file) },
-        Module::Package(_) => Resolution { verdict: Verdict::Resolved, step, target: Target::None },
-    }
-}
-
-pub(in crate::resolve) fn external(name: &str, step: Step) -> Resolution {
-    Resolution { verdict: Verdict::External, step, target: Target::External(name.into()) }
-}
-
-/// A call of the function that a variable or field holds: which function that is, is not known here.
-fn held_by(holder: SymbolRef) -> Resolution {
-    Resolution { verdict: Verdict::Unresolved, step: Step::FunctionValue, target: Target::Symbol(holder) }
-}
-
-pub(super) fn unresolved(step: Step) -> Resolution {
-    Resolution { verdict: Verdict::Unresolved, step, target: Target::None }
 }
 
 /// The number of arguments of a site.

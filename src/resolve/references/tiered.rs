@@ -1,7 +1,9 @@
-//! What may be claimed of references in a language that is not measured against a compiler: nothing is external but what an import
-//! names, a choice by types of arguments is no proof, and what only a name leads to is a candidate.
+//! What may be claimed of references in a language that is not measured against a compiler: nothing
+//! is external but what an import names, a choice by types of arguments is no proof, and what only
+//! a name leads to is a candidate.
 
-use super::site::{argument_count, unresolved};
+use super::outcome::unresolved;
+use super::site::argument_count;
 use crate::grammar::Tier;
 use crate::model::facts::{Expr, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
@@ -19,15 +21,21 @@ impl Resolver<'_, '_> {
     }
 
     /// What is left of a verdict in a language of the shared tier.
-    pub(super) fn as_claimed(&mut self, file: FileId, site: &Site, found: Resolution) -> Resolution {
+    pub(super) fn as_claimed(
+        &mut self,
+        file: FileId,
+        site: &Site,
+        found: Resolution,
+    ) -> Resolution {
         if self.tier(file) == Tier::Full {
             return found;
         }
-        let name = match site.target.get().map(|target| self.program.known(file).facts.exprs[target]) {
-            Some(Expr::Name(name, _)) => Some((self.name(file, name), false)),
-            Some(Expr::Member(_, name)) => Some((self.name(file, name), true)),
-            _ => None,
-        };
+        let name =
+            match site.target.get().map(|target| self.program.known(file).facts.exprs[target]) {
+                Some(Expr::Name(name, _)) => Some((self.name(file, name), false)),
+                Some(Expr::Member(_, name)) => Some((self.name(file, name), true)),
+                _ => None,
+            };
         match (found.verdict, found.step, name) {
             // The library may have the name, or somebody may extend what it has.
             (Verdict::External, step, _) if step != Step::ExternalImport => match name {
@@ -36,19 +44,28 @@ impl Resolver<'_, '_> {
                 None => unresolved(Step::Dynamic),
             },
             // A member may have the name of its type: where a type is written, the type is meant.
-            (Verdict::Resolved | Verdict::Unresolved, Step::Dynamic | Step::Lexical | Step::SelfMember, Some((name, false)))
-                if wants_type(site.kind) && !self.leads_to_type(&found) =>
-            {
+            (
+                Verdict::Resolved | Verdict::Unresolved,
+                Step::Dynamic | Step::Lexical | Step::SelfMember,
+                Some((name, false)),
+            ) if wants_type(site.kind) && !self.leads_to_type(&found) => {
                 self.by_name_alone(file, site, name)
             }
-            (Verdict::Unresolved, Step::NoSuchName, Some((name, false))) => self.by_name_alone(file, site, name),
-            // A program outside may have the name of the only definition: no file is linked with all others.
+            (Verdict::Unresolved, Step::NoSuchName, Some((name, false))) => {
+                self.by_name_alone(file, site, name)
+            }
+            // A program outside may have the name of the only definition: no file is linked with
+            // all others.
             (Verdict::Likely, Step::UniqueName, Some((name, false)))
                 if !self.program.known(file).language.manifest.resolution.global_names =>
             {
                 self.by_name_alone(file, site, name)
             }
-            (Verdict::Unresolved, Step::NoSuchMember | Step::ReceiverUnknown, Some((name, true))) => match site.kind {
+            (
+                Verdict::Unresolved,
+                Step::NoSuchMember | Step::ReceiverUnknown,
+                Some((name, true)),
+            ) => match site.kind {
                 SiteKind::Call => self.by_unique_name(file, site, name),
                 _ => self.by_name_alone(file, site, name),
             },
@@ -60,7 +77,11 @@ impl Resolver<'_, '_> {
     fn leads_to_type(&self, found: &Resolution) -> bool {
         let is_type = |symbol: &SymbolRef| {
             let kind = self.program.symbol(*symbol).kind;
-            kind.is_type() || matches!(kind, SymbolKind::Constructor | SymbolKind::Module | SymbolKind::Namespace)
+            kind.is_type()
+                || matches!(
+                    kind,
+                    SymbolKind::Constructor | SymbolKind::Module | SymbolKind::Namespace
+                )
         };
         match &found.target {
             Target::Symbol(symbol) => is_type(symbol),
@@ -71,32 +92,42 @@ impl Resolver<'_, '_> {
 
     /// What the top of some file gives a name, where all files see that.
     pub(in crate::resolve) fn defined_anywhere(&self, file: FileId, name: Name) -> Option<Entity> {
-        let family = crate::resolve::units::import_target::family(self.program.known(file).language);
+        let family =
+            crate::resolve::units::import_target::family(self.program.known(file).language);
         let is_seen = |symbol: &SymbolRef| {
             !self.program.symbol(*symbol).container.is_some()
-                && crate::resolve::units::import_target::family(self.program.known(symbol.file).language) == family
+                && crate::resolve::units::import_target::family(
+                    self.program.known(symbol.file).language,
+                ) == family
         };
         let found = self.program.named_alone(name)?.iter().copied().filter(is_seen);
         let found: Symbols = found.take(MOST_CANDIDATES + 1).collect();
         (!found.is_empty() && found.len() <= MOST_CANDIDATES).then_some(Entity::Symbols(found))
     }
 
-    /// The symbols that a name which no scope and no import explains may mean: all that have it. One that is the only one, in a
-    /// file that imports lead to, is likely.
+    /// The symbols that a name which no scope and no import explains may mean: all that have it.
+    /// One that is the only one, in a file that imports lead to, is likely.
     fn by_name_alone(&mut self, file: FileId, site: &Site, name: Name) -> Resolution {
         if matches!(site.kind, SiteKind::Read | SiteKind::Write | SiteKind::Import) {
             return unresolved(Step::NoSuchName);
         }
         let wants_type = wants_type(site.kind);
         let Some(all) = self.program.named_alone(name) else { return unresolved(Step::NoSuchName) };
-        let family = crate::resolve::units::import_target::family(self.program.known(file).language);
+        let family =
+            crate::resolve::units::import_target::family(self.program.known(file).language);
         let count = argument_count(site.args);
         let fits = |symbol: &SymbolRef| {
             let kind = self.program.symbol(*symbol).kind;
-            let is_kind = if wants_type { kind.is_type() } else { kind == SymbolKind::Function || kind.is_type() };
+            let is_kind = if wants_type {
+                kind.is_type()
+            } else {
+                kind == SymbolKind::Function || kind.is_type()
+            };
             is_kind
                 && (kind.is_type() || self.accepts(*symbol, count, site.spread))
-                && crate::resolve::units::import_target::family(self.program.known(symbol.file).language) == family
+                && crate::resolve::units::import_target::family(
+                    self.program.known(symbol.file).language,
+                ) == family
         };
         let all: Symbols = all.iter().copied().filter(fits).take(MOST_CANDIDATES + 1).collect();
         if all.is_empty() || all.len() > MOST_CANDIDATES {
@@ -106,16 +137,31 @@ impl Resolver<'_, '_> {
         if let [only] = all[..]
             && reach.contains(only.file)
         {
-            return Resolution { verdict: Verdict::Likely, step: Step::UniqueName, target: Target::Symbol(only) };
+            return Resolution {
+                verdict: Verdict::Likely,
+                step: Step::UniqueName,
+                target: Target::Symbol(only),
+            };
         }
         let mut candidates = all.to_vec();
         candidates.sort_unstable();
         candidates.dedup();
-        Resolution { verdict: Verdict::Ambiguous, step: Step::NoSuchName, target: Target::Candidates(candidates.into()) }
+        Resolution {
+            verdict: Verdict::Ambiguous,
+            step: Step::NoSuchName,
+            target: Target::Candidates(candidates.into()),
+        }
     }
 }
 
 /// Whether a site of this kind stands where a type is written.
 fn wants_type(kind: SiteKind) -> bool {
-    matches!(kind, SiteKind::Construct | SiteKind::Type | SiteKind::Inherit | SiteKind::Implement | SiteKind::Decorate)
+    matches!(
+        kind,
+        SiteKind::Construct
+            | SiteKind::Type
+            | SiteKind::Inherit
+            | SiteKind::Implement
+            | SiteKind::Decorate
+    )
 }

@@ -1,7 +1,8 @@
-//! Includes that several files fit: a repository may have one file for each machine, board or backend, in folders of their own, and
-//! a build decides which of them is pasted. What is found in one of them may as well be what another one has.
+//! Includes that several files fit: a repository may have one file for each machine, board or
+//! backend, in folders of their own, and a build decides which of them is pasted. What is found in
+//! one of them may as well be what another one has.
 
-use super::site::chosen;
+use super::outcome::chosen;
 use crate::grammar::ModuleSystem;
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{Step, Verdict};
@@ -11,20 +12,29 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 
 impl Resolver<'_, '_> {
-    /// Symbols that a file sees, with those that it would see just as well: an include that several files fit leads to one of them
-    /// (`asm/io.h` of one of many machines), and which one is compiled is not known.
-    pub(in crate::resolve) fn with_variants(&self, file: FileId, mut found: Symbols, all: &Symbols) -> Symbols {
+    /// Symbols that a file sees, with those that it would see just as well: an include that several
+    /// files fit leads to one of them (`asm/io.h` of one of many machines), and which one is
+    /// compiled is not known.
+    pub(in crate::resolve) fn with_variants(
+        &self,
+        file: FileId,
+        mut found: Symbols,
+        all: &Symbols,
+    ) -> Symbols {
         if all.len() < 2 || found.is_empty() || found.len() == all.len() {
             return found;
         }
         let path = |file: FileId| self.program.path(file).as_str();
         let from = path(file);
         let others: Symbols = all.iter().copied().filter(|other| !found.contains(other)).collect();
-        let is_one_of_several = |seen: &SymbolRef| others.iter().any(|other| is_variant(path(seen.file), path(other.file), from));
+        let is_one_of_several = |seen: &SymbolRef| {
+            others.iter().any(|other| is_variant(path(seen.file), path(other.file), from))
+        };
         if !found.iter().all(is_one_of_several) {
             return found;
         }
-        let names: SmallVec<[&str; 2]> = found.iter().map(|seen| self.program.path(seen.file).file_name()).collect();
+        let names: SmallVec<[&str; 2]> =
+            found.iter().map(|seen| self.program.path(seen.file).file_name()).collect();
         let fits = |other: &SymbolRef| {
             let path = self.program.path(other.file);
             names.contains(&path.file_name()) && links_to(from, path.as_str())
@@ -34,14 +44,20 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// What a reference leads to, unless it was found in a file of which others would do just as well: then it may be any of theirs.
+    /// What a reference leads to, unless it was found in a file of which others would do just as
+    /// well: then it may be any of theirs.
     pub(super) fn or_variants(&mut self, file: FileId, found: Resolution) -> Resolution {
-        // A macro whose replacement is a function of its own name resolves to that function as a value does.
+        // A macro whose replacement is a function of its own name resolves to that function as a
+        // value does.
         let is_seen = matches!(found.step, Step::Wildcard | Step::InferredType);
-        let (Verdict::Resolved, true, &Target::Symbol(symbol)) = (found.verdict, is_seen, &found.target) else {
+        let (Verdict::Resolved, true, &Target::Symbol(symbol)) =
+            (found.verdict, is_seen, &found.target)
+        else {
             return found;
         };
-        if symbol.file == file || self.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
+        if symbol.file == file
+            || self.program.known(file).language.manifest.modules.system != ModuleSystem::Includes
+        {
             return found;
         }
         let variants = match self.variants.get(&symbol) {
@@ -59,7 +75,8 @@ impl Resolver<'_, '_> {
     fn variants_of(&mut self, file: FileId, symbol: SymbolRef) -> Symbols {
         let unit = self.program.known(symbol.file);
         let space = self.program.space_around(symbol.file, unit, self.program.symbol(symbol).scope);
-        let all = space.and_then(|space| self.program.in_space(space, self.program.name_of(symbol)));
+        let all =
+            space.and_then(|space| self.program.in_space(space, self.program.name_of(symbol)));
         // A member is no name of the space around its type.
         let Some(all) = all.filter(|all| all.contains(&symbol)) else { return Symbols::new() };
         let several = self.with_variants(file, Symbols::from_slice(&[symbol]), all);
@@ -67,14 +84,16 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// Whether two files are the same one of two folders (`arch/arm/asm/io.h` and `arch/mips/asm/io.h`), neither of which a third file is
-/// in.
+/// Whether two files are the same one of two folders (`arch/arm/asm/io.h` and
+/// `arch/mips/asm/io.h`), neither of which a third file is in.
 fn is_variant(one: &str, other: &str, from: &str) -> bool {
-    let (left, right): (Folders<'_>, Folders<'_>) = (one.split('/').collect(), other.split('/').collect());
+    let (left, right): (Folders<'_>, Folders<'_>) =
+        (one.split('/').collect(), other.split('/').collect());
     if left.len() != right.len() || left.last() != right.last() {
         return false;
     }
-    let mut differing = left.iter().zip(&right).enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at);
+    let mut differing =
+        left.iter().zip(&right).enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at);
     let (Some(at), None) = (differing.next(), differing.next()) else { return false };
     let around: Folders<'_> = from.split('/').collect();
     let is_in = |folders: &Folders<'_>| around.starts_with(&folders[..=at]);
@@ -90,12 +109,21 @@ mod tests {
     #[test]
     fn files_of_sibling_folders_are_variants_for_those_outside_of_both() {
         let (arm, mips) = ("arch/arm/include/asm/io.h", "arch/mips/include/asm/io.h");
-        assert!(is_variant(arm, mips, "drivers/net/a.c") && is_variant(mips, arm, "arch/x86/kernel/b.c"));
+        assert!(
+            is_variant(arm, mips, "drivers/net/a.c")
+                && is_variant(mips, arm, "arch/x86/kernel/b.c")
+        );
         assert!(!is_variant(arm, mips, "arch/arm/mm/c.c"), "a file of one of them means its own");
         assert!(!is_variant(arm, mips, "arch/mips/d.c"));
         assert!(!is_variant(arm, "arch/arm/include/asm/bitops.h", "a.c"), "another file");
-        assert!(!is_variant(arm, "arch/mips/include/generated/io.h", "a.c"), "they differ in two folders");
-        assert!(!is_variant("include/linux/types.h", "include/uapi/linux/types.h", "a.c"), "one is deeper");
+        assert!(
+            !is_variant(arm, "arch/mips/include/generated/io.h", "a.c"),
+            "they differ in two folders"
+        );
+        assert!(
+            !is_variant("include/linux/types.h", "include/uapi/linux/types.h", "a.c"),
+            "one is deeper"
+        );
         assert!(!is_variant(arm, arm, "a.c"));
     }
 }

@@ -1,4 +1,5 @@
-//! What values give: their items, keys and parts, what awaiting, unwrapping and entering them yields; for builtin types by table.
+//! What values give: their items, keys and parts, what awaiting, unwrapping and entering them
+//! yields; for builtin types by table.
 
 use super::ty::{Ty, no_types};
 use crate::grammar::{FlowKind, TypeFlow};
@@ -24,8 +25,12 @@ impl Resolver<'_, '_> {
                 match flow.kind {
                     Some(FlowKind::Transparent) => Ty::union(args.iter().cloned()),
                     Some(FlowKind::Tuple) => Ty::Tuple(args.into()),
-                    Some(FlowKind::TypeObject) => args.first().map_or(Ty::Unknown, |of| Ty::type_object(of.clone())),
-                    Some(FlowKind::Function) => Ty::function(args.last().cloned().unwrap_or(Ty::Unknown)),
+                    Some(FlowKind::TypeObject) => {
+                        args.first().map_or(Ty::Unknown, |of| Ty::type_object(of.clone()))
+                    }
+                    Some(FlowKind::Function) => {
+                        Ty::function(args.last().cloned().unwrap_or(Ty::Unknown))
+                    }
                     None => Ty::builtin(canonical, args),
                 }
             }
@@ -34,7 +39,11 @@ impl Resolver<'_, '_> {
     }
 
     /// The table of type flow for a builtin or outside type, by the last part of its name.
-    pub(in crate::resolve) fn flow(&self, file: FileId, name: &str) -> Option<(&'static str, &'static TypeFlow)> {
+    pub(in crate::resolve) fn flow(
+        &self,
+        file: FileId,
+        name: &str,
+    ) -> Option<(&'static str, &'static TypeFlow)> {
         let language = self.program.known(file).language;
         language.flow(name).or_else(|| language.flow(last_segment(name)))
     }
@@ -53,7 +62,13 @@ impl Resolver<'_, '_> {
     }
 
     /// A type written in a table of type flow: a parameter, `Self`, or a name with arguments.
-    pub(in crate::resolve) fn template(&mut self, text: &str, flow: &TypeFlow, args: &[Ty], this: &Ty) -> Ty {
+    pub(in crate::resolve) fn template(
+        &mut self,
+        text: &str,
+        flow: &TypeFlow,
+        args: &[Ty],
+        this: &Ty,
+    ) -> Ty {
         let text = text.trim();
         if let Some(position) = flow.params.iter().position(|param| param == text) {
             return args.get(position).cloned().unwrap_or(Ty::Unknown);
@@ -65,7 +80,10 @@ impl Resolver<'_, '_> {
             Some((head, rest)) => (head, rest.strip_suffix('>').unwrap_or(rest)),
             None => (text, ""),
         };
-        let parts: Vec<Ty> = split_top(inner).into_iter().map(|part| self.template(part, flow, args, this)).collect();
+        let parts: Vec<Ty> = split_top(inner)
+            .into_iter()
+            .map(|part| self.template(part, flow, args, this))
+            .collect();
         match head {
             "tuple" | "()" => Ty::Tuple(parts.into()),
             "" | "?" => Ty::Unknown,
@@ -77,17 +95,28 @@ impl Resolver<'_, '_> {
     pub(in crate::resolve) fn element(&mut self, file: FileId, value: &Ty) -> Ty {
         match value {
             Ty::Tuple(parts) => Ty::union(parts.iter().cloned()),
-            Ty::Union(parts) => Ty::union(parts.clone().iter().map(|part| self.element(file, part)).collect::<Vec<_>>()),
-            Ty::Builtin(name, args) => match self.through(file, value, |flow| flow.element.as_deref()) {
-                Some(element) => element,
-                None if &**name == ARRAY => args.first().cloned().unwrap_or(Ty::Unknown),
-                None => Ty::Unknown,
-            },
+            Ty::Union(parts) => Ty::union(
+                parts.clone().iter().map(|part| self.element(file, part)).collect::<Vec<_>>(),
+            ),
+            Ty::Builtin(name, args) => {
+                match self.through(file, value, |flow| flow.element.as_deref()) {
+                    Some(element) => element,
+                    None if &**name == ARRAY => args.first().cloned().unwrap_or(Ty::Unknown),
+                    None => Ty::Unknown,
+                }
+            }
             Ty::Instance(symbol, _) => {
                 if let Some(underlying) = self.underlying(value) {
                     return self.element(file, &underlying);
                 }
-                let members = self.program.known(symbol.file).language.manifest.names.iterator_members.clone();
+                let members = self
+                    .program
+                    .known(symbol.file)
+                    .language
+                    .manifest
+                    .names
+                    .iterator_members
+                    .clone();
                 let Some((first, rest)) = members.split_first() else { return Ty::Unknown };
                 let iterator = self.result_of_member(value, first);
                 match iterator {
@@ -121,8 +150,11 @@ impl Resolver<'_, '_> {
             }
             Ty::Callable(..) => object.clone(),
             Ty::Tuple(parts) => Ty::union(parts.iter().cloned()),
-            Ty::Union(parts) => Ty::union(parts.clone().iter().map(|part| self.indexed(file, part, key)).collect::<Vec<_>>()),
-            Ty::Builtin(name, args) => match self.through(file, object, |flow| flow.index.as_deref().or(flow.element.as_deref()))
+            Ty::Union(parts) => Ty::union(
+                parts.clone().iter().map(|part| self.indexed(file, part, key)).collect::<Vec<_>>(),
+            ),
+            Ty::Builtin(name, args) => match self
+                .through(file, object, |flow| flow.index.as_deref().or(flow.element.as_deref()))
             {
                 Some(item) => item,
                 None if &**name == ARRAY => args.first().cloned().unwrap_or(Ty::Unknown),
@@ -137,7 +169,11 @@ impl Resolver<'_, '_> {
                     (None, None) => Ty::Unknown,
                 };
                 // A pointer is seen as what it leads to; indexing it gives the same.
-                if !given.is_known() && manifest.resolution.pointers_index { object.clone() } else { given }
+                if !given.is_known() && manifest.resolution.pointers_index {
+                    object.clone()
+                } else {
+                    given
+                }
             }
             Ty::External(name) => self.applied_outside(file, name, key),
             _ => Ty::Unknown,
@@ -152,7 +188,8 @@ impl Resolver<'_, '_> {
     pub(super) fn entered(&mut self, file: FileId, value: &Ty) -> Ty {
         match value {
             Ty::Instance(symbol, _) => {
-                let member = self.program.known(symbol.file).language.manifest.names.enter_member.clone();
+                let member =
+                    self.program.known(symbol.file).language.manifest.names.enter_member.clone();
                 match member {
                     Some(member) => {
                         let entered = self.result_of_member(value, &member);
@@ -161,15 +198,25 @@ impl Resolver<'_, '_> {
                     None => value.clone(),
                 }
             }
-            Ty::Union(parts) => Ty::union(parts.clone().iter().map(|part| self.entered(file, part)).collect::<Vec<_>>()),
-            other => self.through(file, other, |flow| flow.entered.as_deref()).unwrap_or(Ty::Unknown),
+            Ty::Union(parts) => Ty::union(
+                parts.clone().iter().map(|part| self.entered(file, part)).collect::<Vec<_>>(),
+            ),
+            other => {
+                self.through(file, other, |flow| flow.entered.as_deref()).unwrap_or(Ty::Unknown)
+            }
         }
     }
 
     pub(in crate::resolve) fn item(&mut self, file: FileId, value: &Ty, position: usize) -> Ty {
         match value {
             Ty::Tuple(parts) => parts.get(position).cloned().unwrap_or(Ty::Unknown),
-            Ty::Union(parts) => Ty::union(parts.clone().iter().map(|part| self.item(file, part, position)).collect::<Vec<_>>()),
+            Ty::Union(parts) => Ty::union(
+                parts
+                    .clone()
+                    .iter()
+                    .map(|part| self.item(file, part, position))
+                    .collect::<Vec<_>>(),
+            ),
             Ty::Callable(symbols, receiver) => {
                 // A variant whose parts are taken out again.
                 let Some(&variant) = symbols.first() else { return Ty::Unknown };
@@ -184,9 +231,13 @@ impl Resolver<'_, '_> {
                     _ => Ty::Unknown,
                 }
             }
-            Ty::Builtin(name, _) if &**name == ARRAY || self.flow(file, name).is_some() => self.element(file, value),
+            Ty::Builtin(name, _) if &**name == ARRAY || self.flow(file, name).is_some() => {
+                self.element(file, value)
+            }
             // A variant of a builtin type, whose parts a table tells.
-            Ty::Function(parts) if matches!(**parts, Ty::Tuple(_)) => self.item(file, parts, position),
+            Ty::Function(parts) if matches!(**parts, Ty::Tuple(_)) => {
+                self.item(file, parts, position)
+            }
             Ty::Type(..) | Ty::Instance(..) => self.positional(value, position),
             _ => Ty::Unknown,
         }
@@ -217,7 +268,11 @@ impl Resolver<'_, '_> {
         };
         let text = self.program.text(name);
         let language = self.program.known(self.home).language;
-        let mut current: Rc<str> = if language.flow(outer).is_some() { outer.clone() } else { Rc::from(last_segment(outer)) };
+        let mut current: Rc<str> = if language.flow(outer).is_some() {
+            outer.clone()
+        } else {
+            Rc::from(last_segment(outer))
+        };
         for _ in 0..8 {
             let Some((_, flow)) = language.flow(&current) else { break };
             if let Some(template) = flow.members.get(text).or(flow.any.as_ref()) {
@@ -226,7 +281,11 @@ impl Resolver<'_, '_> {
                 }
                 let result = self.template(template, flow, args, object);
                 // Where callables have names of their own, what is not called is the value itself.
-                return if self.wanted == Some(Wanted::Others) { result } else { Ty::function(result) };
+                return if self.wanted == Some(Wanted::Others) {
+                    result
+                } else {
+                    Ty::function(result)
+                };
             }
             let Some(base) = &flow.base else { break };
             current = Rc::from(base.as_str());

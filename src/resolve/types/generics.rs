@@ -1,4 +1,5 @@
-//! Type parameters: which ones a type has, written in its header or as variables in its bases, and what they stand for.
+//! Type parameters: which ones a type has, written in its header or as variables in its bases, and
+//! what they stand for.
 
 use super::ty::{Ty, TyList};
 use crate::model::SymbolKind;
@@ -15,7 +16,11 @@ pub(in crate::resolve) type Parameter = (FileId, BindingId);
 
 impl Resolver<'_, '_> {
     /// A replacement of a type's parameters by arguments.
-    pub(in crate::resolve) fn arguments_of(&mut self, symbol: SymbolRef, args: &TyList) -> impl Fn(&Ty) -> Option<Ty> + use<> {
+    pub(in crate::resolve) fn arguments_of(
+        &mut self,
+        symbol: SymbolRef,
+        args: &TyList,
+    ) -> impl Fn(&Ty) -> Option<Ty> + use<> {
         let params = if args.is_empty() { Rc::from([]) } else { self.parameters_of_type(symbol) };
         let args = args.clone();
         move |ty: &Ty| match ty {
@@ -41,11 +46,13 @@ impl Resolver<'_, '_> {
             let params = self.parameters_of_type(*symbol);
             given.extend(params.iter().map(|(param, _)| (*param, Ty::Param(param.0, param.1))));
         }
-        for (base, base_args) in hierarchy.types.iter().skip(1).filter(|(_, args)| !args.is_empty()) {
+        for (base, base_args) in hierarchy.types.iter().skip(1).filter(|(_, args)| !args.is_empty())
+        {
             for (param, position) in self.parameters_of_type(*base).iter() {
                 let Some(arg) = base_args.get(*position) else { continue };
                 match given.iter_mut().find(|(known, _)| known == param) {
-                    // One variable is the parameter of several types: it stands for more than one thing.
+                    // One variable is the parameter of several types: it stands for more than one
+                    // thing.
                     Some((_, known)) if shared && known != arg => *known = Ty::Unknown,
                     Some(_) => {}
                     None => given.push((*param, arg.clone())),
@@ -53,7 +60,10 @@ impl Resolver<'_, '_> {
             }
         }
         let ty = ty.map(&|ty: &Ty| match ty {
-            Ty::Param(file, binding) => given.iter().find(|(param, _)| *param == (*file, *binding)).map(|(_, ty)| ty.clone()),
+            Ty::Param(file, binding) => given
+                .iter()
+                .find(|(param, _)| *param == (*file, *binding))
+                .map(|(_, ty)| ty.clone()),
             _ => None,
         });
         ty.map(&own)
@@ -70,7 +80,10 @@ impl Resolver<'_, '_> {
         let facts = self.program.known(file).facts;
         match (&ty, base.get().map(|position| facts.exprs[position])) {
             (Ty::Type(symbol, _), Some(Expr::Apply(_, args))) if self.has_variables(file) => {
-                let args = facts.lists[args.range()].iter().map(|arg| self.instance_of_expr(file, *arg)).collect();
+                let args = facts.lists[args.range()]
+                    .iter()
+                    .map(|arg| self.instance_of_expr(file, *arg))
+                    .collect();
                 Ty::Type(*symbol, args)
             }
             _ => ty,
@@ -78,13 +91,22 @@ impl Resolver<'_, '_> {
     }
 
     /// A value that calling a type makes: the arguments may say what its parameters stand for.
-    pub(in crate::resolve) fn constructed(&mut self, file: FileId, symbol: SymbolRef, given: &TyList, args: Run) -> Ty {
+    pub(in crate::resolve) fn constructed(
+        &mut self,
+        file: FileId,
+        symbol: SymbolRef,
+        given: &TyList,
+        args: Run,
+    ) -> Ty {
         let plain = Ty::Instance(symbol, given.clone());
         if !given.is_empty() || args.len == 0 || !self.has_variables(symbol.file) {
             return plain;
         }
         let params = self.parameters_of_type(symbol);
-        let (false, Some(&constructor)) = (params.is_empty(), self.constructors(symbol).last()) else { return plain };
+        let (false, Some(&constructor)) = (params.is_empty(), self.constructors(symbol).last())
+        else {
+            return plain;
+        };
         let values = self.argument_types(file, args);
         let mut known: Vec<(Parameter, Ty)> = Vec::new();
         for (declared, value) in self.parameter_types(constructor).iter().zip(&values) {
@@ -93,11 +115,14 @@ impl Resolver<'_, '_> {
         if known.is_empty() {
             return plain;
         }
-        let stands_for = |param: &Parameter| known.iter().find(|(of, _)| of == param).map_or(Ty::Unknown, |(_, ty)| ty.clone());
+        let stands_for = |param: &Parameter| {
+            known.iter().find(|(of, _)| of == param).map_or(Ty::Unknown, |(_, ty)| ty.clone())
+        };
         Ty::Instance(symbol, params.iter().map(|(param, _)| stands_for(param)).collect())
     }
 
-    /// The declarations that a type is made of: several of one name in one scope are one type where the language merges them.
+    /// The declarations that a type is made of: several of one name in one scope are one type where
+    /// the language merges them.
     pub(in crate::resolve) fn parts_of_type(&self, symbol: SymbolRef) -> Symbols {
         let merged = |kind: SymbolKind| matches!(kind, SymbolKind::Interface | SymbolKind::Class);
         let unit = self.program.known(symbol.file);
@@ -108,8 +133,11 @@ impl Resolver<'_, '_> {
                 .program
                 .bindings(symbol.file, unit, entry.scope, unit.name(entry.name))
                 .filter(|(_, binding)| binding.kind == BindingKind::Symbol);
-            let beside = beside.map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol });
-            parts.extend(beside.filter(|part| *part != symbol && merged(self.program.symbol(*part).kind)));
+            let beside =
+                beside.map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol });
+            parts.extend(
+                beside.filter(|part| *part != symbol && merged(self.program.symbol(*part).kind)),
+            );
         }
         parts
     }
@@ -123,7 +151,12 @@ impl Resolver<'_, '_> {
         self.generic.insert(symbol, Rc::from([]));
         let mut params: Vec<(Parameter, usize)> = Vec::new();
         for part in self.parts_of_type(symbol) {
-            let written = self.program.symbol(part).type_params.range().map(|position| (part.file, BindingId::at(position)));
+            let written = self
+                .program
+                .symbol(part)
+                .type_params
+                .range()
+                .map(|position| (part.file, BindingId::at(position)));
             params.extend(written.zip(0..));
         }
         if params.is_empty() && self.has_variables(symbol.file) {
@@ -134,14 +167,21 @@ impl Resolver<'_, '_> {
         params
     }
 
-    /// The variables that the bases of a type are applied to: those of the base that lists them, or all in order of appearance.
+    /// The variables that the bases of a type are applied to: those of the base that lists them, or
+    /// all in order of appearance.
     fn variables_in_bases(&mut self, symbol: SymbolRef) -> Vec<Parameter> {
         let unit = self.program.known(symbol.file);
         let lists = &unit.language.manifest.names.type_variable_lists;
         let found: RefCell<Vec<Parameter>> = RefCell::default();
         for base in &unit.facts.lists[self.program.symbol(symbol).bases.range()] {
-            let Some(Expr::Base(base, _)) = base.get().map(|position| unit.facts.exprs[position]) else { continue };
-            let Some(Expr::Apply(of, args)) = base.get().map(|position| unit.facts.exprs[position]) else { continue };
+            let Some(Expr::Base(base, _)) = base.get().map(|position| unit.facts.exprs[position])
+            else {
+                continue;
+            };
+            let Some(Expr::Apply(of, args)) = base.get().map(|position| unit.facts.exprs[position])
+            else {
+                continue;
+            };
             let is_list = match self.type_of(symbol.file, of) {
                 Ty::External(name) => lists.iter().any(|list| list == last_segment(&name)),
                 _ => false,

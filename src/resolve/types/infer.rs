@@ -1,4 +1,5 @@
-//! What type an expression has. Values and types are one language of expressions; `ty` reads one as a value, `type_of` as a type.
+//! What type an expression has. Values and types are one language of expressions; `ty` reads one as
+//! a value, `type_of` as a type.
 
 use super::ty::{ARRAY, Entity, MAPPING, Ty, no_types};
 use crate::model::SymbolKind;
@@ -37,7 +38,12 @@ impl Resolver<'_, '_> {
             Expr::Name(name, scope) => {
                 let at = self.program.known(file).facts.positions[position];
                 let name = self.name(file, name);
-                match self.among(file, false, |resolver| resolver.lookup(file, name, scope, at), Option::is_none) {
+                match self.among(
+                    file,
+                    false,
+                    |resolver| resolver.lookup(file, name, scope, at),
+                    Option::is_none,
+                ) {
                     Some((entity, _)) => self.entity_ty(&entity, false),
                     None => Ty::Unknown,
                 }
@@ -45,7 +51,12 @@ impl Resolver<'_, '_> {
             Expr::Member(object, name) => {
                 let object = self.ty(file, object);
                 let name = self.name(file, name);
-                self.among(file, false, |resolver| resolver.member_ty(&object, name), |ty| !ty.is_known())
+                self.among(
+                    file,
+                    false,
+                    |resolver| resolver.member_ty(&object, name),
+                    |ty| !ty.is_known(),
+                )
             }
             Expr::Call(callee, args) => {
                 if let Some(computed) = self.computed(file, callee, args) {
@@ -104,7 +115,10 @@ impl Resolver<'_, '_> {
             },
             Expr::Literal(name) => {
                 let unit = self.program.known(file);
-                self.literals.entry(unit.name(name)).or_insert_with(|| Ty::builtin(unit.text(name), &[])).clone()
+                self.literals
+                    .entry(unit.name(name))
+                    .or_insert_with(|| Ty::builtin(unit.text(name), &[]))
+                    .clone()
             }
             Expr::OfType(ty) => {
                 let value = self.instance_of_expr(file, ty);
@@ -124,10 +138,13 @@ impl Resolver<'_, '_> {
                 self.applied(file, base, &args)
             }
             Expr::Mapping(key, value) => {
-                let parts = [self.ty(file, key), self.ty(file, value)].map(|part| instance_of(&part));
+                let parts =
+                    [self.ty(file, key), self.ty(file, value)].map(|part| instance_of(&part));
                 Ty::builtin(MAPPING, &parts)
             }
-            Expr::Wrap(..) | Expr::Array(_) | Expr::Function(_) | Expr::Base(..) => self.type_of(file, ExprId::at(position)),
+            Expr::Wrap(..) | Expr::Array(_) | Expr::Function(_) | Expr::Base(..) => {
+                self.type_of(file, ExprId::at(position))
+            }
             Expr::TypeOf(value) => self.ty(file, value),
             Expr::Unknown => Ty::Unknown,
         }
@@ -152,7 +169,8 @@ impl Resolver<'_, '_> {
             Expr::Name(name, scope) => {
                 let name = self.name(file, name);
                 let at = facts.positions[position];
-                let separate = self.program.known(file).language.manifest.resolution.paths_name_types;
+                let separate =
+                    self.program.known(file).language.manifest.resolution.paths_name_types;
                 let before = std::mem::replace(&mut self.types_only, separate);
                 let found = self.lookup_type(file, name, scope, at);
                 self.types_only = before;
@@ -178,7 +196,8 @@ impl Resolver<'_, '_> {
             }
             Expr::Apply(base, args) => {
                 let base = self.type_of(file, base);
-                let args: Vec<Ty> = list(args).map(|arg| self.instance_of_expr(file, arg)).collect();
+                let args: Vec<Ty> =
+                    list(args).map(|arg| self.instance_of_expr(file, arg)).collect();
                 self.applied(file, base, &args)
             }
             Expr::Wrap(inner, _) | Expr::Base(inner, _) => self.type_of(file, inner),
@@ -187,8 +206,12 @@ impl Resolver<'_, '_> {
                 let parts = [self.instance_of_expr(file, key), self.instance_of_expr(file, value)];
                 Ty::builtin(MAPPING, &parts)
             }
-            Expr::Tuple(parts) => Ty::Tuple(list(parts).map(|part| self.instance_of_expr(file, part)).collect()),
-            Expr::Union(parts) => Ty::union(list(parts).map(|part| self.type_of(file, part)).collect::<Vec<_>>()),
+            Expr::Tuple(parts) => {
+                Ty::Tuple(list(parts).map(|part| self.instance_of_expr(file, part)).collect())
+            }
+            Expr::Union(parts) => {
+                Ty::union(list(parts).map(|part| self.type_of(file, part)).collect::<Vec<_>>())
+            }
             Expr::Function(parts) => match list(parts).last() {
                 Some(result) => Ty::function(self.instance_of_expr(file, result)),
                 None => Ty::Unknown,
@@ -226,7 +249,11 @@ impl Resolver<'_, '_> {
         if let Ty::Instance(symbol, args) = &ty {
             let entry = self.program.symbol(*symbol);
             let distinct = self.program.extensions(*symbol).is_some();
-            if entry.kind == SymbolKind::TypeAlias && entry.ty.is_some() && !distinct && self.depth < DEPTH {
+            if entry.kind == SymbolKind::TypeAlias
+                && entry.ty.is_some()
+                && !distinct
+                && self.depth < DEPTH
+            {
                 self.depth += 1;
                 let target = self.instance_of_expr(symbol.file, entry.ty);
                 self.depth -= 1;
@@ -243,9 +270,12 @@ impl Resolver<'_, '_> {
             Entity::Symbols(symbols) => self.symbols_ty(symbols, as_type, None),
             Entity::Module(module) => Ty::Module(*module),
             Entity::External(name) => Ty::External(name.clone()),
-            Entity::Builtin(name) => Ty::BuiltinType(Rc::from(self.program.text(*name)), no_types()),
+            Entity::Builtin(name) => {
+                Ty::BuiltinType(Rc::from(self.program.text(*name)), no_types())
+            }
             Entity::Local(file, bindings) => {
-                let parts: Vec<Ty> = bindings.iter().map(|binding| self.binding_ty(*file, *binding)).collect();
+                let parts: Vec<Ty> =
+                    bindings.iter().map(|binding| self.binding_ty(*file, *binding)).collect();
                 // Where one of several values is not known, the known ones do not speak for all.
                 Ty::union(parts)
             }
@@ -255,7 +285,9 @@ impl Resolver<'_, '_> {
     fn binding_ty(&mut self, file: FileId, id: BindingId) -> Ty {
         let binding = self.program.known(file).binding(id);
         match binding.kind {
-            BindingKind::TypeParam => self.parameter_of_owner(file, id).unwrap_or(Ty::Param(file, id)),
+            BindingKind::TypeParam => {
+                self.parameter_of_owner(file, id).unwrap_or(Ty::Param(file, id))
+            }
             BindingKind::Narrow if binding.ty.is_some() => self.instance_of_expr(file, binding.ty),
             BindingKind::Narrow => self.guarded(file, binding.value).unwrap_or(Ty::Unknown),
             _ if binding.ty.is_some() => self.instance_of_expr(file, binding.ty),
@@ -263,7 +295,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The parameter of a member's type that a name in the member stands for (`func (l List[T]) …`).
+    /// The parameter of a member's type that a name in the member stands for
+    /// (`func (l List[T]) …`).
     fn parameter_of_owner(&mut self, file: FileId, id: BindingId) -> Option<Ty> {
         let unit = self.program.known(file);
         let binding = unit.binding(id);
@@ -288,12 +321,19 @@ impl Resolver<'_, '_> {
     }
 
     /// The type of a reference to symbols of one name, taken from a value or not.
-    pub(in crate::resolve) fn symbols_ty(&mut self, symbols: &Symbols, as_type: bool, receiver: Option<&Ty>) -> Ty {
+    pub(in crate::resolve) fn symbols_ty(
+        &mut self,
+        symbols: &Symbols,
+        as_type: bool,
+        receiver: Option<&Ty>,
+    ) -> Ty {
         let program = self.program;
         let kind = |symbol: &SymbolRef| program.symbol(*symbol).kind;
         let chosen = match as_type {
             true => symbols.iter().find(|symbol| is_scope(kind(symbol))),
-            false => symbols.iter().find(|symbol| !matches!(kind(symbol), SymbolKind::Interface | SymbolKind::TypeAlias)),
+            false => symbols.iter().find(|symbol| {
+                !matches!(kind(symbol), SymbolKind::Interface | SymbolKind::TypeAlias)
+            }),
         };
         let Some(&chosen) = chosen.or(symbols.first()) else { return Ty::Unknown };
         let chosen = match self.program.symbol(chosen) {
@@ -314,8 +354,11 @@ impl Resolver<'_, '_> {
                 if let Some(replaced) = self.decorated(chosen) {
                     return replaced;
                 }
-                let callables =
-                    symbols.iter().copied().filter(|symbol| self.program.symbol(*symbol).kind.is_callable()).collect();
+                let callables = symbols
+                    .iter()
+                    .copied()
+                    .filter(|symbol| self.program.symbol(*symbol).kind.is_callable())
+                    .collect();
                 Ty::callable(callables, receiver)
             }
             _ => {
@@ -332,10 +375,13 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// What a member of a type gives where it is read through a value: some values say that themselves.
+    /// What a member of a type gives where it is read through a value: some values say that
+    /// themselves.
     fn described(&mut self, symbol: SymbolRef, value: Ty, receiver: Option<&Ty>) -> Ty {
         let (Some(Ty::Instance(..)), Ty::Instance(..)) = (receiver, &value) else { return value };
-        let Some(member) = self.program.known(symbol.file).language.manifest.names.descriptor_member.as_deref() else {
+        let Some(member) =
+            self.program.known(symbol.file).language.manifest.names.descriptor_member.as_deref()
+        else {
             return value;
         };
         let given = self.result_of_member(&value, member);
@@ -349,16 +395,22 @@ impl Resolver<'_, '_> {
         let entry = self.program.symbol(symbol);
         let value = unit.facts.lists[entry.values.range()].first()?;
         let Expr::Call(callee, _) = unit.facts.exprs[value.get()?] else { return None };
-        let (Expr::Name(name, _) | Expr::Member(_, name)) = unit.facts.exprs[callee.get()?] else { return None };
+        let (Expr::Name(name, _) | Expr::Member(_, name)) = unit.facts.exprs[callee.get()?] else {
+            return None;
+        };
         let name = unit.text(name);
         if !makers.iter().any(|maker| maker == name) {
             return None;
         }
-        let mut bound = self.program.bindings(symbol.file, unit, entry.scope, unit.name(entry.name));
-        bound.find(|(_, binding)| binding.symbol == symbol.symbol).map(|(id, _)| Ty::Param(symbol.file, id))
+        let mut bound =
+            self.program.bindings(symbol.file, unit, entry.scope, unit.name(entry.name));
+        bound
+            .find(|(_, binding)| binding.symbol == symbol.symbol)
+            .map(|(id, _)| Ty::Param(symbol.file, id))
     }
 
-    /// Whether a member is one of the values of its type, because the type derives from one of the library's that says so.
+    /// Whether a member is one of the values of its type, because the type derives from one of the
+    /// library's that says so.
     fn is_enum_value(&mut self, symbol: SymbolRef) -> bool {
         let bases = &self.program.known(symbol.file).language.manifest.names.enum_bases;
         let entry = self.program.symbol(symbol);
@@ -367,11 +419,11 @@ impl Resolver<'_, '_> {
         }
         let container = SymbolRef { file: symbol.file, symbol: entry.container };
         self.program.symbol(container).inner == entry.scope
-            && self
-                .hierarchy(container)
-                .outside
-                .iter()
-                .any(|base| bases.iter().any(|name| name == crate::resolve::types::builtin_types::last_segment(base)))
+            && self.hierarchy(container).outside.iter().any(|base| {
+                bases
+                    .iter()
+                    .any(|name| name == crate::resolve::types::builtin_types::last_segment(base))
+            })
     }
 
     /// The type of a variable, field or constant: as declared, or of the values it is given.
@@ -395,7 +447,9 @@ impl Resolver<'_, '_> {
     pub(in crate::resolve) fn member_ty(&mut self, object: &Ty, name: Name) -> Ty {
         if let Ty::Union(parts) = object {
             let parts = parts.clone();
-            return Ty::union(parts.iter().map(|part| self.member_ty(part, name)).collect::<Vec<_>>());
+            return Ty::union(
+                parts.iter().map(|part| self.member_ty(part, name)).collect::<Vec<_>>(),
+            );
         }
         match self.member(object, name) {
             Member::Symbols(symbols) => {

@@ -1,5 +1,5 @@
-//! The types of expressions as far as they have been found out. Nearly all that are asked for are of the file that is answered
-//! for: these stand by their position.
+//! The types of expressions as far as they have been found out. Nearly all that are asked for are
+//! of the file that is answered for: these stand by their position.
 
 use super::ty::Ty;
 use crate::model::facts::ExprId;

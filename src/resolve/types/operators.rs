@@ -7,14 +7,16 @@ use crate::model::graph::FileId;
 use crate::resolve::Resolver;
 
 impl Resolver<'_, '_> {
-    /// The type of an operator's value; none if `callee` is no operator or the language has no rules for it.
+    /// The type of an operator's value; none if `callee` is no operator or the language has no
+    /// rules for it.
     pub(super) fn computed(&mut self, file: FileId, callee: ExprId, args: Run) -> Option<Ty> {
         let unit = self.program.known(file);
         let manifest = &unit.language.manifest;
         let Expr::Member(left, operator) = unit.facts.exprs[callee.get()?] else { return None };
         let operator = operator.get().map(|_| unit.text(operator))?;
         if manifest.names.operators.values().any(|member| member == operator) {
-            // Of a left side from outside it is not known whether it computes with what is on the right, or that with it.
+            // Of a left side from outside it is not known whether it computes with what is on the
+            // right, or that with it.
             let member = self.ty(file, callee);
             return (!matches!(member, Ty::Callable(..) | Ty::Function(_))).then_some(Ty::Unknown);
         }
@@ -29,7 +31,9 @@ impl Resolver<'_, '_> {
         if is_text(&left) || is_text(&right) {
             return Some(if is_text(&left) { left } else { right });
         }
-        let (Some(left), Some(right)) = (number(rules, &left), number(rules, &right)) else { return Some(Ty::Unknown) };
+        let (Some(left), Some(right)) = (number(rules, &left), number(rules, &right)) else {
+            return Some(Ty::Unknown);
+        };
         let wider = if widens(rules, left, right) { right } else { left };
         Some(Ty::builtin(if widens(rules, wider, least) { least } else { wider }, &[]))
     }
@@ -42,5 +46,9 @@ fn widens(rules: &Conversions, from: &str, to: &str) -> bool {
 /// The type that a value is computed with: its own, or what an object of this type holds.
 fn number<'r>(rules: &'r Conversions, ty: &Ty) -> Option<&'r str> {
     let Ty::Builtin(name, _) = ty else { return None };
-    rules.boxes.iter().find(|(plain, object)| ***plain == **name || ***object == **name).map(|(plain, _)| plain.as_str())
+    rules
+        .boxes
+        .iter()
+        .find(|(plain, object)| ***plain == **name || ***object == **name)
+        .map(|(plain, _)| plain.as_str())
 }

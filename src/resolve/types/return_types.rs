@@ -3,16 +3,22 @@
 use super::infer::{DEPTH, instance_of};
 use super::ty::Ty;
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, LocalSymbol, RESULT, ScopeId, flags};
+use crate::model::facts::{
+    BindingId, BindingKind, Expr, ExprId, LocalSymbol, RESULT, ScopeId, flags,
+};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Resolver;
 use crate::resolve::types::ty::ARRAY;
 
 impl Resolver<'_, '_> {
-    /// The value that decorators put in the place of a callable, where they make one of a type of the repository.
+    /// The value that decorators put in the place of a callable, where they make one of a type of
+    /// the repository.
     pub(super) fn decorated(&mut self, symbol: SymbolRef) -> Option<Ty> {
         let (unit, entry) = (self.program.known(symbol.file), self.program.symbol(symbol));
-        if entry.decorators.len == 0 || !unit.language.manifest.resolution.decorators_replace || self.depth >= DEPTH {
+        if entry.decorators.len == 0
+            || !unit.language.manifest.resolution.decorators_replace
+            || self.depth >= DEPTH
+        {
             return None;
         }
         self.depth += 1;
@@ -23,13 +29,20 @@ impl Resolver<'_, '_> {
                 .alternatives()
                 .iter()
                 .map(|decorator| match decorator {
-                    Ty::Callable(symbols, receiver) => self.result_of(symbols, receiver.as_deref(), &[]),
+                    Ty::Callable(symbols, receiver) => {
+                        self.result_of(symbols, receiver.as_deref(), &[])
+                    }
                     Ty::Function(result) => (**result).clone(),
                     _ => Ty::Unknown,
                 })
                 .collect();
             let results = Ty::union(results);
-            let instances: Vec<Ty> = results.alternatives().iter().filter(|ty| matches!(ty, Ty::Instance(..))).cloned().collect();
+            let instances: Vec<Ty> = results
+                .alternatives()
+                .iter()
+                .filter(|ty| matches!(ty, Ty::Instance(..)))
+                .cloned()
+                .collect();
             if !instances.is_empty() {
                 value = Some(Ty::union(instances));
             }
@@ -48,13 +61,20 @@ impl Resolver<'_, '_> {
             return Ty::Unknown;
         }
         match receiver {
-            Some(Ty::Type(of, args) | Ty::Instance(of, args)) if *of == container => Ty::Instance(container, args.clone()),
+            Some(Ty::Type(of, args) | Ty::Instance(of, args)) if *of == container => {
+                Ty::Instance(container, args.clone())
+            }
             _ => Ty::instance(container),
         }
     }
 
     /// The result of one callable for a receiver and arguments.
-    pub(in crate::resolve) fn return_ty(&mut self, symbol: SymbolRef, receiver: Option<&Ty>, args: &[Ty]) -> Ty {
+    pub(in crate::resolve) fn return_ty(
+        &mut self,
+        symbol: SymbolRef,
+        receiver: Option<&Ty>,
+        args: &[Ty],
+    ) -> Ty {
         let entry = self.program.symbol(symbol);
         if matches!(entry.kind, SymbolKind::Constructor | SymbolKind::Variant) {
             return self.container_instance(symbol, receiver);
@@ -62,10 +82,14 @@ impl Resolver<'_, '_> {
         let facts = self.program.known(symbol.file).facts;
         let returns_self = |expr: ExprId| {
             let mut expr = expr;
-            while let Some(Expr::Wrap(inner, _)) = expr.get().map(|position| facts.exprs[position]) {
+            while let Some(Expr::Wrap(inner, _)) = expr.get().map(|position| facts.exprs[position])
+            {
                 expr = inner;
             }
-            matches!(expr.get().map(|position| facts.exprs[position]), Some(Expr::SelfType(_) | Expr::SelfValue(_)))
+            matches!(
+                expr.get().map(|position| facts.exprs[position]),
+                Some(Expr::SelfType(_) | Expr::SelfValue(_))
+            )
         };
         if returns_self(entry.ty)
             && let Some(receiver @ (Ty::Instance(..) | Ty::Type(..))) = receiver
@@ -73,7 +97,8 @@ impl Resolver<'_, '_> {
             return instance_of(receiver);
         }
         let result = self.declared_or_inferred(symbol);
-        if let (Ty::Instance(made, _), Some(Ty::Instance(given, _) | Ty::Type(given, _))) = (&result, receiver)
+        if let (Ty::Instance(made, _), Some(Ty::Instance(given, _) | Ty::Type(given, _))) =
+            (&result, receiver)
             && self.declared_result(symbol).is_none()
             && self.returns_receiver(symbol)
             && self.hierarchy(*given).types.iter().any(|(ty, _)| ty == made)
@@ -99,7 +124,9 @@ impl Resolver<'_, '_> {
             let union = Ty::union(parts);
             match entry.flags & flags::GENERATOR != 0 {
                 true => Ty::builtin("Iterator", &[union]),
-                false if !union.is_known() && entry.ty.is_some() => self.instance_of_expr(symbol.file, entry.ty),
+                false if !union.is_known() && entry.ty.is_some() => {
+                    self.instance_of_expr(symbol.file, entry.ty)
+                }
                 false => union,
             }
         } else {
@@ -109,11 +136,14 @@ impl Resolver<'_, '_> {
         ty
     }
 
-    /// The type that a callable says it returns. A type parameter that is a variable stands for what the returns show.
+    /// The type that a callable says it returns. A type parameter that is a variable stands for
+    /// what the returns show.
     fn declared_result(&mut self, symbol: SymbolRef) -> Option<Ty> {
         let entry = self.program.symbol(symbol);
         let declared = entry.ty.is_some().then(|| self.instance_of_expr(symbol.file, entry.ty))?;
-        let is_variable = matches!(declared, Ty::Param(..)) && entry.type_params.len == 0 && self.has_variables(symbol.file);
+        let is_variable = matches!(declared, Ty::Param(..))
+            && entry.type_params.len == 0
+            && self.has_variables(symbol.file);
         (names_a_type(&declared) && !is_variable).then_some(declared)
     }
 
@@ -121,9 +151,12 @@ impl Resolver<'_, '_> {
     pub(super) fn returns_receiver(&self, symbol: SymbolRef) -> bool {
         let unit = self.program.known(symbol.file);
         let entry = self.program.symbol(symbol);
-        let expr = |value: ExprId| value.get().map_or(Expr::Unknown, |position| unit.facts.exprs[position]);
+        let expr = |value: ExprId| {
+            value.get().map_or(Expr::Unknown, |position| unit.facts.exprs[position])
+        };
         let bound_to = |name, wanted: fn(Expr) -> bool| {
-            unit.bindings(entry.inner, unit.name(name)).any(|(_, binding)| wanted(expr(binding.value)))
+            unit.bindings(entry.inner, unit.name(name))
+                .any(|(_, binding)| wanted(expr(binding.value)))
         };
         let is_receiver = |value: &ExprId| match expr(*value) {
             Expr::SelfValue(_) => true,
@@ -147,11 +180,18 @@ impl Resolver<'_, '_> {
         for (position, arg) in entry.params.range().zip(args) {
             let param = &self.program.known(symbol.file).facts.bindings[position];
             let declared = self.instance_of_expr(symbol.file, param.ty);
-            let arg = if matches!(declared, Ty::Function(_)) { self.as_function(arg) } else { arg.clone() };
+            let arg = if matches!(declared, Ty::Function(_)) {
+                self.as_function(arg)
+            } else {
+                arg.clone()
+            };
             unify(&declared, &arg, &mut known);
         }
         result.map(&|ty: &Ty| match ty {
-            Ty::Param(file, binding) => known.iter().find(|(param, _)| *param == (*file, *binding)).map(|(_, ty)| ty.clone()),
+            Ty::Param(file, binding) => known
+                .iter()
+                .find(|(param, _)| *param == (*file, *binding))
+                .map(|(_, ty)| ty.clone()),
             _ => None,
         })
     }
@@ -179,7 +219,12 @@ impl Resolver<'_, '_> {
                     .filter(|(_, binding)| binding.kind == BindingKind::Result)
                     .map(|(_, binding)| binding.value)
                     .collect();
-                Ty::union(values.into_iter().map(|value| instance_of(&self.ty(file, value))).collect::<Vec<_>>())
+                Ty::union(
+                    values
+                        .into_iter()
+                        .map(|value| instance_of(&self.ty(file, value)))
+                        .collect::<Vec<_>>(),
+                )
             }
         }
     }
@@ -194,20 +239,35 @@ fn names_a_type(ty: &Ty) -> bool {
     }
 }
 
-pub(in crate::resolve) fn unify(declared: &Ty, given: &Ty, known: &mut Vec<((FileId, BindingId), Ty)>) {
+pub(in crate::resolve) fn unify(
+    declared: &Ty,
+    given: &Ty,
+    known: &mut Vec<((FileId, BindingId), Ty)>,
+) {
     match (declared, given) {
         // The first argument that says what a parameter stands for decides.
-        (Ty::Param(file, binding), given) if given.is_known() && !known.iter().any(|(param, _)| *param == (*file, *binding)) => {
+        (Ty::Param(file, binding), given)
+            if given.is_known() && !known.iter().any(|(param, _)| *param == (*file, *binding)) =>
+        {
             known.push(((*file, *binding), given.clone()));
         }
         (Ty::Instance(a, declared), Ty::Instance(b, given)) if a == b => {
-            declared.iter().zip(given.iter()).for_each(|(declared, given)| unify(declared, given, known));
+            declared
+                .iter()
+                .zip(given.iter())
+                .for_each(|(declared, given)| unify(declared, given, known));
         }
         (Ty::Builtin(a, declared), Ty::Builtin(b, given)) if a == b => {
-            declared.iter().zip(given.iter()).for_each(|(declared, given)| unify(declared, given, known));
+            declared
+                .iter()
+                .zip(given.iter())
+                .for_each(|(declared, given)| unify(declared, given, known));
         }
         (Ty::Builtin(a, declared), Ty::Builtin(_, given)) if &**a == ARRAY && given.len() == 1 => {
-            declared.iter().zip(given.iter()).for_each(|(declared, given)| unify(declared, given, known));
+            declared
+                .iter()
+                .zip(given.iter())
+                .for_each(|(declared, given)| unify(declared, given, known));
         }
         (Ty::Type(a, _), Ty::Type(b, _)) if a == b => {}
         (Ty::Function(declared), Ty::Function(given)) => unify(declared, given, known),

@@ -1,4 +1,5 @@
-//! Types as inference knows them. Values and types are told apart: `Instance` is a value of a type, `Type` the type itself.
+//! Types as inference knows them. Values and types are told apart: `Instance` is a value of a type,
+//! `Type` the type itself.
 
 use crate::model::facts::{BindingId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -6,7 +7,8 @@ use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Symbols};
 use std::rc::Rc;
 
-/// The names under which arrays, slices and mappings without a name of their own stand in tables of type flow.
+/// The names under which arrays, slices and mappings without a name of their own stand in tables of
+/// type flow.
 pub(in crate::resolve) const ARRAY: &str = "[]";
 pub(in crate::resolve) const MAPPING: &str = "{}";
 
@@ -47,8 +49,9 @@ pub(in crate::resolve) enum Ty {
     Union(TyList),
 }
 
-/// Types in a row: arguments, parts, alternatives. They are shared, so that a type can be exponentially large when it is written out;
-/// a list knows its size, and one that is too large has as many unknown types.
+/// Types in a row: arguments, parts, alternatives. They are shared, so that a type can be
+/// exponentially large when it is written out; a list knows its size, and one that is too large has
+/// as many unknown types.
 #[derive(Clone, Debug)]
 pub(in crate::resolve) struct TyList {
     types: Rc<[Ty]>,
@@ -76,7 +79,8 @@ impl std::ops::Deref for TyList {
 
 impl PartialEq for TyList {
     fn eq(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.types, &other.types) || (self.weight == other.weight && self.types == other.types)
+        Rc::ptr_eq(&self.types, &other.types)
+            || (self.weight == other.weight && self.types == other.types)
     }
 }
 
@@ -158,7 +162,12 @@ impl Ty {
         match distinct.len() {
             0 => Ty::Unknown,
             1 => distinct.swap_remove(0),
-            _ if is_too_large(distinct.iter().fold(0, |sum, ty| ty.weight().saturating_add(sum))) => Ty::Unknown,
+            _ if is_too_large(
+                distinct.iter().fold(0, |sum, ty| ty.weight().saturating_add(sum)),
+            ) =>
+            {
+                Ty::Unknown
+            }
             _ => Ty::Union(distinct.into()),
         }
     }
@@ -176,12 +185,15 @@ impl Ty {
         if let Some(other) = replace(self) {
             return other;
         }
-        let all = |parts: &TyList| -> TyList { parts.iter().map(|part| part.map(replace)).collect() };
+        let all =
+            |parts: &TyList| -> TyList { parts.iter().map(|part| part.map(replace)).collect() };
         match self {
             Ty::Instance(symbol, args) if !args.is_empty() => Ty::Instance(*symbol, all(args)),
             Ty::Type(symbol, args) if !args.is_empty() => Ty::Type(*symbol, all(args)),
             Ty::Builtin(name, args) if !args.is_empty() => Ty::Builtin(name.clone(), all(args)),
-            Ty::BuiltinType(name, args) if !args.is_empty() => Ty::BuiltinType(name.clone(), all(args)),
+            Ty::BuiltinType(name, args) if !args.is_empty() => {
+                Ty::BuiltinType(name.clone(), all(args))
+            }
             Ty::Tuple(parts) => Ty::Tuple(all(parts)),
             Ty::Union(parts) => Ty::union(parts.iter().map(|part| part.map(replace))),
             Ty::Function(result) => Ty::function(result.map(replace)),

@@ -15,7 +15,8 @@ pub struct Posting {
     pub is_declared: bool,
 }
 
-/// Keeps facts of files and posting lists. What cannot be read is not given, and remembered: what rests on it must not be used.
+/// Keeps facts of files and posting lists. What cannot be read is not given, and remembered: what
+/// rests on it must not be used.
 pub trait Archive: Debug + Send + Sync {
     /// All facts of the file with a key, as they are now, and which of them others may look at.
     fn facts(&self, key: u32) -> Option<(FileFacts, Shared)>;

@@ -8,7 +8,9 @@ use smallvec::SmallVec;
 pub(in crate::resolve) fn closures(facts: &FileFacts, value: ExprId) -> SmallVec<[ScopeId; 1]> {
     match value.get().map(|value| facts.exprs[value]) {
         Some(Expr::Lambda(scope)) => smallvec::smallvec![scope],
-        Some(Expr::Union(parts)) => facts.lists[parts.range()].iter().flat_map(|part| closures(facts, *part)).collect(),
+        Some(Expr::Union(parts)) => {
+            facts.lists[parts.range()].iter().flat_map(|part| closures(facts, *part)).collect()
+        }
         _ => SmallVec::new(),
     }
 }

@@ -1,8 +1,10 @@
-//! The footprint of a resolution: what it looked at outside of its file. When none of that has changed, the result stands.
+//! The footprint of a resolution: what it looked at outside of its file. When none of that has
+//! changed, the result stands.
 //!
-//! A footprint is a filter, not a record: questions are kept as hashes of 32 bits. Two that share a hash cost a resolution that
-//! was not needed; a question that has another answer is never missed. Files are named by their keys in the store, which stay,
-//! so that a footprint holds in every process and whatever files come and go.
+//! A footprint is a filter, not a record: questions are kept as hashes of 32 bits. Two that share a
+//! hash cost a resolution that was not needed; a question that has another answer is never missed.
+//! Files are named by their keys in the store, which stay, so that a footprint holds in every
+//! process and whatever files come and go.
 
 use crate::model::graph::FileId;
 use crate::model::packed;
@@ -10,7 +12,8 @@ use crate::resolve::units::space::Space;
 use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Something that was asked about the program as a whole, as a number that is the same in every process.
+/// Something that was asked about the program as a whole, as a number that is the same in every
+/// process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(in crate::resolve) struct Question(pub(in crate::resolve) u64);
 
@@ -54,7 +57,8 @@ impl Question {
         Self::of(7, name)
     }
 
-    /// Which callables and types outside of types have a name, in languages where a name alone makes candidates.
+    /// Which callables and types outside of types have a name, in languages where a name alone
+    /// makes candidates.
     pub(in crate::resolve) fn alone(name: &str) -> Self {
         Self::of(9, name)
     }
@@ -87,7 +91,8 @@ impl Question {
     }
 }
 
-/// A footprint: sorted lists of keys and of hashes, one after the other. A change looks through those of all files.
+/// A footprint: sorted lists of keys and of hashes, one after the other. A change looks through
+/// those of all files.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Asked {
     numbers: Box<[u32]>,
@@ -102,7 +107,8 @@ pub struct Asked {
 pub(in crate::resolve) struct Asking {
     /// Files whose facts were looked at.
     pub(in crate::resolve) facts: FileSet,
-    /// Files of which it was asked where their imports lead, which package they are in, and which libraries they know.
+    /// Files of which it was asked where their imports lead, which package they are in, and which
+    /// libraries they know.
     pub(in crate::resolve) links: FileSet,
     /// Files of whose symbols it was asked what other files add to them.
     pub(in crate::resolve) given: FileSet,
@@ -119,7 +125,9 @@ impl Asking {
     /// The footprint; `keys` gives the key of each file.
     pub(in crate::resolve) fn into_asked(self, keys: &[u32]) -> Asked {
         let (mut numbers, mut ends) = (Vec::new(), [0; 4]);
-        for (files, end) in [self.facts, self.links, self.given, self.reach].into_iter().zip(&mut ends) {
+        for (files, end) in
+            [self.facts, self.links, self.given, self.reach].into_iter().zip(&mut ends)
+        {
             let start = numbers.len();
             numbers.extend(files.iter().map(|file| keys[file.0 as usize]));
             numbers[start..].sort_unstable();
@@ -157,7 +165,9 @@ impl Asked {
         let unknown = packed::take(&mut bytes)? == 1;
         let (mut numbers, mut ends) = (Vec::new(), [0; 5]);
         for end in &mut ends {
-            let count = usize::try_from(packed::take(&mut bytes)?).ok().filter(|&count| count <= bytes.len())?;
+            let count = usize::try_from(packed::take(&mut bytes)?)
+                .ok()
+                .filter(|&count| count <= bytes.len())?;
             numbers.reserve(count);
             let mut before = 0_u32;
             for _ in 0..count {
@@ -177,7 +187,8 @@ impl Asked {
     }
 }
 
-/// Whether hashes, which are sorted, have one: they are spread evenly, so that it is near where it would be if they were all there.
+/// Whether hashes, which are sorted, have one: they are spread evenly, so that it is near where it
+/// would be if they were all there.
 fn has_hash(hashes: &[u32], wanted: u32) -> bool {
     let mut place = ((u64::from(wanted) * hashes.len() as u64) >> 32) as usize;
     while place > 0 && hashes.get(place).is_some_and(|&hash| hash > wanted) {
@@ -197,7 +208,8 @@ pub(in crate::resolve) struct Altered {
     pub(in crate::resolve) given: FileSet,
     pub(in crate::resolve) reach: FileSet,
     questions: FxHashSet<u32>,
-    /// Files of which only some functions are others, with their names: they concern who looked at the file and asked for one.
+    /// Files of which only some functions are others, with their names: they concern who looked at
+    /// the file and asked for one.
     apart: Vec<(u32, FxHashSet<u32>)>,
 }
 
@@ -207,13 +219,20 @@ impl Altered {
     }
 
     /// Of a file only functions of these names are others.
-    pub(in crate::resolve) fn functions<'n>(&mut self, key: u32, names: impl Iterator<Item = &'n str>) {
+    pub(in crate::resolve) fn functions<'n>(
+        &mut self,
+        key: u32,
+        names: impl Iterator<Item = &'n str>,
+    ) {
         self.apart.push((key, names.map(|name| Question::bound(name).short()).collect()));
     }
 
     /// Whether one of the questions, or one about a function, was asked.
     pub(in crate::resolve) fn has_question(&self, asking: &Asking) -> bool {
-        let is_altered = |hash: &u32| self.questions.contains(hash) || self.apart.iter().any(|(_, names)| names.contains(hash));
+        let is_altered = |hash: &u32| {
+            self.questions.contains(hash)
+                || self.apart.iter().any(|(_, names)| names.contains(hash))
+        };
         asking.questions.iter().any(is_altered)
     }
 
@@ -223,9 +242,14 @@ impl Altered {
             return true;
         }
         let [facts, links, given, reach, questions] = asked.lists();
-        let meets = |list: &[u32], files: &FileSet| !files.is_empty() && list.iter().any(|key| files.contains(FileId(*key)));
+        let meets = |list: &[u32], files: &FileSet| {
+            !files.is_empty() && list.iter().any(|key| files.contains(FileId(*key)))
+        };
         has_any(questions, &self.questions)
-            || self.apart.iter().any(|(key, names)| has_any(questions, names) && facts.binary_search(key).is_ok())
+            || self
+                .apart
+                .iter()
+                .any(|(key, names)| has_any(questions, names) && facts.binary_search(key).is_ok())
             || meets(links, &self.links)
             || meets(given, &self.given)
             || meets(reach, &self.reach)
@@ -313,27 +337,46 @@ mod tests {
         let asked = asking.into_asked(&keys);
         let bytes = asked.bytes();
         assert_eq!(Asked::from_bytes(&bytes).as_ref(), Some(&asked));
-        assert!((0..bytes.len()).all(|end| Asked::from_bytes(&bytes[..end]).is_none()), "a part is not all");
+        assert!(
+            (0..bytes.len()).all(|end| Asked::from_bytes(&bytes[..end]).is_none()),
+            "a part is not all"
+        );
         asked
     }
 
     #[test]
     fn a_footprint_is_concerned_by_what_it_has() {
-        let asked = asked(&[3, 70], &[9], &[Question::members("a"), Question::bound("f"), Question::SPACES]);
+        let asked = asked(
+            &[3, 70],
+            &[9],
+            &[Question::members("a"), Question::bound("f"), Question::SPACES],
+        );
         let with = |change: &dyn Fn(&mut Altered)| {
             let mut altered = Altered::default();
             change(&mut altered);
             altered.concerns(&asked)
         };
         assert!(!with(&|_| ()));
-        assert!(with(&|altered| altered.facts.insert(FileId(930))) && !with(&|altered| altered.facts.insert(FileId(70))));
-        assert!(with(&|altered| altered.reach.insert(FileId(991))) && !with(&|altered| altered.given.insert(FileId(991))));
+        assert!(
+            with(&|altered| altered.facts.insert(FileId(930)))
+                && !with(&|altered| altered.facts.insert(FileId(70)))
+        );
+        assert!(
+            with(&|altered| altered.reach.insert(FileId(991)))
+                && !with(&|altered| altered.given.insert(FileId(991)))
+        );
         assert!(with(&|altered| altered.question(Question::members("a"))));
         assert!(!with(&|altered| altered.question(Question::macros("a"))));
         assert!(with(&|altered| altered.question(Question::SPACES)));
-        assert!(with(&|altered| altered.functions(997, ["g", "f"].into_iter())), "it looked at the file and asked for one");
+        assert!(
+            with(&|altered| altered.functions(997, ["g", "f"].into_iter())),
+            "it looked at the file and asked for one"
+        );
         assert!(!with(&|altered| altered.functions(997, ["g"].into_iter())), "it asked for others");
-        assert!(!with(&|altered| altered.functions(998, ["f"].into_iter())), "it looked at other files");
+        assert!(
+            !with(&|altered| altered.functions(998, ["f"].into_iter())),
+            "it looked at other files"
+        );
         assert!(Altered::default().concerns(&Asked::unknown()));
     }
 
@@ -346,7 +389,10 @@ mod tests {
             .collect();
         let close: Vec<u32> = (0..100).chain(u32::MAX - 100..=u32::MAX).collect();
         for hashes in [spread, close, vec![7], Vec::new()] {
-            for wanted in hashes.iter().flat_map(|hash| [hash.wrapping_sub(1), *hash, hash.wrapping_add(1)]).chain([0, u32::MAX])
+            for wanted in hashes
+                .iter()
+                .flat_map(|hash| [hash.wrapping_sub(1), *hash, hash.wrapping_add(1)])
+                .chain([0, u32::MAX])
             {
                 assert_eq!(
                     has_hash(&hashes, wanted),

@@ -1,21 +1,30 @@
-//! One number for everything in a file's facts that the resolution of other files may look at. What only the sites of the
-//! file itself lead to is left out, and so are places: a body can change without it.
+//! One number for everything in a file's facts that the resolution of other files may look at. What
+//! only the sites of the file itself lead to is left out, and so are places: a body can change
+//! without it.
+
+mod own;
 
 use crate::model::facts::{
-    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId, ScopeKind, Symbol,
+    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, NameId, Run, ScopeId, ScopeKind,
+    Symbol,
 };
 use crate::resolve::units::contexts::Context;
 use crate::resolve::units::scope_bindings::ByScope;
-use rustc_hash::{FxHashMap, FxHasher};
-use std::hash::{Hash, Hasher};
+use own::{Own, last_byte, ranks};
+use rustc_hash::FxHashMap;
 
 /// The number of a file. `contexts` tells where closures and objects stand.
 pub(in crate::resolve) fn of(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Context>) -> u64 {
     of_first(facts, facts.symbols.len(), contexts)
 }
 
-/// The number that a file would have if it had only so many of its symbols. Those left out are functions at its top.
-pub(in crate::resolve) fn of_first(facts: &FileFacts, symbols: usize, contexts: &FxHashMap<ScopeId, Context>) -> u64 {
+/// The number that a file would have if it had only so many of its symbols. Those left out are
+/// functions at its top.
+pub(in crate::resolve) fn of_first(
+    facts: &FileFacts,
+    symbols: usize,
+    contexts: &FxHashMap<ScopeId, Context>,
+) -> u64 {
     let mut reach = Reach::new(facts, symbols, contexts);
     reach.go();
     reach.own().number(|scope| scope)
@@ -31,8 +40,12 @@ pub(in crate::resolve) struct Reached {
     pub(in crate::resolve) interface: u64,
 }
 
-/// Finds out what others may look at: what the number stands for, and with each binding all of its name in its scope.
-pub(in crate::resolve) fn reached(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Context>) -> Reached {
+/// Finds out what others may look at: what the number stands for, and with each binding all of its
+/// name in its scope.
+pub(in crate::resolve) fn reached(
+    facts: &FileFacts,
+    contexts: &FxHashMap<ScopeId, Context>,
+) -> Reached {
     let mut reach = Reach::new(facts, facts.symbols.len(), contexts);
     reach.go();
     let own = reach.own();
@@ -71,7 +84,11 @@ struct Reach<'f> {
 }
 
 impl<'f> Reach<'f> {
-    fn new(facts: &'f FileFacts, symbols: usize, contexts: &'f FxHashMap<ScopeId, Context>) -> Self {
+    fn new(
+        facts: &'f FileFacts,
+        symbols: usize,
+        contexts: &'f FxHashMap<ScopeId, Context>,
+    ) -> Self {
         let name_of = |binding: BindingId| Some(facts.bindings[binding.0 as usize].name);
         Self {
             facts,
@@ -116,7 +133,8 @@ impl<'f> Reach<'f> {
         }
     }
 
-    /// Reaches, with each binding, those of the same name in the same scope: they are looked at together.
+    /// Reaches, with each binding, those of the same name in the same scope: they are looked at
+    /// together.
     fn with_same_names(&mut self) {
         let mut looked_at = 0;
         while let Some(&position) = self.found.get(looked_at) {
@@ -154,7 +172,9 @@ impl<'f> Reach<'f> {
         }
         // Which conditions hold for a symbol is a matter of places.
         self.places.extend(self.symbols.iter().map(last_byte));
-        self.places.extend(self.facts.conditions.iter().flat_map(|condition| [condition.start, condition.end]));
+        self.places.extend(
+            self.facts.conditions.iter().flat_map(|condition| [condition.start, condition.end]),
+        );
     }
 
     fn want(&mut self, expr: ExprId) {
@@ -240,9 +260,13 @@ impl<'f> Reach<'f> {
             | Expr::Unwrapped(of)
             | Expr::Enter(of)
             | Expr::TypeOf(of) => self.want(of),
-            Expr::SelfValue(scope) | Expr::SuperValue(scope) | Expr::SelfType(scope) => self.want_scope(scope),
+            Expr::SelfValue(scope) | Expr::SuperValue(scope) | Expr::SelfType(scope) => {
+                self.want_scope(scope)
+            }
             Expr::Union(run) | Expr::Tuple(run) | Expr::Function(run) => self.want_all(run),
-            Expr::Lambda(scope) | Expr::Given(scope, _) | Expr::Members(scope) => self.want_closure(scope),
+            Expr::Lambda(scope) | Expr::Given(scope, _) | Expr::Members(scope) => {
+                self.want_closure(scope)
+            }
             Expr::Literal(_) | Expr::Unknown => {}
         }
     }
@@ -282,7 +306,8 @@ impl<'f> Reach<'f> {
         let mut places = self.places.clone();
         places.sort_unstable();
         places.dedup();
-        let (exprs, bindings, scopes) = (self.exprs.clone(), self.bindings.clone(), self.scopes.clone());
+        let (exprs, bindings, scopes) =
+            (self.exprs.clone(), self.bindings.clone(), self.scopes.clone());
         Own { facts: self.facts, symbols: self.symbols, exprs, bindings, scopes, places }
     }
 }
@@ -291,183 +316,5 @@ impl<'f> Reach<'f> {
 fn reach(binding: usize, reached: &mut [bool], waiting: &mut Vec<Step>) {
     if binding < reached.len() && !std::mem::replace(&mut reached[binding], true) {
         waiting.push(Step::Binding(binding));
-    }
-}
-
-/// What the number of a file stands for.
-struct Own<'f> {
-    facts: &'f FileFacts,
-    symbols: &'f [Symbol],
-    exprs: Vec<bool>,
-    bindings: Vec<bool>,
-    scopes: Vec<bool>,
-    /// Every place of it, in order.
-    places: Vec<u32>,
-}
-
-impl Own<'_> {
-    /// The number. Tables name some scopes by their position: `moved` tells where a scope is then.
-    fn number(&self, moved: impl Fn(usize) -> usize) -> u64 {
-        let facts = self.facts;
-        let ranks = Ranks {
-            facts,
-            exprs: ranks(&self.exprs),
-            scopes: ranks(&self.scopes),
-            bindings: ranks(&self.bindings),
-            places: &self.places,
-        };
-        let mut hasher = FxHasher::default();
-        (&facts.package, facts.test, facts.generated).hash(&mut hasher);
-        for (position, scope) in marked(&facts.scopes, &self.scopes) {
-            ranks.scope(&mut hasher, moved(position), scope);
-        }
-        self.symbols.len().hash(&mut hasher);
-        for symbol in self.symbols {
-            ranks.symbol(&mut hasher, symbol);
-        }
-        for (_, binding) in marked(&facts.bindings, &self.bindings) {
-            ranks.binding(&mut hasher, binding);
-        }
-        for import in &facts.imports {
-            ranks.name(&mut hasher, import.item);
-            ranks.name(&mut hasher, import.alias);
-            let scope = import.scope.get().map_or(ScopeId::NONE, |scope| ScopeId::at(moved(scope)));
-            (import.kind as u8, &import.module, import.level, import.reexport, import.type_only, scope).hash(&mut hasher);
-        }
-        for condition in &facts.conditions {
-            ranks.name(&mut hasher, condition.tested);
-            (ranks.place(condition.start), ranks.place(condition.end), condition.holds).hash(&mut hasher);
-        }
-        for (position, expr) in marked(&facts.exprs, &self.exprs) {
-            ranks.expr(&mut hasher, *expr, facts.positions[position]);
-        }
-        hasher.finish()
-    }
-}
-
-fn last_byte(symbol: &Symbol) -> u32 {
-    symbol.extent.end_byte.saturating_sub(1)
-}
-
-fn marked<'f, T>(all: &'f [T], wanted: &'f [bool]) -> impl Iterator<Item = (usize, &'f T)> {
-    all.iter().enumerate().filter(|(position, _)| wanted[*position])
-}
-
-/// For each position, how many before it are reached.
-fn ranks(wanted: &[bool]) -> Vec<u32> {
-    wanted
-        .iter()
-        .scan(0, |count, wanted| {
-            let rank = *count;
-            *count += u32::from(*wanted);
-            Some(rank)
-        })
-        .collect()
-}
-
-/// Ids as they would be if there were nothing but what is reached.
-struct Ranks<'f> {
-    facts: &'f FileFacts,
-    exprs: Vec<u32>,
-    scopes: Vec<u32>,
-    bindings: Vec<u32>,
-    places: &'f [u32],
-}
-
-impl Ranks<'_> {
-    fn of(ranks: &[u32], position: Option<usize>) -> u32 {
-        position.map_or(u32::MAX, |position| ranks[position])
-    }
-
-    fn place(&self, place: u32) -> usize {
-        self.places.partition_point(|&other| other < place)
-    }
-
-    fn name(&self, hasher: &mut FxHasher, name: NameId) {
-        name.get().map(|position| &*self.facts.names[position]).hash(hasher);
-    }
-
-    fn run(&self, hasher: &mut FxHasher, run: Run) {
-        run.len.hash(hasher);
-        for expr in &self.facts.lists[run.range()] {
-            self.expr_id(*expr).hash(hasher);
-        }
-    }
-
-    fn expr_id(&self, expr: ExprId) -> u32 {
-        Self::of(&self.exprs, expr.get())
-    }
-
-    fn scope_id(&self, scope: ScopeId) -> u32 {
-        Self::of(&self.scopes, scope.get())
-    }
-
-    fn scope(&self, hasher: &mut FxHasher, position: usize, scope: &Scope) {
-        let parts = (scope.kind as u8, self.scope_id(scope.parent), scope.symbol, self.expr_id(scope.owner));
-        parts.hash(hasher);
-        // Namespaces are named by it.
-        let named = matches!(scope.kind, ScopeKind::File | ScopeKind::Module);
-        named.then_some(position).hash(hasher);
-    }
-
-    fn symbol(&self, hasher: &mut FxHasher, symbol: &Symbol) {
-        self.name(hasher, symbol.name);
-        let head = (symbol.kind, symbol.container, symbol.flags, symbol.visibility, &symbol.signature, symbol.arity);
-        head.hash(hasher);
-        (self.scope_id(symbol.scope), self.scope_id(symbol.inner), self.place(last_byte(symbol))).hash(hasher);
-        for run in [symbol.params, symbol.type_params] {
-            (run.len, Self::of(&self.bindings, (run.len > 0).then_some(run.start as usize))).hash(hasher);
-        }
-        for expr in [symbol.ty, symbol.owner, symbol.implements] {
-            self.expr_id(expr).hash(hasher);
-        }
-        for run in [symbol.values, symbol.decorators, symbol.bases] {
-            self.run(hasher, run);
-        }
-    }
-
-    fn binding(&self, hasher: &mut FxHasher, binding: &Binding) {
-        self.name(hasher, binding.name);
-        let scopes = (self.scope_id(binding.scope), self.scope_id(binding.block));
-        let values = (self.expr_id(binding.ty), self.expr_id(binding.value), self.place(binding.from));
-        (scopes, binding.kind as u8, binding.symbol, binding.import, values).hash(hasher);
-    }
-
-    fn expr(&self, hasher: &mut FxHasher, expr: Expr, place: u32) {
-        (std::mem::discriminant(&expr), self.place(place)).hash(hasher);
-        match expr {
-            Expr::Name(name, scope) => {
-                self.name(hasher, name);
-                self.scope_id(scope).hash(hasher);
-            }
-            Expr::Member(of, name) | Expr::Wrap(of, name) => {
-                self.expr_id(of).hash(hasher);
-                self.name(hasher, name);
-            }
-            Expr::Call(of, run) | Expr::Construct(of, run) | Expr::Apply(of, run) => {
-                self.expr_id(of).hash(hasher);
-                self.run(hasher, run);
-            }
-            Expr::Index(a, b) | Expr::Mapping(a, b) => (self.expr_id(a), self.expr_id(b)).hash(hasher),
-            Expr::Item(of, number) => (self.expr_id(of), number).hash(hasher),
-            Expr::Base(of, implements) => (self.expr_id(of), implements).hash(hasher),
-            Expr::Element(of)
-            | Expr::Await(of)
-            | Expr::OfType(of)
-            | Expr::Array(of)
-            | Expr::Key(of)
-            | Expr::Unwrapped(of)
-            | Expr::Enter(of)
-            | Expr::TypeOf(of) => self.expr_id(of).hash(hasher),
-            Expr::SelfValue(scope)
-            | Expr::SuperValue(scope)
-            | Expr::SelfType(scope)
-            | Expr::Lambda(scope)
-            | Expr::Members(scope) => self.scope_id(scope).hash(hasher),
-            Expr::Given(scope, number) => (self.scope_id(scope), number).hash(hasher),
-            Expr::Literal(name) => self.name(hasher, name),
-            Expr::Union(run) | Expr::Tuple(run) | Expr::Function(run) => self.run(hasher, run),
-            Expr::Unknown => {}
-        }
     }
 }

@@ -1,4 +1,5 @@
-//! The interner of names: each text of the repository has one number, in every table and on every thread.
+//! The interner of names: each text of the repository has one number, in every table and on every
+//! thread.
 
 use crate::resolve::Name;
 use hashbrown::HashTable;
@@ -6,7 +7,8 @@ use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Every name that was met. A name keeps its number as long as this lives; numbers differ from process to process.
+/// Every name that was met. A name keeps its number as long as this lives; numbers differ from
+/// process to process.
 #[derive(Debug, Default)]
 pub struct Names {
     /// Names of a whole build, which are met before anything is looked up.
@@ -27,9 +29,14 @@ impl Names {
             return name;
         }
         assert_eq!(self.late.count(), 0, "names that are met late have the numbers that follow");
-        let name = Name(u32::try_from(self.ends.len()).expect("a repository has far fewer than 2^32 names"));
+        let name = Name(
+            u32::try_from(self.ends.len()).expect("a repository has far fewer than 2^32 names"),
+        );
         self.texts.push_str(text);
-        self.ends.push(u32::try_from(self.texts.len()).expect("the names of a repository take far less than 4 GiB"));
+        self.ends.push(
+            u32::try_from(self.texts.len())
+                .expect("the names of a repository take far less than 4 GiB"),
+        );
         let Self { ids, texts, ends, .. } = self;
         ids.insert_unique(hash(text), name, |name| hash(text_of(texts, ends, *name)));
         name
@@ -48,7 +55,9 @@ impl Names {
     /// The numbers of texts, in their order, at any time and from any thread.
     pub fn numbers<T: AsRef<str>>(&self, texts: &[T]) -> Vec<Name> {
         let mut late = self.late_ids();
-        let number = |text: &T| self.early(text.as_ref()).unwrap_or_else(|| self.number_late(&mut late, text.as_ref()));
+        let number = |text: &T| {
+            self.early(text.as_ref()).unwrap_or_else(|| self.number_late(&mut late, text.as_ref()))
+        };
         texts.iter().map(number).collect()
     }
 
@@ -64,7 +73,8 @@ impl Names {
         let found = ids.find(hash(text), |name| self.text(*name) == text).copied();
         found.unwrap_or_else(|| {
             let place = self.ends.len() + self.late.push(text.into());
-            let name = Name(u32::try_from(place).expect("a repository has far fewer than 2^32 names"));
+            let name =
+                Name(u32::try_from(place).expect("a repository has far fewer than 2^32 names"));
             ids.insert_unique(hash(text), name, |name| hash(self.text(*name)));
             name
         })
@@ -77,7 +87,11 @@ impl Names {
 
     pub(in crate::resolve) fn text(&self, name: Name) -> &str {
         let place = name.0 as usize;
-        if place < self.ends.len() { text_of(&self.texts, &self.ends, name) } else { &self.late[place - self.ends.len()] }
+        if place < self.ends.len() {
+            text_of(&self.texts, &self.ends, name)
+        } else {
+            &self.late[place - self.ends.len()]
+        }
     }
 }
 

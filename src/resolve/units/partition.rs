@@ -1,5 +1,6 @@
-//! Orders the facts of a file so that what the resolution of other files may look at stands first. The rest is needed only
-//! while the file itself is resolved: it can be let go, and is as it was when all facts are there again.
+//! Orders the facts of a file so that what the resolution of other files may look at stands first.
+//! The rest is needed only while the file itself is resolved: it can be let go, and is as it was
+//! when all facts are there again.
 
 use crate::model::LanguageId;
 use crate::model::facts::{Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
@@ -24,7 +25,8 @@ pub struct Shared {
 impl Shared {
     /// Puts the facts in this order. Symbols, imports and references stay where they are.
     pub fn first(facts: &mut FileFacts) -> Self {
-        let Reached { scopes, bindings, exprs, mut lists, interface } = interface_hash::reached(facts, &contexts(facts));
+        let Reached { scopes, bindings, exprs, mut lists, interface } =
+            interface_hash::reached(facts, &contexts(facts));
         for run in runs(facts).filter(|run| !run.range().is_empty()) {
             // Lists have nothing in common; one that had would have to stay whole.
             if lists[run.range()].contains(&true) {
@@ -36,9 +38,20 @@ impl Shared {
         put_first(&mut facts.exprs, &exprs);
         put_first(&mut facts.positions, &exprs);
         put_first(&mut facts.lists, &lists);
-        Places { scopes: places(&scopes), bindings: places(&bindings), exprs: places(&exprs), lists: places(&lists) }
-            .rename(facts);
-        Self { interface, scopes: count(&scopes), bindings: count(&bindings), exprs: count(&exprs), lists: count(&lists) }
+        Places {
+            scopes: places(&scopes),
+            bindings: places(&bindings),
+            exprs: places(&exprs),
+            lists: places(&lists),
+        }
+        .rename(facts);
+        Self {
+            interface,
+            scopes: count(&scopes),
+            bindings: count(&bindings),
+            exprs: count(&exprs),
+            lists: count(&lists),
+        }
     }
 
     /// Stands for everything in the file that the resolution of others may look at.
@@ -48,12 +61,22 @@ impl Shared {
 
     /// As numbers, in which it is kept.
     pub fn numbers(&self) -> [u64; 5] {
-        [self.interface, self.scopes as u64, self.bindings as u64, self.exprs as u64, self.lists as u64]
+        [
+            self.interface,
+            self.scopes as u64,
+            self.bindings as u64,
+            self.exprs as u64,
+            self.lists as u64,
+        ]
     }
 
     /// From numbers that were kept for facts; none if there are not so many of these.
-    pub fn of_numbers(facts: &FileFacts, [interface, scopes, bindings, exprs, lists]: [u64; 5]) -> Option<Self> {
-        let within = |number: u64, all: usize| usize::try_from(number).ok().filter(|&number| number <= all);
+    pub fn of_numbers(
+        facts: &FileFacts,
+        [interface, scopes, bindings, exprs, lists]: [u64; 5],
+    ) -> Option<Self> {
+        let within =
+            |number: u64, all: usize| usize::try_from(number).ok().filter(|&number| number <= all);
         Some(Self {
             interface,
             scopes: within(scopes, facts.scopes.len())?,
@@ -89,7 +112,8 @@ impl Shared {
     }
 }
 
-/// Of a header, what tells definitions of one name apart: that it is text which is put in, and what follows the parameters.
+/// Of a header, what tells definitions of one name apart: that it is text which is put in, and what
+/// follows the parameters.
 fn told_apart(signature: &str) -> Box<str> {
     let mark = if signature.starts_with('#') { "#" } else { "" };
     match signature.rsplit_once(')') {
@@ -115,7 +139,8 @@ fn put_first<T>(items: &mut Vec<T>, wanted: &[bool]) {
 
 /// Where each item is after `put_first`.
 fn places(wanted: &[bool]) -> Vec<u32> {
-    let (mut first, mut rest) = (0, u32::try_from(count(wanted)).expect("a file is limited to far fewer than 2^32 facts"));
+    let (mut first, mut rest) =
+        (0, u32::try_from(count(wanted)).expect("a file is limited to far fewer than 2^32 facts"));
     let mut place = |wanted: &bool| {
         let next = if *wanted { &mut first } else { &mut rest };
         *next += 1;
@@ -135,7 +160,8 @@ fn runs(facts: &FileFacts) -> impl Iterator<Item = Run> + '_ {
         | Expr::Function(run) => Some(run),
         _ => None,
     });
-    let of_symbols = facts.symbols.iter().flat_map(|symbol| [symbol.values, symbol.decorators, symbol.bases]);
+    let of_symbols =
+        facts.symbols.iter().flat_map(|symbol| [symbol.values, symbol.decorators, symbol.bases]);
     let of_sites: Vec<Run> = facts.sites.list().iter().map(|site| site.args).collect();
     of_exprs.chain(of_symbols).chain(of_sites)
 }

@@ -1,4 +1,5 @@
-//! What is worked out about a file alone before others are known: its table of names, its spaces, its head.
+//! What is worked out about a file alone before others are known: its table of names, its spaces,
+//! its head.
 
 use super::spaces::{Nesting, Spaces};
 use super::unit::{Unit, UnitTable};
@@ -32,7 +33,13 @@ pub(in crate::resolve) struct Content {
 
 impl Content {
     pub(in crate::resolve) fn unit<'t>(&'t self, texts: &'t Names) -> Unit<'t> {
-        Unit { facts: &self.facts, language: self.language, table: &self.table, spaces: &self.spaces, texts }
+        Unit {
+            facts: &self.facts,
+            language: self.language,
+            table: &self.table,
+            spaces: &self.spaces,
+            texts,
+        }
     }
 }
 
@@ -45,13 +52,18 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Prepares a file of which all facts are there. `names` are those of the file, in the order of its facts.
+    /// Prepares a file of which all facts are there. `names` are those of the file, in the order of
+    /// its facts.
     pub fn of(facts: &FileFacts, language: LanguageId, names: Vec<Name>) -> Self {
         Self::with(facts, language, |_| UnitTable::of(facts, names.into(), None))
     }
 
     /// Prepares a file whose facts still have their names.
-    pub(in crate::resolve) fn with(facts: &FileFacts, language: LanguageId, table: impl FnOnce(&FileFacts) -> UnitTable) -> Self {
+    pub(in crate::resolve) fn with(
+        facts: &FileFacts,
+        language: LanguageId,
+        table: impl FnOnce(&FileFacts) -> UnitTable,
+    ) -> Self {
         let language = grammar::language(language);
         let (spaces, table) = (Spaces::of(facts, language), table(facts));
         let head = Head {
@@ -74,6 +86,8 @@ impl Prepared {
 
 /// Whether a file says anything here: only such files are read.
 fn says_anything(facts: &crate::model::facts::FileFacts, language: &Language) -> bool {
-    let is_interface = |kind| kind == crate::model::SymbolKind::Interface && language.manifest.resolution.structural;
+    let is_interface = |kind| {
+        kind == crate::model::SymbolKind::Interface && language.manifest.resolution.structural
+    };
     facts.symbols.iter().any(|symbol| symbol.owner.is_some() || is_interface(symbol.kind))
 }

@@ -1,4 +1,5 @@
-//! The bindings of a file by the scope that owns them, and in each scope in order of their names and of appearance.
+//! The bindings of a file by the scope that owns them, and in each scope in order of their names
+//! and of appearance.
 
 use crate::model::facts::{BindingId, FileFacts, ScopeId};
 
@@ -15,8 +16,8 @@ pub(in crate::resolve) struct ByScope<N> {
 }
 
 impl<N: Copy + Ord> ByScope<N> {
-    /// Puts the first bindings of a file in order. They are in its first scopes, or in none; `name_of` gives the name of one,
-    /// and nothing for those that are left out.
+    /// Puts the first bindings of a file in order. They are in its first scopes, or in none;
+    /// `name_of` gives the name of one, and nothing for those that are left out.
     pub(in crate::resolve) fn of(
         facts: &FileFacts,
         scopes: usize,
@@ -34,7 +35,9 @@ impl<N: Copy + Ord> ByScope<N> {
             end += *start;
             *start = end;
         }
-        let Some(blank) = named.clone().next() else { return Self { bindings: Vec::new(), starts } };
+        let Some(blank) = named.clone().next() else {
+            return Self { bindings: Vec::new(), starts };
+        };
         let (mut ordered, mut next) = (vec![blank; end as usize], starts.clone());
         for (name, id) in named {
             let place = &mut next[owner(id)];
@@ -62,7 +65,11 @@ impl<N: Copy + Ord> ByScope<N> {
     }
 
     /// The same, with where they begin among the bindings of all scopes.
-    pub(in crate::resolve) fn place_of_name(&self, scope: ScopeId, name: N) -> (usize, &[(N, BindingId)]) {
+    pub(in crate::resolve) fn place_of_name(
+        &self,
+        scope: ScopeId,
+        name: N,
+    ) -> (usize, &[(N, BindingId)]) {
         let bindings = self.of_scope(scope);
         let first = bindings.partition_point(|&(bound, _)| bound < name);
         let from = &bindings[first..];

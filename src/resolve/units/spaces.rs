@@ -1,7 +1,10 @@
-//! Namespaces of files that are pasted into each other: which scope is which, how they lie in each other, and which are opened.
+//! Namespaces of files that are pasted into each other: which scope is which, how they lie in each
+//! other, and which are opened.
 
 use crate::grammar::{Language, ModuleSystem};
-use crate::model::facts::{BindingKind, FileFacts, ImportId, ImportKind, LocalSymbol, NameId, ScopeId, ScopeKind};
+use crate::model::facts::{
+    BindingKind, FileFacts, ImportId, ImportKind, LocalSymbol, NameId, ScopeId, ScopeKind,
+};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::units::footprint::Question;
 use crate::resolve::units::space::Space;
@@ -29,7 +32,11 @@ impl Spaces {
                 (ScopeKind::File, _) => spaces.scopes.push((id, root, LocalSymbol::NONE)),
                 (ScopeKind::Module, Some(symbol)) => {
                     let parent = spaces.around(facts, scope.parent).unwrap_or(root);
-                    spaces.scopes.push((id, parent.below(text(facts, facts.symbols[symbol].name)), scope.symbol));
+                    spaces.scopes.push((
+                        id,
+                        parent.below(text(facts, facts.symbols[symbol].name)),
+                        scope.symbol,
+                    ));
                 }
                 _ => {}
             }
@@ -45,11 +52,18 @@ impl Spaces {
 
     /// The namespace that a symbol opens.
     pub(in crate::resolve) fn of_symbol(&self, symbol: LocalSymbol) -> Option<Space> {
-        self.scopes.iter().rfind(|(_, _, own)| *own == symbol && symbol.is_some()).map(|(_, space, _)| *space)
+        self.scopes
+            .iter()
+            .rfind(|(_, _, own)| *own == symbol && symbol.is_some())
+            .map(|(_, space, _)| *space)
     }
 
     /// The innermost namespace around a scope.
-    pub(in crate::resolve) fn around(&self, facts: &FileFacts, mut scope: ScopeId) -> Option<Space> {
+    pub(in crate::resolve) fn around(
+        &self,
+        facts: &FileFacts,
+        mut scope: ScopeId,
+    ) -> Option<Space> {
         while let Some(position) = scope.get() {
             if let Some(space) = self.of_scope(scope) {
                 return Some(space);
@@ -65,7 +79,8 @@ fn text(facts: &FileFacts, name: NameId) -> &str {
     name.get().map_or("", |position| &facts.names[position])
 }
 
-/// What a file says of namespaces: where they lie, and what is made visible in them. Most files of C say nothing.
+/// What a file says of namespaces: where they lie, and what is made visible in them. Most files of
+/// C say nothing.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(in crate::resolve) struct Nesting {
     /// Namespaces, each with the one around it and its symbol.
@@ -80,23 +95,35 @@ pub(in crate::resolve) struct Nesting {
 
 impl Nesting {
     /// That of a file; none if it says nothing.
-    pub(in crate::resolve) fn of(facts: &FileFacts, language: &Language, spaces: &Spaces) -> Option<Self> {
+    pub(in crate::resolve) fn of(
+        facts: &FileFacts,
+        language: &Language,
+        spaces: &Spaces,
+    ) -> Option<Self> {
         if language.manifest.modules.system != ModuleSystem::Includes {
             return None;
         }
         let mut nesting = Self::default();
         for (scope, space, symbol) in &spaces.scopes {
             if symbol.is_some() {
-                let parent = scope.get().and_then(|scope| spaces.around(facts, facts.scopes[scope].parent));
+                let parent =
+                    scope.get().and_then(|scope| spaces.around(facts, facts.scopes[scope].parent));
                 nesting.spaces.push((*space, parent.unwrap_or(Space::root(language)), *symbol));
             }
         }
         for binding in facts.bindings.iter().filter(|binding| binding.kind == BindingKind::Import) {
             if let Some(space) = spaces.of_scope(binding.scope) {
-                nesting.aliases.push((Question::space(space, text(facts, binding.name)), binding.import));
+                nesting
+                    .aliases
+                    .push((Question::space(space, text(facts, binding.name)), binding.import));
             }
         }
-        for (position, import) in facts.imports.iter().enumerate().filter(|(_, import)| import.kind == ImportKind::Wildcard) {
+        for (position, import) in facts
+            .imports
+            .iter()
+            .enumerate()
+            .filter(|(_, import)| import.kind == ImportKind::Wildcard)
+        {
             let id = ImportId::at(position);
             match spaces.of_scope(import.scope) {
                 Some(space) => nesting.opened.push((space, id)),
@@ -123,7 +150,10 @@ impl Linkage {
         let mut linkage = Self::default();
         for (file, nesting) in files {
             for (space, parent, symbol) in &nesting.spaces {
-                linkage.spaces.entry(*space).or_insert((*parent, SymbolRef { file, symbol: *symbol }));
+                linkage
+                    .spaces
+                    .entry(*space)
+                    .or_insert((*parent, SymbolRef { file, symbol: *symbol }));
             }
             for (name, import) in &nesting.aliases {
                 linkage.aliases.entry(*name).or_default().push((file, *import));
@@ -143,13 +173,20 @@ impl Linkage {
         self.spaces.get(&space).map(|(parent, _)| *parent)
     }
 
-    /// Stands for how namespaces lie in each other and what is made visible where. `key` gives the key of a file.
+    /// Stands for how namespaces lie in each other and what is made visible where. `key` gives the
+    /// key of a file.
     pub(in crate::resolve) fn nesting(&self, key: &impl Fn(FileId) -> u32) -> u64 {
         let mut number = 0_u64;
         let mut add = |part: u64| number = number.wrapping_add(part);
-        let keyed = |imports: &[(FileId, ImportId)]| imports.iter().map(|(of, import)| (key(*of), *import)).collect::<Vec<_>>();
-        self.aliases.iter().for_each(|(name, imports)| add(FxBuildHasher.hash_one((1, name, keyed(imports)))));
-        self.opened.iter().for_each(|(space, imports)| add(FxBuildHasher.hash_one((2, space, keyed(imports)))));
+        let keyed = |imports: &[(FileId, ImportId)]| {
+            imports.iter().map(|(of, import)| (key(*of), *import)).collect::<Vec<_>>()
+        };
+        self.aliases
+            .iter()
+            .for_each(|(name, imports)| add(FxBuildHasher.hash_one((1, name, keyed(imports)))));
+        self.opened
+            .iter()
+            .for_each(|(space, imports)| add(FxBuildHasher.hash_one((2, space, keyed(imports)))));
         self.opened_locally.iter().for_each(|((file, scope), imports)| {
             add(FxBuildHasher.hash_one((3, key(*file), scope, imports)));
         });
@@ -160,12 +197,18 @@ impl Linkage {
     }
 
     /// The namespace that a path names from another one outwards.
-    pub(in crate::resolve) fn find(&self, from: Space, path: &str, separator: &str) -> Option<Space> {
+    pub(in crate::resolve) fn find(
+        &self,
+        from: Space,
+        path: &str,
+        separator: &str,
+    ) -> Option<Space> {
         let mut start = Some(from);
         while let Some(space) = start {
             let mut segments = path.split(separator).filter(|segment| !segment.is_empty());
-            let found = segments
-                .try_fold(space, |space, segment| Some(space.below(segment)).filter(|below| self.spaces.contains_key(below)));
+            let found = segments.try_fold(space, |space, segment| {
+                Some(space.below(segment)).filter(|below| self.spaces.contains_key(below))
+            });
             if found.is_some() {
                 return found;
             }

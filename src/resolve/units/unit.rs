@@ -1,8 +1,12 @@
-//! One file as resolution sees it: its facts, its names as names of the repository, its bindings in order of scope and name.
+//! One file as resolution sees it: its facts, its names as names of the repository, its bindings in
+//! order of scope and name.
 
 use super::contexts::{Context, contexts};
 use crate::grammar::Language;
-use crate::model::facts::{Binding, BindingId, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind, Symbol};
+use crate::model::facts::{
+    Binding, BindingId, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind,
+    Symbol,
+};
 use crate::resolve::Name;
 use crate::resolve::units::interner::Names;
 use crate::resolve::units::scope_bindings::ByScope;
@@ -36,7 +40,8 @@ pub(in crate::resolve) struct UnitTable {
     reexports: Vec<(Name, ImportId)>,
     /// Imports of everything, in order.
     wildcards: Vec<ImportId>,
-    /// The callables whose scope each function scope is, where they belong to a type by an expression.
+    /// The callables whose scope each function scope is, where they belong to a type by an
+    /// expression.
     owners: FxHashMap<ScopeId, ExprId>,
     /// Where closures and objects stand, by their scope.
     contexts: FxHashMap<ScopeId, Context>,
@@ -45,20 +50,43 @@ pub(in crate::resolve) struct UnitTable {
 }
 
 impl UnitTable {
-    /// Works it out. `names` are those of the file; `interface` is known of a file that was prepared before.
-    pub(in crate::resolve) fn of(facts: &FileFacts, names: Arc<[Name]>, interface: Option<u64>) -> Self {
-        Self::of_first(facts, names, interface, First { scopes: facts.scopes.len(), bindings: facts.bindings.len() })
+    /// Works it out. `names` are those of the file; `interface` is known of a file that was
+    /// prepared before.
+    pub(in crate::resolve) fn of(
+        facts: &FileFacts,
+        names: Arc<[Name]>,
+        interface: Option<u64>,
+    ) -> Self {
+        Self::of_first(
+            facts,
+            names,
+            interface,
+            First { scopes: facts.scopes.len(), bindings: facts.bindings.len() },
+        )
     }
 
     /// The same with the bindings of the first scopes alone.
-    pub(in crate::resolve) fn of_first(facts: &FileFacts, names: Arc<[Name]>, interface: Option<u64>, first: First) -> Self {
+    pub(in crate::resolve) fn of_first(
+        facts: &FileFacts,
+        names: Arc<[Name]>,
+        interface: Option<u64>,
+        first: First,
+    ) -> Self {
         let name_of = |name: NameId| name.get().map(|position| names[position]);
         let bindings = ByScope::of(facts, first.scopes, first.bindings, |id| {
             let binding = &facts.bindings[id.0 as usize];
-            binding.scope.get().filter(|&scope| scope < first.scopes).and_then(|_| name_of(binding.name))
+            binding
+                .scope
+                .get()
+                .filter(|&scope| scope < first.scopes)
+                .and_then(|_| name_of(binding.name))
         });
-        let bound: FxHashSet<ImportId> =
-            facts.bindings.iter().map(|binding| binding.import).filter(|import| import.is_some()).collect();
+        let bound: FxHashSet<ImportId> = facts
+            .bindings
+            .iter()
+            .map(|binding| binding.import)
+            .filter(|import| import.is_some())
+            .collect();
         let mut reexports = Vec::new();
         let mut wildcards = Vec::new();
         for (position, import) in facts.imports.iter().enumerate() {
@@ -66,7 +94,11 @@ impl UnitTable {
             if import.reexport && !bound.contains(&id) {
                 reexports.extend(name_of(import.alias).map(|alias| (alias, id)));
             }
-            if matches!(import.kind, crate::model::facts::ImportKind::Wildcard | crate::model::facts::ImportKind::Include) {
+            if matches!(
+                import.kind,
+                crate::model::facts::ImportKind::Wildcard
+                    | crate::model::facts::ImportKind::Include
+            ) {
                 wildcards.push(id);
             }
         }
@@ -74,18 +106,25 @@ impl UnitTable {
         let owners = facts
             .symbols
             .iter()
-            .filter(|symbol| symbol.owner.is_some() && symbol.inner.is_some() && !symbol.kind.is_type())
+            .filter(|symbol| {
+                symbol.owner.is_some() && symbol.inner.is_some() && !symbol.kind.is_type()
+            })
             .map(|symbol| (symbol.inner, symbol.owner))
             .collect();
         let contexts = contexts(facts);
-        let interface = interface.unwrap_or_else(|| crate::resolve::units::interface_hash::of(facts, &contexts));
+        let interface = interface
+            .unwrap_or_else(|| crate::resolve::units::interface_hash::of(facts, &contexts));
         Self { names, bindings, reexports, wildcards, owners, contexts, interface }
     }
 
-    /// Leaves what is said of closures and members in the first scopes, with the first expressions, alone.
+    /// Leaves what is said of closures and members in the first scopes, with the first expressions,
+    /// alone.
     pub(in crate::resolve) fn truncate(&mut self, scopes: usize, exprs: usize) {
-        let is_left = |position: Option<usize>, count: usize| position.is_some_and(|position| position < count);
-        self.owners.retain(|scope, owner| is_left(scope.get(), scopes) && is_left(owner.get(), exprs));
+        let is_left = |position: Option<usize>, count: usize| {
+            position.is_some_and(|position| position < count)
+        };
+        self.owners
+            .retain(|scope, owner| is_left(scope.get(), scopes) && is_left(owner.get(), exprs));
         self.owners.shrink_to_fit();
         self.contexts.retain(|scope, context| {
             let is_known = match context {
@@ -133,9 +172,12 @@ impl<'a> Unit<'a> {
         name: Name,
     ) -> impl Iterator<Item = (BindingId, &'a Binding)> + use<'a> {
         let facts = self.facts;
-        self.bound(scope, name)
-            .iter()
-            .map(move |&(_, id)| (id, &facts.bindings[id.get().expect("ids of bindings come from the table of bindings")]))
+        self.bound(scope, name).iter().map(move |&(_, id)| {
+            (
+                id,
+                &facts.bindings[id.get().expect("ids of bindings come from the table of bindings")],
+            )
+        })
     }
 
     pub(in crate::resolve) fn symbol(&self, symbol: LocalSymbol) -> &'a Symbol {
@@ -168,19 +210,26 @@ impl<'a> Unit<'a> {
         scope.get().map_or(LocalSymbol::NONE, |position| self.facts.scopes[position].symbol)
     }
 
-    /// The type expression that owns what is defined in a scope: of an extension, or of a member defined outside its type.
+    /// The type expression that owns what is defined in a scope: of an extension, or of a member
+    /// defined outside its type.
     pub(in crate::resolve) fn scope_owner(&self, scope: ScopeId) -> ExprId {
         let Some(position) = scope.get() else { return ExprId::NONE };
         let owner = self.facts.scopes[position].owner;
-        if owner.is_some() { owner } else { self.table.owners.get(&scope).copied().unwrap_or(ExprId::NONE) }
+        if owner.is_some() {
+            owner
+        } else {
+            self.table.owners.get(&scope).copied().unwrap_or(ExprId::NONE)
+        }
     }
 
-    /// The type expression that a member defined outside of its type belongs to, by the member's scope.
+    /// The type expression that a member defined outside of its type belongs to, by the member's
+    /// scope.
     pub(in crate::resolve) fn member_owner(&self, scope: ScopeId) -> ExprId {
         self.table.owners.get(&scope).copied().unwrap_or(ExprId::NONE)
     }
 
-    /// The innermost type around a scope: the scope of its body, or the scope of a member that says whose it is.
+    /// The innermost type around a scope: the scope of its body, or the scope of a member that says
+    /// whose it is.
     pub(in crate::resolve) fn type_scope(&self, mut scope: ScopeId) -> ScopeId {
         while scope.is_some() {
             let is_type = self.scope_kind(scope) == ScopeKind::Type

@@ -1,4 +1,5 @@
-//! What is said about types outside of their bodies, as plain data: members, interfaces, and which interfaces have a method.
+//! What is said about types outside of their bodies, as plain data: members, interfaces, and which
+//! interfaces have a method.
 
 use crate::model::graph::SymbolRef;
 use crate::resolve::units::footprint::Asking;
@@ -50,7 +51,8 @@ pub(in crate::resolve) struct FoundExtensions {
 }
 
 impl Derived {
-    /// Whether what a family's files say was found out with the help of something that is `altered`.
+    /// Whether what a family's files say was found out with the help of something that is
+    /// `altered`.
     pub(in crate::resolve) fn rests_on(&self, is_altered: impl Fn(&Asking) -> bool) -> bool {
         self.families.values().any(|family| is_altered(&family.asked))
     }

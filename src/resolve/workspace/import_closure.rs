@@ -1,5 +1,6 @@
-//! Which files are reached from a file over imports. What is reached from files that many others import, and from some of all
-//! others, is a memo: it is found out once, when it is first met, and joined to what is reached from those before it.
+//! Which files are reached from a file over imports. What is reached from files that many others
+//! import, and from some of all others, is a memo: it is found out once, when it is first met, and
+//! joined to what is reached from those before it.
 
 use crate::model::graph::FileId;
 use crate::resolve::units::footprint::{FewFiles, FileSet};
@@ -8,7 +9,8 @@ use std::sync::OnceLock;
 /// What so many files import is followed once for all of them.
 const MANY: u32 = 8;
 
-/// One file in so many has a memo whoever imports it: a way over files that few import is as long as the repository has files.
+/// One file in so many has a memo whoever imports it: a way over files that few import is as long
+/// as the repository has files.
 const LANDMARKS: usize = 64;
 
 /// What is reached from the files that have a memo, as far as it is known; nothing for the others.
@@ -20,12 +22,25 @@ impl Reach {
     pub(in crate::resolve) fn new(files: usize, imports: impl Iterator<Item = FileId>) -> Self {
         let mut importers = vec![0; files];
         imports.for_each(|imported| importers[imported.0 as usize] += 1);
-        let has_memo = |(file, count): (usize, u32)| count >= MANY || (count > 0 && file.is_multiple_of(LANDMARKS));
-        Self(importers.into_iter().enumerate().map(|file| has_memo(file).then(OnceLock::new)).collect())
+        let has_memo = |(file, count): (usize, u32)| {
+            count >= MANY || (count > 0 && file.is_multiple_of(LANDMARKS))
+        };
+        Self(
+            importers
+                .into_iter()
+                .enumerate()
+                .map(|file| has_memo(file).then(OnceLock::new))
+                .collect(),
+        )
     }
 
-    /// The files that are reached from a file, itself among them. `next_to` gives those one step away from a file.
-    pub(in crate::resolve) fn from<I: Iterator<Item = FileId>>(&self, file: FileId, next_to: &impl Fn(FileId) -> I) -> FileSet {
+    /// The files that are reached from a file, itself among them. `next_to` gives those one step
+    /// away from a file.
+    pub(in crate::resolve) fn from<I: Iterator<Item = FileId>>(
+        &self,
+        file: FileId,
+        next_to: &impl Fn(FileId) -> I,
+    ) -> FileSet {
         let (reached, open) = self.follow(file, next_to);
         // The furthest come first: what is reached from those before them is joined from theirs.
         for landmark in open.into_iter().rev() {
@@ -40,9 +55,13 @@ impl Reach {
         self.0.get(file.0 as usize)?.as_ref()
     }
 
-    /// Follows imports as far as what they lead to is not known. Also gives the files on the way that have a memo of which nothing is
-    /// known yet.
-    fn follow<I: Iterator<Item = FileId>>(&self, file: FileId, next_to: &impl Fn(FileId) -> I) -> (FileSet, Vec<FileId>) {
+    /// Follows imports as far as what they lead to is not known. Also gives the files on the way
+    /// that have a memo of which nothing is known yet.
+    fn follow<I: Iterator<Item = FileId>>(
+        &self,
+        file: FileId,
+        next_to: &impl Fn(FileId) -> I,
+    ) -> (FileSet, Vec<FileId>) {
         let (mut waiting, mut reached, mut open) = (vec![file], FileSet::default(), Vec::new());
         reached.insert(file);
         while let Some(next) = waiting.pop() {
@@ -69,7 +88,8 @@ impl Reach {
 mod tests {
     use super::*;
 
-    /// Files in two rings; those of the second also import one of the first, and all of both rings import two files more.
+    /// Files in two rings; those of the second also import one of the first, and all of both rings
+    /// import two files more.
     fn imports(file: u32) -> Vec<FileId> {
         let ring = |first: u32| first + (file - first + 1) % 100;
         let found = match file {
@@ -87,7 +107,8 @@ mod tests {
         let mut reached = vec![file];
         let mut next = 0;
         while let Some(file) = reached.get(next).copied() {
-            let new: Vec<FileId> = imports(file.0).into_iter().filter(|file| !reached.contains(file)).collect();
+            let new: Vec<FileId> =
+                imports(file.0).into_iter().filter(|file| !reached.contains(file)).collect();
             reached.extend(new);
             next += 1;
         }
@@ -105,7 +126,11 @@ mod tests {
         );
         let next_to = |file: FileId| imports(file.0).into_iter();
         for file in [301, 0, 99, 150, 302, 305, 0].map(FileId) {
-            assert_eq!(reach.from(file, &next_to).iter().collect::<Vec<_>>(), reached_one_by_one(file), "from {file:?}");
+            assert_eq!(
+                reach.from(file, &next_to).iter().collect::<Vec<_>>(),
+                reached_one_by_one(file),
+                "from {file:?}"
+            );
         }
         assert!(reach.0.iter().flatten().all(|shared| shared.get().is_some()));
     }
@@ -121,6 +146,10 @@ mod tests {
         for file in (0..10_000).map(FileId) {
             assert_eq!(reach.from(file, &next_to).iter().count(), 10_000 - file.0 as usize);
         }
-        assert!(steps.get() < 10_000 * 100, "a step for each pair of files would be fifty million: {}", steps.get());
+        assert!(
+            steps.get() < 10_000 * 100,
+            "a step for each pair of files would be fifty million: {}",
+            steps.get()
+        );
     }
 }

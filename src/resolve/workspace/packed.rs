@@ -1,4 +1,5 @@
-//! The compact form of what is known of a file without its facts: its head, where its imports lead, and its footprint.
+//! The compact form of what is known of a file without its facts: its head, where its imports lead,
+//! and its footprint.
 
 use crate::grammar;
 use crate::model::LanguageId;
@@ -50,11 +51,16 @@ impl PackedEntry {
         let interface = reader.bits(0)?;
         let (has_package, package) = (reader.flag(false)?, reader.text("")?);
         let speaks = reader.flag(false)?;
-        let nesting = if reader.flag(false)? { Some(Arc::new(pass_over(reader, &Nesting::default())?)) } else { None };
+        let nesting = if reader.flag(false)? {
+            Some(Arc::new(pass_over(reader, &Nesting::default())?))
+        } else {
+            None
+        };
         let imported = keys(reader, &[])?;
         let asked = Asked::from_bytes(&reader.bytes(&[])?)?;
         let package = has_package.then_some(package);
-        let head = Head { language: grammar::language(language), interface, package, speaks, nesting };
+        let head =
+            Head { language: grammar::language(language), interface, package, speaks, nesting };
         Some(Self { head, imported, asked })
     }
 }
@@ -70,17 +76,33 @@ fn keys<P: Pass>(pass: &mut P, keys: &[u32]) -> Option<Vec<u32>> {
 fn pass_over<P: Pass>(pass: &mut P, nesting: &Nesting) -> Option<Nesting> {
     const NO_SPACE: Space = Space(0);
     Some(Nesting {
-        spaces: pass.list(&nesting.spaces, &(NO_SPACE, NO_SPACE, LocalSymbol(0)), |pass, (space, parent, symbol)| {
-            Some((Space(pass.bits(space.0)?), Space(pass.bits(parent.0)?), LocalSymbol(pass.id(symbol.0)?)))
-        })?,
-        aliases: pass.list(&nesting.aliases, &(Question(0), ImportId(0)), |pass, (name, import)| {
-            Some((Question(pass.bits(name.0)?), ImportId(pass.id(import.0)?)))
-        })?,
+        spaces: pass.list(
+            &nesting.spaces,
+            &(NO_SPACE, NO_SPACE, LocalSymbol(0)),
+            |pass, (space, parent, symbol)| {
+                Some((
+                    Space(pass.bits(space.0)?),
+                    Space(pass.bits(parent.0)?),
+                    LocalSymbol(pass.id(symbol.0)?),
+                ))
+            },
+        )?,
+        aliases: pass.list(
+            &nesting.aliases,
+            &(Question(0), ImportId(0)),
+            |pass, (name, import)| {
+                Some((Question(pass.bits(name.0)?), ImportId(pass.id(import.0)?)))
+            },
+        )?,
         opened: pass.list(&nesting.opened, &(NO_SPACE, ImportId(0)), |pass, (space, import)| {
             Some((Space(pass.bits(space.0)?), ImportId(pass.id(import.0)?)))
         })?,
-        opened_locally: pass.list(&nesting.opened_locally, &(ScopeId(0), ImportId(0)), |pass, (scope, import)| {
-            Some((ScopeId(pass.id(scope.0)?), ImportId(pass.id(import.0)?)))
-        })?,
+        opened_locally: pass.list(
+            &nesting.opened_locally,
+            &(ScopeId(0), ImportId(0)),
+            |pass, (scope, import)| {
+                Some((ScopeId(pass.id(scope.0)?), ImportId(pass.id(import.0)?)))
+            },
+        )?,
     })
 }

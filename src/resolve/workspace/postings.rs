@@ -1,6 +1,6 @@
-//! The posting lists of symbols: which symbols a namespace or a package has under a name, which members and which macros have one. A whole build
-//! makes them in memory and writes them down; a change looks them up where they were written, and adds what files say that
-//! have changed since.
+//! The posting lists of symbols: which symbols a namespace or a package has under a name, which
+//! members and which macros have one. A whole build makes them in memory and writes them down; a
+//! change looks them up where they were written, and adds what files say that have changed since.
 
 use crate::grammar::Tier;
 use crate::model::SymbolKind;
@@ -16,18 +16,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// One symbol in a posting list of its file: the list, the symbol, and whether it is a declaration.
 pub(in crate::resolve) type Own = (Question, LocalSymbol, bool);
 
-/// What a file adds to posting lists, in order. `package` is that of [`package_with_names`](crate::resolve::imports::package_with_names).
-pub(in crate::resolve) fn of_file(unit: Unit<'_>, package: Option<u64>) -> impl Iterator<Item = Own> + '_ {
+/// What a file adds to posting lists, in order. `package` is that of
+/// [`package_with_names`](crate::resolve::imports::package_with_names).
+pub(in crate::resolve) fn of_file(
+    unit: Unit<'_>,
+    package: Option<u64>,
+) -> impl Iterator<Item = Own> + '_ {
     let own = move |list: Question, symbol: LocalSymbol| {
-        let is_declared = symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].flags & flags::DECLARATION != 0);
+        let is_declared = symbol
+            .get()
+            .is_some_and(|symbol| unit.facts.symbols[symbol].flags & flags::DECLARATION != 0);
         (list, symbol, is_declared)
     };
     let by_name = unit.language.tier() == Tier::Shared;
     let by_kind = unit.facts.symbols.iter().enumerate().filter_map(move |(position, symbol)| {
         let list = match symbol.kind {
-            SymbolKind::Method | SymbolKind::Constructor => Question::members(unit.text(symbol.name)),
+            SymbolKind::Method | SymbolKind::Constructor => {
+                Question::members(unit.text(symbol.name))
+            }
             SymbolKind::Macro => Question::macros(unit.text(symbol.name)),
-            kind if by_name && (kind == SymbolKind::Function || kind.is_type()) && symbol.flags & flags::LOCAL == 0 => {
+            kind if by_name
+                && (kind == SymbolKind::Function || kind.is_type())
+                && symbol.flags & flags::LOCAL == 0 =>
+            {
                 Question::alone(unit.text(symbol.name))
             }
             _ => return None,
@@ -36,10 +47,17 @@ pub(in crate::resolve) fn of_file(unit: Unit<'_>, package: Option<u64>) -> impl 
     });
     let in_package = package.into_iter().flat_map(move |package| {
         let bound =
-            unit.facts.bindings.iter().filter(|binding| binding.scope == ScopeId(0) && binding.kind == BindingKind::Symbol);
-        bound.map(move |binding| (Question::member_of_package(package, unit.text(binding.name)), binding.symbol))
+            unit.facts.bindings.iter().filter(|binding| {
+                binding.scope == ScopeId(0) && binding.kind == BindingKind::Symbol
+            });
+        bound.map(move |binding| {
+            (Question::member_of_package(package, unit.text(binding.name)), binding.symbol)
+        })
     });
-    names_in_spaces(unit).chain(by_kind).chain(in_package).map(move |(list, symbol)| own(list, symbol))
+    names_in_spaces(unit)
+        .chain(by_kind)
+        .chain(in_package)
+        .map(move |(list, symbol)| own(list, symbol))
 }
 
 /// All posting lists.
@@ -75,8 +93,12 @@ struct FoundPostings {
 impl Postings {
     /// Those that an archive has.
     pub(in crate::resolve) fn written(archive: Arc<dyn Archive>) -> Self {
-        let written =
-            Written { archive, hidden: FxHashSet::default(), since: FxHashMap::default(), found: FoundPostings::default() };
+        let written = Written {
+            archive,
+            hidden: FxHashSet::default(),
+            since: FxHashMap::default(),
+            found: FoundPostings::default(),
+        };
         Self { written: Some(written), ..Self::default() }
     }
 
@@ -101,7 +123,11 @@ impl Postings {
             }
         }
         for &(list, symbol, is_declared) in now {
-            written.since.entry(list).or_default().push(Posting { file: key, symbol: symbol.0, is_declared });
+            written.since.entry(list).or_default().push(Posting {
+                file: key,
+                symbol: symbol.0,
+                is_declared,
+            });
         }
         let places = written.found.places.get_mut().unwrap_or_else(PoisonError::into_inner);
         for (list, ..) in before.iter().chain(now) {
@@ -117,7 +143,11 @@ impl Postings {
     }
 
     /// The symbols of a list, files in order. `position` gives the number of the file with a key.
-    pub(in crate::resolve) fn get(&self, list: Question, position: &impl Fn(u32) -> Option<FileId>) -> Option<&Symbols> {
+    pub(in crate::resolve) fn get(
+        &self,
+        list: Question,
+        position: &impl Fn(u32) -> Option<FileId>,
+    ) -> Option<&Symbols> {
         if let Some(joined) = self.joined.get(&list) {
             return Some(joined);
         }
@@ -135,7 +165,11 @@ impl Postings {
     }
 
     /// A list without members from elsewhere, and whether it has declarations.
-    fn plain(&self, list: Question, position: &impl Fn(u32) -> Option<FileId>) -> Option<(&Symbols, bool)> {
+    fn plain(
+        &self,
+        list: Question,
+        position: &impl Fn(u32) -> Option<FileId>,
+    ) -> Option<(&Symbols, bool)> {
         let Some(written) = &self.written else {
             return self.lists.get(&list).map(|symbols| (symbols, self.declared.contains(&list)));
         };
@@ -151,7 +185,9 @@ impl Postings {
         let mut all: Vec<(SymbolRef, bool)> = Vec::new();
         let mut take = |posting: Posting| {
             let file = position(posting.file);
-            all.extend(file.map(|file| (SymbolRef { file, symbol: LocalSymbol(posting.symbol) }, posting.is_declared)));
+            all.extend(file.map(|file| {
+                (SymbolRef { file, symbol: LocalSymbol(posting.symbol) }, posting.is_declared)
+            }));
         };
         let mut own = |posting: Posting| {
             if !written.hidden.contains(&posting.file) {
@@ -164,19 +200,27 @@ impl Postings {
         all.sort_by_key(|(symbol, _)| symbol.file);
         let place = (!all.is_empty()).then(|| {
             let is_declared = all.iter().any(|(_, is_declared)| *is_declared);
-            written.found.lists.push((all.into_iter().map(|(symbol, _)| symbol).collect(), is_declared))
+            written
+                .found
+                .lists
+                .push((all.into_iter().map(|(symbol, _)| symbol).collect(), is_declared))
         });
         places().insert(list, place);
         place.map(known)
     }
 
-    /// Adds members that are defined outside of the bodies of their types to lists, in place of those added before.
-    pub(in crate::resolve) fn join(&mut self, members: &[(Question, SymbolRef)], position: &impl Fn(u32) -> Option<FileId>) {
+    /// Adds members that are defined outside of the bodies of their types to lists, in place of
+    /// those added before.
+    pub(in crate::resolve) fn join(
+        &mut self,
+        members: &[(Question, SymbolRef)],
+        position: &impl Fn(u32) -> Option<FileId>,
+    ) {
         let mut joined: FxHashMap<Question, Symbols> = FxHashMap::default();
         for (list, member) in members {
-            let symbols = joined
-                .entry(*list)
-                .or_insert_with(|| self.plain(*list, position).map(|(symbols, _)| symbols.clone()).unwrap_or_default());
+            let symbols = joined.entry(*list).or_insert_with(|| {
+                self.plain(*list, position).map(|(symbols, _)| symbols.clone()).unwrap_or_default()
+            });
             if !symbols.contains(member) {
                 symbols.push(*member);
             }
@@ -186,17 +230,21 @@ impl Postings {
 
     /// Every list of a whole build, in order of their numbers.
     pub(super) fn in_order(&self) -> Vec<(Question, &Symbols)> {
-        let mut lists: Vec<(Question, &Symbols)> = self.lists.iter().map(|(list, symbols)| (*list, symbols)).collect();
+        let mut lists: Vec<(Question, &Symbols)> =
+            self.lists.iter().map(|(list, symbols)| (*list, symbols)).collect();
         lists.sort_unstable_by_key(|(list, _)| *list);
         lists
     }
 }
 
-/// The names that a file puts into namespaces, as questions whose answers they are part of, with their symbols.
+/// The names that a file puts into namespaces, as questions whose answers they are part of, with
+/// their symbols.
 fn names_in_spaces<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> + 'u {
     let put = move |binding: &'u crate::model::facts::Binding| {
-        let space = unit.spaces.of_scope(binding.scope).filter(|_| binding.kind == BindingKind::Symbol)?;
-        (!is_member_elsewhere(&unit, binding.symbol)).then(|| (Question::space(space, unit.text(binding.name)), binding.symbol))
+        let space =
+            unit.spaces.of_scope(binding.scope).filter(|_| binding.kind == BindingKind::Symbol)?;
+        (!is_member_elsewhere(&unit, binding.symbol))
+            .then(|| (Question::space(space, unit.text(binding.name)), binding.symbol))
     };
     let any = !unit.spaces.scopes.is_empty();
     unit.facts.bindings.iter().filter(move |_| any).filter_map(put)

@@ -1,5 +1,5 @@
-//! The program as one resolution sees it: the tables through accessors that write down what was asked. Everything that the
-//! result of a file may depend on goes through here.
+//! The program as one resolution sees it: the tables through accessors that write down what was
+//! asked. Everything that the result of a file may depend on goes through here.
 
 use super::tables::Tables;
 use crate::grammar::ModuleSystem;
@@ -25,20 +25,28 @@ pub(in crate::resolve) struct Program<'a> {
     own: Option<(FileId, Unit<'a>)>,
     /// Whether the facts of that file were looked at, which happens all the time.
     own_asked: Cell<bool>,
-    /// Whether it was asked how namespaces lie in each other, which every name that is not known asks.
+    /// Whether it was asked how namespaces lie in each other, which every name that is not known
+    /// asks.
     spaces_asked: Cell<bool>,
     asked: RefCell<Asking>,
 }
 
 impl<'a> Program<'a> {
     pub(in crate::resolve) fn over(tables: &'a Tables) -> Self {
-        Self { tables, own: None, own_asked: Cell::default(), spaces_asked: Cell::default(), asked: RefCell::default() }
+        Self {
+            tables,
+            own: None,
+            own_asked: Cell::default(),
+            spaces_asked: Cell::default(),
+            asked: RefCell::default(),
+        }
     }
 
     /// A view for the resolution of one file.
     pub(in crate::resolve) fn for_file(tables: &'a Tables, file: FileId, unit: Unit<'a>) -> Self {
         let program = Self { own: Some((file, unit)), ..Self::over(tables) };
-        // In languages that paste files into each other there is a question about nearly every name.
+        // In languages that paste files into each other there is a question about nearly every
+        // name.
         program.asked.borrow_mut().questions.reserve(unit.table.names.len());
         program
     }
@@ -55,7 +63,8 @@ impl<'a> Program<'a> {
         asked
     }
 
-    /// The tables themselves, for what is made from all files at once and made again when any changes.
+    /// The tables themselves, for what is made from all files at once and made again when any
+    /// changes.
     pub(in crate::resolve) fn whole(&self) -> &'a Tables {
         self.tables
     }
@@ -81,7 +90,8 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// The unit of a file that is known to have facts: one that a symbol, scope or expression was found in.
+    /// The unit of a file that is known to have facts: one that a symbol, scope or expression was
+    /// found in.
     pub(in crate::resolve) fn known(&self, file: FileId) -> Unit<'a> {
         self.unit(file).expect("ids come from files with facts")
     }
@@ -105,7 +115,13 @@ impl<'a> Program<'a> {
     }
 
     /// What a scope of a file binds to a name, in order of appearance.
-    pub(in crate::resolve) fn bound(&self, file: FileId, unit: Unit<'a>, scope: ScopeId, name: Name) -> &'a [(Name, BindingId)] {
+    pub(in crate::resolve) fn bound(
+        &self,
+        file: FileId,
+        unit: Unit<'a>,
+        scope: ScopeId,
+        name: Name,
+    ) -> &'a [(Name, BindingId)] {
         if self.own.is_none_or(|(own, _)| own != file) && scope == ScopeId(0) {
             self.ask(Question::bound(self.text(name)));
         }
@@ -124,7 +140,10 @@ impl<'a> Program<'a> {
     }
 
     /// Members of a type that are defined outside of its body.
-    pub(in crate::resolve) fn extensions(&self, ty: SymbolRef) -> Option<&'a FxHashMap<Name, Symbols>> {
+    pub(in crate::resolve) fn extensions(
+        &self,
+        ty: SymbolRef,
+    ) -> Option<&'a FxHashMap<Name, Symbols>> {
         self.asked.borrow_mut().given.insert(ty.file);
         self.tables.derived.extensions.get(&ty)
     }
@@ -142,7 +161,10 @@ impl<'a> Program<'a> {
     }
 
     /// The same for interfaces from outside, by name.
-    pub(in crate::resolve) fn implemented_outside(&self, ty: SymbolRef) -> Option<&'a Vec<Box<str>>> {
+    pub(in crate::resolve) fn implemented_outside(
+        &self,
+        ty: SymbolRef,
+    ) -> Option<&'a Vec<Box<str>>> {
         self.asked.borrow_mut().given.insert(ty.file);
         self.tables.derived.implemented_outside.get(&ty)
     }
@@ -164,7 +186,8 @@ impl<'a> Program<'a> {
         self.ask_list(Question::members(self.text(name)))
     }
 
-    /// Every callable and type outside of types of a name, in languages where a name alone makes candidates.
+    /// Every callable and type outside of types of a name, in languages where a name alone makes
+    /// candidates.
     pub(in crate::resolve) fn named_alone(&self, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::alone(self.text(name)))
     }
@@ -190,7 +213,11 @@ impl<'a> Program<'a> {
     }
 
     /// Where an import leads.
-    pub(in crate::resolve) fn import_target(&self, file: FileId, import: usize) -> &'a ImportTarget {
+    pub(in crate::resolve) fn import_target(
+        &self,
+        file: FileId,
+        import: usize,
+    ) -> &'a ImportTarget {
         self.asked.borrow_mut().links.insert(file);
         &self.tables.import_targets(file)[import]
     }
@@ -222,7 +249,11 @@ impl<'a> Program<'a> {
     }
 
     /// What the files of a package bind to a name outside of everything, in order.
-    pub(in crate::resolve) fn package_member(&self, package: u32, name: Name) -> Option<&'a Symbols> {
+    pub(in crate::resolve) fn package_member(
+        &self,
+        package: u32,
+        name: Name,
+    ) -> Option<&'a Symbols> {
         let identity = self.tables.modules.package(package).identity;
         self.ask_list(Question::member_of_package(identity, self.text(name)))
     }
@@ -271,7 +302,12 @@ impl<'a> Program<'a> {
     }
 
     /// The innermost namespace around a scope.
-    pub(in crate::resolve) fn space_around(&self, file: FileId, unit: Unit<'_>, scope: ScopeId) -> Option<Space> {
+    pub(in crate::resolve) fn space_around(
+        &self,
+        file: FileId,
+        unit: Unit<'_>,
+        scope: ScopeId,
+    ) -> Option<Space> {
         self.asked.borrow_mut().facts.insert(file);
         unit.spaces.around(unit.facts, scope)
     }
@@ -282,7 +318,11 @@ impl<'a> Program<'a> {
     }
 
     /// The same, where some of it is a declaration.
-    pub(in crate::resolve) fn with_declarations(&self, space: Space, name: Name) -> Option<&'a Symbols> {
+    pub(in crate::resolve) fn with_declarations(
+        &self,
+        space: Space,
+        name: Name,
+    ) -> Option<&'a Symbols> {
         let list = Question::space(space, self.text(name));
         self.ask(list);
         self.tables.postings.with_declarations(list, &|key| self.tables.position(key))
@@ -294,7 +334,8 @@ impl<'a> Program<'a> {
         space.and_then(|space| self.in_space(space, name)).cloned().unwrap_or_default()
     }
 
-    /// How namespaces lie in each other and what is made visible where. For names in one of them, see `in_space`.
+    /// How namespaces lie in each other and what is made visible where. For names in one of them,
+    /// see `in_space`.
     pub(in crate::resolve) fn spaces(&self) -> &'a crate::resolve::units::spaces::Linkage {
         self.spaces_asked.set(true);
         &self.tables.linkage
@@ -303,7 +344,10 @@ impl<'a> Program<'a> {
 
 impl Tables {
     /// What a look at the program gives, and what was asked for it.
-    pub(in crate::resolve) fn looked_at<T>(&self, make: impl FnOnce(&Program<'_>) -> T) -> (T, Asking) {
+    pub(in crate::resolve) fn looked_at<T>(
+        &self,
+        make: impl FnOnce(&Program<'_>) -> T,
+    ) -> (T, Asking) {
         let program = Program::over(self);
         let made = make(&program);
         (made, program.into_asking())

@@ -1,5 +1,5 @@
-//! The files of a repository with the tables that lookups need. Of a file there is at hand what others may look at: in a whole
-//! build of every file, else of those that somebody looked at.
+//! The files of a repository with the tables that lookups need. Of a file there is at hand what
+//! others may look at: in a whole build of every file, else of those that somebody looked at.
 
 use super::postings::{self, Own, Postings};
 use crate::grammar::Language;
@@ -64,7 +64,8 @@ impl Tables {
 
     /// What a file adds to posting lists.
     pub(in crate::resolve) fn own_postings(&self, file: FileId) -> Vec<Own> {
-        let own = self.unit(file).map(|unit| postings::of_file(unit, self.package_with_names(file)));
+        let own =
+            self.unit(file).map(|unit| postings::of_file(unit, self.package_with_names(file)));
         own.into_iter().flatten().collect()
     }
 
@@ -74,8 +75,11 @@ impl Tables {
 
     /// Makes what rests on all heads.
     pub(in crate::resolve) fn connect(&mut self) {
-        self.linkage = Linkage::new(self.ids().filter_map(|file| Some((file, self.head(file)?.nesting.as_deref()?))));
-        self.reach = Reach::new(self.files.len(), self.ids().flat_map(|file| self.modules.imported(file)));
+        self.linkage = Linkage::new(
+            self.ids().filter_map(|file| Some((file, self.head(file)?.nesting.as_deref()?))),
+        );
+        self.reach =
+            Reach::new(self.files.len(), self.ids().flat_map(|file| self.modules.imported(file)));
     }
 
     /// The files that module systems read besides sources.
@@ -123,7 +127,8 @@ impl Tables {
 
     /// The files that the imports of a file lead to or through, in order and once.
     pub(in crate::resolve) fn import_files(&self, file: FileId) -> Box<[FileId]> {
-        let mut files: Vec<FileId> = self.import_targets(file).iter().filter_map(ImportTarget::file).collect();
+        let mut files: Vec<FileId> =
+            self.import_targets(file).iter().filter_map(ImportTarget::file).collect();
         files.sort_unstable();
         files.dedup();
         files.into()
@@ -134,7 +139,11 @@ impl Tables {
     }
 
     /// The posting list of a namespace's member by its name.
-    pub(in crate::resolve) fn list_of_member(&self, owner: SymbolRef, member: SymbolRef) -> Option<Question> {
+    pub(in crate::resolve) fn list_of_member(
+        &self,
+        owner: SymbolRef,
+        member: SymbolRef,
+    ) -> Option<Question> {
         let space = self.unit(owner.file)?.spaces.of_symbol(owner.symbol)?;
         Some(Question::space(space, self.names.text(self.name_of(member))))
     }
@@ -144,8 +153,8 @@ impl Tables {
         self.postings.join(members, &|key| positions.get(key as usize).copied().flatten());
     }
 
-    /// The distinct names of all symbols, in no particular order; the empty one is that of symbols without a name. Of tables with
-    /// everything at hand.
+    /// The distinct names of all symbols, in no particular order; the empty one is that of symbols
+    /// without a name. Of tables with everything at hand.
     pub fn symbol_names(&self) -> Vec<Box<str>> {
         let mut is_used = vec![false; self.names.len()];
         let mut has_unnamed = false;
@@ -157,12 +166,15 @@ impl Tables {
                 }
             }
         }
-        let used = (0_u32..).zip(is_used).filter_map(|(name, is_used)| is_used.then_some(Name(name)));
-        used.map(|name| Box::from(self.names.text(name))).chain(has_unnamed.then(Box::default)).collect()
+        let used =
+            (0_u32..).zip(is_used).filter_map(|(name, is_used)| is_used.then_some(Name(name)));
+        used.map(|name| Box::from(self.names.text(name)))
+            .chain(has_unnamed.then(Box::default))
+            .collect()
     }
 
-    /// Every posting list of tables with everything at hand, in order: its number, and the places of its symbols by file key, each
-    /// with whether it is a declaration.
+    /// Every posting list of tables with everything at hand, in order: its number, and the places
+    /// of its symbols by file key, each with whether it is a declaration.
     pub fn posting_lists(&self) -> impl Iterator<Item = (u64, Vec<crate::resolve::Posting>)> {
         self.postings.in_order().into_iter().map(|(list, symbols)| {
             let posting = |symbol: &SymbolRef| crate::resolve::Posting {
@@ -176,7 +188,8 @@ impl Tables {
 
     fn is_declaration(&self, symbol: SymbolRef) -> bool {
         let unit = self.unit(symbol.file).expect("symbols are in files with facts");
-        let entry = &unit.facts.symbols[symbol.symbol.get().expect("a SymbolRef always names a symbol")];
+        let entry =
+            &unit.facts.symbols[symbol.symbol.get().expect("a SymbolRef always names a symbol")];
         entry.flags & crate::model::facts::flags::DECLARATION != 0
     }
 
@@ -202,10 +215,14 @@ impl Tables {
 
     pub(in crate::resolve) fn name_of(&self, symbol: SymbolRef) -> Name {
         let unit = self.unit(symbol.file).expect("symbols are in files with facts");
-        unit.name(unit.facts.symbols[symbol.symbol.get().expect("a SymbolRef always names a symbol")].name)
+        unit.name(
+            unit.facts.symbols[symbol.symbol.get().expect("a SymbolRef always names a symbol")]
+                .name,
+        )
     }
 
-    /// Forgets what was read by need, if that are the facts of more than so many files: they are read again.
+    /// Forgets what was read by need, if that are the facts of more than so many files: they are
+    /// read again.
     pub fn forget_facts(&mut self, most: usize) {
         let is_at_hand = |file: &&File| file.content.get().is_some_and(Option::is_some);
         if self.archive.is_some() && self.files.iter().filter(is_at_hand).nth(most).is_some() {
@@ -221,15 +238,20 @@ impl Tables {
 
     /// Every file.
     pub(in crate::resolve) fn ids(&self) -> impl Iterator<Item = FileId> + use<> {
-        let files = u32::try_from(self.files.len()).expect("a repository has far fewer than 2^32 files");
+        let files =
+            u32::try_from(self.files.len()).expect("a repository has far fewer than 2^32 files");
         (0..files).map(FileId)
     }
 
-    /// The files one step away from a file: those it imports, and those of its package where they know each other.
+    /// The files one step away from a file: those it imports, and those of its package where they
+    /// know each other.
     pub(in crate::resolve) fn next_to(&self, file: FileId) -> impl Iterator<Item = FileId> + '_ {
-        let shares = self.language(file).is_some_and(|language| language.manifest.modules.shared_folder);
+        let shares =
+            self.language(file).is_some_and(|language| language.manifest.modules.shared_folder);
         let package = self.modules.package_of(file).filter(|_| shares);
-        let beside = package.into_iter().flat_map(|package| self.modules.package(package).files.iter().copied());
+        let beside = package
+            .into_iter()
+            .flat_map(|package| self.modules.package(package).files.iter().copied());
         self.modules.imported(file).chain(beside)
     }
 }

@@ -1,19 +1,23 @@
-//! Fits an answer into a budget: whole entries, best first, and a last line that says what was left out and how to get it.
-//! Whatever is put into a page, the text that comes out of it has at most as many bytes as the budget allows.
+//! Fits an answer into a budget: whole entries, best first, and a last line that says what was left
+//! out and how to get it. Whatever is put into a page, the text that comes out of it has at most as
+//! many bytes as the budget allows.
 
 use crate::faults::{Fault, planted};
 
 /// Bytes of a token.
 const TOKEN: usize = 4;
-/// Bytes that are kept free for the first line and for what is said about entries that were left out.
+/// Bytes that are kept free for the first line and for what is said about entries that were left
+/// out.
 const RESERVED: usize = 360;
 
-/// Bytes that are kept free for the first line of a part and what is said about entries that were left out of it.
+/// Bytes that are kept free for the first line of a part and what is said about entries that were
+/// left out of it.
 const PART_HEAD: usize = 160;
 
 /// Bytes of a usual first line without what it says about the state of the index.
 const HEAD: usize = 240;
-/// Said in place of notes for which there is no room, or where nothing else says that entries were left out.
+/// Said in place of notes for which there is no room, or where nothing else says that entries were
+/// left out.
 const MORE: &str = "\n… more is left out: raise `budget`";
 
 /// An answer that grows line by line until its room is used up.
@@ -46,7 +50,8 @@ impl Page {
         }
     }
 
-    /// An empty page of so many tokens for a part of an answer: its first line says nothing about the index.
+    /// An empty page of so many tokens for a part of an answer: its first line says nothing about
+    /// the index.
     pub(crate) fn part(tokens: usize) -> Self {
         let most = tokens.saturating_mul(TOKEN);
         Self { room: most.saturating_sub(PART_HEAD), most, ..Self::new(0) }
@@ -84,8 +89,13 @@ impl Page {
         entries.into_iter().take_while(|entry| self.add(entry.as_ref())).count()
     }
 
-    /// Adds a title and entries below it; no title without an entry. Gives the number of entries that were added.
-    pub(crate) fn section<T: AsRef<str>>(&mut self, title: &str, entries: impl IntoIterator<Item = T>) -> usize {
+    /// Adds a title and entries below it; no title without an entry. Gives the number of entries
+    /// that were added.
+    pub(crate) fn section<T: AsRef<str>>(
+        &mut self,
+        title: &str,
+        entries: impl IntoIterator<Item = T>,
+    ) -> usize {
         let mut entries = entries.into_iter();
         let Some(first) = entries.next() else { return 0 };
         if !self.add(&format!("{title}\n{}", first.as_ref())) {
@@ -118,8 +128,9 @@ impl Page {
         }
     }
 
-    /// The whole answer below its first line. A first line that is too long even for the room that is kept free for it, as
-    /// one that names many files can be, is cut; notes for which there is no room are replaced by one that says so.
+    /// The whole answer below its first line. A first line that is too long even for the room that
+    /// is kept free for it, as one that names many files can be, is cut; notes for which there is
+    /// no room are replaced by one that says so.
     pub(crate) fn finish(mut self, head: &str) -> String {
         if self.is_full && self.notes.is_empty() {
             self.notes.push(MORE.trim_start().to_owned());
@@ -156,15 +167,24 @@ mod tests {
     #[test]
     fn whatever_is_put_into_a_page_it_stays_within_its_budget() {
         for tokens in [100, 150, 1000] {
-            for (head, entry, notes) in [(10, 50, 0), (90, 37, 1), (5000, 37, 3), (200, 3000, 1), (90, 10, 40)] {
+            for (head, entry, notes) in
+                [(10, 50, 0), (90, 37, 1), (5000, 37, 3), (200, 3000, 1), (90, 10, 40)]
+            {
                 let mut page = Page::new(tokens).with_head_of(head / 2);
                 page.add_all((0..200).map(|_| "é".repeat(entry / 2)));
                 for _ in 0..notes {
                     page.note("n".repeat(60));
                 }
                 let text = page.finish(&"ü".repeat(head / 2));
-                assert!(text.len() as u64 <= tokens * 4, "{tokens} {head} {entry} {notes}: {} bytes", text.len());
-                assert!(text.contains("raise `budget`") || text.ends_with('n'), "something is left out, and it is said: {text}");
+                assert!(
+                    text.len() as u64 <= tokens * 4,
+                    "{tokens} {head} {entry} {notes}: {} bytes",
+                    text.len()
+                );
+                assert!(
+                    text.contains("raise `budget`") || text.ends_with('n'),
+                    "something is left out, and it is said: {text}"
+                );
             }
         }
     }
@@ -172,7 +192,8 @@ mod tests {
     #[test]
     fn entries_are_whole_and_what_is_missing_is_said() {
         let mut page = Page::new(200);
-        let entries: Vec<String> = (0..100).map(|number| format!("entry {number:03} {}", "x".repeat(20))).collect();
+        let entries: Vec<String> =
+            (0..100).map(|number| format!("entry {number:03} {}", "x".repeat(20))).collect();
         let shown = page.add_all(&entries);
         page.left_out(shown, 100, "entries", "raise `budget`");
         let text = page.finish("100 entries");

@@ -6,9 +6,15 @@ use crate::server::answers::budget::Page;
 use crate::server::answers::render;
 use crate::server::base::escape::SafeLine;
 
-/// The reply to a question that failed: the first line always, and of what could be meant as much as there is room for. `reserve`
-/// says of which state of the files that is true, if not of the one that they are in.
-pub(in crate::server) fn reply(tool: &str, error: &QueryError, reserve: Option<&str>, mut page: Page) -> String {
+/// The reply to a question that failed: the first line always, and of what could be meant as much
+/// as there is room for. `reserve` says of which state of the files that is true, if not of the one
+/// that they are in.
+pub(in crate::server) fn reply(
+    tool: &str,
+    error: &QueryError,
+    reserve: Option<&str>,
+    mut page: Page,
+) -> String {
     let text = text(tool, error);
     let (head, items) = text.split_once('\n').unwrap_or((&text, ""));
     page.add_all(items.lines());
@@ -33,14 +39,25 @@ pub(in crate::server) fn text(tool: &str, error: &QueryError) -> String {
             list(&what, "", "", choices.iter().map(choice))
         }
         QueryError::NoSuchPath { path, near } => {
-            let what = format!("{tool}: no indexed file or directory is named `{}`", SafeLine::new(path, 200));
-            list(&what, "; use `outline` to see what there is", "; similar paths:", near.iter().map(|path| safe_path(path)))
+            let what = format!(
+                "{tool}: no indexed file or directory is named `{}`",
+                SafeLine::new(path, 200)
+            );
+            list(
+                &what,
+                "; use `outline` to see what there is",
+                "; similar paths:",
+                near.iter().map(|path| safe_path(path)),
+            )
         }
         QueryError::AmbiguousPath { path, choices, total } => {
-            let what = format!("{tool}: `{}` names {total} files; say which:", SafeLine::new(path, 200));
+            let what =
+                format!("{tool}: `{}` names {total} files; say which:", SafeLine::new(path, 200));
             list(&what, "", "", choices.iter().map(|path| safe_path(path)))
         }
-        QueryError::InvalidParameter { parameter, reason } => format!("{tool}: `{parameter}`: {}", SafeLine::new(reason, 400)),
+        QueryError::InvalidParameter { parameter, reason } => {
+            format!("{tool}: `{parameter}`: {}", SafeLine::new(reason, 400))
+        }
         QueryError::Sql { reason } => {
             let what = format!("{tool}: {}", SafeLine::new(reason, 400));
             list(
@@ -57,7 +74,10 @@ pub(in crate::server) fn text(tool: &str, error: &QueryError) -> String {
             format!("{tool}: cannot read {}: {}", render::path(path), SafeLine::new(reason, 200))
         }
         QueryError::Cancelled => format!("{tool}: cancelled"),
-        QueryError::Store(error) => format!("{tool}: the store failed: {}; try again", SafeLine::new(&error.to_string(), 400)),
+        QueryError::Store(error) => format!(
+            "{tool}: the store failed: {}; try again",
+            SafeLine::new(&error.to_string(), 400)
+        ),
     }
 }
 
@@ -70,7 +90,12 @@ fn safe_path(path: &str) -> String {
     SafeLine::new(path, 300).to_string()
 }
 
-fn list(what: &str, when_empty: &str, when_not: &str, items: impl Iterator<Item = String>) -> String {
+fn list(
+    what: &str,
+    when_empty: &str,
+    when_not: &str,
+    items: impl Iterator<Item = String>,
+) -> String {
     let items: Vec<String> = items.map(|item| format!("\n  {item}")).collect();
     format!("{what}{}{}", if items.is_empty() { when_empty } else { when_not }, items.concat())
 }

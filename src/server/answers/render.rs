@@ -1,5 +1,5 @@
-//! Answers as compact text: grouped by file, no prefix twice, sites as `file:line`, source behind a gutter. Whatever comes
-//! from the repository passes through `escape` here.
+//! Answers as compact text: grouped by file, no prefix twice, sites as `file:line`, source behind a
+//! gutter. Whatever comes from the repository passes through `escape` here.
 
 mod complete;
 mod elide;
@@ -54,9 +54,13 @@ fn signature(symbol: &SymbolInfo) -> SafeLine {
     SafeLine::new(&symbol.signature, 200)
 }
 
-/// What follows the name in the header: parameters, types, bases. Empty where the header says no more than the name.
+/// What follows the name in the header: parameters, types, bases. Empty where the header says no
+/// more than the name.
 fn after_name(symbol: &SymbolInfo) -> SafeLine {
-    let rest = symbol.signature.find(&symbol.name).map_or("", |at| &symbol.signature[at + symbol.name.len()..]);
+    let rest = symbol
+        .signature
+        .find(&symbol.name)
+        .map_or("", |at| &symbol.signature[at + symbol.name.len()..]);
     SafeLine::new(rest.trim_end(), 120)
 }
 
@@ -73,7 +77,11 @@ fn lines(first: u32, last: u32) -> String {
 /// One symbol on a line, without its path: `12-34 method Class.name(parameters)`.
 pub(in crate::server) fn symbol_line(symbol: &SymbolInfo) -> String {
     let mut line = format!("{}{}", symbol_place(symbol), after_name(symbol));
-    for (flag, word) in [(flags::TEST, "test"), (flags::DECLARATION, "declaration"), (flags::DEPRECATED, "deprecated")] {
+    for (flag, word) in [
+        (flags::TEST, "test"),
+        (flags::DECLARATION, "declaration"),
+        (flags::DEPRECATED, "deprecated"),
+    ] {
         if symbol.flags & flag != 0 {
             line.push_str(&format!(" [{word}]"));
         }
@@ -86,7 +94,12 @@ pub(in crate::server) fn symbol_line(symbol: &SymbolInfo) -> String {
 
 /// `12-34 method Class.name`.
 fn symbol_place(symbol: &SymbolInfo) -> String {
-    format!("{} {} {}", lines(symbol.first_line, symbol.last_line), symbol.kind.word(), name(symbol))
+    format!(
+        "{} {} {}",
+        lines(symbol.first_line, symbol.last_line),
+        symbol.kind.word(),
+        name(symbol)
+    )
 }
 
 /// `44 certain, 9 possible`: the degrees that occur.
@@ -97,7 +110,11 @@ fn counts(counts: &Counts) -> String {
         (counts.possible, "possible"),
         (counts.textual, "textual mentions not resolved"),
     ];
-    let some: Vec<String> = all.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    let some: Vec<String> = all
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
     if some.is_empty() { "0".to_owned() } else { some.join(", ") }
 }
 
@@ -146,7 +163,9 @@ impl Groups {
     /// Adds an entry if there is room for it.
     fn add(&mut self, heading: &str, entry: &str) -> bool {
         let known = self.positions.get(heading).copied();
-        let cost = entry.len() + self.separator.len() + if known.is_some() { 0 } else { heading.len() + 2 };
+        let cost = entry.len()
+            + self.separator.len()
+            + if known.is_some() { 0 } else { heading.len() + 2 };
         if cost > self.room {
             return false;
         }
@@ -176,7 +195,8 @@ impl Groups {
     }
 }
 
-/// Runs of places that share a heading and a name become one entry: `name:12,34`. Gives with each the number of its places.
+/// Runs of places that share a heading and a name become one entry: `name:12,34`. Gives with each
+/// the number of its places.
 fn merged(places: impl IntoIterator<Item = (String, String, u32)>) -> Vec<(String, String, usize)> {
     let mut entries: Vec<(String, String, usize)> = Vec::new();
     let mut last: Option<(String, String)> = None;
@@ -195,8 +215,13 @@ fn merged(places: impl IntoIterator<Item = (String, String, u32)>) -> Vec<(Strin
 }
 
 /// Adds entries with their headings, as many as fit, and gives their number.
-fn grouped(page: &mut Page, mut groups: Groups, entries: impl IntoIterator<Item = (String, String)>) -> usize {
-    let count = entries.into_iter().take_while(|(heading, entry)| groups.add(heading, entry)).count();
+fn grouped(
+    page: &mut Page,
+    mut groups: Groups,
+    entries: impl IntoIterator<Item = (String, String)>,
+) -> usize {
+    let count =
+        entries.into_iter().take_while(|(heading, entry)| groups.add(heading, entry)).count();
     groups.write(page);
     count
 }
@@ -207,7 +232,8 @@ mod tests {
 
     #[test]
     fn groups_keep_the_order_of_first_appearance_and_the_room() {
-        let entries = [("b", "1"), ("a", "2"), ("b", "3")].map(|(heading, entry)| (heading.to_owned(), entry.to_owned()));
+        let entries = [("b", "1"), ("a", "2"), ("b", "3")]
+            .map(|(heading, entry)| (heading.to_owned(), entry.to_owned()));
         let mut page = Page::new(1000);
         let groups = Groups::inline(page.room());
         assert_eq!(grouped(&mut page, groups, entries.clone()), 3);

@@ -1,5 +1,5 @@
-//! Answers as JSON, for programs: the whole of what a question found, with stable names. The only place that decides how a
-//! plain result is spelled in JSON.
+//! Answers as JSON, for programs: the whole of what a question found, with stable names. The only
+//! place that decides how a plain result is spelled in JSON.
 
 mod graph;
 mod text;
@@ -17,7 +17,8 @@ pub(in crate::server) use text::{grep, process, sql, sql_shape, status};
 
 /// A symbol.
 pub(in crate::server) fn symbol(symbol: &SymbolInfo) -> Value {
-    let set: Vec<&str> = FLAGS.iter().filter(|(flag, _)| symbol.flags & flag != 0).map(|(_, word)| *word).collect();
+    let set: Vec<&str> =
+        FLAGS.iter().filter(|(flag, _)| symbol.flags & flag != 0).map(|(_, word)| *word).collect();
     json!({
         "symbol": symbol.full_name(),
         "name": symbol.name,
@@ -97,8 +98,8 @@ pub(super) fn excerpt(excerpt: &Excerpt) -> Value {
     })
 }
 
-/// Which store answered, and the changed files that it does not reflect yet; if it was made by other rules, that is all of them.
-/// The same for programs as `freshness` for people.
+/// Which store answered, and the changed files that it does not reflect yet; if it was made by
+/// other rules, that is all of them. The same for programs as `freshness` for people.
 pub(in crate::server) fn state(opened: &Opened) -> Value {
     let identity = opened.snapshot.meta().identity;
     json!({

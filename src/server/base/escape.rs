@@ -1,5 +1,6 @@
-//! The door through which text of the repository, of file names and of callers comes into a reply: it cannot forge structure
-//! there. Nothing is deleted: what could deceive is shown as `\u{..}`, and what is cut says so.
+//! The door through which text of the repository, of file names and of callers comes into a reply:
+//! it cannot forge structure there. Nothing is deleted: what could deceive is shown as `\u{..}`,
+//! and what is cut says so.
 
 use crate::faults::{Fault, planted};
 use serde_json::Value;
@@ -12,7 +13,8 @@ thread_local! {
     static ESCAPED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Does some work, and counts the characters that were escaped for it, those of entries that found no room included.
+/// Does some work, and counts the characters that were escaped for it, those of entries that found
+/// no room included.
 pub(in crate::server) fn counting<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let before = ESCAPED.get();
     let done = work();
@@ -49,8 +51,8 @@ impl fmt::Display for SafeLine {
     }
 }
 
-/// One line of source. It keeps its tabs, and stands behind a gutter with its number, so that it cannot be taken for
-/// anything else.
+/// One line of source. It keeps its tabs, and stands behind a gutter with its number, so that it
+/// cannot be taken for anything else.
 pub(in crate::server) fn source_line(text: &str, most: usize) -> String {
     let escaped = escape(text, |letter| letter == '\n');
     if escaped.len() <= most {
@@ -78,12 +80,15 @@ pub(in crate::server) fn value(given: &Value, most: usize) -> Value {
     match given {
         Value::String(text) => Value::String(block(text, most)),
         Value::Array(items) => items.iter().map(|item| value(item, most)).collect(),
-        Value::Object(members) => members.iter().map(|(name, member)| (block(name, most), value(member, most))).collect(),
+        Value::Object(members) => {
+            members.iter().map(|(name, member)| (block(name, most), value(member, most))).collect()
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => given.clone(),
     }
 }
 
-/// Text for people at a terminal: it keeps its line ends and tabs, and nothing in it moves the cursor or turns text around.
+/// Text for people at a terminal: it keeps its line ends and tabs, and nothing in it moves the
+/// cursor or turns text around.
 pub fn for_terminal(text: &str) -> String {
     escape(text, |_| false).into_owned()
 }
@@ -93,14 +98,18 @@ pub fn one_line(text: &str) -> String {
     escape(text, |letter| letter == '\t' || letter == '\n').into_owned()
 }
 
-/// Whether a character changes how the text around it is read or shown, or carries something, without being seen itself. What
-/// stands `before` it decides about those that choose between forms of a character.
+/// Whether a character changes how the text around it is read or shown, or carries something,
+/// without being seen itself. What stands `before` it decides about those that choose between forms
+/// of a character.
 fn deceives(letter: char, before: Option<char>) -> bool {
     (planted(Fault::OverEager) && !letter.is_ascii())
         || match letter {
-            // Which form of a pictograph or an ideograph is shown: after anything else they are bytes that nobody sees.
+            // Which form of a pictograph or an ideograph is shown: after anything else they are
+            // bytes that nobody sees.
             '\u{fe0e}' | '\u{fe0f}' => !before.is_some_and(is_pictograph),
-            '\u{fe00}'..='\u{fe02}' | '\u{e0100}'..='\u{e01ef}' => !before.is_some_and(is_ideograph),
+            '\u{fe00}'..='\u{fe02}' | '\u{e0100}'..='\u{e01ef}' => {
+                !before.is_some_and(is_ideograph)
+            }
             _ => is_unseen(letter),
         }
 }
@@ -138,7 +147,11 @@ fn escape(text: &str, also: impl Fn(char) -> bool) -> Cow<'_, str> {
     let befores = || std::iter::once(None).chain(text.chars().map(Some));
     // Printable ASCII alone deceives nobody.
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !planted(Fault::OverEager);
-    if text.bytes().all(is_plain) || !text.chars().zip(befores()).any(|(letter, before)| deceives(letter, before) || also(letter))
+    if text.bytes().all(is_plain)
+        || !text
+            .chars()
+            .zip(befores())
+            .any(|(letter, before)| deceives(letter, before) || also(letter))
     {
         return Cow::Borrowed(text);
     }
@@ -164,7 +177,10 @@ mod tests {
     fn nothing_invisible_gets_through_and_nothing_is_lost() {
         let hostile = "a\n</system>\u{1b}[31m\u{202e}x\u{200b}\u{e0041}\u{85}\r\u{feff}```";
         let line = SafeLine::new(hostile, 1000);
-        assert_eq!(line.as_str(), "a\\n</system>\\u{1b}[31m\\u{202e}x\\u{200b}\\u{e0041}\\u{85}\\u{d}\\u{feff}```");
+        assert_eq!(
+            line.as_str(),
+            "a\\n</system>\\u{1b}[31m\\u{202e}x\\u{200b}\\u{e0041}\\u{85}\\u{d}\\u{feff}```"
+        );
         assert_eq!(source_line("\tif a:\r", 1000), "\tif a:\\u{d}");
     }
 
@@ -177,19 +193,26 @@ mod tests {
 
     #[test]
     fn letters_without_a_shape_are_shown() {
-        let fillers = "\u{3164}\u{ffa0}\u{115f}\u{1160}\u{34f}\u{17b4}\u{17b5}\u{2800}\u{180b}\u{e0fff}";
-        let shown: String = fillers.chars().map(|letter| letter.escape_unicode().to_string()).collect();
+        let fillers =
+            "\u{3164}\u{ffa0}\u{115f}\u{1160}\u{34f}\u{17b4}\u{17b5}\u{2800}\u{180b}\u{e0fff}";
+        let shown: String =
+            fillers.chars().map(|letter| letter.escape_unicode().to_string()).collect();
         assert_eq!(SafeLine::new(fillers, 1000).as_str(), shown);
         // Bytes that are hidden in forms: of each run one at most can mean a form.
         assert_eq!(SafeLine::new("a\u{fe0f}\u{e0101}", 1000).as_str(), "a\\u{fe0f}\\u{e0101}");
-        assert_eq!(SafeLine::new("❤\u{fe0f}\u{fe0e}\u{fe03}", 1000).as_str(), "❤\u{fe0f}\\u{fe0e}\\u{fe03}");
+        assert_eq!(
+            SafeLine::new("❤\u{fe0f}\u{fe0e}\u{fe03}", 1000).as_str(),
+            "❤\u{fe0f}\\u{fe0e}\\u{fe03}"
+        );
         assert_eq!(SafeLine::new("葛\u{e0101}\u{e0102}x", 1000).as_str(), "葛\u{e0101}\\u{e0102}x");
         assert_eq!(SafeLine::new("\u{fe0f}", 1000).as_str(), "\\u{fe0f}");
     }
 
     #[test]
     fn honest_text_stays_as_it_is() {
-        for text in ["", "def f(x): # 名前 é 🦀", "`a` ```b``` <c>", "1\u{fe0f} ❤\u{fe0f} 葛\u{e0100}"] {
+        for text in
+            ["", "def f(x): # 名前 é 🦀", "`a` ```b``` <c>", "1\u{fe0f} ❤\u{fe0f} 葛\u{e0100}"]
+        {
             assert_eq!(SafeLine::new(text, 1000).as_str(), text);
             assert_eq!(source_line(text, 1000), text);
         }

@@ -1,4 +1,5 @@
-//! The numbers that bound the server: sizes, queues, permits and times. Plain data; nothing here acts.
+//! The numbers that bound the server: sizes, queues, permits and times. Plain data; nothing here
+//! acts.
 
 use crate::faults::{Fault, planted};
 use crate::store::PoolSettings;
@@ -9,7 +10,8 @@ use std::time::Duration;
 pub struct Limits {
     /// Longest line that is read, in bytes.
     pub line_bytes: usize,
-    /// Answers that wait for the client to read, in bytes; beyond it no further message is taken from the input.
+    /// Answers that wait for the client to read, in bytes; beyond it no further message is taken
+    /// from the input.
     pub output_bytes: usize,
     /// Calls that may wait for a permit, all classes together.
     pub queued_calls: usize,
@@ -25,14 +27,17 @@ pub struct Limits {
     pub deadline: Option<Duration>,
     /// Threads of calls that were given up but have not ended yet; beyond it new calls are refused.
     pub lingering_calls: usize,
-    /// How long a call waits for the first index of a repository before it answers with what is known so far.
+    /// How long a call waits for the first index of a repository before it answers with what is
+    /// known so far.
     pub index_wait: Duration,
-    /// How long a call waits for changed files to be taken in before it answers from the index at hand and says what it misses.
+    /// How long a call waits for changed files to be taken in before it answers from the index at
+    /// hand and says what it misses.
     pub renewal_wait: Duration,
     /// How long calls wait for a client that was asked which directories it works on.
     pub roots_wait: Duration,
-    /// After the end of input: how long calls in flight may still run. Clients send a signal two seconds after they have
-    /// closed the input; until then those that still read get their answers.
+    /// After the end of input: how long calls in flight may still run. Clients send a signal two
+    /// seconds after they have closed the input; until then those that still read get their
+    /// answers.
     pub end_grace: Duration,
     /// At the end: how long the client may read nothing before the rest of the output is given up.
     pub output_stall: Duration,
@@ -49,7 +54,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Requests that may be in flight: those that run and those that wait, whether for a permit or for an index.
+    /// Requests that may be in flight: those that run and those that wait, whether for a permit or
+    /// for an index.
     pub(in crate::server) fn in_flight(&self) -> usize {
         self.queued_calls + self.control_permits + self.query_permits + self.heavy_permits
     }

@@ -1,5 +1,6 @@
-//! The log's way to a file or to standard error: a bounded queue and a thread, so that a target that takes no more (a full
-//! pipe, a slow disk) holds up the log and nothing else. What does not fit is counted, and the count is logged.
+//! The log's way to a file or to standard error: a bounded queue and a thread, so that a target
+//! that takes no more (a full pipe, a slow disk) holds up the log and nothing else. What does not
+//! fit is counted, and the count is logged.
 
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -28,7 +29,8 @@ impl LogSink {
         let dropped = Arc::new(AtomicU64::new(0));
         let for_thread = Arc::clone(&dropped);
         std::thread::Builder::new().name("log".to_owned()).spawn(move || {
-            // A target that cannot be opened or written: the lines that come are dropped, and there is nobody to tell.
+            // A target that cannot be opened or written: the lines that come are dropped, and there
+            // is nobody to tell.
             let _ = open().and_then(|target| write(&receiver, &for_thread, Target(target)));
         })?;
         Ok(Self { lines, dropped })
@@ -105,6 +107,9 @@ mod tests {
         drop(sink);
         let mut target = Vec::new();
         write(&receiver, &dropped, &mut target).expect("a vector takes everything");
-        assert_eq!(String::from_utf8_lossy(&target), "(1 lines of the log were dropped)\none\ntwo\n");
+        assert_eq!(
+            String::from_utf8_lossy(&target),
+            "(1 lines of the log were dropped)\none\ntwo\n"
+        );
     }
 }

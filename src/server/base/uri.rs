@@ -1,8 +1,9 @@
-//! Percent-encoding of paths, and the decoding of addresses that clients send. Strict: what is not well-formed is refused, never guessed at. Looks at
-//! text only; whether something exists at an address is for others to say.
+//! Percent-encoding of paths, and the decoding of addresses that clients send. Strict: what is not
+//! well-formed is refused, never guessed at. Looks at text only; whether something exists at an
+//! address is for others to say.
 
-/// The bytes that a percent-encoded text stands for; none if an escape is broken or the text holds what a URI cannot:
-/// a space, a control character, a NUL in disguise.
+/// The bytes that a percent-encoded text stands for; none if an escape is broken or the text holds
+/// what a URI cannot: a space, a control character, a NUL in disguise.
 pub(in crate::server) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = text.bytes();
     let mut decoded = Vec::with_capacity(text.len());
@@ -29,7 +30,11 @@ pub(in crate::server) fn decode_text(text: &str) -> Option<String> {
 /// A path in an address.
 pub(in crate::server) fn encode_path(path: &[u8]) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-    path.iter().map(|&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    path.iter()
+        .map(
+            |&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") },
+        )
+        .collect()
 }
 
 fn digit(letter: u8) -> Option<u8> {

@@ -1,6 +1,7 @@
-//! Who may run: permits and one bounded queue per class of call, so that a cheap call never waits for an expensive one.
-//! Permits are shared by the sessions of a process: each may have some of them and stands in line once for the next one,
-//! whatever the length of its own queue. Bookkeeping only; the dispatcher starts and stops the work.
+//! Who may run: permits and one bounded queue per class of call, so that a cheap call never waits
+//! for an expensive one. Permits are shared by the sessions of a process: each may have some of
+//! them and stands in line once for the next one, whatever the length of its own queue. Bookkeeping
+//! only; the dispatcher starts and stops the work.
 
 use super::requests::Ticket;
 use crate::faults::{Fault, planted};
@@ -63,7 +64,11 @@ impl Permits {
     }
 
     fn times(limits: &Limits, factor: usize) -> Self {
-        let counts = [limits.control_permits * factor * factor, limits.query_permits * factor, limits.heavy_permits * factor];
+        let counts = [
+            limits.control_permits * factor * factor,
+            limits.query_permits * factor,
+            limits.heavy_permits * factor,
+        ];
         Self(counts.map(|count| Arc::new(Semaphore::new(count))))
     }
 }
@@ -91,7 +96,11 @@ struct Lane {
 impl Lane {
     /// Takes a permit if there is one for this session.
     fn take(&mut self) -> bool {
-        let free = if self.held.len() < self.most { Arc::clone(&self.shared).try_acquire_owned().ok() } else { None };
+        let free = if self.held.len() < self.most {
+            Arc::clone(&self.shared).try_acquire_owned().ok()
+        } else {
+            None
+        };
         let taken = free.is_some();
         self.held.extend(free);
         taken
@@ -146,13 +155,25 @@ impl Admission {
             waiting: VecDeque::new(),
             place: None,
         };
-        Self { lanes: Class::ALL.map(lane), queued_calls: limits.queued_calls, queued_bytes: limits.queued_bytes }
+        Self {
+            lanes: Class::ALL.map(lane),
+            queued_calls: limits.queued_calls,
+            queued_bytes: limits.queued_bytes,
+        }
     }
 
     /// Asks for a permit; `bytes` is what the call keeps in memory while it waits.
-    pub(in crate::server) fn admit(&mut self, class: Class, ticket: Ticket, bytes: usize) -> Verdict {
-        let (calls, held) =
-            self.lanes.iter().flat_map(|lane| &lane.waiting).fold((0, 0), |(calls, held), (_, bytes)| (calls + 1, held + bytes));
+    pub(in crate::server) fn admit(
+        &mut self,
+        class: Class,
+        ticket: Ticket,
+        bytes: usize,
+    ) -> Verdict {
+        let (calls, held) = self
+            .lanes
+            .iter()
+            .flat_map(|lane| &lane.waiting)
+            .fold((0, 0), |(calls, held), (_, bytes)| (calls + 1, held + bytes));
         let is_full = calls >= self.queued_calls || held + bytes > self.queued_bytes;
         let lane = self.lane(class);
         if lane.waiting.is_empty() && lane.take() {
@@ -166,8 +187,8 @@ impl Admission {
         Verdict::Wait
     }
 
-    /// Asks for a permit again after giving it up in the middle of the work: goes before those that have not begun, and is
-    /// never refused.
+    /// Asks for a permit again after giving it up in the middle of the work: goes before those that
+    /// have not begun, and is never refused.
     pub(in crate::server) fn readmit(&mut self, class: Class, ticket: Ticket) -> Verdict {
         let lane = self.lane(class);
         if lane.take() {
@@ -178,7 +199,8 @@ impl Admission {
         Verdict::Wait
     }
 
-    /// Gives a permit back. If no other session waits for it, it passes to a call of this one that does.
+    /// Gives a permit back. If no other session waits for it, it passes to a call of this one that
+    /// does.
     pub(in crate::server) fn release(&mut self, class: Class) -> Option<Ticket> {
         let lane = self.lane(class);
         if planted(Fault::GreedySession)
@@ -187,12 +209,14 @@ impl Admission {
             return Some(ticket);
         }
         drop(lane.held.pop());
-        let next = if !lane.waiting.is_empty() && lane.take() { lane.waiting.pop_front() } else { None };
+        let next =
+            if !lane.waiting.is_empty() && lane.take() { lane.waiting.pop_front() } else { None };
         lane.queue();
         next.map(|(ticket, _)| ticket)
     }
 
-    /// Waits until it is this session's turn, and gives the call that has a permit now. Can be dropped at any time.
+    /// Waits until it is this session's turn, and gives the call that has a permit now. Can be
+    /// dropped at any time.
     pub(in crate::server) async fn turn(&mut self) -> Ticket {
         poll_fn(|context| match self.lanes.iter_mut().find_map(|lane| lane.poll(context)) {
             Some(ticket) => Poll::Ready(ticket),
@@ -217,7 +241,12 @@ impl Admission {
     pub(in crate::server) fn state(&self) -> Vec<LaneState> {
         let state = |class: Class| {
             let lane = &self.lanes[class as usize];
-            LaneState { class, running: lane.held.len(), waiting: lane.waiting.len(), permits: lane.most }
+            LaneState {
+                class,
+                running: lane.held.len(),
+                waiting: lane.waiting.len(),
+                permits: lane.most,
+            }
         };
         Class::ALL.into_iter().map(state).collect()
     }
@@ -240,14 +269,19 @@ mod tests {
 
     #[test]
     fn permits_pass_to_those_who_wait_and_classes_do_not_mix() {
-        let limits = Limits { query_permits: 1, heavy_permits: 1, queued_calls: 2, ..Limits::default() };
+        let limits =
+            Limits { query_permits: 1, heavy_permits: 1, queued_calls: 2, ..Limits::default() };
         let mut admission = Admission::new(&limits, &Permits::of_one(&limits));
         let [a, b, c, d, e, f] = tickets();
         assert_eq!(admission.admit(Class::Query, a, 1), Verdict::Run);
         assert_eq!(admission.admit(Class::Query, b, 1), Verdict::Wait);
         assert_eq!(admission.admit(Class::Query, c, 1), Verdict::Wait);
         assert_eq!(admission.admit(Class::Query, d, 1), Verdict::Busy);
-        assert_eq!(admission.admit(Class::Heavy, e, 1), Verdict::Run, "another class has its own permits");
+        assert_eq!(
+            admission.admit(Class::Heavy, e, 1),
+            Verdict::Run,
+            "another class has its own permits"
+        );
         admission.forget(Class::Query, b);
         assert_eq!(admission.readmit(Class::Query, f), Verdict::Wait);
         assert_eq!(admission.release(Class::Query), Some(f), "one that had begun goes first");
@@ -262,7 +296,11 @@ mod tests {
         let limits = Limits { query_permits: 1, queued_bytes: 100, ..Limits::default() };
         let mut admission = Admission::new(&limits, &Permits::of_one(&limits));
         let [a, b, c] = tickets();
-        assert_eq!(admission.admit(Class::Query, a, 1000), Verdict::Run, "what runs at once is not queued");
+        assert_eq!(
+            admission.admit(Class::Query, a, 1000),
+            Verdict::Run,
+            "what runs at once is not queued"
+        );
         assert_eq!(admission.admit(Class::Query, b, 100), Verdict::Wait);
         assert_eq!(admission.admit(Class::Query, c, 1), Verdict::Busy);
     }
@@ -271,13 +309,24 @@ mod tests {
     fn a_session_with_a_long_queue_waits_its_turn_among_the_sessions() {
         let limits = Limits { query_permits: 1, ..Limits::default() };
         let permits = Permits::of_many(&limits);
-        let (mut first, mut second, mut third) =
-            (Admission::new(&limits, &permits), Admission::new(&limits, &permits), Admission::new(&limits, &permits));
+        let (mut first, mut second, mut third) = (
+            Admission::new(&limits, &permits),
+            Admission::new(&limits, &permits),
+            Admission::new(&limits, &permits),
+        );
         let [a, b, c, d, e, f] = tickets();
-        assert_eq!([a, b, c].map(|call| first.admit(Class::Query, call, 1)), [Verdict::Run, Verdict::Wait, Verdict::Wait]);
-        assert_eq!(second.admit(Class::Query, d, 1), Verdict::Run, "one session has not got all of them");
+        assert_eq!(
+            [a, b, c].map(|call| first.admit(Class::Query, call, 1)),
+            [Verdict::Run, Verdict::Wait, Verdict::Wait]
+        );
+        assert_eq!(
+            second.admit(Class::Query, d, 1),
+            Verdict::Run,
+            "one session has not got all of them"
+        );
         assert_eq!(third.admit(Class::Query, e, 1), Verdict::Wait);
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be built");
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be built");
         let turn_of = |session: &mut Admission| {
             let mut context = Context::from_waker(std::task::Waker::noop());
             let _entered = runtime.enter();

@@ -1,4 +1,5 @@
-//! Bytes to lines: a pure state machine that gives the same pieces however the bytes are cut. Knows no JSON and no descriptor.
+//! Bytes to lines: a pure state machine that gives the same pieces however the bytes are cut. Knows
+//! no JSON and no descriptor.
 
 use crate::faults::{Fault, planted};
 
@@ -10,7 +11,8 @@ const KEPT_PREFIX: usize = 4096;
 pub(in crate::server) enum Piece {
     /// A line without its end, byte order mark and carriage return; never blank.
     Line(Vec<u8>),
-    /// A line that exceeded the limit; its beginning. Given once, as soon as the limit is passed; the rest of the line is dropped.
+    /// A line that exceeded the limit; its beginning. Given once, as soon as the limit is passed;
+    /// the rest of the line is dropped.
     Oversize(Vec<u8>),
 }
 
@@ -101,14 +103,24 @@ mod tests {
 
     #[test]
     fn line_ends_marks_and_blank_lines() {
-        assert_eq!(split(64, &[b"a\r\nb\n\n  \t\r\n\xef\xbb\xbfc\nlast"]), [line("a"), line("b"), line("c"), line("last")]);
-        assert_eq!(split(64, &["a\u{2028}b\n".as_bytes()]), [line("a\u{2028}b")], "only a line feed ends a line");
+        assert_eq!(
+            split(64, &[b"a\r\nb\n\n  \t\r\n\xef\xbb\xbfc\nlast"]),
+            [line("a"), line("b"), line("c"), line("last")]
+        );
+        assert_eq!(
+            split(64, &["a\u{2028}b\n".as_bytes()]),
+            [line("a\u{2028}b")],
+            "only a line feed ends a line"
+        );
         assert_eq!(split(64, &[b"\n\r\n"]), []);
     }
 
     #[test]
     fn the_limit_is_exact_and_the_stream_goes_on_behind_it() {
-        assert_eq!(split(4, &[b"1234\n12345\nnext\n"]), [line("1234"), Piece::Oversize(b"1234".to_vec()), line("next")]);
+        assert_eq!(
+            split(4, &[b"1234\n12345\nnext\n"]),
+            [line("1234"), Piece::Oversize(b"1234".to_vec()), line("next")]
+        );
         let long = vec![b'x'; 3 * KEPT_PREFIX];
         assert_eq!(split(2 * KEPT_PREFIX, &[&long]), [Piece::Oversize(vec![b'x'; KEPT_PREFIX])]);
     }
@@ -128,7 +140,8 @@ mod tests {
         }
 
         #[test]
-        fn lines_come_out_as_they_went_in(lines in proptest::collection::vec("[a-z{}\":é ]{1,30}", 0..20)) {
+        fn lines_come_out_as_they_went_in(lines in proptest::collection::vec("[a-z{}\":é \
+            ]{1,30}", 0..20)) {
             let stream: String = lines.iter().map(|line| format!("{line}\n")).collect();
             let expected: Vec<Piece> = lines.iter().filter(|text| !text.trim().is_empty()).map(|text| line(text)).collect();
             prop_assert_eq!(split(1000, &[stream.as_bytes()]), expected);

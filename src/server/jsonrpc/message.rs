@@ -7,11 +7,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-/// Bytes of the longest id and of the longest progress token: both are kept for as long as their request is in flight.
+/// Bytes of the longest id and of the longest progress token: both are kept for as long as their
+/// request is in flight.
 pub(in crate::server) const ID_BYTES: usize = 16 << 10;
 /// Messages in one array.
 pub(in crate::server) const BATCH: usize = 100;
-/// Values in the parameters or the result of one message. A value of one byte takes tens of them in memory.
+/// Values in the parameters or the result of one message. A value of one byte takes tens of them in
+/// memory.
 pub(in crate::server) const VALUES: usize = 1 << 18;
 
 /// The id of a request: it comes back in the answer exactly as it came.
@@ -30,7 +32,9 @@ impl RequestId {
             Value::String(_) if planted(Fault::IdI64) => None,
             Value::String(text) if text.len() > ID_BYTES => None,
             Value::String(text) => Some(Self::Text(text.as_str().into())),
-            Value::Number(number) if number.is_i64() || number.is_u64() => Some(Self::Integer(number.clone())),
+            Value::Number(number) if number.is_i64() || number.is_u64() => {
+                Some(Self::Integer(number.clone()))
+            }
             _ => None,
         }
     }
@@ -65,7 +69,8 @@ pub(in crate::server) const METHOD_NOT_FOUND: i32 = -32601;
 pub(in crate::server) const INVALID_PARAMS: i32 = -32602;
 /// The request is right, but it cannot be served.
 pub(in crate::server) const INTERNAL_ERROR: i32 = -32603;
-/// A resource that does not exist, in the versions that `initialize` selects. Later ones say `INVALID_PARAMS`.
+/// A resource that does not exist, in the versions that `initialize` selects. Later ones say
+/// `INVALID_PARAMS`.
 pub(in crate::server) const RESOURCE_NOT_FOUND: i32 = -32002;
 /// A version that the server does not speak, in the stateless era.
 pub(in crate::server) const UNSUPPORTED_VERSION: i32 = -32022;
@@ -115,8 +120,9 @@ pub(in crate::server) struct Request {
     pub(in crate::server) params: Result<Map<String, Value>, RpcError>,
 }
 
-/// The members of a message, as far as they are there. `RawValue` keeps `null` apart from "not there" and is skipped without
-/// recursion, so that depth cannot exhaust the stack and the id of a request with unusable parameters is still known.
+/// The members of a message, as far as they are there. `RawValue` keeps `null` apart from "not
+/// there" and is skipped without recursion, so that depth cannot exhaust the stack and the id of a
+/// request with unusable parameters is still known.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(default, borrow, deserialize_with = "present")]
@@ -151,7 +157,10 @@ impl<'de> Deserialize<'de> for Members<'de> {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an array")
             }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<Members<'de>, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut members: A,
+            ) -> Result<Members<'de>, A::Error> {
                 let (mut first, mut count) = (Vec::new(), 0);
                 while let Some(member) = members.next_element::<&RawValue>()? {
                     if count < BATCH {
@@ -166,7 +175,8 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// Whether a JSON text has more values than a message may have. Looks at the signs between values only, without making any.
+/// Whether a JSON text has more values than a message may have. Looks at the signs between values
+/// only, without making any.
 fn has_too_many_values(json: &str) -> bool {
     // Of two bytes at least one is no value.
     if json.len() / 2 < VALUES {
@@ -194,17 +204,21 @@ pub(in crate::server) fn parse(line: &[u8]) -> Message {
     if text.starts_with('[') {
         return match serde_json::from_str::<Members<'_>>(text) {
             Ok(Members { count: 0, .. }) => invalid(None, "an empty batch"),
-            Ok(Members { count, .. }) if count > BATCH => {
-                invalid(None, &format!("a batch of {count} messages: none is served, {BATCH} are the most"))
+            Ok(Members { count, .. }) if count > BATCH => invalid(
+                None,
+                &format!("a batch of {count} messages: none is served, {BATCH} are the most"),
+            ),
+            Ok(Members { first, .. }) => {
+                Message::Batch(first.iter().map(|member| parse_member(member.get())).collect())
             }
-            Ok(Members { first, .. }) => Message::Batch(first.iter().map(|member| parse_member(member.get())).collect()),
             Err(_) => Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not JSON")),
         };
     }
     parse_member(text)
 }
 
-/// Finds the id in the beginning of a message that is too long to read, if it stands before the part that was cut off.
+/// Finds the id in the beginning of a message that is too long to read, if it stands before the
+/// part that was cut off.
 pub(in crate::server) fn id_in_prefix(prefix: &[u8]) -> Option<RequestId> {
     struct FindId<'a>(&'a mut Option<Value>);
     impl<'de> Visitor<'de> for FindId<'_> {
@@ -241,22 +255,40 @@ fn parse_member(text: &str) -> Message {
     let envelope: Envelope<'_> = match serde_json::from_str(text) {
         Ok(envelope) => envelope,
         Err(error) if error.is_data() => return invalid(None, "a member is there twice"),
-        Err(_) => return Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not JSON")),
+        Err(_) => {
+            return Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not JSON"));
+        }
     };
-    let id = envelope.id.map(|id| serde_json::from_str::<Value>(id.get()).ok().and_then(|id| RequestId::from_json(&id)));
+    let id = envelope.id.map(|id| {
+        serde_json::from_str::<Value>(id.get()).ok().and_then(|id| RequestId::from_json(&id))
+    });
     if string(envelope.jsonrpc).as_deref() != Some("2.0") {
         return invalid(id.flatten(), "the member `jsonrpc` must be \"2.0\"");
     }
     let Some(method) = envelope.method else {
         return match envelope.result.or(envelope.error) {
             Some(_) => {
-                let read = |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
-                if [envelope.result, envelope.error].into_iter().flatten().any(|raw| has_too_many_values(raw.get())) {
+                let read = |raw: Option<&RawValue>| {
+                    raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+                };
+                if [envelope.result, envelope.error]
+                    .into_iter()
+                    .flatten()
+                    .any(|raw| has_too_many_values(raw.get()))
+                {
                     let why = format!("the answer has more than {VALUES} values");
                     let error = serde_json::json!({"code": INTERNAL_ERROR, "message": why});
-                    return Message::Response { id: id.flatten(), result: None, error: Some(error) };
+                    return Message::Response {
+                        id: id.flatten(),
+                        result: None,
+                        error: Some(error),
+                    };
                 }
-                Message::Response { id: id.flatten(), result: read(envelope.result), error: read(envelope.error) }
+                Message::Response {
+                    id: id.flatten(),
+                    result: read(envelope.result),
+                    error: read(envelope.error),
+                }
             }
             None => invalid(id.flatten(), "neither a request nor an answer: `method` is missing"),
         };
@@ -277,14 +309,18 @@ fn parse_member(text: &str) -> Message {
 
 fn read_params(params: &RawValue) -> Result<Map<String, Value>, RpcError> {
     if has_too_many_values(params.get()) {
-        return Err(RpcError::new(INVALID_PARAMS, format!("the member `params` has more than {VALUES} values")));
+        return Err(RpcError::new(
+            INVALID_PARAMS,
+            format!("the member `params` has more than {VALUES} values"),
+        ));
     }
     match serde_json::from_str(params.get()) {
         Ok(Value::Object(params)) => Ok(params),
         Ok(_) => Err(RpcError::new(INVALID_PARAMS, "the member `params` must be an object")),
-        Err(_) => {
-            Err(RpcError::new(INVALID_PARAMS, "the member `params` is nested too deeply or holds text that is not Unicode"))
-        }
+        Err(_) => Err(RpcError::new(
+            INVALID_PARAMS,
+            "the member `params` is nested too deeply or holds text that is not Unicode",
+        )),
     }
 }
 

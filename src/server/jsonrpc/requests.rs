@@ -1,5 +1,6 @@
-//! The table of requests in flight: the only way to answer. A request is in it from its arrival until it is answered or
-//! cancelled, so that it gets exactly one answer, and none after a cancellation. Pure: it makes the bytes, it sends nothing.
+//! The table of requests in flight: the only way to answer. A request is in it from its arrival
+//! until it is answered or cancelled, so that it gets exactly one answer, and none after a
+//! cancellation. Pure: it makes the bytes, it sends nothing.
 
 use super::message::{RequestId, RpcError};
 use crate::faults::{Fault, planted};
@@ -55,7 +56,13 @@ pub(in crate::server) struct Closed<W> {
 impl<W> Requests<W> {
     /// An empty table.
     pub(in crate::server) fn new() -> Self {
-        Self { tickets: HashMap::new(), live: BTreeMap::new(), batches: BTreeMap::new(), batched: 0, next: 0 }
+        Self {
+            tickets: HashMap::new(),
+            live: BTreeMap::new(),
+            batches: BTreeMap::new(),
+            batched: 0,
+            next: 0,
+        }
     }
 
     /// Number of requests in flight.
@@ -68,8 +75,14 @@ impl<W> Requests<W> {
         self.batched
     }
 
-    /// Takes a request in. Gives the work back when the id is in flight already: that request keeps its right to an answer.
-    pub(in crate::server) fn open(&mut self, id: RequestId, batch: Option<BatchId>, work: W) -> Result<Ticket, W> {
+    /// Takes a request in. Gives the work back when the id is in flight already: that request keeps
+    /// its right to an answer.
+    pub(in crate::server) fn open(
+        &mut self,
+        id: RequestId,
+        batch: Option<BatchId>,
+        work: W,
+    ) -> Result<Ticket, W> {
         if self.tickets.contains_key(&id) && !planted(Fault::MapOverwrite) {
             return Err(work);
         }
@@ -98,7 +111,11 @@ impl<W> Requests<W> {
     }
 
     /// Answers a request. None if it is not in flight (any more): then nothing may be sent.
-    pub(in crate::server) fn answer(&mut self, ticket: Ticket, answer: Answer) -> Option<Closed<W>> {
+    pub(in crate::server) fn answer(
+        &mut self,
+        ticket: Ticket,
+        answer: Answer,
+    ) -> Option<Closed<W>> {
         let live = self.remove(ticket)?;
         let message = message(Some(&live.id), answer);
         let frame = match live.batch {
@@ -128,7 +145,8 @@ impl<W> Requests<W> {
         self.complete(id)
     }
 
-    /// Answers something that never became a request in flight: what has no usable id, or an id that is in use.
+    /// Answers something that never became a request in flight: what has no usable id, or an id
+    /// that is in use.
     pub(in crate::server) fn refuse(
         &mut self,
         id: Option<&RequestId>,
@@ -231,7 +249,10 @@ mod tests {
         let second = table.open(id(2), None, "b").expect("the id is free");
         assert_eq!(table.open(id(1), None, "c"), Err("c"), "the id is in use");
         let closed = table.answer(first, Ok("{}".to_owned())).expect("it is in flight");
-        assert_eq!((closed.work, sent(closed.frame).as_str()), ("a", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"));
+        assert_eq!(
+            (closed.work, sent(closed.frame).as_str()),
+            ("a", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n")
+        );
         assert!(table.answer(first, Ok("{}".to_owned())).is_none());
         assert!(table.cancel(second).expect("it is in flight").frame.is_none());
         assert!(table.answer(second, Ok("{}".to_owned())).is_none());
@@ -244,14 +265,18 @@ mod tests {
     fn a_batch_is_answered_in_one_array_without_its_cancelled_members() {
         let mut table = Requests::new();
         let batch = table.open_batch();
-        let [one, two, three] = [1, 2, 3].map(|number| table.open(id(number), Some(batch), ()).expect("the id is free"));
+        let [one, two, three] = [1, 2, 3]
+            .map(|number| table.open(id(number), Some(batch), ()).expect("the id is free"));
         assert!(table.answer(one, Ok("1".to_owned())).expect("it is in flight").frame.is_none());
         assert!(table.refuse(None, Some(batch), RpcError::new(-32600, "x")).is_none());
         assert!(table.close_batch(batch).is_none());
         assert!(table.cancel(two).expect("it is in flight").frame.is_none());
         let frame = sent(table.answer(three, Ok("3".to_owned())).expect("it is in flight").frame);
         let answers: Vec<Value> = serde_json::from_str(&frame).expect("it is one array");
-        assert_eq!(answers.iter().map(|answer| answer["id"].clone()).collect::<Vec<_>>(), [json!(1), Value::Null, json!(3)]);
+        assert_eq!(
+            answers.iter().map(|answer| answer["id"].clone()).collect::<Vec<_>>(),
+            [json!(1), Value::Null, json!(3)]
+        );
         assert!(answers[1].get("id").is_none());
         let empty = table.open_batch();
         assert!(table.close_batch(empty).is_none(), "notifications alone are not answered");
@@ -270,7 +295,8 @@ mod tests {
                         Err(_) => prop_assert!(open.contains_key(&number)),
                     },
                     1 => if let Some(ticket) = open.remove(&number) {
-                        let closed = table.answer(ticket, Ok("{}".to_owned())).expect("it is in flight");
+                        let closed = table.answer(ticket, Ok("{}".to_owned())).expect("it is in \
+                            flight");
                         prop_assert_eq!(closed.work, number);
                         prop_assert!(closed.frame.is_some());
                         old.push(ticket);

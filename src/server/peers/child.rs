@@ -1,7 +1,9 @@
-//! A process that this one starts and talks to: always drained, ended step by step, and reaped. Knows no protocol.
+//! A process that this one starts and talks to: always drained, ended step by step, and reaped.
+//! Knows no protocol.
 //!
-//! The process gets a group of its own, so that what it starts ends with it. Its end is noticed without being taken
-//! (`WNOWAIT`): until it is reaped nobody else can get its number, so a signal cannot hit a stranger.
+//! The process gets a group of its own, so that what it starts ends with it. Its end is noticed
+//! without being taken (`WNOWAIT`): until it is reaped nobody else can get its number, so a signal
+//! cannot hit a stranger.
 
 use crate::config::TOKEN_VARIABLE;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -91,7 +93,8 @@ impl Flag {
             if left.is_zero() {
                 return false;
             }
-            raised = self.changed.wait_timeout(raised, left).unwrap_or_else(PoisonError::into_inner).0;
+            raised =
+                self.changed.wait_timeout(raised, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         true
     }
@@ -103,15 +106,20 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl ChildProcess {
-    /// Starts a command with its input, output and errors connected to this process. It gets our environment but for our token,
-    /// unless the command was given one of its own.
+    /// Starts a command with its input, output and errors connected to this process. It gets our
+    /// environment but for our token, unless the command was given one of its own.
     pub fn start(mut command: Command) -> io::Result<Started> {
         if command.get_envs().all(|(name, _)| name != TOKEN_VARIABLE) {
             command.env_remove(TOKEN_VARIABLE);
         }
-        // A socket, as hosts give their servers: it can be ended while somebody is stuck in writing to it, which a pipe cannot.
+        // A socket, as hosts give their servers: it can be ended while somebody is stuck in writing
+        // to it, which a pipe cannot.
         let (input, theirs) = UnixStream::pair()?;
-        command.process_group(0).stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .process_group(0)
+            .stdin(OwnedFd::from(theirs))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn()?;
         // With the command goes our copy of the process's end of the socket.
         drop(command);
@@ -150,8 +158,8 @@ impl ChildProcess {
         self.exit.wait(at_most)
     }
 
-    /// Ends it, after its input was dropped: waits, asks it and its group by a signal, kills them, and reaps it. None if that was
-    /// done before.
+    /// Ends it, after its input was dropped: waits, asks it and its group by a signal, kills them,
+    /// and reaps it. None if that was done before.
     pub fn end(&self, patience: EndPatience) -> Option<Ended> {
         let mut child = locked(&self.child).take()?;
         let mut ended = None;
@@ -162,7 +170,8 @@ impl ChildProcess {
                 ended = Some(Ended::Killed);
             }
         }
-        // Also what it has left behind in its group: its own number is still taken, so this can be nobody else.
+        // Also what it has left behind in its group: its own number is still taken, so this can be
+        // nobody else.
         self.signal(Signal::KILL);
         if self.wait(AFTER_KILL) {
             let status = self.reap(&mut child);
@@ -171,15 +180,16 @@ impl ChildProcess {
             return ended.or(status.map(Ended::Itself));
         }
         // Stuck in the system. Somebody has to wait for it, but not whoever wants to go on.
-        let reaped = std::thread::Builder::new().name("child-reaper".to_owned()).spawn(move || child.wait());
+        let reaped =
+            std::thread::Builder::new().name("child-reaper".to_owned()).spawn(move || child.wait());
         if let Err(error) = reaped {
             tracing::warn!(%error, "a process that was killed is not waited for");
         }
         ended
     }
 
-    /// Ends it and its group within three such steps and reaps it, for those who have no time; whoever else is ending it is only
-    /// helped. Its input must have been shut down.
+    /// Ends it and its group within three such steps and reaps it, for those who have no time;
+    /// whoever else is ending it is only helped. Its input must have been shut down.
     pub fn hasten(&self, step: Duration) {
         for signal in [Signal::TERM, Signal::KILL] {
             if self.wait(step) {
@@ -227,7 +237,8 @@ impl Drop for ChildProcess {
             return;
         }
         self.signal(Signal::KILL);
-        let reaped = std::thread::Builder::new().name("child-reaper".to_owned()).spawn(move || child.wait());
+        let reaped =
+            std::thread::Builder::new().name("child-reaper".to_owned()).spawn(move || child.wait());
         if let Err(error) = reaped {
             tracing::warn!(%error, "a process that was killed is not waited for");
         }
@@ -277,7 +288,8 @@ pub fn run_command(command: Command, at_most: Duration) -> io::Result<Ran> {
     })?;
     let patience = EndPatience { after_end_of_input: at_most, ..EndPatience::default() };
     let ended = process.end(patience);
-    // The group is gone, and with it whoever could hold the other end of the pipe open; one who left the group is not waited for.
+    // The group is gone, and with it whoever could hold the other end of the pipe open; one who
+    // left the group is not waited for.
     let _ = end.recv_timeout(AFTER_KILL);
     let output = String::from_utf8_lossy(&locked(&said)).into_owned();
     Ok(Ran { ended, output, errors: process.errors() })
@@ -288,8 +300,10 @@ mod tests {
     use super::*;
     use std::io::{BufRead, BufReader, Write};
 
-    const QUICK: EndPatience =
-        EndPatience { after_end_of_input: Duration::from_millis(200), after_signal: Duration::from_millis(200) };
+    const QUICK: EndPatience = EndPatience {
+        after_end_of_input: Duration::from_millis(200),
+        after_signal: Duration::from_millis(200),
+    };
 
     fn shell(script: &str) -> Started {
         let mut command = Command::new("sh");
@@ -312,8 +326,12 @@ mod tests {
     fn the_end_of_input_comes_first_and_is_enough_for_one_who_listens() {
         let Started { process, input, output } = shell("cat; exit 3");
         drop(input);
-        let ended = process.end(EndPatience { after_end_of_input: Duration::from_secs(20), ..QUICK });
-        assert!(matches!(ended, Some(Ended::Itself(status)) if status.code() == Some(3)), "{ended:?}");
+        let ended =
+            process.end(EndPatience { after_end_of_input: Duration::from_secs(20), ..QUICK });
+        assert!(
+            matches!(ended, Some(Ended::Itself(status)) if status.code() == Some(3)),
+            "{ended:?}"
+        );
         assert_eq!(process.end(QUICK), None, "a second time there is nothing to do");
         assert!(!exists(process.group.as_raw_nonzero().get()), "it was reaped");
         drop(output);
@@ -325,7 +343,8 @@ mod tests {
         assert_eq!(first_line(output), "ready");
         drop(input);
         assert_eq!(process.end(QUICK), Some(Ended::Asked));
-        let Started { process, input, output } = shell("trap '' TERM; echo ready; while :; do sleep 1000; done");
+        let Started { process, input, output } =
+            shell("trap '' TERM; echo ready; while :; do sleep 1000; done");
         assert_eq!(first_line(output), "ready");
         drop(input);
         assert_eq!(process.end(QUICK), Some(Ended::Killed));
@@ -341,9 +360,15 @@ mod tests {
         let until = Instant::now() + Duration::from_secs(20);
         // Its new parent reaps it; where nobody does, it stays as a name without a process.
         let is_gone = |pid: i32| {
-            #[expect(clippy::disallowed_methods, reason = "asks the system for a process, not for source")]
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "asks the system for a process, not for source"
+            )]
             let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            state.rsplit(')').next().is_none_or(|rest| rest.is_empty() || rest.trim_start().starts_with('Z'))
+            state
+                .rsplit(')')
+                .next()
+                .is_none_or(|rest| rest.is_empty() || rest.trim_start().starts_with('Z'))
         };
         while !is_gone(grandchild) {
             assert!(Instant::now() < until, "process {grandchild} is left behind");
@@ -353,7 +378,8 @@ mod tests {
 
     #[test]
     fn one_who_talks_much_on_standard_error_is_not_held_up() {
-        let script = "i=0; while [ $i -lt 20000 ]; do echo line $i of many >&2; i=$((i+1)); done; echo done";
+        let script =
+            "i=0; while [ $i -lt 20000 ]; do echo line $i of many >&2; i=$((i+1)); done; echo done";
         let Started { process, mut input, output } = shell(script);
         input.write_all(b"x").expect("it is open");
         assert_eq!(first_line(output), "done");
@@ -363,12 +389,17 @@ mod tests {
             Some(Ended::Itself(_))
         ));
         let errors = process.errors();
-        assert!(errors.len() <= TAIL_BYTES && errors.ends_with("line 19999 of many\n"), "{}", errors.len());
+        assert!(
+            errors.len() <= TAIL_BYTES && errors.ends_with("line 19999 of many\n"),
+            "{}",
+            errors.len()
+        );
     }
 
     #[test]
     fn dropping_it_ends_it_without_a_wait() {
-        let Started { process, input, output } = shell("trap '' TERM; echo ready; while :; do sleep 1000; done");
+        let Started { process, input, output } =
+            shell("trap '' TERM; echo ready; while :; do sleep 1000; done");
         let pid = process.group.as_raw_nonzero().get();
         assert_eq!(first_line(output), "ready");
         let begun = Instant::now();
@@ -386,10 +417,16 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", "echo said; echo wrong >&2; exec sleep 1000"]);
         let ran = run_command(command, Duration::from_millis(300)).expect("there is a shell");
-        assert_eq!((ran.ended, ran.output.as_str(), ran.errors.as_str()), (Some(Ended::Asked), "said\n", "wrong\n"));
+        assert_eq!(
+            (ran.ended, ran.output.as_str(), ran.errors.as_str()),
+            (Some(Ended::Asked), "said\n", "wrong\n")
+        );
         let mut command = Command::new("sh");
         command.args(["-c", "cat; echo said; exit 1"]);
         let ran = run_command(command, Duration::from_secs(20)).expect("there is a shell");
-        assert!(matches!(ran.ended, Some(Ended::Itself(status)) if status.code() == Some(1)), "{ran:?}");
+        assert!(
+            matches!(ran.ended, Some(Ended::Itself(status)) if status.code() == Some(1)),
+            "{ran:?}"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Starts a server as a client would and measures what that client would wait for. Sends what a real client sends, in one write,
-//! and ends the server whatever it does.
+//! Starts a server as a client would and measures what that client would wait for. Sends what a
+//! real client sends, in one write, and ends the server whatever it does.
 
 use super::child::{ChildProcess, EndPatience, Ended, Started};
 use crate::server::base::escape::SafeLine;
@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 /// The longest line that is taken, in bytes: clients take no longer ones.
 const LINE: usize = 8 << 20;
-/// How long a client waits for an answer to its question for the newest version before it goes on without.
+/// How long a client waits for an answer to its question for the newest version before it goes on
+/// without.
 const DISCOVERY: Duration = Duration::from_secs(3);
 /// The longest text of a server that is repeated, in bytes.
 const QUOTED: usize = 300;
@@ -75,8 +76,12 @@ pub enum ProbeError {
 fn ending(ended: Option<Ended>) -> String {
     match ended {
         Some(Ended::Itself(status)) => status.to_string(),
-        Some(Ended::Asked) => "it ignored the end of its input and was ended by a signal".to_owned(),
-        Some(Ended::Killed) => "it ignored the end of its input and a signal, and was killed".to_owned(),
+        Some(Ended::Asked) => {
+            "it ignored the end of its input and was ended by a signal".to_owned()
+        }
+        Some(Ended::Killed) => {
+            "it ignored the end of its input and a signal, and was killed".to_owned()
+        }
         None => "it cannot be ended".to_owned(),
     }
 }
@@ -103,11 +108,20 @@ pub fn probe(command: Command, patience: Duration) -> Result<Probe, ProbeError> 
     let _ = input.shutdown(std::net::Shutdown::Both);
     let ended = process.end(EndPatience::default());
     let errors = process.errors();
-    let last = errors.trim().lines().next_back().map(|line| format!("; it said {}", quoted(line))).unwrap_or_default();
+    let last = errors
+        .trim()
+        .lines()
+        .next_back()
+        .map(|line| format!("; it said {}", quoted(line)))
+        .unwrap_or_default();
     match asked {
         Ok(probe) => Ok(Probe { ended, ..probe }),
-        Err((question, Trouble::Missing(Missing::Silent))) => Err(ProbeError::Silent { question, waited: patience, ended }),
-        Err((question, Trouble::Missing(Missing::Gone))) => Err(ProbeError::Gone { question, ended, errors: last }),
+        Err((question, Trouble::Missing(Missing::Silent))) => {
+            Err(ProbeError::Silent { question, waited: patience, ended })
+        }
+        Err((question, Trouble::Missing(Missing::Gone))) => {
+            Err(ProbeError::Gone { question, ended, errors: last })
+        }
         Err((question, Trouble::Wrong(what))) => Err(ProbeError::Wrong { question, what }),
     }
 }
@@ -147,8 +161,14 @@ fn ask(
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
     let discover = json!({"jsonrpc": "2.0", "id": "discover", "method": "server/discover", "params": {"_meta": meta}});
     let _ = input.write_all(format!("{discover}\n").as_bytes());
-    if let Ok(found) = answers.result(&json!("discover"), Instant::now() + DISCOVERY.min(patience)) {
-        let more = found["supportedVersions"].as_array().into_iter().flatten().filter_map(Value::as_str).map(quoted);
+    if let Ok(found) = answers.result(&json!("discover"), Instant::now() + DISCOVERY.min(patience))
+    {
+        let more = found["supportedVersions"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(quoted);
         versions.extend(more.filter(|known| *known != version).take(16));
     }
     Ok(Probe {
@@ -181,19 +201,27 @@ impl Answers {
     /// The result that answers this id.
     fn result(&mut self, id: &Value, until: Instant) -> Result<Value, Trouble> {
         loop {
-            let is_answer = |message: &Value| message.get("id") == Some(id) && message.get("method").is_none();
+            let is_answer =
+                |message: &Value| message.get("id") == Some(id) && message.get("method").is_none();
             if let Some(place) = self.seen.iter().position(is_answer) {
                 let mut answer = self.seen.swap_remove(place);
                 return match answer.get_mut("result").map(Value::take) {
                     Some(result) => Ok(result),
-                    None => Err(Trouble::Wrong(format!("the error {}", quoted(&answer["error"].to_string())))),
+                    None => Err(Trouble::Wrong(format!(
+                        "the error {}",
+                        quoted(&answer["error"].to_string())
+                    ))),
                 };
             }
             match self.pieces.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 // What is no message is noise: a client passes over it.
-                Ok(Piece::Line(line)) if self.seen.len() < 1000 => self.seen.extend(serde_json::from_slice(&line).ok()),
+                Ok(Piece::Line(line)) if self.seen.len() < 1000 => {
+                    self.seen.extend(serde_json::from_slice(&line).ok())
+                }
                 Ok(Piece::Line(_)) => {}
-                Ok(Piece::Oversize(_)) => return Err(Trouble::Wrong(format!("a message of more than {LINE} bytes"))),
+                Ok(Piece::Oversize(_)) => {
+                    return Err(Trouble::Wrong(format!("a message of more than {LINE} bytes")));
+                }
                 Err(RecvTimeoutError::Timeout) => return Err(Trouble::Missing(Missing::Silent)),
                 Err(RecvTimeoutError::Disconnected) => return Err(Trouble::Missing(Missing::Gone)),
             }
@@ -217,12 +245,21 @@ mod tests {
 
     #[test]
     fn a_server_that_is_silent_or_gone_or_wrong_is_told_apart() {
-        let silent = probe_script("trap '' TERM; while :; do sleep 1000; done").expect_err("it says nothing");
-        assert!(matches!(silent, ProbeError::Silent { question: "initialize", ended: Some(Ended::Killed), .. }), "{silent}");
+        let silent = probe_script("trap '' TERM; while :; do sleep 1000; done")
+            .expect_err("it says nothing");
+        assert!(
+            matches!(
+                silent,
+                ProbeError::Silent { question: "initialize", ended: Some(Ended::Killed), .. }
+            ),
+            "{silent}"
+        );
         let gone = probe_script("echo broken >&2; exit 7").expect_err("it ends").to_string();
         assert!(gone.contains("exit status: 7") && gone.contains("broken"), "{gone}");
         let wrong = probe_script(
-            "echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-1,\"message\":\"a\\u001bb\"}}'; cat >/dev/null",
+            "echo \
+             '{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-1,\"message\":\"a\\u001bb\"}}'; \
+             cat >/dev/null",
         );
         let wrong = wrong.expect_err("it refuses").to_string();
         assert!(wrong.contains("`initialize`") && wrong.contains("\\u001b"), "{wrong}");
@@ -230,8 +267,13 @@ mod tests {
 
     #[test]
     fn noise_is_passed_over_and_one_era_is_enough() {
-        let script = "echo banner; echo '{\"id\":0,\"jsonrpc\":\"2.0\",\"result\":{\"protocolVersion\":\"2025-06-18\",\"serverInfo\":{\"name\":\"x\",\"version\":\"1\"}}}'; \
-            echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{}],\"nextCursor\":\"c\"}}'; cat >/dev/null";
+        let script = "echo banner; echo \
+                      '{\"id\":0,\"jsonrpc\":\"2.0\",\
+                      \"result\":{\"protocolVersion\":\"2025-06-18\",\
+                      \"serverInfo\":{\"name\":\"x\",\"version\":\"1\"}}}'; \
+                      echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'; echo \
+                      '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{}],\
+                      \"nextCursor\":\"c\"}}'; cat >/dev/null";
         let probe = probe_script(script).expect("it answers");
         assert_eq!(
             (probe.server.as_str(), probe.tools, probe.has_more, probe.versions),

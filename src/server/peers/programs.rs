@@ -1,5 +1,6 @@
-//! The programs of one owner, none of which outlives it: they are known from the moment they are started until they are gone, so
-//! it does not matter whether anything was said to them, or whether somebody is ending them already. Knows no protocol.
+//! The programs of one owner, none of which outlives it: they are known from the moment they are
+//! started until they are gone, so it does not matter whether anything was said to them, or whether
+//! somebody is ending them already. Knows no protocol.
 
 use super::child::{ChildProcess, Started};
 use std::io;
@@ -36,7 +37,8 @@ impl Programs {
         Ok(started)
     }
 
-    /// Ends all of them within three such steps: their input first, then a signal, then another that nobody survives.
+    /// Ends all of them within three such steps: their input first, then a signal, then another
+    /// that nobody survives.
     pub(in crate::server) fn end_all(&self, step: Duration) {
         let programs = {
             let mut running = self.lock();
@@ -47,11 +49,16 @@ impl Programs {
             // One that is shut down already has ended.
             let _ = input.shutdown(Shutdown::Both);
         }
-        let processes: Vec<Arc<ChildProcess>> = programs.iter().filter_map(|(process, _)| process.upgrade()).collect();
+        let processes: Vec<Arc<ChildProcess>> =
+            programs.iter().filter_map(|(process, _)| process.upgrade()).collect();
         std::thread::scope(|scope| {
             for process in &processes {
                 let last_steps = || process.hasten(step);
-                if std::thread::Builder::new().name("last-steps".to_owned()).spawn_scoped(scope, last_steps).is_err() {
+                if std::thread::Builder::new()
+                    .name("last-steps".to_owned())
+                    .spawn_scoped(scope, last_steps)
+                    .is_err()
+                {
                     process.hasten(step);
                 }
             }
@@ -79,9 +86,15 @@ mod tests {
     #[test]
     fn all_are_ended_and_reaped_and_none_is_started_after_that() {
         let programs = Programs::default();
-        let scripts = ["echo $$; cat; exit 3", "echo $$; exec sleep 1000", "trap '' TERM; echo $$; while :; do sleep 1000; done"];
-        let mut started: Vec<Started> =
-            scripts.iter().map(|script| programs.start(shell(script)).expect("there is a shell")).collect();
+        let scripts = [
+            "echo $$; cat; exit 3",
+            "echo $$; exec sleep 1000",
+            "trap '' TERM; echo $$; while :; do sleep 1000; done",
+        ];
+        let mut started: Vec<Started> = scripts
+            .iter()
+            .map(|script| programs.start(shell(script)).expect("there is a shell"))
+            .collect();
         let number = |started: &mut Started| {
             let mut line = String::new();
             BufReader::new(&mut started.output).read_line(&mut line).expect("it can be read");

@@ -1,5 +1,5 @@
-//! What a client wants completed: an argument of a prompt or the variable of a template. Only finds out what is meant; the
-//! answer needs the index and is given by the tool `complete`.
+//! What a client wants completed: an argument of a prompt or the variable of a template. Only finds
+//! out what is meant; the answer needs the index and is given by the tool `complete`.
 
 use super::prompts;
 use super::resources::{TEMPLATES, is_listed};
@@ -19,7 +19,9 @@ pub(super) enum Subject {
 
 /// What the parameters of `completion/complete` mean; or what is wrong with them.
 pub(super) fn subject(params: &Map<String, Value>) -> Result<Subject, String> {
-    let text = |member: &str, name: &str| params.get(member).and_then(|object| object.get(name)).and_then(Value::as_str);
+    let text = |member: &str, name: &str| {
+        params.get(member).and_then(|object| object.get(name)).and_then(Value::as_str)
+    };
     let argument = text("argument", "name").ok_or("`argument.name` must be a string")?;
     let typed = text("argument", "value").ok_or("`argument.value` must be a string")?;
     let wanted = match text("ref", "type") {
@@ -30,12 +32,14 @@ pub(super) fn subject(params: &Map<String, Value>) -> Result<Subject, String> {
             choose(argument, &all.collect::<Vec<_>>())?
         }
         Some("ref/resource") => {
-            let address = text("ref", "uri").ok_or("`ref.uri` must be the address of a template")?;
+            let address =
+                text("ref", "uri").ok_or("`ref.uri` must be the address of a template")?;
             match TEMPLATES.iter().find(|template| template.address() == address) {
                 Some(template) => choose(argument, &[(template.variable, Some(template.wanted))])?,
                 None if is_listed(address) => choose(argument, &[])?,
                 None => {
-                    let all: Vec<String> = TEMPLATES.iter().map(|template| template.address()).collect();
+                    let all: Vec<String> =
+                        TEMPLATES.iter().map(|template| template.address()).collect();
                     return Err(format!(
                         "unknown template `{}`; the templates are: {}",
                         SafeLine::new(address, 80),

@@ -1,5 +1,6 @@
-//! Tools of others that stand in the list beside ours, and how a call of one goes through the dispatcher: as a call of a tool of
-//! ours that is in no list. Knows nothing of where they come from.
+//! Tools of others that stand in the list beside ours, and how a call of one goes through the
+//! dispatcher: as a call of a tool of ours that is in no list. Knows nothing of where they come
+//! from.
 
 use crate::query::QueryError;
 use crate::server::jsonrpc::admission::Class;
@@ -36,13 +37,19 @@ pub(in crate::server) static TOOL: Tool = Tool {
 
 /// There is no repository in which somebody else's tool can be run.
 const NOWHERE: Handler = |_, _| {
-    Err(QueryError::InvalidParameter { parameter: TOOL_NAME, reason: "it belongs to an upstream, and there is none".to_owned() })
+    Err(QueryError::InvalidParameter {
+        parameter: TOOL_NAME,
+        reason: "it belongs to an upstream, and there is none".to_owned(),
+    })
 };
 
 /// The arguments of the tool that carries a call.
 pub(super) fn carried(name: &str, arguments: Map<String, Value>) -> Map<String, Value> {
     let arguments = Value::Object(arguments).to_string();
-    Map::from_iter([(TOOL_NAME.to_owned(), Value::from(name)), (ARGUMENTS.to_owned(), Value::from(arguments))])
+    Map::from_iter([
+        (TOOL_NAME.to_owned(), Value::from(name)),
+        (ARGUMENTS.to_owned(), Value::from(arguments)),
+    ])
 }
 
 /// The whole list, ours first, in the shape of the era.

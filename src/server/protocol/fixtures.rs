@@ -1,5 +1,6 @@
-//! A hook for tests, compiled with the feature `faults` only: other tools, resources and prompts than ours behind the same
-//! loop, so that a suite which brings its own fixtures can be run against it.
+//! A hook for tests, compiled with the feature `faults` only: other tools, resources and prompts
+//! than ours behind the same loop, so that a suite which brings its own fixtures can be run against
+//! it.
 
 use crate::query::QueryError;
 use crate::server::protocol::{Call, Era, Method, Purpose, progress_token, shaped_list};
@@ -20,8 +21,14 @@ pub trait Fixtures: Send + Sync {
     /// The items of a list: `tools`, `resources`, `resourceTemplates` or `prompts`.
     fn list(&self, name: &str) -> Value;
 
-    /// The result of `tools/call`, `resources/read`, `prompts/get` or `completion/complete`, made on a thread of the call's own.
-    fn answer(&self, method: &str, params: &Map<String, Value>, host: &dyn Host) -> Result<Value, FixtureError>;
+    /// The result of `tools/call`, `resources/read`, `prompts/get` or `completion/complete`, made
+    /// on a thread of the call's own.
+    fn answer(
+        &self,
+        method: &str,
+        params: &Map<String, Value>,
+        host: &dyn Host,
+    ) -> Result<Value, FixtureError>;
 }
 
 /// An error of the protocol.
@@ -54,26 +61,40 @@ static TOOL: Tool = Tool {
     about: "A call of something that a test serves in place of a tool.",
     class: Class::Query,
     deadline: QUERY_DEADLINE,
-    own: &[Parameter::new("request", Shape::Text { most: 1 << 20 }, "The request as JSON").required()],
+    own: &[
+        Parameter::new("request", Shape::Text { most: 1 << 20 }, "The request as JSON").required()
+    ],
     output: None,
     handler: |_, _| Err(QueryError::Cancelled),
 };
 
 /// What a request asks for, if fixtures are served and it concerns them.
-pub(in crate::server) fn method(era: Era, method: &str, params: &Map<String, Value>) -> Option<Method> {
+pub(in crate::server) fn method(
+    era: Era,
+    method: &str,
+    params: &Map<String, Value>,
+) -> Option<Method> {
     let fixtures = SERVED.get()?;
-    let list = |name: &str| Some(Method::Answer(shaped_list(era, json!({name: fixtures.list(name)}))));
+    let list =
+        |name: &str| Some(Method::Answer(shaped_list(era, json!({name: fixtures.list(name)}))));
     match method {
         "tools/list" => list("tools"),
         "resources/list" => list("resources"),
         "resources/templates/list" => list("resourceTemplates"),
         "prompts/list" => list("prompts"),
-        "resources/subscribe" | "resources/unsubscribe" if era == Era::Negotiated => Some(Method::Answer("{}".to_owned())),
+        "resources/subscribe" | "resources/unsubscribe" if era == Era::Negotiated => {
+            Some(Method::Answer("{}".to_owned()))
+        }
         "tools/call" | "resources/read" | "prompts/get" | "completion/complete" => {
             let request = json!({"method": method, "params": params}).to_string();
             let arguments = Map::from_iter([("request".to_owned(), Value::from(request))]);
             let purpose = Purpose::Fixture;
-            Some(Method::Call(Call { tool: &TOOL, arguments, purpose, progress_token: progress_token(params) }))
+            Some(Method::Call(Call {
+                tool: &TOOL,
+                arguments,
+                purpose,
+                progress_token: progress_token(params),
+            }))
         }
         _ => None,
     }
@@ -91,10 +112,16 @@ impl Tools for Served {
     }
 
     fn call(&self, _: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply {
-        let request: Value = serde_json::from_str(arguments.text("request").unwrap_or_default()).unwrap_or_default();
+        let request: Value =
+            serde_json::from_str(arguments.text("request").unwrap_or_default()).unwrap_or_default();
         let params = request["params"].as_object().cloned().unwrap_or_default();
         match self.0.answer(request["method"].as_str().unwrap_or_default(), &params, host) {
-            Ok(result) => Reply { text: result.to_string(), outcome: Outcome::Found, structured: None, marks: Marks::default() },
+            Ok(result) => Reply {
+                text: result.to_string(),
+                outcome: Outcome::Found,
+                structured: None,
+                marks: Marks::default(),
+            },
             Err(FixtureError { code, message, data }) => {
                 let mut error = json!({"code": code, "message": message});
                 if let Some(data) = data {

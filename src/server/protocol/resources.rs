@@ -1,5 +1,6 @@
-//! Resources: what a person or a host attaches by its address instead of asking a tool. An address is a question to a tool
-//! and is answered by it; here is only which question. The lists are complete before any repository is looked at.
+//! Resources: what a person or a host attaches by its address instead of asking a tool. An address
+//! is a question to a tool and is answered by it; here is only which question. The lists are
+//! complete before any repository is looked at.
 
 use crate::query::complete::Wanted;
 use crate::server::base::uri;
@@ -11,7 +12,8 @@ use serde_json::{Map, Value, json};
 const SCHEME: &str = "cograph://";
 /// The text that all answers are.
 pub(super) const MIME_TYPE: &str = "text/plain";
-/// Bytes of an address that are looked at: a path of 1,024 bytes with every byte escaped, and what stands before it.
+/// Bytes of an address that are looked at: a path of 1,024 bytes with every byte escaped, and what
+/// stands before it.
 pub(in crate::server) const MOST_BYTES: usize = 4096;
 
 /// The one resource that needs no name.
@@ -32,13 +34,15 @@ pub(super) struct Template {
     parameter: &'static str,
 }
 
-/// The templates, in the order in which they are listed. Paths and names of symbols have slashes and colons that people want
-/// to read, so the variable is expanded without escaping them; escaped ones are understood as well.
+/// The templates, in the order in which they are listed. Paths and names of symbols have slashes
+/// and colons that people want to read, so the variable is expanded without escaping them; escaped
+/// ones are understood as well.
 pub(super) static TEMPLATES: [Template; 2] = [
     Template {
         name: "outline",
         title: "Outline of a file or directory",
-        about: "The symbols of a file with signatures and lines, or the files of a directory: what the tool `outline` answers.",
+        about: "The symbols of a file with signatures and lines, or the files of a directory: what \
+                the tool `outline` answers.",
         variable: "path",
         wanted: Wanted::Path,
         tool: &outline::TOOL,
@@ -47,7 +51,8 @@ pub(super) static TEMPLATES: [Template; 2] = [
     Template {
         name: "symbol",
         title: "Source of a symbol",
-        about: "The source of a symbol, named `path::Container.name` or by any suffix that means one: what the tool `show` answers.",
+        about: "The source of a symbol, named `path::Container.name` or by any suffix that means \
+                one: what the tool `show` answers.",
         variable: "name",
         wanted: Wanted::Symbol,
         tool: &show::TOOL,
@@ -86,7 +91,8 @@ pub(in crate::server) fn listing() -> Value {
         "uri": format!("{SCHEME}{OVERVIEW}"),
         "name": OVERVIEW,
         "title": overview::TOOL.title,
-        "description": "Languages, modules and their dependencies, entry points, hot spots: what the tool `overview` answers.",
+        "description": "Languages, modules and their dependencies, entry points, hot spots: what \
+                        the tool `overview` answers.",
         "mimeType": MIME_TYPE,
     }])
 }
@@ -120,8 +126,11 @@ pub(in crate::server) fn question(address: &str) -> Result<ResourceQuestion, Bad
         return Ok(asked(&overview::TOOL, DEFAULT_BUDGET, None));
     }
     let (name, variable) = rest.split_once('/').ok_or(BadAddress::Unknown)?;
-    let template = TEMPLATES.iter().find(|template| template.name == name).ok_or(BadAddress::Unknown)?;
-    let value = uri::decode_text(variable).filter(|value| stays_inside(value)).ok_or(BadAddress::Invalid)?;
+    let template =
+        TEMPLATES.iter().find(|template| template.name == name).ok_or(BadAddress::Unknown)?;
+    let value = uri::decode_text(variable)
+        .filter(|value| stays_inside(value))
+        .ok_or(BadAddress::Invalid)?;
     let takes = template.tool.own.iter().find(|parameter| parameter.name == template.parameter);
     match (value.is_empty(), takes.is_some_and(|parameter| parameter.required)) {
         (true, true) => Err(BadAddress::Invalid),
@@ -134,10 +143,14 @@ pub(in crate::server) fn question(address: &str) -> Result<ResourceQuestion, Bad
 /// A resource cannot be asked for more, so a named one comes with all the room there is.
 fn asked(tool: &'static Tool, budget: u64, argument: Option<(&str, String)>) -> ResourceQuestion {
     let arguments = argument.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
-    ResourceQuestion { tool, arguments: arguments.chain([("budget".to_owned(), Value::from(budget))]).collect() }
+    ResourceQuestion {
+        tool,
+        arguments: arguments.chain([("budget".to_owned(), Value::from(budget))]).collect(),
+    }
 }
 
-/// Names are looked up in the index and nowhere else; but one that points out of the repository is not even looked up.
+/// Names are looked up in the index and nowhere else; but one that points out of the repository is
+/// not even looked up.
 fn stays_inside(value: &str) -> bool {
     !value.starts_with('/') && value.split('/').all(|part| part != "..")
 }
@@ -170,12 +183,23 @@ mod tests {
             ("", Err(BadAddress::Unknown)),
         ] {
             let found = question(address).map(|question| {
-                let name = question.arguments.get("path").or(question.arguments.get("targets")).and_then(Value::as_str);
+                let name = question
+                    .arguments
+                    .get("path")
+                    .or(question.arguments.get("targets"))
+                    .and_then(Value::as_str);
                 (question.tool.name, name.map(str::to_owned))
             });
-            assert_eq!(found, expected.map(|(tool, name)| (tool, name.map(str::to_owned))), "{address}");
+            assert_eq!(
+                found,
+                expected.map(|(tool, name)| (tool, name.map(str::to_owned))),
+                "{address}"
+            );
         }
-        assert_eq!(question(&format!("cograph://outline/{}", "a".repeat(MOST_BYTES))).err(), Some(BadAddress::Invalid));
+        assert_eq!(
+            question(&format!("cograph://outline/{}", "a".repeat(MOST_BYTES))).err(),
+            Some(BadAddress::Invalid)
+        );
     }
 
     #[test]
@@ -185,7 +209,8 @@ mod tests {
         }
         for template in &TEMPLATES {
             let address = template.address().replace(&format!("{{+{}}}", template.variable), "a.x");
-            let ResourceQuestion { tool, arguments } = question(&address).expect("a template gives addresses");
+            let ResourceQuestion { tool, arguments } =
+                question(&address).expect("a template gives addresses");
             assert!(Arguments::check(tool, arguments).is_ok(), "{address}");
         }
     }

@@ -1,16 +1,19 @@
-//! What answers look like in each era: results with what the era adds to them, and how the outcome of a call becomes a
-//! result or an error of the protocol.
+//! What answers look like in each era: results with what the era adds to them, and how the outcome
+//! of a call becomes a result or an error of the protocol.
 
 use super::{Era, PEER_KEY, SERVER_KEY, server_info};
 use crate::server::base::escape::SafeLine;
-use crate::server::jsonrpc::message::{INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RequestId, RpcError};
+use crate::server::jsonrpc::message::{
+    INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RequestId, RpcError,
+};
 use crate::server::jsonrpc::requests::Answer;
 use crate::server::protocol::resources::MIME_TYPE;
 use crate::server::protocol::subscriptions;
 use crate::server::tools::{Outcome, Reply};
 use serde_json::{Value, json};
 
-/// How long a client may keep a list, in milliseconds. The lists are fixed for the life of the process.
+/// How long a client may keep a list, in milliseconds. The lists are fixed for the life of the
+/// process.
 const LIST_TTL_MS: u64 = 3_600_000;
 
 /// What the answer of a call is made into.
@@ -18,7 +21,8 @@ const LIST_TTL_MS: u64 = 3_600_000;
 pub(in crate::server) enum Purpose {
     /// The result of a tool. A tool that fails is a result too: the model reads it.
     Tool,
-    /// The same for a client that is this program too: with the outcome, of which it makes what it was asked for.
+    /// The same for a client that is this program too: with the outcome, of which it makes what it
+    /// was asked for.
     Peer,
     /// The contents of the resource at this address. What fails is an error of the protocol.
     Resource(String),
@@ -48,16 +52,25 @@ impl Purpose {
                 Outcome::Found | Outcome::Nothing => Ok(contents(era, uri, &reply.text)),
                 Outcome::Missing => Err(no_resource(era, uri)),
                 // Names of the repository stay out of errors: `completion/complete` lists them.
-                Outcome::Refused => {
-                    Err(about(uri, INVALID_PARAMS, "no single thing has this name: put more of its path before it"))
+                Outcome::Refused => Err(about(
+                    uri,
+                    INVALID_PARAMS,
+                    "no single thing has this name: put more of its path before it",
+                )),
+                Outcome::NotYet | Outcome::Failed | Outcome::Stopped => {
+                    Err(about(uri, INTERNAL_ERROR, reply.text))
                 }
-                Outcome::NotYet | Outcome::Failed | Outcome::Stopped => Err(about(uri, INTERNAL_ERROR, reply.text)),
             },
             Self::Completion => match reply.outcome {
                 Outcome::Refused => Err(RpcError::new(INVALID_PARAMS, reply.text)),
-                Outcome::Failed | Outcome::Stopped => Err(RpcError::new(INTERNAL_ERROR, reply.text)),
+                Outcome::Failed | Outcome::Stopped => {
+                    Err(RpcError::new(INTERNAL_ERROR, reply.text))
+                }
                 // Without an index there is more than can be said.
-                _ => Ok(completion(era, reply.structured.unwrap_or_else(|| json!({"values": [], "hasMore": true})))),
+                _ => Ok(completion(
+                    era,
+                    reply.structured.unwrap_or_else(|| json!({"values": [], "hasMore": true})),
+                )),
             },
         }
     }
@@ -133,7 +146,12 @@ pub(in crate::server) fn shaped_list(era: Era, result: Value) -> String {
 }
 
 /// A result that a client may keep for so many milliseconds, and share with others or not.
-pub(in crate::server) fn shaped_for(era: Era, mut result: Value, ttl_ms: u64, scope: &str) -> String {
+pub(in crate::server) fn shaped_for(
+    era: Era,
+    mut result: Value,
+    ttl_ms: u64,
+    scope: &str,
+) -> String {
     if era == Era::Stateless {
         result["ttlMs"] = Value::from(ttl_ms);
         result["cacheScope"] = Value::from(scope);
@@ -144,7 +162,8 @@ pub(in crate::server) fn shaped_for(era: Era, mut result: Value, ttl_ms: u64, sc
 /// The result or the error that a fixture has put into a reply.
 #[cfg(feature = "faults")]
 fn unpack(reply: &Reply) -> Result<Value, RpcError> {
-    let value: Value = serde_json::from_str(&reply.text).unwrap_or_else(|_| json!({"code": -32603, "message": reply.text}));
+    let value: Value = serde_json::from_str(&reply.text)
+        .unwrap_or_else(|_| json!({"code": -32603, "message": reply.text}));
     if !reply.outcome.is_error() {
         return Ok(value);
     }

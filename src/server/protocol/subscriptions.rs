@@ -1,5 +1,6 @@
-//! Changes that a client wants to hear of, and the notifications that it gets when they happen. What can change are the
-//! resources, and the list of tools where others' tools are in it: that of prompts is fixed. Pure: it makes the bytes, it sends nothing.
+//! Changes that a client wants to hear of, and the notifications that it gets when they happen.
+//! What can change are the resources, and the list of tools where others' tools are in it: that of
+//! prompts is fixed. Pure: it makes the bytes, it sends nothing.
 
 use super::resources;
 use crate::server::jsonrpc::message::RequestId;
@@ -10,7 +11,8 @@ use std::collections::BTreeSet;
 /// Addresses that one client may follow in one subscription.
 pub(in crate::server) const MOST_ADDRESSES: usize = 256;
 
-/// What the stateless era marks every notification of a subscription with: the id of the request that opened it.
+/// What the stateless era marks every notification of a subscription with: the id of the request
+/// that opened it.
 const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// The changes that one subscription is about.
@@ -30,11 +32,13 @@ impl WantedChanges {
         Self { list: true, tools: true, addresses: BTreeSet::new() }
     }
 
-    /// What a client asks for that can choose, as far as it can be had. What is missing from `to_json` will never come.
+    /// What a client asks for that can choose, as far as it can be had. What is missing from
+    /// `to_json` will never come.
     pub(in crate::server) fn asked(params: &Map<String, Value>, tools_change: bool) -> Self {
         let of = |name: &str| params.get("notifications").and_then(|asked| asked.get(name));
         let is_asked = |name: &str| of(name) == Some(&Value::Bool(true));
-        let (list, tools) = (is_asked("resourcesListChanged"), tools_change && is_asked("toolsListChanged"));
+        let (list, tools) =
+            (is_asked("resourcesListChanged"), tools_change && is_asked("toolsListChanged"));
         let mut wanted = Self { list, tools, addresses: BTreeSet::new() };
         for address in of("resourceSubscriptions").and_then(Value::as_array).into_iter().flatten() {
             if let Some(address) = address.as_str() {
@@ -73,16 +77,21 @@ impl WantedChanges {
         self.addresses.remove(address);
     }
 
-    /// What to send when there is a new generation. Which files it concerns is not looked at: a notification says that
-    /// something may have changed, and reading it again is cheap.
-    pub(in crate::server) fn notifications(&self, subscription: Option<&RequestId>) -> Vec<Vec<u8>> {
+    /// What to send when there is a new generation. Which files it concerns is not looked at: a
+    /// notification says that something may have changed, and reading it again is cheap.
+    pub(in crate::server) fn notifications(
+        &self,
+        subscription: Option<&RequestId>,
+    ) -> Vec<Vec<u8>> {
         let marked = |mut params: Value| {
             if let Some(id) = subscription {
                 params["_meta"] = meta(id);
             }
             params
         };
-        let list = self.list.then(|| notification("notifications/resources/list_changed", marked(json!({}))));
+        let list = self
+            .list
+            .then(|| notification("notifications/resources/list_changed", marked(json!({}))));
         let updated = self.addresses.iter().map(|address| {
             let params = marked(json!({"uri": address}));
             notification("notifications/resources/updated", params)
@@ -91,7 +100,10 @@ impl WantedChanges {
     }
 
     /// What to send when the list of tools is another one, to those who want to know.
-    pub(in crate::server) fn tools_notification(&self, subscription: Option<&RequestId>) -> Option<Vec<u8>> {
+    pub(in crate::server) fn tools_notification(
+        &self,
+        subscription: Option<&RequestId>,
+    ) -> Option<Vec<u8>> {
         let params = subscription.map_or_else(|| json!({}), |id| json!({"_meta": meta(id)}));
         self.tools.then(|| notification("notifications/tools/list_changed", params))
     }
@@ -116,19 +128,29 @@ mod tests {
     fn only_what_can_be_had_is_promised_and_sent() {
         let asked = json!({"notifications": {
             "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
-            "resourceSubscriptions": ["cograph://overview", "cograph://outline/../x", "file:///x", 5],
+            "resourceSubscriptions": ["cograph://overview", "cograph://outline/../x", "file:///\
+                x", 5],
         }});
         let wanted = WantedChanges::asked(asked.as_object().expect("it is an object"), false);
-        assert_eq!(wanted.to_json(), json!({"resourcesListChanged": true, "resourceSubscriptions": ["cograph://overview"]}));
+        assert_eq!(
+            wanted.to_json(),
+            json!({"resourcesListChanged": true, "resourceSubscriptions": ["cograph://overview"]})
+        );
         let id = RequestId::from_json(&json!("l")).expect("text is an id");
         let sent: Vec<Value> = wanted
             .notifications(Some(&id))
             .iter()
             .map(|frame| serde_json::from_slice(frame).expect("notifications are JSON"))
             .collect();
-        let methods: Vec<&str> = sent.iter().filter_map(|message| message["method"].as_str()).collect();
-        assert_eq!(methods, ["notifications/resources/list_changed", "notifications/resources/updated"]);
-        assert!(sent.iter().all(|message| message["params"]["_meta"][SUBSCRIPTION_KEY] == json!("l")));
+        let methods: Vec<&str> =
+            sent.iter().filter_map(|message| message["method"].as_str()).collect();
+        assert_eq!(
+            methods,
+            ["notifications/resources/list_changed", "notifications/resources/updated"]
+        );
+        assert!(
+            sent.iter().all(|message| message["params"]["_meta"][SUBSCRIPTION_KEY] == json!("l"))
+        );
         assert!(WantedChanges::asked(&Map::new(), true).notifications(Some(&id)).is_empty());
     }
 

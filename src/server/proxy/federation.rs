@@ -1,9 +1,10 @@
-//! Several upstreams behind one client. A question of ours goes to all that are this program too, at the same time, and the
-//! answers come back one below the other, each under the name of its upstream; tools of other programs are listed under the
-//! names of theirs.
+//! Several upstreams behind one client. A question of ours goes to all that are this program too,
+//! at the same time, and the answers come back one below the other, each under the name of its
+//! upstream; tools of other programs are listed under the names of theirs.
 //!
-//! `registry` keeps the upstreams and their connections, `tools` makes what they list fit for a model, `answers` puts answers
-//! together. Whatever an upstream says is escaped and bounded before it is passed on.
+//! `registry` keeps the upstreams and their connections, `tools` makes what they list fit for a
+//! model, `answers` puts answers together. Whatever an upstream says is escaped and bounded before
+//! it is passed on.
 
 mod answers;
 pub(in crate::server) mod registry;
@@ -12,7 +13,9 @@ pub(in crate::server) mod tools;
 pub use registry::{Name, RegistryError};
 
 use super::thin::{self, ClientRoots};
-use super::upstream::{Caller, Expected, Listing, Owner, Target, Upstream, UpstreamError, UpstreamQuestion};
+use super::upstream::{
+    Caller, Expected, Listing, Owner, Target, Upstream, UpstreamError, UpstreamQuestion,
+};
 use crate::faults;
 use crate::model::cancel::CancelToken;
 use crate::server::base::escape::SafeLine;
@@ -128,7 +131,11 @@ impl Peer for Upstream {
         self.list_tools(cancel)
     }
 
-    fn call(&self, question: &UpstreamQuestion, caller: &dyn Caller) -> Result<Value, UpstreamError> {
+    fn call(
+        &self,
+        question: &UpstreamQuestion,
+        caller: &dyn Caller,
+    ) -> Result<Value, UpstreamError> {
         Upstream::call(self, question, caller)
     }
 
@@ -147,18 +154,28 @@ impl Peer for Upstream {
 
 impl Federation {
     /// Takes the upstreams in; their keepers connect to them from here on.
-    pub(in crate::server) fn new(upstreams: Upstreams, place: Arc<ClientRoots>, events: Sender<Event>) -> Self {
+    pub(in crate::server) fn new(
+        upstreams: Upstreams,
+        place: Arc<ClientRoots>,
+        events: Sender<Event>,
+    ) -> Self {
         let programs = Arc::<Programs>::default();
         let (heard_by, started_by) = (Arc::clone(&place), Arc::clone(&programs));
         let dial = move |target: &Target, ear: Ear| {
-            let owner = Arc::new(Heard { ear, place: Arc::clone(&heard_by), programs: Arc::clone(&started_by) });
-            Arc::new(Upstream::new(target.clone(), Expected::Anyone, owner, Box::new(|| Ok(())))) as Arc<dyn Peer>
+            let owner = Arc::new(Heard {
+                ear,
+                place: Arc::clone(&heard_by),
+                programs: Arc::clone(&started_by),
+            });
+            Arc::new(Upstream::new(target.clone(), Expected::Anyone, owner, Box::new(|| Ok(()))))
+                as Arc<dyn Peer>
         };
         // A dispatcher that is gone has nobody to tell.
         let on_change = move || drop(events.blocking_send(Event::ToolsChanged));
         let registry = Registry::new(Box::new(dial), Box::new(on_change));
         for (name, target) in upstreams.0 {
-            // What can be wrong with names was looked at: this is the system that has no thread left.
+            // What can be wrong with names was looked at: this is the system that has no thread
+            // left.
             if let Err(error) = registry.add(&name, target) {
                 tracing::error!(%error, "an upstream is left out");
             }
@@ -176,7 +193,10 @@ impl Federation {
         };
         if tool.output.is_some() && asked.len() > 1 {
             let names = answers::names(asked.iter().map(|(name, _)| name));
-            return Reply::refusal(format!("{}: name one upstream with `root`: {names}", tool.name));
+            return Reply::refusal(format!(
+                "{}: name one upstream with `root`: {names}",
+                tool.name
+            ));
         }
         let mut params = arguments.to_json();
         if let Value::Object(params) = &mut params {
@@ -185,7 +205,9 @@ impl Federation {
         }
         let budget = arguments.integer("budget").unwrap_or(DEFAULT_BUDGET);
         let room = answers::share(budget, asked.len());
-        if tool.parameters().any(|parameter| parameter.name == "budget") && tool.name != complete::TOOL.name {
+        if tool.parameters().any(|parameter| parameter.name == "budget")
+            && tool.name != complete::TOOL.name
+        {
             params["budget"] = Value::from(room);
         }
         let question = UpstreamQuestion {
@@ -205,27 +227,38 @@ impl Federation {
         let name = arguments.text(external_tools::TOOL_NAME).unwrap_or_default();
         let view = self.registry.view();
         let Some((serving, place)) = view.tools.get(name) else {
-            return Reply::error(format!("{}: its upstream does not have it any more", SafeLine::new(name, 80)));
+            return Reply::error(format!(
+                "{}: its upstream does not have it any more",
+                SafeLine::new(name, 80)
+            ));
         };
         let tool = &serving.tools[*place];
         let Some(_turn) = self.turn(name) else {
-            return Reply::error(format!("{name}: busy: {CALLS_OF_ONE} calls of this upstream are under way; try again later"));
+            return Reply::error(format!(
+                "{name}: busy: {CALLS_OF_ONE} calls of this upstream are under way; try again later"
+            ));
         };
-        let given = arguments.text(external_tools::ARGUMENTS).and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let given = arguments
+            .text(external_tools::ARGUMENTS)
+            .and_then(|text| serde_json::from_str::<Value>(text).ok());
         let params = json!({"name": tool.name, "arguments": given.unwrap_or_else(|| json!({}))});
-        let question = UpstreamQuestion { method: "tools/call", params, only_reads: tool.only_reads };
+        let question =
+            UpstreamQuestion { method: "tools/call", params, only_reads: tool.only_reads };
         let call = thin::Call::new(host);
         let result = serving.peer.call(&question, &call);
         match result {
             Ok(result) if call.resume() => answers::foreign(&result),
             Ok(_) => Reply::error("cancelled"),
-            Err(error) => Reply::error(format!("{name}: {}", SafeLine::new(&error.to_string(), 600))),
+            Err(error) => {
+                Reply::error(format!("{name}: {}", SafeLine::new(&error.to_string(), 600)))
+            }
         }
     }
 
     /// A turn at an upstream, given back when it is dropped.
     fn turn(&self, tool: &str) -> Option<Turn<'_>> {
-        let upstream = tool.split_once(tools::BETWEEN).map_or(tool, |(upstream, _)| upstream).to_owned();
+        let upstream =
+            tool.split_once(tools::BETWEEN).map_or(tool, |(upstream, _)| upstream).to_owned();
         let mut busy = locked(&self.busy);
         let calls = busy.entry(upstream.clone()).or_default();
         (*calls < CALLS_OF_ONE).then(|| {
@@ -267,7 +300,9 @@ impl Tools for Federation {
     fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         let changed = self.place.set_client(directories);
         if changed {
-            for serving in self.registry.view().upstreams.iter().filter_map(|seen| seen.serving.as_ref()) {
+            for serving in
+                self.registry.view().upstreams.iter().filter_map(|seen| seen.serving.as_ref())
+            {
                 serving.peer.tell("notifications/roots/list_changed");
             }
         }
@@ -283,7 +318,8 @@ impl Tools for Federation {
         let view = self.registry.view();
         let mut more = locked(&self.more);
         if more.0 != view.generation {
-            let tools = view.tools.values().map(|(serving, place)| serving.tools[*place].listing.clone());
+            let tools =
+                view.tools.values().map(|(serving, place)| serving.tools[*place].listing.clone());
             *more = (view.generation, Arc::new(MoreTools::new(tools.collect())));
         }
         Some(Arc::clone(&more.1))
@@ -322,8 +358,13 @@ impl Caller for OneOfSeveral<'_> {
     }
 }
 
-/// Asks upstreams at the same time. Those that have not answered some time after the first one are not waited for.
-fn ask_all(asked: &[(Name, Arc<Serving>)], question: &UpstreamQuestion, host: &dyn Host) -> Vec<(Name, Answered)> {
+/// Asks upstreams at the same time. Those that have not answered some time after the first one are
+/// not waited for.
+fn ask_all(
+    asked: &[(Name, Arc<Serving>)],
+    question: &UpstreamQuestion,
+    host: &dyn Host,
+) -> Vec<(Name, Answered)> {
     let all = CancelToken::new();
     let stop = all.clone();
     let _hook = host.cancel().on_cancel(move || stop.cancel());
@@ -337,7 +378,11 @@ fn ask_all(asked: &[(Name, Arc<Serving>)], question: &UpstreamQuestion, host: &d
                 // Nobody waits any more if it took too long.
                 let _ = caller.news.send(News::Answered(place, answer));
             };
-            if std::thread::Builder::new().name(format!("ask-{name}")).spawn_scoped(scope, ask).is_err() {
+            if std::thread::Builder::new()
+                .name(format!("ask-{name}"))
+                .spawn_scoped(scope, ask)
+                .is_err()
+            {
                 answers[place] = Some(Answered::Not("the system gives no thread".to_owned()));
             }
         }
@@ -347,11 +392,21 @@ fn ask_all(asked: &[(Name, Arc<Serving>)], question: &UpstreamQuestion, host: &d
         all.cancel();
         drop(news);
     });
-    let late = || Answered::Not(format!("no answer within {} s of the first one", FOR_OTHERS.as_secs()));
-    asked.iter().zip(answers).map(|((name, _), answer)| (name.clone(), answer.unwrap_or_else(late))).collect()
+    let late =
+        || Answered::Not(format!("no answer within {} s of the first one", FOR_OTHERS.as_secs()));
+    asked
+        .iter()
+        .zip(answers)
+        .map(|((name, _), answer)| (name.clone(), answer.unwrap_or_else(late)))
+        .collect()
 }
 
-fn collect(news: &Receiver<News>, asked: &[(Name, Arc<Serving>)], answers: &mut [Option<Answered>], host: &dyn Host) {
+fn collect(
+    news: &Receiver<News>,
+    asked: &[(Name, Arc<Serving>)],
+    answers: &mut [Option<Answered>],
+    host: &dyn Host,
+) {
     let (mut until, mut is_paused, mut furthest) = (None::<Instant>, false, 0);
     while answers.iter().any(Option::is_none) && !host.cancel().is_cancelled() {
         let heard = match until {

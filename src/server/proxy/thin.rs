@@ -1,5 +1,6 @@
-//! The tools of a client that owns nothing: every call is passed on to a runtime and its answer passed back. What can be
-//! answered without a repository the dispatcher answers by itself, whether the runtime is there or not.
+//! The tools of a client that owns nothing: every call is passed on to a runtime and its answer
+//! passed back. What can be answered without a repository the dispatcher answers by itself, whether
+//! the runtime is there or not.
 
 use super::upstream::{Caller, Expected, Owner, Target, Upstream, UpstreamError, UpstreamQuestion};
 use crate::faults;
@@ -56,7 +57,11 @@ struct ProxyState {
 
 impl ClientRoots {
     /// `root` is what the user has named, `started_in` the directory to fall back on.
-    pub(in crate::server) fn new(root: Option<PathBuf>, started_in: Option<PathBuf>, events: Sender<Event>) -> Arc<Self> {
+    pub(in crate::server) fn new(
+        root: Option<PathBuf>,
+        started_in: Option<PathBuf>,
+        events: Sender<Event>,
+    ) -> Arc<Self> {
         Arc::new(Self { root, started_in, state: Mutex::default(), told: Condvar::new(), events })
     }
 
@@ -81,10 +86,13 @@ impl ClientRoots {
         changed
     }
 
-    /// Waits until the client has said what it works on, if it was asked, or the time for that is over.
+    /// Waits until the client has said what it works on, if it was asked, or the time for that is
+    /// over.
     pub(in crate::server) fn await_client(&self) {
         let mut state = self.state();
-        while let Some(left) = state.asked_until.and_then(|until| until.checked_duration_since(Instant::now())) {
+        while let Some(left) =
+            state.asked_until.and_then(|until| until.checked_duration_since(Instant::now()))
+        {
             state = self.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         state.asked_until = None;
@@ -122,7 +130,11 @@ impl Thin {
         embedded: Option<Arc<dyn Tools>>,
     ) -> Self {
         let owner: Arc<dyn Owner> = Arc::clone(&place) as Arc<dyn Owner>;
-        Self { upstream: Upstream::new(target, expected, owner, Box::new(prepare)), place, embedded }
+        Self {
+            upstream: Upstream::new(target, expected, owner, Box::new(prepare)),
+            place,
+            embedded,
+        }
     }
 
     /// Attaches before anything is asked: what a client of a runtime must not do.
@@ -130,8 +142,8 @@ impl Thin {
         let _ = self.upstream.answers(&CancelToken::new());
     }
 
-    /// What serves the next call in place of the runtime. It is decided at the first call and when a runtime goes, and then
-    /// stays so: a session does not change sides while it has one.
+    /// What serves the next call in place of the runtime. It is decided at the first call and when
+    /// a runtime goes, and then stays so: a session does not change sides while it has one.
     fn instead(&self, host: &dyn Host) -> Option<&Arc<dyn Tools>> {
         let embedded = self.embedded.as_ref()?;
         if !self.place.state().is_embedded {
@@ -144,7 +156,12 @@ impl Thin {
         Some(embedded)
     }
 
-    fn ask(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Result<Reply, UpstreamError> {
+    fn ask(
+        &self,
+        tool: &'static Tool,
+        arguments: &Arguments,
+        host: &dyn Host,
+    ) -> Result<Reply, UpstreamError> {
         let question = UpstreamQuestion {
             method: "tools/call",
             params: json!({"name": tool.name, "arguments": arguments.to_json()}),
@@ -192,16 +209,25 @@ impl Tools for Thin {
         }
         match (self.ask(tool, arguments, host), &self.embedded) {
             (Ok(reply), _) => reply,
-            (Err(UpstreamError::Unreachable { .. } | UpstreamError::Refused { .. }), Some(embedded)) => {
+            (
+                Err(UpstreamError::Unreachable { .. } | UpstreamError::Refused { .. }),
+                Some(embedded),
+            ) => {
                 self.place.state().is_embedded = true;
                 embedded.call(tool, arguments, host)
             }
             (Err(error), _) => {
                 let hint = match &error {
-                    UpstreamError::Unreachable { .. } => "; `cograph serve` starts one, then ask again",
+                    UpstreamError::Unreachable { .. } => {
+                        "; `cograph serve` starts one, then ask again"
+                    }
                     _ => "",
                 };
-                Reply::error(format!("{}: {}{hint}", tool.name, escape::SafeLine::new(&error.to_string(), 600)))
+                Reply::error(format!(
+                    "{}: {}{hint}",
+                    tool.name,
+                    escape::SafeLine::new(&error.to_string(), 600)
+                ))
             }
         }
     }
@@ -243,16 +269,32 @@ impl Caller for Call<'_> {
 /// The answer of a runtime as an answer of ours, escaped and bounded.
 pub(in crate::server) fn reply(result: &Value) -> Reply {
     let (reply, sanitized) = escape::counting(|| {
-        let texts = result["content"].as_array().into_iter().flatten().filter_map(|item| item["text"].as_str());
+        let texts = result["content"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|item| item["text"].as_str());
         let text = escape::block(&texts.collect::<Vec<_>>().join("\n"), LONGEST);
         let told = result["_meta"][PEER_KEY].as_str().and_then(Outcome::from_word);
         let is_error = result["isError"] == Value::Bool(true);
         let outcome = told.filter(|told| told.is_error() == is_error);
         let outcome = outcome.unwrap_or(if is_error { Outcome::Failed } else { Outcome::Found });
-        let structured = result.get("structuredContent").filter(|value| value.to_string().len() <= LONGEST);
-        let stale = result["_meta"]["stale"].as_str().map(|stale| escape::SafeLine::new(stale, MESSAGE).to_string());
-        let marks = Marks { truncated: result["_meta"]["truncated"] == Value::Bool(true), stale, ..Marks::default() };
-        Reply { text, outcome, structured: structured.map(|value| escape::value(value, LONGEST)), marks }
+        let structured =
+            result.get("structuredContent").filter(|value| value.to_string().len() <= LONGEST);
+        let stale = result["_meta"]["stale"]
+            .as_str()
+            .map(|stale| escape::SafeLine::new(stale, MESSAGE).to_string());
+        let marks = Marks {
+            truncated: result["_meta"]["truncated"] == Value::Bool(true),
+            stale,
+            ..Marks::default()
+        };
+        Reply {
+            text,
+            outcome,
+            structured: structured.map(|value| escape::value(value, LONGEST)),
+            marks,
+        }
     });
     let before = result["_meta"]["sanitized"].as_u64().unwrap_or_default();
     Reply { marks: Marks { sanitized: before.saturating_add(sanitized), ..reply.marks }, ..reply }
@@ -273,12 +315,16 @@ mod tests {
             "content": [{"type": "text", "text": "a\u{1b}[31m\r\n\tb"}, {"type": "image", "data": "x"}, {"type": "text", "text": "c"}],
             "structuredContent": {"k\u{202e}": ["\u{200b}", 1]},
             "isError": true,
-            "_meta": {"cograph": "missing", "sanitized": 2, "stale": "1 file\u{1b} pending: indexing: parse 1 of 2 files"},
+            "_meta": {"cograph": "missing", "sanitized": 2, "stale": "1 file\u{1b} pending: \
+                indexing: parse 1 of 2 files"},
         });
         let reply = reply(&hostile);
         assert_eq!(reply.text, "a\\u{1b}[31m\\u{d}\n\tb\nc");
         assert_eq!((reply.outcome, reply.marks.sanitized), (Outcome::Missing, 7));
-        assert_eq!(reply.marks.stale.as_deref(), Some("1 file\\u{1b} pending: indexing: parse 1 of 2 files"));
+        assert_eq!(
+            reply.marks.stale.as_deref(),
+            Some("1 file\\u{1b} pending: indexing: parse 1 of 2 files")
+        );
         assert_eq!(reply.structured, Some(json!({"k\\u{202e}": ["\\u{200b}", 1]})));
         let long = json!({"content": [{"type": "text", "text": "x".repeat(1 << 20)}], "_meta": {"cograph": "failed"}});
         let reply = super::reply(&long);

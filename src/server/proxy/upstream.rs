@@ -1,10 +1,12 @@
-//! The client side: one peer that serves the protocol, reached through one connection at a time. `call` attaches when it must,
-//! shares the connection with other calls, and says what became of a call whose connection was lost: what only reads is sent
-//! once more, what may change something never.
+//! The client side: one peer that serves the protocol, reached through one connection at a time.
+//! `call` attaches when it must, shares the connection with other calls, and says what became of a
+//! call whose connection was lost: what only reads is sent once more, what may change something
+//! never.
 //!
-//! - Nothing is connected before the first call, and connecting is nobody's task in particular: a caller that leaves takes
-//!   nothing with it (`attach`).
-//! - A call is known before its message is sent, so no answer can come too early; answers find their call by id (`connection`).
+//! - Nothing is connected before the first call, and connecting is nobody's task in particular: a
+//!   caller that leaves takes nothing with it (`attach`).
+//! - A call is known before its message is sent, so no answer can come too early; answers find
+//!   their call by id (`connection`).
 //! - No lock is held while anything is read, written or waited for but the lock's own condition.
 //! - What a peer says is checked and bounded here, and escaped by whoever shows it.
 
@@ -28,7 +30,8 @@ pub(in crate::server) use attach::Upstream;
 pub use listing::Listing;
 pub use target::{Target, TargetError};
 
-/// The version of the protocol that is asked for first: the newest in which a server may ask for roots.
+/// The version of the protocol that is asked for first: the newest in which a server may ask for
+/// roots.
 const VERSION: &str = "2025-11-25";
 /// How long a peer has to hear that a session is over.
 const FAREWELL: Duration = Duration::from_millis(200);
@@ -123,7 +126,10 @@ pub(in crate::server) enum UpstreamError {
         why: String,
     },
     /// The connection was lost during a call that may change something.
-    #[error("the connection to {target} was lost while it worked ({why}): outcome unknown; the call was not sent again")]
+    #[error(
+        "the connection to {target} was lost while it worked ({why}): outcome unknown; the call \
+         was not sent again"
+    )]
     OutcomeUnknown {
         /// To whom.
         target: String,

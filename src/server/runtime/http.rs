@@ -1,7 +1,8 @@
-//! Clients over HTTP: one address that takes messages by POST, gives streams by GET and ends sessions by DELETE. Behind it are the same
-//! sessions as behind the socket; a request of the stateless era is a session of one request. Checks who may come (`guard`),
-//! reads what they send within a budget (`body`), then moves messages between requests and sessions (`bridge`); knows nothing of what
-//! they say.
+//! Clients over HTTP: one address that takes messages by POST, gives streams by GET and ends
+//! sessions by DELETE. Behind it are the same sessions as behind the socket; a request of the
+//! stateless era is a session of one request. Checks who may come (`guard`), reads what they send
+//! within a budget (`body`), then moves messages between requests and sessions (`bridge`); knows
+//! nothing of what they say.
 
 pub(in crate::server) mod body;
 pub(in crate::server) mod bridge;
@@ -36,11 +37,13 @@ use tokio::sync::Semaphore;
 const ENDPOINT: &str = "/mcp";
 /// Connections that may be open at once.
 pub(in crate::server) const MOST_CONNECTIONS: usize = 512;
-/// How long a client may take for the head of a request, for its body, and to read any of a stream that waits for it.
+/// How long a client may take for the head of a request, for its body, and to read any of a stream
+/// that waits for it.
 pub(in crate::server) const READ: Duration = Duration::from_secs(30);
 /// A session without a request or an open stream for so long is ended.
 pub(in crate::server) const IDLE: Duration = Duration::from_secs(600);
-/// The same for a session whose client has closed its stream, or has not come back after its first message.
+/// The same for a session whose client has closed its stream, or has not come back after its first
+/// message.
 pub(in crate::server) const LEFT: Duration = Duration::from_secs(30);
 /// How long a new client waits for the end of a session that gives way to its own.
 const GIVE_WAY: Duration = Duration::from_secs(1);
@@ -72,7 +75,14 @@ impl Http {
     /// Takes clients in for these sessions.
     pub(super) fn new(sessions: Sessions, guard: Guard, longest: usize) -> Arc<Self> {
         let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-        Arc::new(Self { sessions, guard, longest, connections, budget: Budget::new(), open: Mutex::default() })
+        Arc::new(Self {
+            sessions,
+            guard,
+            longest,
+            connections,
+            budget: Budget::new(),
+            open: Mutex::default(),
+        })
     }
 
     /// Takes the next client that comes.
@@ -87,7 +97,9 @@ impl Http {
                     drop(held);
                 });
             }
-            None => tracing::warn!("a client is turned away: too many connections, or too much under way in them"),
+            None => tracing::warn!(
+                "a client is turned away: too many connections, or too much under way in them"
+            ),
         }
         Ok(())
     }
@@ -131,9 +143,16 @@ impl Http {
     async fn post(&self, request: Request<Incoming>) -> Result<Answer, Box<Answer>> {
         let (head, body) = request.into_parts();
         if !guard::is_json(&head.headers) {
-            return Err(Box::new(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the message is application/json")));
+            return Err(Box::new(plain(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "the message is application/json",
+            )));
         }
-        let longest = if self.known(&head.headers).is_ok() { self.longest } else { body::BEFORE_SESSION.min(self.longest) };
+        let longest = if self.known(&head.headers).is_ok() {
+            self.longest
+        } else {
+            body::BEFORE_SESSION.min(self.longest)
+        };
         let read = body::read(body, longest, READ, &self.budget).await;
         // The share is held until the session has the message.
         let (line, _share) = read.map_err(|(status, why)| Box::new(plain(status, why)))?;
@@ -144,7 +163,9 @@ impl Http {
         let streams = accepts(&head.headers, "text/event-stream");
         let declared = head.headers.get(VERSION).and_then(|version| version.to_str().ok());
         if protocol::is_stateless(&parsed) || declared == Some(protocol::STATELESS) {
-            if let (Message::Request(request), Err(error)) = (&parsed, check_headers(&parsed, &head.headers)) {
+            if let (Message::Request(request), Err(error)) =
+                (&parsed, check_headers(&parsed, &head.headers))
+            {
                 return Err(Box::new(refusal(StatusCode::BAD_REQUEST, Some(&request.id), error)));
             }
             return match parsed {
@@ -153,21 +174,30 @@ impl Http {
                     Ok(deliver(bridge.post(&parsed, line, true).await, streams, Some(bridge)).await)
                 }
                 Message::Batch(_) => {
-                    let error = RpcError::new(INVALID_REQUEST, "arrays of messages belong to version 2025-03-26 only");
+                    let error = RpcError::new(
+                        INVALID_REQUEST,
+                        "arrays of messages belong to version 2025-03-26 only",
+                    );
                     Err(Box::new(refusal(StatusCode::BAD_REQUEST, None, error)))
                 }
-                // Without a session it is about nothing: there is no request to cancel and no question that it answers.
+                // Without a session it is about nothing: there is no request to cancel and no
+                // question that it answers.
                 _ => Ok(plain(StatusCode::ACCEPTED, "")),
             };
         }
         if declared.is_some_and(|version| !protocol::is_known(version)) {
-            return Err(Box::new(plain(StatusCode::BAD_REQUEST, "this version of the protocol is not spoken")));
+            return Err(Box::new(plain(
+                StatusCode::BAD_REQUEST,
+                "this version of the protocol is not spoken",
+            )));
         }
-        let first = matches!(&parsed, Message::Request(request) if &*request.method == "initialize");
+        let first =
+            matches!(&parsed, Message::Request(request) if &*request.method == "initialize");
         if first {
             let bridge = self.begin().await?;
             let name = guard::random_name().map_err(|error| Box::new(busy(&error)))?;
-            let mut answer = deliver(bridge.post(&parsed, line, streams).await, streams, None).await;
+            let mut answer =
+                deliver(bridge.post(&parsed, line, streams).await, streams, None).await;
             if let Ok(value) = HeaderValue::from_str(&name) {
                 answer.headers_mut().insert(SESSION, value);
             }
@@ -185,7 +215,10 @@ impl Http {
         let (_, bridge) = self.known(headers)?;
         bridge.comes_back();
         if !accepts(headers, "text/event-stream") {
-            return Err(Box::new(plain(StatusCode::NOT_ACCEPTABLE, "the answer is a stream of events")));
+            return Err(Box::new(plain(
+                StatusCode::NOT_ACCEPTABLE,
+                "the answer is a stream of events",
+            )));
         }
         Ok(stream(None, bridge.listen(), None))
     }
@@ -193,10 +226,15 @@ impl Http {
     /// The session that a request belongs to.
     fn known(&self, headers: &HeaderMap) -> Result<(String, Arc<Bridge>), Box<Answer>> {
         let Some(name) = headers.get(SESSION).and_then(|name| name.to_str().ok()) else {
-            return Err(Box::new(plain(StatusCode::BAD_REQUEST, "no session: send `initialize` first")));
+            return Err(Box::new(plain(
+                StatusCode::BAD_REQUEST,
+                "no session: send `initialize` first",
+            )));
         };
         let found = self.open().get(name).filter(|bridge| bridge.is_open()).cloned();
-        found.map(|bridge| (name.to_owned(), bridge)).ok_or_else(|| Box::new(plain(StatusCode::NOT_FOUND, "no such session")))
+        found
+            .map(|bridge| (name.to_owned(), bridge))
+            .ok_or_else(|| Box::new(plain(StatusCode::NOT_FOUND, "no such session")))
     }
 
     /// Begins a session. Where there are too many, one gives way that nobody uses.
@@ -205,13 +243,18 @@ impl Http {
         Bridge::begin(&self.sessions).map_err(|error| Box::new(busy(&error)))
     }
 
-    /// Ends the session that has been idle longest, first of those whose client has gone as far as can be told; a client that has only
-    /// been silent for a moment keeps its own.
+    /// Ends the session that has been idle longest, first of those whose client has gone as far as
+    /// can be told; a client that has only been silent for a moment keeps its own.
     fn make_room(&self) {
         let now = Instant::now();
         let mut open = self.open();
-        let idle = open.iter().filter_map(|(name, bridge)| bridge.idle(now).map(|(idle, is_gone)| (is_gone, idle, name)));
-        let longest = idle.filter(|(is_gone, idle, _)| *is_gone || *idle >= LEFT).max().map(|(_, _, name)| name.clone());
+        let idle = open.iter().filter_map(|(name, bridge)| {
+            bridge.idle(now).map(|(idle, is_gone)| (is_gone, idle, name))
+        });
+        let longest = idle
+            .filter(|(is_gone, idle, _)| *is_gone || *idle >= LEFT)
+            .max()
+            .map(|(_, _, name)| name.clone());
         if let Some(bridge) = longest.and_then(|name| open.remove(&name)) {
             bridge.end();
         }
@@ -221,7 +264,9 @@ impl Http {
     pub(super) fn sweep(&self) {
         let now = Instant::now();
         self.open().retain(|_, bridge| {
-            let is_over = bridge.idle(now).is_some_and(|(idle, is_gone)| idle > if is_gone { LEFT } else { IDLE });
+            let is_over = bridge
+                .idle(now)
+                .is_some_and(|(idle, is_gone)| idle > if is_gone { LEFT } else { IDLE });
             if is_over {
                 bridge.end();
             }
@@ -251,7 +296,8 @@ async fn deliver(delivery: Option<Delivery>, streams: bool, whole: Option<Arc<Br
     }
 }
 
-/// A stream of events until the last message of a delivery. When the client leaves, `whole` goes with it.
+/// A stream of events until the last message of a delivery. When the client leaves, `whole` goes
+/// with it.
 fn stream(first: Option<Vec<u8>>, mut delivery: Delivery, whole: Option<Arc<Bridge>>) -> Answer {
     let (mut sender, body) = Channel::<Bytes, Infallible>::new(16);
     tokio::spawn(async move {
@@ -343,7 +389,9 @@ fn check_headers(parsed: &Message, headers: &HeaderMap) -> Result<(), RpcError> 
         "resources/read" => params.and_then(|params| params.get("uri")?.as_str()),
         _ => None,
     };
-    let version = params.and_then(|params| params.get("_meta")?.get(protocol::VERSION_KEY)).and_then(Value::as_str);
+    let version = params
+        .and_then(|params| params.get("_meta")?.get(protocol::VERSION_KEY))
+        .and_then(Value::as_str);
     let wrong = [
         (VERSION, of(VERSION) == version),
         (METHOD, of(METHOD) == Some(&*request.method)),
@@ -352,8 +400,10 @@ fn check_headers(parsed: &Message, headers: &HeaderMap) -> Result<(), RpcError> 
     match wrong.into_iter().find(|(_, fits)| !fits) {
         None => Ok(()),
         Some((name, _)) => {
-            let error =
-                RpcError::new(HEADER_MISMATCH, format!("the header `{name}` is missing or does not say what the body says"));
+            let error = RpcError::new(
+                HEADER_MISMATCH,
+                format!("the header `{name}` is missing or does not say what the body says"),
+            );
             Err(error)
         }
     }

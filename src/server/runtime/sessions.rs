@@ -1,5 +1,5 @@
-//! The sessions of a runtime: how one begins, how many there may be, how all of them end. Each runs on a thread of its own and
-//! leaves the table by itself.
+//! The sessions of a runtime: how one begins, how many there may be, how all of them end. Each runs
+//! on a thread of its own and leaves the table by itself.
 
 use crate::faults;
 use crate::server::base::allocator;
@@ -24,7 +24,8 @@ use tokio::sync::mpsc::Sender;
 
 /// Sessions that may be open at once.
 pub(in crate::server) const MOST_SESSIONS: usize = 256;
-/// Those of them that clients over HTTP may have: the rest is for the socket, whose clients say when they leave.
+/// Those of them that clients over HTTP may have: the rest is for the socket, whose clients say
+/// when they leave.
 pub(in crate::server) const MOST_OVER_HTTP: usize = 192;
 
 /// See the module. Clones are the same sessions.
@@ -76,14 +77,18 @@ impl Sessions {
 
     /// Takes a client in that has come to the socket, or tells it why not.
     pub(super) fn begin(&self, stream: tokio::net::UnixStream) -> io::Result<()> {
-        let (user, own) = (faults::peer_uid(stream.peer_cred()?.uid()), rustix::process::geteuid().as_raw());
+        let (user, own) =
+            (faults::peer_uid(stream.peer_cred()?.uid()), rustix::process::geteuid().as_raw());
         let stream = stream.into_std()?;
         if user != own {
             refuse(&stream, &format!("this runtime serves user {own}, not user {user}"));
             return Ok(());
         }
         if self.count() >= MOST_SESSIONS {
-            refuse(&stream, &format!("busy: {MOST_SESSIONS} clients are connected; end one of them first"));
+            refuse(
+                &stream,
+                &format!("busy: {MOST_SESSIONS} clients are connected; end one of them first"),
+            );
             return Ok(());
         }
         stream.set_nonblocking(false)?;
@@ -107,8 +112,8 @@ impl Sessions {
         over_http < MOST_OVER_HTTP && open.sessions.len() < MOST_SESSIONS
     }
 
-    /// Waits until there is room for one more client over HTTP, no longer than this. If there is none, `make_room` is called once to end
-    /// a session.
+    /// Waits until there is room for one more client over HTTP, no longer than this. If there is
+    /// none, `make_room` is called once to end a session.
     pub(super) async fn room_over_http(&self, at_most: Duration, make_room: impl FnOnce()) {
         let mut make_room = Some(make_room);
         let until = tokio::time::Instant::now() + at_most;
@@ -140,13 +145,15 @@ impl Sessions {
             number
         };
         let own = self.clone();
-        let spawned = std::thread::Builder::new().name(format!("session-{number}")).spawn(move || {
-            allocator::share_arena();
-            own.run(session, Stream { input, output }, over);
-            // The threads that read and write end with the stream; one that is shut down already has ended.
-            let _ = stream.shutdown(Shutdown::Both);
-            own.leave(number);
-        });
+        let spawned =
+            std::thread::Builder::new().name(format!("session-{number}")).spawn(move || {
+                allocator::share_arena();
+                own.run(session, Stream { input, output }, over);
+                // The threads that read and write end with the stream; one that is shut down
+                // already has ended.
+                let _ = stream.shutdown(Shutdown::Both);
+                own.leave(number);
+            });
         spawned.map(drop).inspect_err(|_| self.leave(number))
     }
 
@@ -155,7 +162,8 @@ impl Sessions {
         let patience = Patience::of(&inner.limits);
         let within = (over == Over::Http).then(|| Arc::clone(&inner.within));
         let reach = Reach { root: inner.root.clone(), within };
-        let repositories = Repositories::of(&inner.shared, reach, patience, telling(&session.events));
+        let repositories =
+            Repositories::of(&inner.shared, reach, patience, telling(&session.events));
         let tools = Arc::new(Toolbox::new(repositories, inner.delay));
         let process = Process { permits: inner.permits.clone(), parent: Parent::nobody() };
         if let Err(error) = session.run(stream, inner.limits.clone(), tools, process) {

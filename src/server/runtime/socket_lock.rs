@@ -1,6 +1,7 @@
-//! The place of a runtime: its socket in a directory of the user's, and the lock that only one process holds. The lock decides
-//! who may remove a socket that a dead process has left; the system releases it with the process, however that ends. Next to the socket
-//! is the token that clients over HTTP show, if none was given: who can read the one can use the other.
+//! The place of a runtime: its socket in a directory of the user's, and the lock that only one
+//! process holds. The lock decides who may remove a socket that a dead process has left; the system
+//! releases it with the process, however that ends. Next to the socket is the token that clients
+//! over HTTP show, if none was given: who can read the one can use the other.
 
 use super::{BearerToken, ServeError};
 use crate::faults::{Fault, planted};
@@ -22,9 +23,13 @@ pub(super) struct SocketPlace {
 impl SocketPlace {
     /// Takes the place and listens there.
     pub(super) fn take(socket: &Path) -> Result<(Self, UnixListener), ServeError> {
-        let directory = socket.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let directory = socket
+            .parent()
+            .filter(|directory| !directory.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         own_directory(directory)?;
-        let failed = |source: io::Error| ServeError::Socket { socket: socket.to_path_buf(), source };
+        let failed =
+            |source: io::Error| ServeError::Socket { socket: socket.to_path_buf(), source };
         let lock = lock(socket)?;
         remove_socket(socket).map_err(failed)?;
         let listener = UnixListener::bind(socket).map_err(failed)?;
@@ -38,7 +43,8 @@ impl SocketPlace {
 const TOKEN_BYTES: usize = 1 << 10;
 
 impl SocketPlace {
-    /// The token of this place and its file. It stays from one start to the next, so that clients that have it go on.
+    /// The token of this place and its file. It stays from one start to the next, so that clients
+    /// that have it go on.
     pub(super) fn token(&self) -> Result<(BearerToken, PathBuf), ServeError> {
         let mut path = OsString::from(&self.socket);
         path.push(".token");
@@ -46,7 +52,8 @@ impl SocketPlace {
         if let Some(token) = read_token(&path) {
             return Ok((token, path));
         }
-        let made = make_token(&path).map_err(|source| ServeError::Token { path: path.clone(), source })?;
+        let made =
+            make_token(&path).map_err(|source| ServeError::Token { path: path.clone(), source })?;
         Ok((made, path))
     }
 }
@@ -93,8 +100,10 @@ impl Drop for SocketPlace {
 /// Makes the directory if it is not there; it must be nobody else's.
 fn own_directory(directory: &Path) -> Result<(), ServeError> {
     let failed = |why: String| ServeError::Directory { directory: directory.to_path_buf(), why };
-    let missing: Vec<&Path> =
-        directory.ancestors().take_while(|path| matches!(rustix::fs::stat(*path), Err(Errno::NOENT))).collect();
+    let missing: Vec<&Path> = directory
+        .ancestors()
+        .take_while(|path| matches!(rustix::fs::stat(*path), Err(Errno::NOENT)))
+        .collect();
     for path in missing.into_iter().rev().filter(|path| !path.as_os_str().is_empty()) {
         match rustix::fs::mkdirat(CWD, path, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
@@ -119,7 +128,8 @@ fn own_directory(directory: &Path) -> Result<(), ServeError> {
 fn lock(socket: &Path) -> Result<OwnedFd, ServeError> {
     let mut path = OsString::from(socket);
     path.push(".lock");
-    let failed = |error: Errno| ServeError::Socket { socket: socket.to_path_buf(), source: error.into() };
+    let failed =
+        |error: Errno| ServeError::Socket { socket: socket.to_path_buf(), source: error.into() };
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let lock = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(failed)?;
     match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
@@ -128,7 +138,9 @@ fn lock(socket: &Path) -> Result<OwnedFd, ServeError> {
         Err(Errno::WOULDBLOCK) => {
             let mut written = [0; 16];
             let length = rustix::io::pread(&lock, &mut written, 0).unwrap_or(0);
-            let process = std::str::from_utf8(&written[..length]).ok().and_then(|text| text.trim().parse().ok());
+            let process = std::str::from_utf8(&written[..length])
+                .ok()
+                .and_then(|text| text.trim().parse().ok());
             return Err(ServeError::AlreadyServed { socket: socket.to_path_buf(), process });
         }
         Err(error) => return Err(failed(error)),
@@ -144,9 +156,9 @@ fn remove_socket(socket: &Path) -> io::Result<()> {
     match rustix::fs::statat(CWD, socket, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => Ok(()),
         Err(error) => Err(error.into()),
-        Ok(found) if FileType::from_raw_mode(found.st_mode) != FileType::Socket => {
-            Err(io::Error::new(io::ErrorKind::AlreadyExists, "there is something else with this name"))
-        }
+        Ok(found) if FileType::from_raw_mode(found.st_mode) != FileType::Socket => Err(
+            io::Error::new(io::ErrorKind::AlreadyExists, "there is something else with this name"),
+        ),
         Ok(_) => Ok(rustix::fs::unlink(socket)?),
     }
 }
@@ -161,11 +173,16 @@ mod tests {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
         let socket = place.path().join("a/b/socket");
         let (first, listener) = SocketPlace::take(&socket).expect("nobody is there");
-        let mode = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        let mode = |path: &Path| {
+            std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777
+        };
         assert_eq!((mode(socket.parent().expect("it has one")), mode(&socket)), (0o700, 0o600));
         let second = SocketPlace::take(&socket).expect_err("somebody is there");
         let own = std::process::id();
-        assert!(matches!(second, ServeError::AlreadyServed { process: Some(process), .. } if process == own), "{second}");
+        assert!(
+            matches!(second, ServeError::AlreadyServed { process: Some(process), .. } if process == own),
+            "{second}"
+        );
         drop((first, listener));
         assert!(!socket.exists());
         drop(UnixListener::bind(&socket).expect("the name is free"));
@@ -176,12 +193,14 @@ mod tests {
     #[test]
     fn a_token_is_made_once_and_one_that_others_could_read_or_have_put_there_is_made_anew() {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
-        let (place, _listener) = SocketPlace::take(&place.path().join("own/socket")).expect("nobody is there");
+        let (place, _listener) =
+            SocketPlace::take(&place.path().join("own/socket")).expect("nobody is there");
         let (first, path) = place.token().expect("it can be made");
         let mode = || std::fs::symlink_metadata(&path).expect("it is there").permissions().mode();
         assert_eq!(mode(), 0o100_600);
         assert_eq!(place.token().expect("it is there"), (first.clone(), path.clone()));
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("it is ours");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644))
+            .expect("it is ours");
         let (second, _) = place.token().expect("it can be made");
         assert!(second != first && mode() == 0o100_600);
         let elsewhere = path.with_file_name("elsewhere");
@@ -198,11 +217,16 @@ mod tests {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
         let open = place.path().join("open");
         std::fs::create_dir(&open).expect("the name is free");
-        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755))
+            .expect("it is ours");
         let error = SocketPlace::take(&open.join("socket")).expect_err("others may use it");
-        assert!(matches!(&error, ServeError::Directory { why, .. } if why.contains("755")), "{error}");
+        assert!(
+            matches!(&error, ServeError::Directory { why, .. } if why.contains("755")),
+            "{error}"
+        );
         // What a new directory allows to others depends on who runs this.
-        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o700)).expect("it is ours");
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o700))
+            .expect("it is ours");
         let file = open.join("file");
         std::fs::write(&file, "precious").expect("the name is free");
         assert!(matches!(SocketPlace::take(&file), Err(ServeError::Socket { .. })));

@@ -1,4 +1,5 @@
-//! Starts the runtime that a client needs, when there is none: a process that belongs to nobody and ends by itself.
+//! Starts the runtime that a client needs, when there is none: a process that belongs to nobody and
+//! ends by itself.
 
 use crate::config::WorkerCommand;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -10,8 +11,8 @@ use std::process::{Command, Stdio};
 /// How long a runtime may take until it listens, in seconds.
 const START: i64 = 5;
 
-/// Sees to it that a runtime listens at the socket, or says why there is none. Several clients may do so at once: one of their
-/// runtimes gets the place, the others end.
+/// Sees to it that a runtime listens at the socket, or says why there is none. Several clients may
+/// do so at once: one of their runtimes gets the place, the others end.
 pub(in crate::server) fn ensure(socket: &Path, command: &WorkerCommand) -> Result<(), String> {
     if UnixStream::connect(socket).is_ok() {
         return Ok(());
@@ -27,8 +28,10 @@ pub(in crate::server) fn ensure(socket: &Path, command: &WorkerCommand) -> Resul
         .map_err(failed)?;
     let output = child.stdout.take();
     // Whoever waits for it is told when it ends; it need not end before this process does.
-    let waiting = std::thread::Builder::new().name("runtime".to_owned()).spawn(move || child.wait());
-    let (waiting, output) = (waiting.map_err(failed)?, output.ok_or("a runtime cannot be started: it has no output")?);
+    let waiting =
+        std::thread::Builder::new().name("runtime".to_owned()).spawn(move || child.wait());
+    let (waiting, output) =
+        (waiting.map_err(failed)?, output.ok_or("a runtime cannot be started: it has no output")?);
     let mut polled = [PollFd::new(&output, PollFlags::IN)];
     // An error of the wait is found by the read that follows.
     let ready = poll(&mut polled, Some(&Timespec { tv_sec: START, tv_nsec: 0 }));
@@ -42,7 +45,9 @@ pub(in crate::server) fn ensure(socket: &Path, command: &WorkerCommand) -> Resul
     }
     match waiting.join() {
         Ok(Ok(status)) if status.code() == Some(i32::from(crate::server::ALREADY_SERVED)) => Ok(()),
-        Ok(Ok(status)) => Err(format!("the runtime that was started has ended ({status}): `cograph serve` says why")),
+        Ok(Ok(status)) => Err(format!(
+            "the runtime that was started has ended ({status}): `cograph serve` says why"
+        )),
         _ => Err("the runtime that was started is gone".to_owned()),
     }
 }

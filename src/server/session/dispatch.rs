@@ -1,6 +1,6 @@
-//! The dispatcher: one task that takes what arrives (messages, results, signals, time) and never waits for any of it to be
-//! worked on. What can be answered at once is answered here; tools run on threads of their own (`calls`). It owns every
-//! table, so nothing here needs a lock.
+//! The dispatcher: one task that takes what arrives (messages, results, signals, time) and never
+//! waits for any of it to be worked on. What can be answered at once is answered here; tools run on
+//! threads of their own (`calls`). It owns every table, so nothing here needs a lock.
 
 mod calls;
 pub(in crate::server) mod notices;
@@ -32,8 +32,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::MissedTickBehavior;
 
-/// Complaints about unreadable lines that are answered in one second; more are ignored, so that two programs which
-/// complain about each other's complaints come to rest.
+/// Complaints about unreadable lines that are answered in one second; more are ignored, so that two
+/// programs which complain about each other's complaints come to rest.
 const COMPLAINTS_PER_SECOND: u32 = 10;
 
 /// What other threads tell the dispatcher.
@@ -92,7 +92,8 @@ pub(super) struct Dispatcher {
     tools_untold: bool,
     roots: Roots,
     input: Receiver<Input>,
-    /// What was read and waits for room in the output. Nothing more is taken from the input before it is empty.
+    /// What was read and waits for room in the output. Nothing more is taken from the input before
+    /// it is empty.
     unread: VecDeque<Piece>,
     events: Receiver<Event>,
     /// For the threads of calls.
@@ -133,7 +134,12 @@ pub(in crate::server) struct Process {
 
 impl Dispatcher {
     /// A dispatcher before its first message.
-    pub(in crate::server) fn new(limits: Limits, tools: Arc<dyn Tools>, channels: Channels, process: Process) -> Self {
+    pub(in crate::server) fn new(
+        limits: Limits,
+        tools: Arc<dyn Tools>,
+        channels: Channels,
+        process: Process,
+    ) -> Self {
         let Channels { input, events, event_sender, output } = channels;
         Self {
             admission: Admission::new(&limits, &process.permits),
@@ -159,7 +165,8 @@ impl Dispatcher {
         }
     }
 
-    /// Serves until there is a reason to end, then answers what is still in flight and has everything written.
+    /// Serves until there is a reason to end, then answers what is still in flight and has
+    /// everything written.
     pub(in crate::server) async fn run(mut self) -> Ending {
         let ending = self.serve().await;
         tracing::debug!(?ending, in_flight = self.requests.len(), "ending");
@@ -176,7 +183,8 @@ impl Dispatcher {
         let mut housekeeping = tokio::time::interval(self.limits.housekeeping);
         housekeeping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            // One read can hold a thousand requests: each waits until the answers to those before it have room.
+            // One read can hold a thousand requests: each waits until the answers to those before
+            // it have room.
             while self.output.has_room()
                 && let Some(piece) = self.unread.pop_front()
             {
@@ -185,9 +193,19 @@ impl Dispatcher {
             if self.end_by.is_some_and(|end_by| !self.has_calls() || end_by <= Instant::now()) {
                 return Ending::InputEnded;
             }
-            let next = self.deadlines.first().map(|(at, _)| *at).into_iter().chain(self.end_by).chain(self.tell_at).min();
+            let next = self
+                .deadlines
+                .first()
+                .map(|(at, _)| *at)
+                .into_iter()
+                .chain(self.end_by)
+                .chain(self.tell_at)
+                .min();
             let is_serial = planted(Fault::SerialDispatch) && self.has_calls();
-            let takes_input = self.end_by.is_none() && self.unread.is_empty() && self.output.has_room() && !is_serial;
+            let takes_input = self.end_by.is_none()
+                && self.unread.is_empty()
+                && self.output.has_room()
+                && !is_serial;
             tokio::select! {
                 biased;
                 Some(event) = self.events.recv() => {
@@ -234,7 +252,9 @@ impl Dispatcher {
     fn on_event(&mut self, event: Event) -> bool {
         match event {
             Event::Terminate => return true,
-            Event::Drain => self.end_by = self.end_by.or_else(|| Some(Instant::now() + self.end_grace())),
+            Event::Drain => {
+                self.end_by = self.end_by.or_else(|| Some(Instant::now() + self.end_grace()))
+            }
             Event::Finished(ticket, reply) => self.on_finished(ticket, reply),
             Event::Progress(ticket, report) => self.on_progress(ticket, report),
             Event::Paused(ticket) => self.on_paused(ticket),
@@ -258,14 +278,21 @@ impl Dispatcher {
                     self.refuse(
                         None,
                         None,
-                        RpcError::new(INVALID_REQUEST, "arrays of messages belong to version 2025-03-26 only"),
+                        RpcError::new(
+                            INVALID_REQUEST,
+                            "arrays of messages belong to version 2025-03-26 only",
+                        ),
                     );
                 }
                 message => self.on_message(message, None),
             },
             Piece::Oversize(prefix) => {
                 let text = format!("the message is longer than {} bytes", self.limits.line_bytes);
-                self.refuse(message::id_in_prefix(&prefix).as_ref(), None, RpcError::new(INVALID_REQUEST, text));
+                self.refuse(
+                    message::id_in_prefix(&prefix).as_ref(),
+                    None,
+                    RpcError::new(INVALID_REQUEST, text),
+                );
             }
         }
     }
@@ -287,12 +314,17 @@ impl Dispatcher {
     fn on_request(&mut self, request: Request, batch: Option<BatchId>) {
         let Request { id, method, params } = request;
         if batch.is_some() && self.requests.batched_bytes() >= self.limits.output_bytes {
-            let why = "the answers that wait for the rest of their arrays are too large together: send fewer in one";
+            let why = "the answers that wait for the rest of their arrays are too large together: \
+                       send fewer in one";
             self.refuse(Some(&id), batch, RpcError::new(INTERNAL_ERROR, why));
             return;
         }
         let Ok(ticket) = self.requests.open(id.clone(), batch, Work::Nothing) else {
-            self.refuse(Some(&id), batch, RpcError::new(INVALID_REQUEST, "a request with this id is in flight"));
+            self.refuse(
+                Some(&id),
+                batch,
+                RpcError::new(INVALID_REQUEST, "a request with this id is in flight"),
+            );
             return;
         };
         match self.understand(&method, params) {
@@ -308,7 +340,11 @@ impl Dispatcher {
         }
     }
 
-    fn understand(&mut self, method: &str, params: Result<Map<String, Value>, RpcError>) -> Result<(Era, Method), RpcError> {
+    fn understand(
+        &mut self,
+        method: &str,
+        params: Result<Map<String, Value>, RpcError>,
+    ) -> Result<(Era, Method), RpcError> {
         let params = params?;
         protocol::check_token(&params)?;
         let era = self.session.era(method, &params)?;
@@ -326,7 +362,8 @@ impl Dispatcher {
     }
 
     fn on_cancelled(&mut self, params: &Map<String, Value>) {
-        let Some(ticket) = protocol::cancelled_id(params).and_then(|id| self.requests.ticket(&id)) else {
+        let Some(ticket) = protocol::cancelled_id(params).and_then(|id| self.requests.ticket(&id))
+        else {
             return;
         };
         if planted(Fault::CancelAnswered) {

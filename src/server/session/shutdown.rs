@@ -1,4 +1,5 @@
-//! What ends the process: signals, a parent that is gone, and a watchdog for the case that nothing else does.
+//! What ends the process: signals, a parent that is gone, and a watchdog for the case that nothing
+//! else does.
 
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
@@ -9,9 +10,13 @@ use std::io;
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 
-/// Starts the thread that waits for signals. The first one asks the dispatcher to end, by the event `end`, and starts the watchdog; the second
-/// ends the process at once.
-pub(in crate::server) fn on_signal<E: Send + 'static>(events: Sender<E>, end: fn() -> E, grace: Duration) -> io::Result<()> {
+/// Starts the thread that waits for signals. The first one asks the dispatcher to end, by the event
+/// `end`, and starts the watchdog; the second ends the process at once.
+pub(in crate::server) fn on_signal<E: Send + 'static>(
+    events: Sender<E>,
+    end: fn() -> E,
+    grace: Duration,
+) -> io::Result<()> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut seen = false;
@@ -26,14 +31,17 @@ pub(in crate::server) fn on_signal<E: Send + 'static>(events: Sender<E>, end: fn
             watchdog(grace);
             // Not a blocking send: the second signal must be heard even if the dispatcher is stuck.
             if events.try_send(end()).is_err() {
-                tracing::warn!("the dispatcher does not take events: the watchdog will end the process");
+                tracing::warn!(
+                    "the dispatcher does not take events: the watchdog will end the process"
+                );
             }
         }
     })?;
     Ok(())
 }
 
-/// Leaves the session of the process that started this one, and its directory: neither is to end with the other.
+/// Leaves the session of the process that started this one, and its directory: neither is to end
+/// with the other.
 pub(in crate::server) fn detach() {
     // Either fails only where there is nothing to leave.
     let _ = rustix::process::setsid();
@@ -75,8 +83,8 @@ impl Parent {
         Self(None)
     }
 
-    /// Whether it has ended, so that this process belongs to somebody else. A client that dies while another process holds
-    /// its end of our input open is seen by nothing else.
+    /// Whether it has ended, so that this process belongs to somebody else. A client that dies
+    /// while another process holds its end of our input open is seen by nothing else.
     pub(in crate::server) fn is_gone(&self) -> bool {
         self.0.is_some() && getppid() != self.0 && !planted(Fault::EofOnlyOrphans)
     }

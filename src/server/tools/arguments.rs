@@ -1,10 +1,12 @@
-//! Arguments of a call, checked against the tool's parameter table. A mistake becomes one sentence that says how to do it right.
+//! Arguments of a call, checked against the tool's parameter table. A mistake becomes one sentence
+//! that says how to do it right.
 
 use crate::server::base::escape::SafeLine;
 use crate::server::tools::tool::{Parameter, Shape, Tool};
 use serde_json::{Map, Value};
 
-/// Arguments that fit their tool: every one is declared, of the right shape and in range, and every required one is there.
+/// Arguments that fit their tool: every one is declared, of the right shape and in range, and every
+/// required one is there.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments(Vec<(&'static str, Argument)>);
 
@@ -21,23 +23,34 @@ impl Arguments {
     pub fn check(tool: &'static Tool, given: Map<String, Value>) -> Result<Self, String> {
         let mut checked = Vec::new();
         for (name, value) in given {
-            let parameter = tool.parameters().find(|parameter| parameter.name == name).ok_or_else(|| unknown(tool, &name))?;
+            let parameter = tool
+                .parameters()
+                .find(|parameter| parameter.name == name)
+                .ok_or_else(|| unknown(tool, &name))?;
             // `null` says the same as leaving the argument out.
             if !value.is_null() {
-                let argument =
-                    read(parameter, value).map_err(|reason| format!("{}: `{}` {reason}", tool.name, parameter.name))?;
+                let argument = read(parameter, value)
+                    .map_err(|reason| format!("{}: `{}` {reason}", tool.name, parameter.name))?;
                 checked.push((parameter.name, argument));
             }
         }
         let arguments = Self(checked);
-        match tool.parameters().find(|parameter| parameter.required && arguments.get(parameter.name).is_none()) {
-            Some(parameter) => Err(format!("{}: `{}` is missing: {}", tool.name, parameter.name, parameter.about)),
+        match tool
+            .parameters()
+            .find(|parameter| parameter.required && arguments.get(parameter.name).is_none())
+        {
+            Some(parameter) => {
+                Err(format!("{}: `{}` is missing: {}", tool.name, parameter.name, parameter.about))
+            }
             None => Ok(arguments),
         }
     }
 
     /// Checks what a person gave as words, one or more for each parameter.
-    pub fn from_words(tool: &'static Tool, given: impl Iterator<Item = (&'static str, Vec<String>)>) -> Result<Self, String> {
+    pub fn from_words(
+        tool: &'static Tool,
+        given: impl Iterator<Item = (&'static str, Vec<String>)>,
+    ) -> Result<Self, String> {
         let value = |mut words: Vec<String>| match words.len() {
             1 => words.pop().map_or(Value::Null, Value::String),
             _ => Value::from(words),
@@ -53,7 +66,9 @@ impl Arguments {
             Argument::Integer(number) => Value::from(*number),
             Argument::Flag(flag) => Value::from(*flag),
         };
-        Value::Object(self.0.iter().map(|(name, argument)| ((*name).to_owned(), value(argument))).collect())
+        Value::Object(
+            self.0.iter().map(|(name, argument)| ((*name).to_owned(), value(argument))).collect(),
+        )
     }
 
     /// The text of a parameter.
@@ -85,7 +100,8 @@ impl Arguments {
         matches!(self.get(name), Some(Argument::Flag(true)))
     }
 
-    /// Everything that a caller wrote freely: no words from a list, and not which repository is meant.
+    /// Everything that a caller wrote freely: no words from a list, and not which repository is
+    /// meant.
     pub(super) fn free_texts(&self, tool: &'static Tool) -> impl Iterator<Item = &str> {
         let is_free = |parameter: &&Parameter| match parameter.shape {
             Shape::Text { .. } => parameter.name != "root",
@@ -94,7 +110,9 @@ impl Arguments {
         };
         let free = tool.parameters().filter(is_free);
         free.flat_map(|parameter| {
-            self.text(parameter.name).into_iter().chain(self.texts(parameter.name).iter().map(String::as_str))
+            self.text(parameter.name)
+                .into_iter()
+                .chain(self.texts(parameter.name).iter().map(String::as_str))
         })
     }
 
@@ -103,13 +121,15 @@ impl Arguments {
     }
 }
 
-/// Reads one value. Numbers and flags may come as text, and a list of one as its only item: callers do that, and the
-/// meaning is beyond doubt.
+/// Reads one value. Numbers and flags may come as text, and a list of one as its only item: callers
+/// do that, and the meaning is beyond doubt.
 fn read(parameter: &Parameter, value: Value) -> Result<Argument, String> {
     match (parameter.shape, value) {
         (Shape::Text { most }, Value::String(text)) => bounded(text, most).map(Argument::Text),
         (Shape::Text { .. }, _) => Err("must be a string".to_owned()),
-        (Shape::Word(words), Value::String(word)) if words.contains(&word.as_str()) => Ok(Argument::Text(word)),
+        (Shape::Word(words), Value::String(word)) if words.contains(&word.as_str()) => {
+            Ok(Argument::Text(word))
+        }
         (Shape::Word(words), _) => Err(format!("must be one of: {}", words.join(", "))),
         (Shape::Texts { most, words }, value) => {
             let items = match value {
@@ -119,7 +139,10 @@ fn read(parameter: &Parameter, value: Value) -> Result<Argument, String> {
             if items.is_empty() {
                 return Err("must not be an empty list".to_owned());
             }
-            let texts = items.into_iter().map(|item| text_item(item, most, words)).collect::<Result<_, _>>()?;
+            let texts = items
+                .into_iter()
+                .map(|item| text_item(item, most, words))
+                .collect::<Result<_, _>>()?;
             Ok(Argument::Texts(texts))
         }
         (Shape::Integer { least, most }, value) => {
@@ -129,10 +152,14 @@ fn read(parameter: &Parameter, value: Value) -> Result<Argument, String> {
                 _ => None,
             };
             let in_range = number.filter(|number| (least..=most).contains(number));
-            in_range.map(Argument::Integer).ok_or_else(|| format!("must be an integer from {least} to {most}"))
+            in_range
+                .map(Argument::Integer)
+                .ok_or_else(|| format!("must be an integer from {least} to {most}"))
         }
         (Shape::Flag, Value::Bool(flag)) => Ok(Argument::Flag(flag)),
-        (Shape::Flag, Value::String(word)) if word == "true" || word == "false" => Ok(Argument::Flag(word == "true")),
+        (Shape::Flag, Value::String(word)) if word == "true" || word == "false" => {
+            Ok(Argument::Flag(word == "true"))
+        }
         (Shape::Flag, _) => Err("must be true or false".to_owned()),
     }
 }
@@ -162,16 +189,23 @@ fn bounded(text: String, most: usize) -> Result<String, String> {
 
 /// Names the parameter that was probably meant, and all there are.
 fn unknown(tool: &'static Tool, name: &str) -> String {
-    let meant = tool.parameters().map(|parameter| (distance(name, parameter), parameter.name)).min();
+    let meant =
+        tool.parameters().map(|parameter| (distance(name, parameter), parameter.name)).min();
     let hint = match meant {
         Some((distance, meant)) if distance <= 2 => format!("did you mean `{meant}`? "),
         _ => String::new(),
     };
     let all: Vec<&str> = tool.parameters().map(|parameter| parameter.name).collect();
-    format!("{}: there is no parameter `{}`; {hint}it takes: {}", tool.name, SafeLine::new(name, 80), all.join(", "))
+    format!(
+        "{}: there is no parameter `{}`; {hint}it takes: {}",
+        tool.name,
+        SafeLine::new(name, 80),
+        all.join(", ")
+    )
 }
 
-/// How far a name is from a parameter: 0 for one of its other names, 1 if one contains the other, else letters to change.
+/// How far a name is from a parameter: 0 for one of its other names, 1 if one contains the other,
+/// else letters to change.
 fn distance(name: &str, parameter: &Parameter) -> usize {
     let name = name.to_lowercase().replace('-', "_");
     if parameter.also.contains(&name.as_str()) {
@@ -206,19 +240,28 @@ mod tests {
 
     #[test]
     fn every_shape_is_read() {
-        let arguments = check("search", json!({"query": "x", "kinds": "class", "offset": "10", "budget": 500, "path": null}));
+        let arguments = check(
+            "search",
+            json!({"query": "x", "kinds": "class", "offset": "10", "budget": 500, "path": null}),
+        );
         let arguments = arguments.expect("they fit");
         assert_eq!(arguments.text("query"), Some("x"));
         assert_eq!(arguments.texts("kinds"), ["class"]);
         assert_eq!(arguments.integer("offset"), Some(10));
         assert_eq!(arguments.text("path"), None);
-        assert!(check("grep", json!({"pattern": "x", "regex": true})).expect("they fit").flag("regex"));
+        assert!(
+            check("grep", json!({"pattern": "x", "regex": true})).expect("they fit").flag("regex")
+        );
     }
 
     #[test]
     fn every_mistake_names_the_parameter_and_the_way_out() {
         for (tool, given, expected) in [
-            ("search", json!({"querry": "x"}), "there is no parameter `querry`; did you mean `query`?"),
+            (
+                "search",
+                json!({"querry": "x"}),
+                "there is no parameter `querry`; did you mean `query`?",
+            ),
             ("search", json!({"q": "x"}), "did you mean `query`?"),
             ("trace", json!({"symbol": "x", "function": "x"}), "did you mean `symbol`?"),
             ("trace", json!({"symbol": "x", "zzzzzzzzzz": 1}), "`zzzzzzzzzz`; it takes: symbol, "),
@@ -226,9 +269,17 @@ mod tests {
             ("search", json!({"query": 5}), "`query` must be a string"),
             ("search", json!({"query": " "}), "`query` must not be empty"),
             ("search", json!({"query": "a\0b"}), "NUL"),
-            ("search", json!({"query": "x", "budget": 0}), "`budget` must be an integer from 100 to 10000"),
+            (
+                "search",
+                json!({"query": "x", "budget": 0}),
+                "`budget` must be an integer from 100 to 10000",
+            ),
             ("search", json!({"query": "x", "kinds": ["klass"]}), "these words: module, "),
-            ("trace", json!({"symbol": "x", "direction": "up"}), "must be one of: callers, callees"),
+            (
+                "trace",
+                json!({"symbol": "x", "direction": "up"}),
+                "must be one of: callers, callees",
+            ),
             ("grep", json!({"pattern": "x", "regex": 1}), "must be true or false"),
             ("show", json!({"targets": []}), "must not be an empty list"),
         ] {
@@ -241,12 +292,17 @@ mod tests {
     fn every_tool_refuses_what_it_does_not_know_and_names_what_was_meant() {
         for tool in table::TOOLS {
             let all: Vec<&str> = tool.parameters().map(|parameter| parameter.name).collect();
-            let error = check(tool.name, json!({"zzzzzzzzzz": 1})).expect_err("there is no such parameter");
+            let error =
+                check(tool.name, json!({"zzzzzzzzzz": 1})).expect_err("there is no such parameter");
             assert!(error.ends_with(&format!("it takes: {}", all.join(", "))), "{error}");
             for parameter in tool.parameters() {
                 for other in parameter.also {
-                    let error = check(tool.name, json!({*other: 1})).expect_err("it has another name");
-                    assert!(error.contains(&format!("did you mean `{}`?", parameter.name)), "{error}");
+                    let error =
+                        check(tool.name, json!({*other: 1})).expect_err("it has another name");
+                    assert!(
+                        error.contains(&format!("did you mean `{}`?", parameter.name)),
+                        "{error}"
+                    );
                 }
             }
         }
@@ -254,7 +310,8 @@ mod tests {
 
     #[test]
     fn what_a_caller_wrote_is_shown_escaped_and_short() {
-        let error = check("search", json!({format!("a\n\u{1b}[31m{}", "x".repeat(1000)): 1})).expect_err("it is unknown");
+        let error = check("search", json!({format!("a\n\u{1b}[31m{}", "x".repeat(1000)): 1}))
+            .expect_err("it is unknown");
         assert!(!error.contains(['\n', '\u{1b}']) && error.len() < 400, "{error}");
     }
 }

@@ -1,5 +1,5 @@
-//! Completion: what somebody types may become these symbols or paths. It is asked for by a method of its own, so it is not in
-//! the list of tools; in everything else it is one of them.
+//! Completion: what somebody types may become these symbols or paths. It is asked for by a method
+//! of its own, so it is not in the list of tools; in everything else it is one of them.
 
 use super::{Ground, Handler};
 use crate::query::complete::Wanted;

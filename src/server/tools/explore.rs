@@ -13,14 +13,20 @@ pub(in crate::server) const QUERY: usize = 32 << 10;
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "explore",
     title: "Explore code",
-    about: "Use first, for how something works or where it is. Ask in words, with symbol names, or paste a whole issue with code and \
-        stack trace: returns the symbols that matter, best first, with source, callers, how they call each other, and their tests.",
+    about: "Use first, for how something works or where it is. Ask in words, with symbol names, or \
+            paste a whole issue with code and \
+            stack trace: returns the symbols that matter, best first, with source, callers, how \
+            they call each other, and their tests.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
     own: &[
-        Parameter::new("query", Shape::Text { most: QUERY }, "A question, names, an error, an issue")
-            .required()
-            .also(&["text", "q", "question", "symbol", "name", "symbols", "task"]),
+        Parameter::new(
+            "query",
+            Shape::Text { most: QUERY },
+            "A question, names, an error, an issue",
+        )
+        .required()
+        .also(&["text", "q", "question", "symbol", "name", "symbols", "task"]),
         Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob").also(&[
             "file",
             "directory",

@@ -10,18 +10,21 @@ use crate::server::tools::tool::{HEAVY_DEADLINE, MOST_OFFSET, Parameter, Shape, 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "grep",
     title: "Search text",
-    about: "Search text or a regular expression in all indexed files as they are now; hits come with the symbol around them and exact totals.",
+    about: "Search text or a regular expression in all indexed files as they are now; hits come \
+            with the symbol around them and exact totals.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
     own: &[
-        Parameter::new("pattern", Shape::Text { most: 4000 }, "Text, or a regular expression with `regex`").required().also(&[
-            "query",
-            "q",
-            "text",
-            "expression",
-        ]),
+        Parameter::new(
+            "pattern",
+            Shape::Text { most: 4000 },
+            "Text, or a regular expression with `regex`",
+        )
+        .required()
+        .also(&["query", "q", "text", "expression"]),
         Parameter::new("regex", Shape::Flag, "Default false").also(&["is_regex"]),
-        Parameter::new("ignore_case", Shape::Flag, "Default false").also(&["case_insensitive", "i"]),
+        Parameter::new("ignore_case", Shape::Flag, "Default false")
+            .also(&["case_insensitive", "i"]),
         Parameter::new("word", Shape::Flag, "Whole words only").also(&["whole_word"]),
         Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob").also(&[
             "file",
@@ -30,7 +33,12 @@ pub(in crate::server) static TOOL: Tool = Tool {
             "glob",
             "include",
         ]),
-        Parameter::new("context", Shape::Integer { least: 0, most: 50 }, "Lines around each hit, default 0").also(&["lines"]),
+        Parameter::new(
+            "context",
+            Shape::Integer { least: 0, most: 50 },
+            "Lines around each hit, default 0",
+        )
+        .also(&["lines"]),
         Parameter::new("offset", Shape::Integer { least: 0, most: MOST_OFFSET }, "Skip so many")
             .also(&["skip", "start", "cursor", "page"]),
     ],

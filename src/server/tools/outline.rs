@@ -10,17 +10,19 @@ use crate::server::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "outline",
     title: "Outline a file or directory",
-    about: "List the symbols of a file as a tree with signatures and lines, or the files of a directory with their main symbols.",
+    about: "List the symbols of a file as a tree with signatures and lines, or the files of a \
+            directory with their main symbols.",
     class: Class::Query,
     deadline: QUERY_DEADLINE,
     own: &[
-        Parameter::new("path", Shape::Text { most: 1024 }, "File or directory, default the root").also(&[
-            "file",
-            "directory",
-            "dir",
-            "target",
-        ]),
-        Parameter::new("depth", Shape::Integer { least: 1, most: 20 }, "Levels of directories, default 1").also(&["levels"]),
+        Parameter::new("path", Shape::Text { most: 1024 }, "File or directory, default the root")
+            .also(&["file", "directory", "dir", "target"]),
+        Parameter::new(
+            "depth",
+            Shape::Integer { least: 1, most: 20 },
+            "Levels of directories, default 1",
+        )
+        .also(&["levels"]),
     ],
     output: None,
     handler: RUN,

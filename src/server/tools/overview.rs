@@ -10,14 +10,23 @@ use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "overview",
     title: "Overview of the repository",
-    about: "The architecture of the repository or a directory: languages, modules and what they depend on, entry points, \
-        most used symbols, cycles. Use when the code is new to you.",
+    about: "The architecture of the repository or a directory: languages, modules and what they \
+            depend on, entry points, \
+            most used symbols, cycles. Use when the code is new to you.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
     own: &[
-        Parameter::new("path", Shape::Text { most: 1024 }, "Only this directory").also(&["file", "directory", "dir"]),
-        Parameter::new("depth", Shape::Integer { least: 1, most: 20 }, "Levels of directories that count as modules")
-            .also(&["levels"]),
+        Parameter::new("path", Shape::Text { most: 1024 }, "Only this directory").also(&[
+            "file",
+            "directory",
+            "dir",
+        ]),
+        Parameter::new(
+            "depth",
+            Shape::Integer { least: 1, most: 20 },
+            "Levels of directories that count as modules",
+        )
+        .also(&["levels"]),
     ],
     output: None,
     handler: RUN,
@@ -27,6 +36,10 @@ const RUN: Handler = |arguments, ground| run(arguments, ground);
 
 fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let defaults = OverviewParams::default();
-    let params = OverviewParams { path: super::directory(arguments), depth: super::depth(arguments, defaults.depth), ..defaults };
+    let params = OverviewParams {
+        path: super::directory(arguments),
+        depth: super::depth(arguments, defaults.depth),
+        ..defaults
+    };
     Ok(Box::new(query::overview(ground.snapshot, &params, ground.cancel)?))
 }

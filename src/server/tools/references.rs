@@ -15,7 +15,8 @@ use crate::store::SymbolKey;
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "references",
     title: "Find references",
-    about: "Every place that uses a symbol, by file and kind, and what overrides, implements or derives from it. Use before a change.",
+    about: "Every place that uses a symbol, by file and kind, and what overrides, implements or \
+            derives from it. Use before a change.",
     class: Class::Query,
     deadline: QUERY_DEADLINE,
     own: &[
@@ -28,7 +29,10 @@ pub(in crate::server) static TOOL: Tool = Tool {
         ]),
         Parameter::new(
             "kinds",
-            Shape::Texts { most: 20, words: || SiteKind::ALL.iter().map(|kind| kind.word()).collect() },
+            Shape::Texts {
+                most: 20,
+                words: || SiteKind::ALL.iter().map(|kind| kind.word()).collect(),
+            },
             "E.g. call, construct, read, write, type, import, inherit",
         )
         .also(&["kind", "type", "types"]),
@@ -60,12 +64,15 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         offset: super::offset(arguments),
         limit: ground.entries(8),
     };
-    let found = query::references_all(ground.snapshot, &params, super::MOST_MEANINGS, ground.cancel)?;
-    let is_about_all = params.kinds.is_empty() && params.path.is_none() && params.tests == Tests::default();
+    let found =
+        query::references_all(ground.snapshot, &params, super::MOST_MEANINGS, ground.cancel)?;
+    let is_about_all =
+        params.kinds.is_empty() && params.path.is_none() && params.tests == Tests::default();
     let mut search = ElsewhereSearch::new(ground.snapshot, ground.files, ground.cancel);
     several::about(&params.symbol, found, |result| {
         let is_unused = result.counts.certain + result.counts.likely == 0;
-        let symbols: Vec<SymbolKey> = result.declarations.iter().chain([&result.symbol]).map(|symbol| symbol.key).collect();
+        let symbols: Vec<SymbolKey> =
+            result.declarations.iter().chain([&result.symbol]).map(|symbol| symbol.key).collect();
         let answer = FoundReferences { params: params.clone(), result };
         if !is_unused || !is_about_all {
             return Ok(Box::new(answer));

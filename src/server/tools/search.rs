@@ -19,17 +19,25 @@ const MODES: &[(&str, SearchMode)] = &[
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "search",
     title: "Find symbols",
-    about: "Find functions, classes, methods, fields, ... by name or words; forgives case and typing errors. Ranked.",
+    about: "Find functions, classes, methods, fields, ... by name or words; forgives case and \
+            typing errors. Ranked.",
     class: Class::Query,
     deadline: QUERY_DEADLINE,
     own: &[
         Parameter::new("query", Shape::Text { most: 1000 }, "Name or words")
             .required()
             .also(&["text", "q", "name", "symbol", "pattern"]),
-        Parameter::new("mode", Shape::Word(&["words", "name", "substring", "regex"]), "Default words"),
+        Parameter::new(
+            "mode",
+            Shape::Word(&["words", "name", "substring", "regex"]),
+            "Default words",
+        ),
         Parameter::new(
             "kinds",
-            Shape::Texts { most: 20, words: || SymbolKind::ALL.iter().map(|kind| kind.word()).collect() },
+            Shape::Texts {
+                most: 20,
+                words: || SymbolKind::ALL.iter().map(|kind| kind.word()).collect(),
+            },
             "E.g. class, function, method, field, constant, test",
         )
         .also(&["kind", "type", "types"]),
@@ -50,7 +58,8 @@ pub(in crate::server) static TOOL: Tool = Tool {
 const RUN: Handler = |arguments, ground| run(arguments, ground);
 
 fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
-    let mode = arguments.text("mode").and_then(|word| MODES.iter().find(|(known, _)| *known == word));
+    let mode =
+        arguments.text("mode").and_then(|word| MODES.iter().find(|(known, _)| *known == word));
     let params = SearchParams {
         text: arguments.text("query").unwrap_or_default().to_owned(),
         mode: mode.map(|(_, mode)| *mode).unwrap_or_default(),

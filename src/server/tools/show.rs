@@ -14,10 +14,19 @@ pub(in crate::server) static TOOL: Tool = Tool {
     class: Class::Query,
     deadline: QUERY_DEADLINE,
     own: &[
-        Parameter::new("targets", Shape::Texts { most: 1024, words: Vec::new }, "Symbols, `path:10-20`, `path:10` or paths")
-            .required()
-            .also(&["target", "symbols", "symbol", "name", "names", "path", "file"]),
-        Parameter::new("context", Shape::Integer { least: 0, most: 1000 }, "Lines around each, default 0").also(&["lines"]),
+        Parameter::new(
+            "targets",
+            Shape::Texts { most: 1024, words: Vec::new },
+            "Symbols, `path:10-20`, `path:10` or paths",
+        )
+        .required()
+        .also(&["target", "symbols", "symbol", "name", "names", "path", "file"]),
+        Parameter::new(
+            "context",
+            Shape::Integer { least: 0, most: 1000 },
+            "Lines around each, default 0",
+        )
+        .also(&["lines"]),
     ],
     output: None,
     handler: RUN,
@@ -32,7 +41,8 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
     };
     let result = query::show(ground.snapshot, ground.files, &params, ground.cancel)?;
     match &result.items[..] {
-        // The failure of one of several does not touch the others; alone it is the failure of the call.
+        // The failure of one of several does not touch the others; alone it is the failure of the
+        // call.
         [item] if let Err(error) = &item.outcome => Err(error.clone()),
         _ => Ok(Box::new(result)),
     }

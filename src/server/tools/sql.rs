@@ -11,12 +11,16 @@ use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "sql",
     title: "Query with SQL",
-    about: "One read-only SQLite SELECT for counts and lists that the other tools do not give. Views: files, symbols(id, name, kind, path, \
-        line, container, signature, refs), refs(path, line, kind, name, verdict, from_id, to_id), calls(caller, callee, path, line), imports. \
-        A wrong name is answered with all columns.",
+    about: "One read-only SQLite SELECT for counts and lists that the other tools do not give. \
+            Views: files, symbols(id, name, kind, path, \
+            line, container, signature, refs), refs(path, line, kind, name, verdict, from_id, \
+            to_id), calls(caller, callee, path, line), imports. \
+            A wrong name is answered with all columns.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
-    own: &[Parameter::new("statement", Shape::Text { most: 20_000 }, "The SELECT").required().also(&["query", "sql", "q"])],
+    own: &[Parameter::new("statement", Shape::Text { most: 20_000 }, "The SELECT")
+        .required()
+        .also(&["query", "sql", "q"])],
     output: Some(reply::sql_shape),
     handler: RUN,
 };

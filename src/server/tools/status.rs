@@ -10,7 +10,8 @@ use crate::server::tools::tool::{CONTROL_DEADLINE, Tool};
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "status",
     title: "State of the index",
-    about: "How complete and how fresh the index is: files and symbols by language, share of references resolved, what was skipped and why.",
+    about: "How complete and how fresh the index is: files and symbols by language, share of \
+            references resolved, what was skipped and why.",
     class: Class::Control,
     deadline: CONTROL_DEADLINE,
     own: &[],
@@ -22,6 +23,7 @@ const RUN: Handler = |arguments, ground| run(arguments, ground);
 
 fn run(_arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let result = query::status(ground.snapshot, &StatusParams::default(), ground.cancel)?;
-    let process = ground.process.as_ref().map(|(server, activity)| ((*server).clone(), activity.clone()));
+    let process =
+        ground.process.as_ref().map(|(server, activity)| ((*server).clone(), activity.clone()));
     Ok(Box::new(crate::server::answers::render::status::StatusAnswer { result, process }))
 }

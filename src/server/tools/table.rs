@@ -1,5 +1,6 @@
-//! The table of tools. Everything that anybody is told about a tool comes from here: the list that clients get, the check of
-//! arguments, admission and deadlines, the command line. It is complete before any repository is looked at.
+//! The table of tools. Everything that anybody is told about a tool comes from here: the list that
+//! clients get, the check of arguments, admission and deadlines, the command line. It is complete
+//! before any repository is looked at.
 
 use super::tool::Tool;
 use crate::server::base::escape::SafeLine;
@@ -7,11 +8,17 @@ use crate::server::tools::{self};
 use serde_json::Value;
 
 /// What a model is told when it meets the server: when to use which tool.
-pub const INSTRUCTIONS: &str = "Code graph of this repository, checked against the files: definitions, calls, every reference. \
-Ask it before reading or grepping. Start with `explore` (words or names: source, connections, tests in one answer). \
-`search` finds symbols, `show` prints source, `outline` lists a file or directory, `trace` gives callers, callees or the path between \
-two symbols, `references` every use before a change, `overview` the architecture, `grep` text with the symbol around it. \
-Name symbols `name`, `Class.method` or `path::name`. Counts are exact; certain and possible uses are apart. More room: `budget`.";
+pub const INSTRUCTIONS: &str = "Code graph of this repository, checked against the files: \
+                                definitions, calls, every reference. \
+                                Ask it before reading or grepping. Start with `explore` (words or \
+                                names: source, connections, tests in one answer). \
+                                `search` finds symbols, `show` prints source, `outline` lists a \
+                                file or directory, `trace` gives callers, callees or the path \
+                                between \
+                                two symbols, `references` every use before a change, `overview` \
+                                the architecture, `grep` text with the symbol around it. \
+                                Name symbols `name`, `Class.method` or `path::name`. Counts are \
+                                exact; certain and possible uses are apart. More room: `budget`.";
 
 /// The tools, in the order in which they are listed.
 pub static TOOLS: [&Tool; 10] = [
@@ -52,7 +59,8 @@ mod tests {
     #[test]
     fn the_list_is_cheap() {
         let whole = json!({"tools": listing()}).to_string();
-        let each: Vec<(&str, usize)> = TOOLS.iter().map(|tool| (tool.name, tool.listing().to_string().len() / 4)).collect();
+        let each: Vec<(&str, usize)> =
+            TOOLS.iter().map(|tool| (tool.name, tool.listing().to_string().len() / 4)).collect();
         assert!(whole.len() / 4 <= 2200, "{} tokens: {each:?}", whole.len() / 4);
         assert!(INSTRUCTIONS.len() / 4 < 150, "{} tokens", INSTRUCTIONS.len() / 4);
     }
@@ -62,8 +70,16 @@ mod tests {
         let mut names = BTreeSet::new();
         for tool in TOOLS {
             assert!(names.insert(tool.name), "{}", tool.name);
-            assert!(!tool.name.is_empty() && tool.name.bytes().all(|byte| byte.is_ascii_lowercase()), "{}", tool.name);
-            assert!(!tool.title.is_empty() && (20..=2048).contains(&tool.about.len()), "{}", tool.name);
+            assert!(
+                !tool.name.is_empty() && tool.name.bytes().all(|byte| byte.is_ascii_lowercase()),
+                "{}",
+                tool.name
+            );
+            assert!(
+                !tool.title.is_empty() && (20..=2048).contains(&tool.about.len()),
+                "{}",
+                tool.name
+            );
             let mut parameters = BTreeSet::new();
             for parameter in tool.parameters() {
                 assert!(parameters.insert(parameter.name), "{}.{}", tool.name, parameter.name);
@@ -78,7 +94,9 @@ mod tests {
         for tool in TOOLS {
             let all: Vec<&str> = tool
                 .parameters()
-                .flat_map(|parameter| [parameter.name].into_iter().chain(parameter.also.iter().copied()))
+                .flat_map(|parameter| {
+                    [parameter.name].into_iter().chain(parameter.also.iter().copied())
+                })
                 .collect();
             let distinct: BTreeSet<&str> = all.iter().copied().collect();
             assert_eq!(all.len(), distinct.len(), "{}: {all:?}", tool.name);

@@ -5,7 +5,8 @@ use crate::server::jsonrpc::admission::Class;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// How large an answer may be, in tokens, unless the caller says otherwise. A token is taken as four bytes.
+/// How large an answer may be, in tokens, unless the caller says otherwise. A token is taken as
+/// four bytes.
 pub const DEFAULT_BUDGET: u64 = 2000;
 
 /// The largest answer that may be asked for: clients move longer ones out of the model's sight.
@@ -29,8 +30,9 @@ pub struct Tool {
     pub deadline: Duration,
     /// Its parameters, without those that every tool has.
     pub own: &'static [Parameter],
-    /// The shape of the answer for programs. A tool that has one must always give it, and hosts show the model that form in
-    /// place of the text: so only a tool has one whose answer is a table anyway.
+    /// The shape of the answer for programs. A tool that has one must always give it, and hosts
+    /// show the model that form in place of the text: so only a tool has one whose answer is a
+    /// table anyway.
     pub(in crate::server) output: Option<fn() -> Value>,
     /// What it does.
     pub(in crate::server) handler: Handler,
@@ -91,21 +93,23 @@ pub(super) const HEAVY_DEADLINE: Duration = Duration::from_secs(30);
 /// The parameters of every tool.
 static COMMON: [Parameter; 2] =
     [
-        Parameter::new("budget", Shape::Integer { least: 100, most: MOST_BUDGET }, "Tokens for the answer, default 2000")
-            .also(&["max_tokens", "tokens", "token_budget", "limit", "max_results"]),
-        Parameter::new("root", Shape::Text { most: 1024 }, "Another repository's directory").also(&[
-            "repo",
-            "repository",
-            "project",
-            "repo_path",
-            "cwd",
-            "workspace",
-        ]),
+        Parameter::new(
+            "budget",
+            Shape::Integer { least: 100, most: MOST_BUDGET },
+            "Tokens for the answer, default 2000",
+        )
+        .also(&["max_tokens", "tokens", "token_budget", "limit", "max_results"]),
+        Parameter::new("root", Shape::Text { most: 1024 }, "Another repository's directory")
+            .also(&["repo", "repository", "project", "repo_path", "cwd", "workspace"]),
     ];
 
 impl Parameter {
     /// An optional parameter.
-    pub(in crate::server) const fn new(name: &'static str, shape: Shape, about: &'static str) -> Self {
+    pub(in crate::server) const fn new(
+        name: &'static str,
+        shape: Shape,
+        about: &'static str,
+    ) -> Self {
         Self { name, about, shape, required: false, also: &[] }
     }
 
@@ -141,10 +145,15 @@ impl Tool {
     }
 
     pub(super) fn listing(&self) -> Value {
-        let properties: Map<String, Value> =
-            self.parameters().map(|parameter| (parameter.name.to_owned(), parameter.schema())).collect();
-        let required: Vec<&str> =
-            self.parameters().filter(|parameter| parameter.required).map(|parameter| parameter.name).collect();
+        let properties: Map<String, Value> = self
+            .parameters()
+            .map(|parameter| (parameter.name.to_owned(), parameter.schema()))
+            .collect();
+        let required: Vec<&str> = self
+            .parameters()
+            .filter(|parameter| parameter.required)
+            .map(|parameter| parameter.name)
+            .collect();
         let mut schema = json!({"type": "object", "properties": properties});
         if !required.is_empty() {
             schema["required"] = Value::from(required);

@@ -12,36 +12,36 @@ use crate::server::tools::arguments::Arguments;
 use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 use crate::store::SymbolKey;
 
-pub(in crate::server) static TOOL: Tool = Tool {
-    name: "trace",
-    title: "Trace calls",
-    about: "Who calls a symbol, what it calls, or (with `to`) how it reaches another, with the line of every call. \
-        Overrides and implementations are followed. In a list `…/` is the directory of the first line's path, `.name` has the \
-        container of the name before, or of the file's name.",
-    class: Class::Heavy,
-    deadline: HEAVY_DEADLINE,
-    own: &[
-        Parameter::new("symbol", Shape::Text { most: 1024 }, "Where to start").required().also(&[
-            "name",
-            "from",
-            "function",
-            "symbol_name",
-            "query",
-            "target",
-        ]),
-        Parameter::new("direction", Shape::Word(&["callers", "callees"]), "Default callers"),
-        Parameter::new("to", Shape::Text { most: 1024 }, "Find the path to this symbol").also(&["end", "destination"]),
-        Parameter::new("depth", Shape::Integer { least: 1, most: 50 }, "Steps, default 1; with `to` 12").also(&[
-            "levels",
-            "max_depth",
-            "hops",
-        ]),
-        super::CERTAINTY,
-        super::TESTS,
-    ],
-    output: None,
-    handler: RUN,
-};
+pub(in crate::server) static TOOL: Tool =
+    Tool {
+        name: "trace",
+        title: "Trace calls",
+        about: "Who calls a symbol, what it calls, or (with `to`) how it reaches another, with the \
+            line of every call. \
+            Overrides and implementations are followed. In a list `…/` is the directory of the \
+            first line's path, `.name` has the \
+            container of the name before, or of the file's name.",
+        class: Class::Heavy,
+        deadline: HEAVY_DEADLINE,
+        own: &[
+            Parameter::new("symbol", Shape::Text { most: 1024 }, "Where to start")
+                .required()
+                .also(&["name", "from", "function", "symbol_name", "query", "target"]),
+            Parameter::new("direction", Shape::Word(&["callers", "callees"]), "Default callers"),
+            Parameter::new("to", Shape::Text { most: 1024 }, "Find the path to this symbol")
+                .also(&["end", "destination"]),
+            Parameter::new(
+                "depth",
+                Shape::Integer { least: 1, most: 50 },
+                "Steps, default 1; with `to` 12",
+            )
+            .also(&["levels", "max_depth", "hops"]),
+            super::CERTAINTY,
+            super::TESTS,
+        ],
+        output: None,
+        handler: RUN,
+    };
 
 /// Longest path that is looked for unless the caller says otherwise.
 const PATH_DEPTH: u32 = 12;
@@ -53,7 +53,11 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
     let to = arguments.text("to").map(str::to_owned);
     let params = TraceParams {
         symbol: arguments.text("symbol").unwrap_or_default().to_owned(),
-        direction: if arguments.text("direction") == Some("callees") { Direction::Callees } else { Direction::Callers },
+        direction: if arguments.text("direction") == Some("callees") {
+            Direction::Callees
+        } else {
+            Direction::Callers
+        },
         depth: super::depth(arguments, if to.is_some() { PATH_DEPTH } else { defaults.depth }),
         to,
         follow: certainty(arguments, defaults.follow),
@@ -65,8 +69,10 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
     let is_about_all = params.direction == Direction::Callers && params.tests == Tests::default();
     let mut search = ElsewhereSearch::new(ground.snapshot, ground.files, ground.cancel);
     several::about(&params.symbol, found, |result| {
-        let is_unused = matches!(&result.finding, TraceFinding::Tree(tree) if tree.nodes.is_empty());
-        let symbols: Vec<SymbolKey> = result.also.iter().chain([&result.root]).map(|symbol| symbol.key).collect();
+        let is_unused =
+            matches!(&result.finding, TraceFinding::Tree(tree) if tree.nodes.is_empty());
+        let symbols: Vec<SymbolKey> =
+            result.also.iter().chain([&result.root]).map(|symbol| symbol.key).collect();
         let answer = Traced { params: params.clone(), result };
         if !is_unused || !is_about_all {
             return Ok(Box::new(answer));

@@ -1,5 +1,6 @@
-//! The thread that reads the input of a session: plain blocking reads into the splitter, pieces into a bounded channel. It owns the
-//! descriptor and the only buffer above it, and never waits for an answer to be made.
+//! The thread that reads the input of a session: plain blocking reads into the splitter, pieces
+//! into a bounded channel. It owns the descriptor and the only buffer above it, and never waits for
+//! an answer to be made.
 
 use super::stdio::wait_until_ready;
 use crate::faults::{Fault, planted};
@@ -22,16 +23,20 @@ pub(in crate::server) enum Input {
 }
 
 /// Starts the reader.
-pub(in crate::server) fn start(descriptor: OwnedFd, line_bytes: usize) -> io::Result<Receiver<Input>> {
-    // One batch in the channel: what waits is bounded by one line of full length and one read, here, there and in the
-    // dispatcher's hands.
+pub(in crate::server) fn start(
+    descriptor: OwnedFd,
+    line_bytes: usize,
+) -> io::Result<Receiver<Input>> {
+    // One batch in the channel: what waits is bounded by one line of full length and one read,
+    // here, there and in the dispatcher's hands.
     let (sender, receiver) = channel(1);
     std::thread::Builder::new().name("reader".to_owned()).spawn(move || {
         allocator::share_arena();
         if let Err(error) = read(&descriptor, line_bytes, &sender) {
             tracing::warn!(%error, "the input cannot be read any more");
         }
-        // A closed channel says the same as `End` does, so a dispatcher that is gone need not be told.
+        // A closed channel says the same as `End` does, so a dispatcher that is gone need not be
+        // told.
         let _ = sender.blocking_send(Input::End);
     })?;
     Ok(receiver)
@@ -62,7 +67,9 @@ fn read(descriptor: &OwnedFd, line_bytes: usize, sender: &Sender<Input>) -> io::
             Err(Errno::IO) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
-        if planted(Fault::ExitAtOversize) && pieces.iter().any(|piece| matches!(piece, Piece::Oversize(_))) {
+        if planted(Fault::ExitAtOversize)
+            && pieces.iter().any(|piece| matches!(piece, Piece::Oversize(_)))
+        {
             return Ok(());
         }
         if planted(Fault::PollBufreader) {

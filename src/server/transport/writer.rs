@@ -1,5 +1,6 @@
-//! The thread that writes the output of a session: whole messages, one after the other, nothing else. A client that does not read
-//! stops this thread only; `Output` tells the dispatcher how much is waiting.
+//! The thread that writes the output of a session: whole messages, one after the other, nothing
+//! else. A client that does not read stops this thread only; `Output` tells the dispatcher how much
+//! is waiting.
 
 use super::stdio::{is_abandoned, wait_until_ready};
 use crate::faults::{Fault, planted};
@@ -13,11 +14,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Bytes given to one `write`: small enough to see that a slow client makes progress, and to gather short messages.
+/// Bytes given to one `write`: small enough to see that a slow client makes progress, and to gather
+/// short messages.
 const WRITE_BYTES: usize = 64 << 10;
 
-/// The dispatcher's end: takes messages, never blocks. The queue is bounded by the dispatcher, which takes nothing from the
-/// input while `has_room` is false.
+/// The dispatcher's end: takes messages, never blocks. The queue is bounded by the dispatcher,
+/// which takes nothing from the input while `has_room` is false.
 #[derive(Debug)]
 pub(in crate::server) struct Output {
     shared: Arc<SharedOutput>,
@@ -64,7 +66,11 @@ impl SharedOutput {
 impl Output {
     /// Queues one message with its line end. Messages to a client that is gone vanish.
     pub(in crate::server) fn send(&self, frame: Vec<u8>) {
-        debug_assert_eq!(frame.iter().filter(|&&byte| byte == b'\n').count(), 1, "a message is one line");
+        debug_assert_eq!(
+            frame.iter().filter(|&&byte| byte == b'\n').count(),
+            1,
+            "a message is one line"
+        );
         self.shared.update(|state| {
             if !state.broken {
                 state.waiting += frame.len();
@@ -91,7 +97,8 @@ impl Output {
         self.shared.state().broken
     }
 
-    /// Whether nobody can read what would be written, though nothing was written since and has failed.
+    /// Whether nobody can read what would be written, though nothing was written since and has
+    /// failed.
     pub(in crate::server) fn is_abandoned(&self) -> bool {
         is_abandoned(&self.descriptor) && !planted(Fault::WriteErrorsIgnored)
     }
@@ -101,7 +108,8 @@ impl Output {
         self.shared.room.notified().await;
     }
 
-    /// No more messages: waits until everything is written. Gives up when the client has read nothing for `stall`.
+    /// No more messages: waits until everything is written. Gives up when the client has read
+    /// nothing for `stall`.
     pub(in crate::server) fn finish(self, stall: Duration) {
         if planted(Fault::NoFlush) {
             return;
@@ -111,7 +119,11 @@ impl Output {
         while !state.ended {
             let before = state.written;
             let timeout;
-            (state, timeout) = self.shared.changed.wait_timeout(state, stall).unwrap_or_else(PoisonError::into_inner);
+            (state, timeout) = self
+                .shared
+                .changed
+                .wait_timeout(state, stall)
+                .unwrap_or_else(PoisonError::into_inner);
             if timeout.timed_out() && state.written == before {
                 return;
             }
@@ -213,7 +225,8 @@ mod tests {
         };
         let client = std::thread::Builder::new().spawn(read).expect("a thread can be started");
         output.finish(Duration::from_secs(30));
-        let bytes = client.join().expect("the client does not panic").expect("the pipe can be read");
+        let bytes =
+            client.join().expect("the client does not panic").expect("the pipe can be read");
         assert_eq!(bytes.len(), 2_000_000);
         assert!(bytes.chunks(100).all(|line| line == frame), "frames are whole");
     }
@@ -233,7 +246,8 @@ mod tests {
         let output = start(write_end, 1 << 20).expect("a thread can be started");
         output.send(b"message\n".to_vec());
         assert!(output.is_abandoned(), "even before anything is written");
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be built");
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be built");
         runtime.block_on(async {
             while !output.is_broken() {
                 output.changed().await;

@@ -1,5 +1,5 @@
-//! What the process is doing, as plain data: for `status` and for the log of slow calls. Nothing here acts, and nothing here
-//! holds text that a caller wrote.
+//! What the process is doing, as plain data: for `status` and for the log of slow calls. Nothing
+//! here acts, and nothing here holds text that a caller wrote.
 
 use crate::server::jsonrpc::admission::LaneState;
 use crate::store::PoolCounts;
@@ -47,9 +47,11 @@ pub struct CallState {
 pub(in crate::server) struct Activity {
     /// Stores that are open.
     pub(in crate::server) stores: PoolCounts,
-    /// Index runs that are queued or under way: the name of the repository's directory, and how far the run is.
+    /// Index runs that are queued or under way: the name of the repository's directory, and how far
+    /// the run is.
     pub(in crate::server) runs: Vec<(String, ProgressReport)>,
-    /// Repositories: the name of the directory, and how it is watched, or that its index is no longer there.
+    /// Repositories: the name of the directory, and how it is watched, or that its index is no
+    /// longer there.
     pub(in crate::server) repositories: Vec<(String, String)>,
 }
 

@@ -1,30 +1,36 @@
-//! Which repository a call means, and its store: open and compared with the files if there is one, being built if there is
-//! none. Stores, watches and index runs are shared by all sessions of a process (`shared`). Index runs belong to `index::Jobs`
-//! and outlive the call that started them while a session wants them (`wanted`).
+//! Which repository a call means, and its store: open and compared with the files if there is one,
+//! being built if there is none. Stores, watches and index runs are shared by all sessions of a
+//! process (`shared`). Index runs belong to `index::Jobs` and outlive the call that started them
+//! while a session wants them (`wanted`).
 
 mod about;
 mod chosen;
 mod opened;
+mod progress;
 mod shared;
+mod unavailable;
 mod wanted;
 mod watches;
 
 use crate::config::{self, Config, ConfigError, Repository};
-use crate::index::{self, ChangeSet, IndexError, Job, JobState, Phase, Progress};
+use crate::index::{self, ChangeSet, IndexError, Job, JobState};
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
 use crate::server::base::escape::SafeLine;
 use crate::server::base::limits::Limits;
+use crate::server::workspace::host::Host;
 use crate::server::workspace::metrics::Activity;
-use crate::server::workspace::{host::Host, metrics::ProgressReport};
 use crate::source::{self, Root, Sweep};
-use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot, StoreError};
+use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot};
 use chosen::Chosen;
 pub use chosen::Reach;
+use progress::{SoFar, about_to_start, report, watch};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+pub use unavailable::Unavailable;
+use unavailable::{store_failed, unavailable};
 
 pub(in crate::server) use about::About;
 pub(in crate::server) use opened::Opened;
@@ -33,15 +39,6 @@ pub(in crate::server) use shared::Shared;
 
 /// How long a wait may overlook that nobody wants the answer any more.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
-
-/// Why a repository cannot be asked.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unavailable {
-    /// What went wrong.
-    pub what: String,
-    /// What the caller can do.
-    pub hint: String,
-}
 
 /// How long calls wait for an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,7 +56,8 @@ pub struct Repositories {
     shared: Arc<Shared>,
     /// Who wants a run, among all sessions.
     session: u64,
-    /// The roots that an answer has named; none where whoever asks has chosen it at the same moment.
+    /// The roots that an answer has named; none where whoever asks has chosen it at the same
+    /// moment.
     named: Option<Mutex<BTreeSet<PathBuf>>>,
 }
 
@@ -88,8 +86,8 @@ struct Question<'q> {
 
 /// What came of waiting for a run.
 enum Awaited {
-    /// It was asked for then, perhaps for other changes than these (`is_for_these`), and this is the state of the store that it has found or
-    /// made.
+    /// It was asked for then, perhaps for other changes than these (`is_for_these`), and this is
+    /// the state of the store that it has found or made.
     Done { begun: Instant, is_for_these: bool, store: Identity },
     /// It goes on.
     Working(SoFar),
@@ -109,13 +107,6 @@ pub(in crate::server) struct Files {
     limits: config::Limits,
 }
 
-/// A first index in the making.
-#[derive(Debug)]
-pub(in crate::server) struct SoFar {
-    name: String,
-    progress: ProgressReport,
-}
-
 impl Patience {
     /// What a server has.
     pub(in crate::server) fn of(limits: &Limits) -> Self {
@@ -125,13 +116,23 @@ impl Patience {
 
 impl Repositories {
     /// For one who shares nothing. Nothing is opened or looked at before the first call.
-    pub fn new(config: Result<Config, ConfigError>, root: Option<PathBuf>, patience: Patience) -> Self {
-        let mut repositories = Self::of(&Shared::new(config, PoolSettings::default()), Reach::from(root), patience, || {});
+    pub fn new(
+        config: Result<Config, ConfigError>,
+        root: Option<PathBuf>,
+        patience: Patience,
+    ) -> Self {
+        let mut repositories = Self::of(
+            &Shared::new(config, PoolSettings::default()),
+            Reach::from(root),
+            patience,
+            || {},
+        );
         repositories.named = None;
         repositories
     }
 
-    /// For a session, with somebody who is told when the repository of calls that name none has a new generation.
+    /// For a session, with somebody who is told when the repository of calls that name none has a
+    /// new generation.
     pub(in crate::server) fn of(
         shared: &Arc<Shared>,
         reach: Reach,
@@ -140,7 +141,13 @@ impl Repositories {
     ) -> Self {
         let chosen = Arc::new(Chosen::new(shared.config.clone(), reach, on_change));
         let session = shared.enter(&chosen);
-        Self { chosen, patience, shared: Arc::clone(shared), session, named: Some(Mutex::default()) }
+        Self {
+            chosen,
+            patience,
+            shared: Arc::clone(shared),
+            session,
+            named: Some(Mutex::default()),
+        }
     }
 
     /// Whether it matters what the client works on.
@@ -158,14 +165,15 @@ impl Repositories {
         self.chosen.set_root(root);
     }
 
-    /// What the client works on. True if that may be another repository than the one of earlier answers.
+    /// What the client works on. True if that may be another repository than the one of earlier
+    /// answers.
     pub(in crate::server) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         self.chosen.set_client(directories)
     }
 
-    /// Opens the repository that `root` names, or the default one. Starts and awaits an index run if it has no store, or one
-    /// that does not reflect the files; `waits` says whether the caller can wait for more than the start of it, and `about` what
-    /// is taken in first.
+    /// Opens the repository that `root` names, or the default one. Starts and awaits an index run
+    /// if it has no store, or one that does not reflect the files; `waits` says whether the caller
+    /// can wait for more than the start of it, and `about` what is taken in first.
     pub(in crate::server) fn open(
         &self,
         root: Option<&str>,
@@ -178,13 +186,19 @@ impl Repositories {
         }
         let repository = self.chosen.find(root)?;
         let directory = repository.root.clone();
-        let patience = if waits { self.patience } else { Patience { first: Duration::ZERO, renewal: Duration::ZERO } };
-        let mut readiness = self.open_at(repository, &Question { of_session: root.is_none(), patience, about, host })?;
+        let patience = if waits {
+            self.patience
+        } else {
+            Patience { first: Duration::ZERO, renewal: Duration::ZERO }
+        };
+        let mut readiness = self
+            .open_at(repository, &Question { of_session: root.is_none(), patience, about, host })?;
         if let (None, Readiness::Ready(opened)) = (root, &readiness) {
             self.chosen.answered_from(&directory, opened.snapshot.identity());
         }
         if let (Some(named), Readiness::Ready(opened)) = (&self.named, &mut readiness) {
-            opened.names_root = !named.lock().unwrap_or_else(PoisonError::into_inner).contains(&directory);
+            opened.names_root =
+                !named.lock().unwrap_or_else(PoisonError::into_inner).contains(&directory);
         }
         Ok(readiness)
     }
@@ -192,34 +206,58 @@ impl Repositories {
     /// An answer has said which repository it is about, if it was to.
     pub(in crate::server) fn was_answered(&self, opened: &Opened) {
         if let Some(named) = self.named.as_ref().filter(|_| opened.names_root) {
-            named.lock().unwrap_or_else(PoisonError::into_inner).insert(opened.location.root().to_path_buf());
+            named
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(opened.location.root().to_path_buf());
         }
     }
 
-    /// The store of the repository of calls that name none, for those who read it as a whole: it reflects the files as they are,
-    /// or there is none, because what it misses could not be said beside what it has.
+    /// The store of the repository of calls that name none, for those who read it as a whole: it
+    /// reflects the files as they are, or there is none, because what it misses could not be said
+    /// beside what it has.
     pub fn whole(&self, host: &dyn Host) -> Result<Snapshot, Unavailable> {
         match self.open(None, true, &About::default(), host)? {
             Readiness::Working(so_far) => Err(unavailable(&so_far.text(), "ask again")),
             Readiness::Ready(opened) => match opened.stale() {
-                Some(stale) => Err(unavailable(&format!("the index does not reflect the files: {stale}"), "ask again")),
+                Some(stale) => Err(unavailable(
+                    &format!("the index does not reflect the files: {stale}"),
+                    "ask again",
+                )),
                 None => Ok(opened.snapshot),
             },
         }
     }
 
-    fn open_at(&self, repository: Repository, question: &Question) -> Result<Readiness, Unavailable> {
+    fn open_at(
+        &self,
+        repository: Repository,
+        question: &Question,
+    ) -> Result<Readiness, Unavailable> {
         let config = self.chosen.config()?;
         let &Question { of_session, patience, host, .. } = question;
         let location = Location::new(&repository.cache, &repository.root);
         let files = Files { root: Root::new(&repository.root), limits: config.limits };
         let ready = |snapshot, files, behind, extent| {
             let location = location.clone();
-            Readiness::Ready(Box::new(Opened { snapshot, files, location, behind, extent, names_root: false }))
+            Readiness::Ready(Box::new(Opened {
+                snapshot,
+                files,
+                location,
+                behind,
+                extent,
+                names_root: false,
+            }))
         };
         let snapshot = match self.pool()?.snapshot(&location, host.cancel()) {
             Err(error) if error.calls_for_build() => {
-                let wait = Wait { patience: patience.first, from_first: false, of_session, changes: None, then: None };
+                let wait = Wait {
+                    patience: patience.first,
+                    from_first: false,
+                    of_session,
+                    changes: None,
+                    then: None,
+                };
                 self.shared.watches.attend(&location, config.limits.threads);
                 let asked = Instant::now();
                 let done = self.await_index(&location, &wait, host)?;
@@ -228,8 +266,10 @@ impl Repositories {
                 }
                 let snapshot = self.snapshot(&location, host.cancel())?;
                 // A run that has begun since reflects the files: no need to compare again.
-                if matches!(done, Awaited::Done { begun, is_for_these: true, .. } if begun >= asked) {
-                    let extent = source::remote_kind(location.root()).map_or(Extent::All, Extent::Remote);
+                if matches!(done, Awaited::Done { begun, is_for_these: true, .. } if begun >= asked)
+                {
+                    let extent =
+                        source::remote_kind(location.root()).map_or(Extent::All, Extent::Remote);
                     return Ok(ready(snapshot, files, None, extent));
                 }
                 snapshot
@@ -240,7 +280,8 @@ impl Repositories {
         Ok(ready(snapshot, files, behind, extent))
     }
 
-    /// The store with the files as they are taken in, as far as that is done in time; else also what it misses.
+    /// The store with the files as they are taken in, as far as that is done in time; else also
+    /// what it misses.
     fn up_to_date(
         &self,
         location: &Location,
@@ -264,14 +305,15 @@ impl Repositories {
                 return Ok((snapshot, None, extent));
             }
             drop(snapshot);
-            // What the question is about comes first, and the rest by itself: there may be no time to wait for that.
+            // What the question is about comes first, and the rest by itself: there may be no time
+            // to wait for that.
             let (now, then) = match about.split(&changes, files) {
                 Some((now, then)) => (now, Some(then)),
                 None => (changes.clone(), None),
             };
             let in_parts = then.is_some();
-            // The store at hand still answers, with the run under way or after one that failed, and says what it misses.
-            // Those who come later do not wait all over again.
+            // The store at hand still answers, with the run under way or after one that failed, and
+            // says what it misses. Those who come later do not wait all over again.
             let wait = Wait { patience, from_first: true, of_session, changes: Some(now), then };
             let awaited = self.await_index(location, &wait, host);
             snapshot = self.snapshot(location, host.cancel())?;
@@ -282,7 +324,8 @@ impl Repositories {
                         return Ok((snapshot, None, extent));
                     }
                 }
-                // A run that others have started may have looked at a file before it changed, or at other files.
+                // A run that others have started may have looked at a file before it changed, or at
+                // other files.
                 Ok(Awaited::Done { .. }) if Instant::now() < until => {}
                 Ok(awaited) => {
                     let cause = Cause::Pending(match awaited {
@@ -292,14 +335,18 @@ impl Repositories {
                     return Ok((snapshot, Some(Behind { changes, cause }), extent));
                 }
                 Err(failure) => {
-                    return Ok((snapshot, Some(Behind { changes, cause: Cause::Failed(failure.what) }), extent));
+                    return Ok((
+                        snapshot,
+                        Some(Behind { changes, cause: Cause::Failed(failure.what) }),
+                        extent,
+                    ));
                 }
             }
         }
     }
 
-    /// Whether files have changed unreported that an answer rests on, where not every file is looked at for it. They are known to the
-    /// next question.
+    /// Whether files have changed unreported that an answer rests on, where not every file is
+    /// looked at for it. They are known to the next question.
     pub(in crate::server) fn rests_on_changes(&self, opened: &Opened, host: &dyn Host) -> bool {
         if !matches!(opened.extent, Extent::Reported(_)) {
             return false;
@@ -310,7 +357,11 @@ impl Repositories {
             return false;
         }
         let (paths, verified) = (suspects.into_iter().collect(), &self.shared.verified);
-        let Ok(found) = index::compare_some(&paths, &opened.snapshot, &limits, verified, host.cancel()) else { return false };
+        let Ok(found) =
+            index::compare_some(&paths, &opened.snapshot, &limits, verified, host.cancel())
+        else {
+            return false;
+        };
         let changed: Vec<RepoPath> = found.changes.paths().cloned().collect();
         let is_changed = !changed.is_empty();
         self.shared.watches.report(&opened.location, changed);
@@ -319,7 +370,13 @@ impl Repositories {
 
     /// What the stores and index runs of this process are doing.
     pub(in crate::server) fn activity(&self) -> Activity {
-        let stores = self.shared.pool.get().and_then(|pool| pool.as_ref().ok()).map(Pool::counts).unwrap_or_default();
+        let stores = self
+            .shared
+            .pool
+            .get()
+            .and_then(|pool| pool.as_ref().ok())
+            .map(Pool::counts)
+            .unwrap_or_default();
         let runs = self.shared.jobs.current().into_iter().filter_map(|job| {
             let progress = match job.state() {
                 JobState::Running(progress) => report(progress),
@@ -332,14 +389,20 @@ impl Repositories {
             let watched = match watched {
                 Ok(directories) => format!("{directories} directories watched"),
                 Err(reason) => {
-                    format!("not watched, all files are looked at for every question: {}", SafeLine::new(&reason, 300))
+                    format!(
+                        "not watched, all files are looked at for every question: {}",
+                        SafeLine::new(&reason, 300)
+                    )
                 }
             };
             (directory_name(&location), watched)
         });
         let dropped = self.shared.jobs.dropped().into_iter().map(|dropped| {
             let name = dropped.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            (SafeLine::new(&name, 80).to_string(), "removed to make room; built again when it is asked about".to_owned())
+            (
+                SafeLine::new(&name, 80).to_string(),
+                "removed to make room; built again when it is asked about".to_owned(),
+            )
         });
         Activity { stores, runs: runs.collect(), repositories: watches.chain(dropped).collect() }
     }
@@ -353,13 +416,22 @@ impl Repositories {
     }
 
     /// Starts a run, or joins the one under way, and waits for it.
-    fn await_index(&self, location: &Location, wait: &Wait, host: &dyn Host) -> Result<Awaited, Unavailable> {
+    fn await_index(
+        &self,
+        location: &Location,
+        wait: &Wait,
+        host: &dyn Host,
+    ) -> Result<Awaited, Unavailable> {
         let mut may_be_stopped = true;
         loop {
             let job = self.shared.jobs.start_for(location, wait.changes.clone(), wait.then.clone());
             let begun = self.shared.wanted.enter(&job, self.session, wait.of_session);
             host.pause();
-            let state = watch(&job, if wait.from_first { begun } else { Instant::now() } + wait.patience, host);
+            let state = watch(
+                &job,
+                if wait.from_first { begun } else { Instant::now() } + wait.patience,
+                host,
+            );
             let is_wanted = host.resume() && !host.cancel().is_cancelled();
             self.shared.wanted.leave(&job, self.session, is_wanted);
             if !is_wanted {
@@ -368,14 +440,22 @@ impl Repositories {
             let progress = match state {
                 JobState::Done(Ok(outcome)) => {
                     let is_for_these = job.takes_in(wait.changes.as_ref());
-                    return Ok(Awaited::Done { begun: job.begun(), is_for_these, store: outcome.identity() });
+                    return Ok(Awaited::Done {
+                        begun: job.begun(),
+                        is_for_these,
+                        store: outcome.identity(),
+                    });
                 }
                 // Those who wanted it left at the moment when this call came.
-                JobState::Done(Err(error)) if may_be_stopped && matches!(*error, IndexError::Cancelled { .. }) => {
+                JobState::Done(Err(error))
+                    if may_be_stopped && matches!(*error, IndexError::Cancelled { .. }) =>
+                {
                     may_be_stopped = false;
                     continue;
                 }
-                JobState::Done(Err(error)) => return Err(unavailable(&error.to_string(), error.hint())),
+                JobState::Done(Err(error)) => {
+                    return Err(unavailable(&error.to_string(), error.hint()));
+                }
                 JobState::Running(progress) => report(progress),
                 JobState::Queued => about_to_start(),
             };
@@ -396,64 +476,8 @@ fn name_of(job: &Job) -> String {
 }
 
 fn directory_name(location: &Location) -> String {
-    SafeLine::new(&location.root().file_name().unwrap_or_default().to_string_lossy(), 80).to_string()
-}
-
-fn about_to_start() -> ProgressReport {
-    ProgressReport { thousandths: 1, message: "indexing: about to start".to_owned() }
-}
-
-/// Waits for the end of a run, telling the host how far it is.
-fn watch(job: &Job, until: Instant, host: &dyn Host) -> JobState {
-    let mut seen = None;
-    loop {
-        let state = job.wait_for_progress(seen, until.min(Instant::now() + LOOK_AGAIN));
-        match state {
-            JobState::Running(progress) => {
-                host.progress(&report(progress));
-                seen = Some(progress);
-            }
-            // Whoever passes the call on learns why it takes time.
-            JobState::Queued => host.progress(&about_to_start()),
-            JobState::Done(_) => {}
-        }
-        if matches!(state, JobState::Done(_)) || host.cancel().is_cancelled() || Instant::now() >= until {
-            return state;
-        }
-    }
-}
-
-impl SoFar {
-    /// What a caller is told.
-    pub(in crate::server) fn text(&self) -> String {
-        format!(
-            "{} is being indexed for the first time ({}). The index goes on by itself: ask again in a moment. \
-             Until then only reading and searching files directly can answer.",
-            self.name, self.progress.message,
-        )
-    }
-}
-
-/// A phase's share of a whole index, in thousandths: where it begins and where it ends.
-fn share(phase: Phase) -> (u32, u32) {
-    match phase {
-        Phase::Walk => (1, 20),
-        Phase::Extract => (20, 700),
-        Phase::Tables => (700, 720),
-        Phase::Resolve => (720, 900),
-        Phase::Write => (900, 999),
-    }
-}
-
-fn report(progress: Progress) -> ProgressReport {
-    let (begin, end) = share(progress.phase);
-    let within = (u64::from(end - begin) * progress.done.min(progress.total)).checked_div(progress.total).unwrap_or(0);
-    let thousandths = begin + u32::try_from(within).unwrap_or(0);
-    let message = match progress.total {
-        0 => format!("indexing: {} files", progress.phase.word()),
-        total => format!("indexing: {} {} of {total} files", progress.phase.word(), progress.done),
-    };
-    ProgressReport { thousandths, message }
+    SafeLine::new(&location.root().file_name().unwrap_or_default().to_string_lossy(), 80)
+        .to_string()
 }
 
 /// A duration as people say it.
@@ -463,32 +487,5 @@ pub(in crate::server) fn rough(duration: Duration) -> String {
         seconds @ 120..7200 => format!("{} min", seconds / 60),
         seconds @ 7200..172_800 => format!("{} h", seconds / 3600),
         seconds => format!("{} days", seconds / 86_400),
-    }
-}
-
-fn store_failed(error: &StoreError) -> Unavailable {
-    let hint = if error.is_cancelled() { "ask again" } else { "check the cache directory: its permissions and its free space" };
-    unavailable(&error.to_string(), hint)
-}
-
-fn unavailable(what: &str, hint: &str) -> Unavailable {
-    Unavailable { what: SafeLine::new(what, 600).to_string(), hint: hint.to_owned() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn progress_never_goes_back() {
-        let mut last = 0;
-        for phase in Phase::ALL {
-            for done in [0, 1, 50, 100] {
-                let now = report(Progress { phase, done, total: 100 }).thousandths;
-                assert!(now >= last && now < 1000, "{phase:?} {done}");
-                last = now;
-            }
-            assert!(report(Progress { phase, done: 0, total: 0 }).thousandths > 0);
-        }
     }
 }

@@ -1,5 +1,6 @@
-//! The directories that a client works on. A client of the older era that has such a list is asked for it when the first call
-//! needs it, and only the newest question counts. Looks at text only, never at the disk.
+//! The directories that a client works on. A client of the older era that has such a list is asked
+//! for it when the first call needs it, and only the newest question counts. Looks at text only,
+//! never at the disk.
 
 use crate::server::base::uri;
 use crate::server::jsonrpc::message::RequestId;
@@ -34,14 +35,24 @@ impl Roots {
         self.asked > 0
     }
 
-    /// Takes an answer: no directories if the client has no list. None if it answers nothing that is still of interest.
-    pub(in crate::server) fn answered(&mut self, id: &RequestId, result: Option<&Value>) -> Option<Vec<PathBuf>> {
+    /// Takes an answer: no directories if the client has no list. None if it answers nothing that
+    /// is still of interest.
+    pub(in crate::server) fn answered(
+        &mut self,
+        id: &RequestId,
+        result: Option<&Value>,
+    ) -> Option<Vec<PathBuf>> {
         if self.open.as_ref() != Some(id) {
             return None;
         }
         self.open = None;
         let roots = result.and_then(|result| result.get("roots")?.as_array()).into_iter().flatten();
-        Some(roots.filter_map(|root| directory(root.get("uri")?.as_str()?)).take(MOST_ROOTS).collect())
+        Some(
+            roots
+                .filter_map(|root| directory(root.get("uri")?.as_str()?))
+                .take(MOST_ROOTS)
+                .collect(),
+        )
     }
 }
 
@@ -72,10 +83,17 @@ mod tests {
         roots.ask();
         let result = json!({"roots": [{"uri": "file:///a%20b"}, {"uri": "https://x/"}, {"name": "x"}, {"uri": "file:///c"}]});
         assert_eq!(roots.answered(&id("roots-1"), Some(&result)), None);
-        assert_eq!(roots.answered(&id("roots-2"), Some(&result)), Some(vec!["/a b".into(), "/c".into()]));
+        assert_eq!(
+            roots.answered(&id("roots-2"), Some(&result)),
+            Some(vec!["/a b".into(), "/c".into()])
+        );
         assert_eq!(roots.answered(&id("roots-2"), Some(&result)), None, "it was answered");
         roots.ask();
-        assert_eq!(roots.answered(&id("roots-3"), None), Some(Vec::new()), "the client could not answer");
+        assert_eq!(
+            roots.answered(&id("roots-3"), None),
+            Some(Vec::new()),
+            "the client could not answer"
+        );
     }
 
     #[test]

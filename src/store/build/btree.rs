@@ -1,5 +1,5 @@
-//! One tree of a store file, table or index, filled in the order of its keys: each page is written once, when it is full, and
-//! none is read. Knows nothing of what the rows say.
+//! One tree of a store file, table or index, filled in the order of its keys: each page is written
+//! once, when it is full, and none is read. Knows nothing of what the rows say.
 
 use std::io;
 
@@ -42,7 +42,12 @@ impl Tree {
     }
 
     /// Adds a row behind the others; `key` is its number, in a table.
-    pub(in crate::store) fn add(&mut self, pages: &mut PageFile<'_>, key: i64, row: &[u8]) -> io::Result<()> {
+    pub(in crate::store) fn add(
+        &mut self,
+        pages: &mut PageFile<'_>,
+        key: i64,
+        row: &[u8],
+    ) -> io::Result<()> {
         let mut cell = std::mem::take(&mut self.cell);
         cell.clear();
         put_number(&mut cell, row.len() as u64);
@@ -55,7 +60,8 @@ impl Tree {
         if !self.levels[0].has_room(&cell) {
             let mut between = Vec::new();
             match self.shape {
-                // What stands above a table says where its pages end; a row of an index stands in one place only.
+                // What stands above a table says where its pages end; a row of an index stands in
+                // one place only.
                 Shape::Table => put_number(&mut between, self.last as u64),
                 Shape::Index => between = self.levels[0].take_last(),
             }
@@ -64,14 +70,24 @@ impl Tree {
             self.lift(pages, 1, full, &between)?;
         }
         self.levels[0].put(&cell);
-        debug_assert!(self.shape == Shape::Index || key > self.last, "rows come in the order of their numbers");
+        debug_assert!(
+            self.shape == Shape::Index || key > self.last,
+            "rows come in the order of their numbers"
+        );
         self.last = key;
         self.cell = cell;
         Ok(())
     }
 
-    /// Says on a level that a page is full, and what stands between it and the next one, which there will be.
-    fn lift(&mut self, pages: &mut PageFile<'_>, level: usize, full: u32, between: &[u8]) -> io::Result<()> {
+    /// Says on a level that a page is full, and what stands between it and the next one, which
+    /// there will be.
+    fn lift(
+        &mut self,
+        pages: &mut PageFile<'_>,
+        level: usize,
+        full: u32,
+        between: &[u8],
+    ) -> io::Result<()> {
         if self.levels.len() == level {
             self.levels.push(Node::new(INNER_HEAD));
         }
@@ -86,7 +102,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Writes the pages that are not full. The file is a sound one only when all its trees are finished.
+    /// Writes the pages that are not full. The file is a sound one only when all its trees are
+    /// finished.
     pub(in crate::store) fn finish(mut self, pages: &mut PageFile<'_>) -> io::Result<()> {
         let top = self.levels.len() - 1;
         let mut below = None;
@@ -97,7 +114,8 @@ impl Tree {
     }
 }
 
-/// A page that is being filled: its head and where each cell begins from the front, the cells from the back.
+/// A page that is being filled: its head and where each cell begins from the front, the cells from
+/// the back.
 struct Node {
     bytes: Box<[u8; PAGE_BYTES]>,
     head: usize,
@@ -146,7 +164,8 @@ impl Node {
     /// The same for the page that it leads to, and what stands behind that one.
     fn take_last_page(&mut self) -> (u32, Vec<u8>) {
         let cell = self.take_last();
-        let (page, between) = cell.split_first_chunk().expect("above the lowest level a cell begins with a page");
+        let (page, between) =
+            cell.split_first_chunk().expect("above the lowest level a cell begins with a page");
         (u32::from_be_bytes(*page), between.to_vec())
     }
 
@@ -181,14 +200,37 @@ mod tests {
     use crate::store::build::page::put_row;
     use crate::store::build::row::row;
 
-    /// Around the lengths at which a row of a table or of an index goes on in pages of its own, and those pages are full.
-    const LENGTHS: [usize; 16] = [0, 1, 60, 470, 489, 900, 985, 986, 987, 1_100, 4_040, 4_052, 4_060, 5_000, 8_600, 13_000];
-    const NUMBERS: [i64; 14] = [0, 1, 2, -1, 127, 128, -129, 1 << 15, 1 << 23, 1 << 31, 1 << 40, 1 << 47, i64::MAX, i64::MIN];
+    /// Around the lengths at which a row of a table or of an index goes on in pages of its own, and
+    /// those pages are full.
+    const LENGTHS: [usize; 16] =
+        [0, 1, 60, 470, 489, 900, 985, 986, 987, 1_100, 4_040, 4_052, 4_060, 5_000, 8_600, 13_000];
+    const NUMBERS: [i64; 14] = [
+        0,
+        1,
+        2,
+        -1,
+        127,
+        128,
+        -129,
+        1 << 15,
+        1 << 23,
+        1 << 31,
+        1 << 40,
+        1 << 47,
+        i64::MAX,
+        i64::MIN,
+    ];
 
     fn contents(number: usize) -> (i64, Option<i64>, String, Vec<u8>) {
         let length = LENGTHS[number % LENGTHS.len()] + number % 7;
-        let (text, bytes) = (format!("{number:06}{}", "t".repeat(length)), vec![number as u8; length / 2]);
-        (number as i64 * 3 + 1, Some(NUMBERS[number % NUMBERS.len()]).filter(|_| !number.is_multiple_of(5)), text, bytes)
+        let (text, bytes) =
+            (format!("{number:06}{}", "t".repeat(length)), vec![number as u8; length / 2]);
+        (
+            number as i64 * 3 + 1,
+            Some(NUMBERS[number % NUMBERS.len()]).filter(|_| !number.is_multiple_of(5)),
+            text,
+            bytes,
+        )
     }
 
     /// Fills two trees with so many rows, and has SQLite look at them.
@@ -215,16 +257,27 @@ mod tests {
         plain.finish(&mut pages).and_then(|()| keyed.finish(&mut pages)).expect("room");
         pages.finish().expect("room");
         let connection = Connection::open(&path).expect("a store");
-        let verdict: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("a verdict");
+        let verdict: String = connection
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .expect("a verdict");
         assert_eq!(verdict, "ok", "{count} rows");
-        let mut select = connection.prepare("SELECT id, number, text, bytes FROM plain ORDER BY id").expect("it is valid");
-        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).expect("rows");
-        let rows: Vec<(i64, Option<i64>, String, Vec<u8>)> = rows.collect::<Result<_, _>>().expect("values of their types");
+        let mut select = connection
+            .prepare("SELECT id, number, text, bytes FROM plain ORDER BY id")
+            .expect("it is valid");
+        let rows = select
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+            .expect("rows");
+        let rows: Vec<(i64, Option<i64>, String, Vec<u8>)> =
+            rows.collect::<Result<_, _>>().expect("values of their types");
         assert!(rows.into_iter().eq((0..count).map(contents)), "{count} rows");
-        let mut find =
-            connection.prepare("SELECT p.id FROM keyed k JOIN plain p ON p.id = k.number WHERE k.text = ?1").expect("valid");
+        let mut find = connection
+            .prepare("SELECT p.id FROM keyed k JOIN plain p ON p.id = k.number WHERE k.text = ?1")
+            .expect("valid");
         for (id, _, text, _) in (0..count).map(contents) {
-            assert_eq!(find.query_row([text], |row| row.get::<_, i64>(0)).expect("it is there"), id);
+            assert_eq!(
+                find.query_row([text], |row| row.get::<_, i64>(0)).expect("it is there"),
+                id
+            );
         }
     }
 

@@ -1,5 +1,6 @@
-//! The rows of a new store: each table and each index is a tree that is filled in the order of its keys, page by page. The entries
-//! of an index are collected and sorted when all rows are there. The tables are those that SQLite has made from `schema`, empty.
+//! The rows of a new store: each table and each index is a tree that is filled in the order of its
+//! keys, page by page. The entries of an index are collected and sorted when all rows are there.
+//! The tables are those that SQLite has made from `schema`, empty.
 
 use std::fs::File;
 use std::io;
@@ -43,11 +44,25 @@ pub(super) struct BulkRows<'f> {
 
 impl<'f> BulkRows<'f> {
     /// Begins in a file that nothing else writes; it may grow to `max_bytes`.
-    pub(in crate::store) fn new(file: &'f File, roots: Roots, max_bytes: Option<u64>) -> io::Result<Self> {
-        let tree =
-            |table: &Table| Tree::new(if has_numbers(*table) { Shape::Table } else { Shape::Index }, roots.of(table.name()));
+    pub(in crate::store) fn new(
+        file: &'f File,
+        roots: Roots,
+        max_bytes: Option<u64>,
+    ) -> io::Result<Self> {
+        let tree = |table: &Table| {
+            Tree::new(
+                if has_numbers(*table) { Shape::Table } else { Shape::Index },
+                roots.of(table.name()),
+            )
+        };
         let tables = Table::ALL.iter().map(tree).collect();
-        Ok(Self { pages: PageFile::new(file, max_bytes)?, roots, tables, indexes: Indexes::default(), row: Vec::new() })
+        Ok(Self {
+            pages: PageFile::new(file, max_bytes)?,
+            roots,
+            tables,
+            indexes: Indexes::default(),
+            row: Vec::new(),
+        })
     }
 
     /// Writes what is left of the tables, and the indexes.
@@ -66,7 +81,11 @@ impl TakesRows for BulkRows<'_> {
     fn add(&mut self, table: Table, values: &[Value<'_>]) -> io::Result<()> {
         self.indexes.take_in(table, values);
         self.row.clear();
-        let (key, others) = if has_numbers(table) { (Some(number(values, 0)), &values[1..]) } else { (None, values) };
+        let (key, others) = if has_numbers(table) {
+            (Some(number(values, 0)), &values[1..])
+        } else {
+            (None, values)
+        };
         put_row(&mut self.row, key.is_some(), others);
         self.tables[table as usize].add(&mut self.pages, key.unwrap_or_default(), &self.row)
     }
@@ -84,7 +103,12 @@ fn has_numbers(table: Table) -> bool {
         | Table::Symbol
         | Table::Site
         | Table::SiteFile => true,
-        Table::OtherName | Table::Candidate | Table::Import | Table::Relation | Table::Problem | Table::FileEdge => false,
+        Table::OtherName
+        | Table::Candidate
+        | Table::Import
+        | Table::Relation
+        | Table::Problem
+        | Table::FileEdge => false,
     }
 }
 
@@ -92,7 +116,8 @@ fn number(values: &[Value<'_>], column: usize) -> i64 {
     values[column].integer().expect("a key is a number")
 }
 
-/// An entry of an index over a number: it, and the rest of the row's key. All of them are smaller than 2^31, as keys are.
+/// An entry of an index over a number: it, and the rest of the row's key. All of them are smaller
+/// than 2^31, as keys are.
 type IndexEntry<const N: usize> = [i32; N];
 
 /// The entries of every index that `schema` names, in no order.
@@ -139,7 +164,9 @@ impl Indexes {
                 }
             }
             Table::Candidate => self.candidate_symbol.push(entry(values, [1, 0])),
-            Table::Import if values[7].integer().is_some() => self.import_target.push(entry(values, [7, 0, 1])),
+            Table::Import if values[7].integer().is_some() => {
+                self.import_target.push(entry(values, [7, 0, 1]))
+            }
             Table::Relation => self.relation_target.push(entry(values, [2, 0, 1])),
             Table::Import
             | Table::Name
@@ -156,11 +183,23 @@ impl Indexes {
 
     /// Writes the trees, one after the other.
     fn write(self, pages: &mut PageFile<'_>, roots: &Roots) -> io::Result<()> {
-        let Self { mut file_path, symbol_name, symbol_refs, symbol_container, mut site_target, mut site_open, .. } = self;
+        let Self {
+            mut file_path,
+            symbol_name,
+            symbol_refs,
+            symbol_container,
+            mut site_target,
+            mut site_open,
+            ..
+        } = self;
         let tree = |name: &str| Tree::new(Shape::Index, roots.of(name));
         std::thread::scope(|scope| {
             // By far the largest: they are put in order while the others are written.
-            let sort = || [&mut site_target, &mut site_open].into_iter().for_each(|entries| entries.sort_unstable());
+            let sort = || {
+                [&mut site_target, &mut site_open]
+                    .into_iter()
+                    .for_each(|entries| entries.sort_unstable())
+            };
             Builder::new().name("store-sorter".to_owned()).spawn_scoped(scope, sort)?;
             file_path.sort_unstable();
             let (mut paths, mut row) = (tree("file_path"), Vec::new());
@@ -183,10 +222,14 @@ impl Indexes {
 }
 
 fn entry<const N: usize>(values: &[Value<'_>], columns: [usize; N]) -> IndexEntry<N> {
-    columns.map(|column| i32::try_from(number(values, column)).expect("the numbers of an index are keys and counts below 2^31"))
+    columns.map(|column| {
+        i32::try_from(number(values, column))
+            .expect("the numbers of an index are keys and counts below 2^31")
+    })
 }
 
-/// Sorts the entries of an index, if they are not in order yet, and writes them; `shown` gives the number that stands for the first of an entry.
+/// Sorts the entries of an index, if they are not in order yet, and writes them; `shown` gives the
+/// number that stands for the first of an entry.
 fn fill<const N: usize>(
     mut tree: Tree,
     mut entries: Vec<IndexEntry<N>>,

@@ -1,4 +1,5 @@
-//! The numbers that rows get, fixed before the first row is written: keys of names, symbols, sites and sets of candidates.
+//! The numbers that rows get, fixed before the first row is written: keys of names, symbols, sites
+//! and sets of candidates.
 //!
 //! Everything is numbered in the order of files, so that equal graphs give equal stores.
 
@@ -12,7 +13,8 @@ use crate::store::format::columns::Mark;
 use crate::store::format::front_coding;
 
 /// What resolution said of a file that it has no entry for.
-static FAULT: Resolution = Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
+static FAULT: Resolution =
+    Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
 
 /// What must be known of all files before the first one is written.
 #[derive(Debug)]
@@ -27,15 +29,20 @@ impl Outline {
     /// That of a graph.
     pub(in crate::store) fn of(graph: &Graph) -> Self {
         let facts = graph.files.iter().filter_map(|record| record.content.as_ref().ok());
-        let names = facts.flat_map(|facts| facts.symbols.iter().map(|symbol| name_of(facts, symbol.name)));
+        let names =
+            facts.flat_map(|facts| facts.symbols.iter().map(|symbol| name_of(facts, symbol.name)));
         let names: FxHashSet<&str> = names.collect();
-        Self { symbol_names: names.into_iter().map(Box::from).collect(), references: references(graph) }
+        Self {
+            symbol_names: names.into_iter().map(Box::from).collect(),
+            references: references(graph),
+        }
     }
 }
 
 /// Every key of a store.
 pub(in crate::store) struct Numbering<'g> {
-    /// Names to add, with their keys. In a new store those of symbols come first, in the order of `blocks::order`.
+    /// Names to add, with their keys. In a new store those of symbols come first, in the order of
+    /// `blocks::order`.
     pub(in crate::store) names: Vec<(u32, &'g str)>,
     /// How many names symbols have.
     pub(in crate::store) symbol_names: usize,
@@ -69,7 +76,8 @@ impl Texts {
 }
 
 impl<'g> Numbering<'g> {
-    /// Numbers files and symbols, and the names of these. The error says which limit of the format is broken.
+    /// Numbers files and symbols, and the names of these. The error says which limit of the format
+    /// is broken.
     pub(in crate::store) fn new(outline: Outline, texts: &'g Texts) -> Result<Self, String> {
         let Outline { symbol_names, references } = outline;
         let mut names: Vec<&'g str> = symbol_names.iter().map(|name| texts.name(name)).collect();
@@ -207,7 +215,8 @@ impl<'g> FileNames<'g> {
 
 /// How many resolved and likely sites lead to each symbol, by file.
 pub(in crate::store) fn references(graph: &Graph) -> Vec<Vec<u32>> {
-    let mut references: Vec<Vec<u32>> = graph.files.iter().map(|record| vec![0; symbols_in(record)]).collect();
+    let mut references: Vec<Vec<u32>> =
+        graph.files.iter().map(|record| vec![0; symbols_in(record)]).collect();
     for symbol in graph.resolutions.iter().flat_map(leads_to) {
         references[symbol.file.0 as usize][symbol.symbol.0 as usize] += 1;
     }
@@ -271,7 +280,8 @@ pub(super) struct SiteSpan {
     pub(in crate::store) len: u32,
 }
 
-/// The sites of one file that are stored, in order of place. Those that name a local value lead to no symbol and are left out.
+/// The sites of one file that are stored, in order of place. Those that name a local value lead to
+/// no symbol and are left out.
 pub(in crate::store) struct FileSites<'g> {
     sites: Vec<ResolvedSite<'g>>,
     /// The position of each among all sites of the file.
@@ -288,16 +298,23 @@ impl<'g> FileSites<'g> {
     pub(in crate::store) fn of(record: &FileRecord, found: &'g FileResolution) -> Self {
         let all = record.content.as_ref().map(|facts| facts.sites.list()).unwrap_or_default();
         let resolution = |position: usize| found.sites.get(position).unwrap_or(&FAULT);
-        let mut positions: Vec<usize> = (0..all.len()).filter(|&position| is_stored(resolution(position))).collect();
+        let mut positions: Vec<usize> =
+            (0..all.len()).filter(|&position| is_stored(resolution(position))).collect();
         // Already in order as extraction gives them; readers rely on it.
         positions.sort_by_key(|&position| all[position].at);
-        let site = |&position: &usize| ResolvedSite { facts: all[position], resolution: resolution(position) };
+        let site = |&position: &usize| ResolvedSite {
+            facts: all[position],
+            resolution: resolution(position),
+        };
         let sites = positions.iter().map(site).collect();
         Self { sites, positions }
     }
 
     /// What another resolution of the same file says of the same sites.
-    pub(in crate::store) fn like<'r>(&self, resolution: &'r FileResolution) -> impl Iterator<Item = &'r Resolution> {
+    pub(in crate::store) fn like<'r>(
+        &self,
+        resolution: &'r FileResolution,
+    ) -> impl Iterator<Item = &'r Resolution> {
         self.positions.iter().map(|position| resolution.sites.get(*position).unwrap_or(&FAULT))
     }
 
@@ -315,7 +332,9 @@ impl<'g> FileSites<'g> {
     pub(super) fn spans(&self, symbols: usize) -> Vec<SiteSpan> {
         let mut spans = vec![SiteSpan::default(); symbols];
         for (number, site) in (0_u32..).zip(&self.sites) {
-            if let Some(span) = site.facts.enclosing.get().and_then(|enclosing| spans.get_mut(enclosing)) {
+            if let Some(span) =
+                site.facts.enclosing.get().and_then(|enclosing| spans.get_mut(enclosing))
+            {
                 if span.len == 0 {
                     span.start = number;
                 }
@@ -326,14 +345,22 @@ impl<'g> FileSites<'g> {
     }
 
     /// The other files that sites and imports of this one lead to, with how many do, in order.
-    pub(in crate::store) fn file_edges(&self, found: &FileResolution, place: usize) -> Vec<(usize, u32)> {
+    pub(in crate::store) fn file_edges(
+        &self,
+        found: &FileResolution,
+        place: usize,
+    ) -> Vec<(usize, u32)> {
         let by_site = self.sites.iter().filter_map(|site| match &site.resolution.target {
             Target::Symbol(symbol) => Some(symbol.file),
             Target::File(file) => Some(*file),
             Target::None | Target::Candidates(_) | Target::External(_) => None,
         });
         let imports = found.imports.iter().copied().flatten();
-        let mut targets: Vec<usize> = by_site.chain(imports).map(|file| file.0 as usize).filter(|&file| file != place).collect();
+        let mut targets: Vec<usize> = by_site
+            .chain(imports)
+            .map(|file| file.0 as usize)
+            .filter(|&file| file != place)
+            .collect();
         targets.sort_unstable();
         targets.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
     }

@@ -1,4 +1,5 @@
-//! The keys that the files of a graph have in its store: ranges of symbols and sites, with room to grow.
+//! The keys that the files of a graph have in its store: ranges of symbols and sites, with room to
+//! grow.
 
 use crate::model::graph::FileId;
 use crate::store::build::key_assignment::key;

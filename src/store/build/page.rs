@@ -1,5 +1,5 @@
-//! The pages of a store file that is being made, and how a row stands in them: SQLite's file format as far as it takes to fill
-//! trees that SQLite has made empty. Knows nothing of tables.
+//! The pages of a store file that is being made, and how a row stands in them: SQLite's file format
+//! as far as it takes to fill trees that SQLite has made empty. Knows nothing of tables.
 
 use std::fs::File;
 use std::io;
@@ -90,7 +90,8 @@ impl<'f> PageFile<'f> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let waiting = u32::try_from(self.waiting.len() / PAGE_BYTES).expect("only so many pages wait");
+        let waiting =
+            u32::try_from(self.waiting.len() / PAGE_BYTES).expect("only so many pages wait");
         self.file.write_all_at(&self.waiting, offset(self.count - waiting))?;
         self.waiting.clear();
         Ok(())
@@ -125,8 +126,8 @@ pub(super) fn put_number(bytes: &mut Vec<u8>, number: u64) {
     bytes.push(number as u8 & 0x7f);
 }
 
-/// Appends a row: the types of its values, then the values. Of a row with a number, which stands outside, nothing stands in place
-/// of the first column.
+/// Appends a row: the types of its values, then the values. Of a row with a number, which stands
+/// outside, nothing stands in place of the first column.
 pub(super) fn put_row(bytes: &mut Vec<u8>, has_number: bool, values: &[Value<'_>]) {
     let start = bytes.len();
     // The length of the types, their own included.
@@ -149,7 +150,9 @@ pub(super) fn put_row(bytes: &mut Vec<u8>, has_number: bool, values: &[Value<'_>
     for value in values {
         match *value {
             Value::Null => {}
-            Value::Integer(number) => bytes.extend_from_slice(&number.to_be_bytes()[8 - width(number).1..]),
+            Value::Integer(number) => {
+                bytes.extend_from_slice(&number.to_be_bytes()[8 - width(number).1..])
+            }
             Value::Text(text) => bytes.extend_from_slice(text.as_bytes()),
             Value::Blob(blob) => bytes.extend_from_slice(blob),
         }
@@ -171,8 +174,14 @@ fn width(number: i64) -> (u8, usize) {
     }
 }
 
-/// Appends a row to what stands before it in its page, up to `most` bytes; a longer one goes on in pages of its own.
-pub(super) fn put_payload(cell: &mut Vec<u8>, row: &[u8], most: usize, pages: &mut PageFile<'_>) -> io::Result<()> {
+/// Appends a row to what stands before it in its page, up to `most` bytes; a longer one goes on in
+/// pages of its own.
+pub(super) fn put_payload(
+    cell: &mut Vec<u8>,
+    row: &[u8],
+    most: usize,
+    pages: &mut PageFile<'_>,
+) -> io::Result<()> {
     /// As much as stays in the page at least.
     const LEAST: usize = (PAGE_BYTES - 12) * 32 / 255 - 23;
     if row.len() <= most {
@@ -211,7 +220,9 @@ mod tests {
         ] {
             assert_eq!(number(value), bytes, "{value:x}");
         }
-        let widths = [0, 1, 2, -1, 127, 128, -128, -129, 1 << 23, -(1 << 31), 1 << 31, 1 << 47, i64::MIN].map(|n| width(n).1);
+        let widths =
+            [0, 1, 2, -1, 127, 128, -128, -129, 1 << 23, -(1 << 31), 1 << 31, 1 << 47, i64::MIN]
+                .map(|n| width(n).1);
         assert_eq!(widths, [0, 0, 1, 1, 1, 2, 1, 2, 4, 4, 6, 8, 8]);
     }
 
@@ -219,7 +230,13 @@ mod tests {
     fn the_page_that_is_locked_holds_nothing() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("pages");
-        let file = File::options().create(true).truncate(true).read(true).write(true).open(path).expect("a file");
+        let file = File::options()
+            .create(true)
+            .truncate(true)
+            .read(true)
+            .write(true)
+            .open(path)
+            .expect("a file");
         file.set_len(offset(LOCK_PAGE - 3)).expect("a file with a hole");
         let mut pages = PageFile::new(&file, None).expect("it has a length");
         assert_eq!(pages.append(&[1; PAGE_BYTES]).expect("room"), LOCK_PAGE - 2);

@@ -1,5 +1,5 @@
-//! Rows and who takes them: a new store page by page (`bulk_loader`), one that is changed in place by statements (`SqlRows`). What the
-//! rows say is decided in `row_encoder`, once for both.
+//! Rows and who takes them: a new store page by page (`bulk_loader`), one that is changed in place
+//! by statements (`SqlRows`). What the rows say is decided in `row_encoder`, once for both.
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ToSql};
@@ -72,7 +72,8 @@ impl ToSql for Value<'_> {
     }
 }
 
-/// Declares the tables that a graph fills, with the name that each has in `schema` and the statement that adds a row.
+/// Declares the tables that a graph fills, with the name that each has in `schema` and the
+/// statement that adds a row.
 macro_rules! tables {
     ($($table:ident = ($name:literal, $statement:ident),)+) => {
         /// A table that a graph fills.

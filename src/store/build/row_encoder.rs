@@ -1,4 +1,5 @@
-//! What the rows of a graph say: for each file what stands in it and where that leads. Whoever takes the rows, they are the same.
+//! What the rows of a graph say: for each file what stands in it and where that leads. Whoever
+//! takes the rows, they are the same.
 
 use super::row::{Table, TakesRows, row};
 use crate::model::Verdict;
@@ -13,7 +14,8 @@ use crate::store::format::schema::file_flags;
 pub(in crate::store) struct RowWriter<R> {
     /// Takes the rows.
     pub(in crate::store) rows: R,
-    /// By key: how many symbols have a name, and how often the one that is used most is referred to. As far as it is wanted.
+    /// By key: how many symbols have a name, and how often the one that is used most is referred
+    /// to. As far as it is wanted.
     pub(in crate::store) figures: Vec<(u32, u32)>,
 }
 
@@ -24,13 +26,18 @@ impl<R: TakesRows> RowWriter<R> {
     }
 
     /// Writes once more the names that no symbol has.
-    pub(in crate::store) fn other_names(&mut self, numbering: &Numbering<'_>) -> Result<(), R::Error> {
+    pub(in crate::store) fn other_names(
+        &mut self,
+        numbering: &Numbering<'_>,
+    ) -> Result<(), R::Error> {
         let mut others: Vec<_> = numbering.names[numbering.symbol_names..].iter().collect();
         // In the order of the table.
         others.sort_unstable_by(|(one_key, one), (other_key, other)| {
             front_coding::folded_order(one, other).then_with(|| one_key.cmp(other_key))
         });
-        others.into_iter().try_for_each(|&(key, name)| self.rows.add(Table::OtherName, &row![name, key]))
+        others
+            .into_iter()
+            .try_for_each(|&(key, name)| self.rows.add(Table::OtherName, &row![name, key]))
     }
 
     /// Writes the names of symbols once more, as a search goes through them.
@@ -49,11 +56,16 @@ impl<R: TakesRows> RowWriter<R> {
         write(packer.finish_run())?;
         let (tops, grams) = packer.finish();
         rows.add(Table::NameTops, &row![1_u32, &*tops])?;
-        grams.into_iter().try_for_each(|(letters, runs)| rows.add(Table::NameGram, &row![letters, &*runs]))
+        grams
+            .into_iter()
+            .try_for_each(|(letters, runs)| rows.add(Table::NameGram, &row![letters, &*runs]))
     }
 
     /// Writes the sets of candidates.
-    pub(in crate::store) fn candidates(&mut self, numbering: &Numbering<'_>) -> Result<(), R::Error> {
+    pub(in crate::store) fn candidates(
+        &mut self,
+        numbering: &Numbering<'_>,
+    ) -> Result<(), R::Error> {
         for (set, symbols) in &numbering.candidate_sets {
             for &symbol in *symbols {
                 self.rows.add(Table::Candidate, &row![*set, numbering.symbol(symbol)])?;
@@ -78,8 +90,10 @@ impl<R: TakesRows> RowWriter<R> {
             Ok(facts) => (Some(facts), None),
             Err(reason) => (None, Some(*reason as u8)),
         };
-        let flags = facts
-            .map_or(0, |facts| i64::from(facts.generated) * file_flags::GENERATED + i64::from(facts.test) * file_flags::TEST);
+        let flags = facts.map_or(0, |facts| {
+            i64::from(facts.generated) * file_flags::GENERATED
+                + i64::from(facts.test) * file_flags::TEST
+        });
         let hash = Some(record.stamp.hash).filter(|&hash| hash != 0).map(u128::to_be_bytes);
         let row = row![
             numbering.file(place),
@@ -115,7 +129,8 @@ impl<R: TakesRows> RowWriter<R> {
         Ok(sites.len())
     }
 
-    /// Writes the symbols of a file. `containers` has the types of members that are defined outside of their type's body.
+    /// Writes the symbols of a file. `containers` has the types of members that are defined outside
+    /// of their type's body.
     fn symbols(
         &mut self,
         numbering: &Numbering<'_>,
@@ -127,18 +142,23 @@ impl<R: TakesRows> RowWriter<R> {
         let first = numbering.first_symbols[place];
         let spans = sites.spans(facts.symbols.len());
         for ((key, symbol), span) in (first..).zip(&facts.symbols).zip(spans) {
-            let written_in = symbol.container.get().map(|container| first + u32::try_from(container).unwrap_or(u32::MAX));
+            let written_in = symbol
+                .container
+                .get()
+                .map(|container| first + u32::try_from(container).unwrap_or(u32::MAX));
             let member = LocalSymbol(key - first);
             let container = match containers.binary_search_by_key(&member, |&(member, _)| member) {
                 Ok(found) => Some(numbering.symbol(containers[found].1)),
                 Err(_) => written_in,
             };
-            let (name, references) = (numbering.name_in(names, symbol.name), numbering.references(place, member));
+            let (name, references) =
+                (numbering.name_in(names, symbol.name), numbering.references(place, member));
             if let Some((symbols, most)) = self.figures.get_mut(name as usize - 1) {
                 *symbols += 1;
                 *most = references.max(*most);
             }
-            let traits = Traits { visibility: symbol.visibility, kind: symbol.kind, flags: symbol.flags };
+            let traits =
+                Traits { visibility: symbol.visibility, kind: symbol.kind, flags: symbol.flags };
             let extent = &symbol.extent;
             let signature = pack_signature(&symbol.signature, name_of(facts, symbol.name));
             let row = row![
@@ -182,7 +202,10 @@ impl<R: TakesRows> RowWriter<R> {
             let row = row![
                 key,
                 file,
-                site.facts.enclosing.get().map(|enclosing| i64::from(first_symbol) + enclosing as i64),
+                site.facts
+                    .enclosing
+                    .get()
+                    .map(|enclosing| i64::from(first_symbol) + enclosing as i64),
                 numbering.name_in(names, site.facts.name),
                 site.mark().pack(),
                 site.facts.at.column,
@@ -205,21 +228,39 @@ impl<R: TakesRows> RowWriter<R> {
     ) -> Result<(), R::Error> {
         let file = numbering.file(place);
         for (number, import) in facts.imports.iter().enumerate() {
-            let target = found.imports.get(number).copied().flatten().map(|target| numbering.file(target.0 as usize));
+            let target = found
+                .imports
+                .get(number)
+                .copied()
+                .flatten()
+                .map(|target| numbering.file(target.0 as usize));
             let module = numbering.name(&import.module);
             let (level, line, column) = (import.level, import.at.line, import.at.column);
             let item = import.item.is_some().then(|| numbering.name_in(names, import.item));
-            self.rows.add(Table::Import, &row![file, number as i64, module, level, item, line, column, target])?;
+            self.rows.add(
+                Table::Import,
+                &row![file, number as i64, module, level, item, line, column, target],
+            )?;
         }
         for (number, problem) in facts.problems.iter().enumerate() {
-            let row = row![file, number as i64, problem.kind as u8, problem.first_line, problem.last_line];
+            let row = row![
+                file,
+                number as i64,
+                problem.kind as u8,
+                problem.first_line,
+                problem.last_line
+            ];
             self.rows.add(Table::Problem, &row)?;
         }
         Ok(())
     }
 
     /// Writes the relations that start in a file.
-    pub(in crate::store) fn relations(&mut self, found: &FileResolution, numbering: &Numbering<'_>) -> Result<(), R::Error> {
+    pub(in crate::store) fn relations(
+        &mut self,
+        found: &FileResolution,
+        numbering: &Numbering<'_>,
+    ) -> Result<(), R::Error> {
         let keys = found.relations.iter().map(|relation| {
             let ends = (numbering.symbol(relation.from), numbering.symbol(relation.to));
             (ends.0, relation.kind as u8, ends.1)
@@ -228,7 +269,9 @@ impl<R: TakesRows> RowWriter<R> {
         // In the order of the table, and each once.
         relations.sort_unstable();
         relations.dedup();
-        relations.into_iter().try_for_each(|(from, kind, to)| self.rows.add(Table::Relation, &row![from, kind, to]))
+        relations
+            .into_iter()
+            .try_for_each(|(from, kind, to)| self.rows.add(Table::Relation, &row![from, kind, to]))
     }
 
     /// Writes which other files a file leads to.
@@ -241,14 +284,17 @@ impl<R: TakesRows> RowWriter<R> {
     ) -> Result<(), R::Error> {
         let source = numbering.file(place);
         let edges = sites.file_edges(found, place);
-        edges
-            .into_iter()
-            .try_for_each(|(target, weight)| self.rows.add(Table::FileEdge, &row![source, numbering.file(target), weight]))
+        edges.into_iter().try_for_each(|(target, weight)| {
+            self.rows.add(Table::FileEdge, &row![source, numbering.file(target), weight])
+        })
     }
 }
 
 /// The key of what a site leads to, and of the file that it leads to as a whole.
-pub(in crate::store) fn target(numbering: &Numbering<'_>, resolution: &Resolution) -> (Option<i64>, Option<u32>) {
+pub(in crate::store) fn target(
+    numbering: &Numbering<'_>,
+    resolution: &Resolution,
+) -> (Option<i64>, Option<u32>) {
     match &resolution.target {
         Target::None => (None, None),
         Target::File(file) => (None, Some(numbering.file(file.0 as usize))),

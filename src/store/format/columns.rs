@@ -1,4 +1,5 @@
-//! Values that share a column, or leave out what another column says: how they are written and read.
+//! Values that share a column, or leave out what another column says: how they are written and
+//! read.
 
 use std::borrow::Cow;
 
@@ -23,7 +24,9 @@ pub(in crate::store) fn bits(stored: i64) -> u64 {
 impl Traits {
     /// The number.
     pub(in crate::store) fn pack(self) -> u32 {
-        u32::from(self.visibility as u8) | u32::from(self.kind as u8) << 2 | u32::from(self.flags) << 7
+        u32::from(self.visibility as u8)
+            | u32::from(self.kind as u8) << 2
+            | u32::from(self.flags) << 7
     }
 
     /// What a number says; none if it says nothing.
@@ -116,13 +119,17 @@ mod tests {
                 }
             }
         }
-        assert_eq!((Mark::unpack(7), Mark::unpack(-1), Traits::unpack(u32::MAX)), (None, None, None));
+        assert_eq!(
+            (Mark::unpack(7), Mark::unpack(-1), Traits::unpack(u32::MAX)),
+            (None, None, None)
+        );
     }
 
     #[test]
     fn signatures_come_out_as_they_were() {
         let connection = Connection::open_in_memory().expect("memory is there");
-        let view = format!("SELECT {SIGNATURE} FROM (SELECT ?1 AS signature) s, (SELECT ?2 AS text) n");
+        let view =
+            format!("SELECT {SIGNATURE} FROM (SELECT ?1 AS signature) s, (SELECT ?2 AS text) n");
         for (signature, name, packed) in [
             ("def run(self)", "run", "def \u{1}(self)"),
             ("run run", "run", "\u{1} run"),
@@ -135,7 +142,8 @@ mod tests {
         ] {
             assert_eq!(pack_signature(signature, name), packed);
             assert_eq!(&*unpack_signature(packed, name), signature);
-            let seen: String = connection.query_row(&view, [packed, name], |row| row.get(0)).expect("a value");
+            let seen: String =
+                connection.query_row(&view, [packed, name], |row| row.get(0)).expect("a value");
             assert_eq!(seen, signature, "in the view");
         }
     }

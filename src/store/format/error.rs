@@ -44,7 +44,12 @@ pub struct StoreError {
 
 impl StoreError {
     /// A failure with a reason of our own.
-    pub fn new(kind: StoreErrorKind, attempt: &'static str, path: &Path, detail: impl Into<String>) -> Self {
+    pub fn new(
+        kind: StoreErrorKind,
+        attempt: &'static str,
+        path: &Path,
+        detail: impl Into<String>,
+    ) -> Self {
         Self { kind, attempt, path: path.to_owned(), detail: detail.into() }
     }
 
@@ -52,7 +57,9 @@ impl StoreError {
     pub(in crate::store) fn from_io(attempt: &'static str, path: &Path, error: &io::Error) -> Self {
         let kind = match error.kind() {
             io::ErrorKind::NotFound => StoreErrorKind::Missing,
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => StoreErrorKind::Permission,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                StoreErrorKind::Permission
+            }
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreErrorKind::Full,
             _ => StoreErrorKind::Other,
         };
@@ -60,18 +67,28 @@ impl StoreError {
     }
 
     /// A failure of SQLite.
-    pub(in crate::store) fn from_sqlite(attempt: &'static str, path: &Path, error: &rusqlite::Error) -> Self {
+    pub(in crate::store) fn from_sqlite(
+        attempt: &'static str,
+        path: &Path,
+        error: &rusqlite::Error,
+    ) -> Self {
         use rusqlite::ErrorCode;
         let kind = match error.sqlite_error_code() {
             Some(ErrorCode::OperationInterrupted) => StoreErrorKind::Cancelled,
             Some(ErrorCode::DiskFull) => StoreErrorKind::Full,
             Some(ErrorCode::NotADatabase) => StoreErrorKind::Foreign,
             Some(ErrorCode::DatabaseCorrupt) => StoreErrorKind::Corrupt,
-            // A superseded generation that is removed while it is being opened or read fails in either way.
-            Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) if !path.exists() => StoreErrorKind::Missing,
-            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => StoreErrorKind::Permission,
+            // A superseded generation that is removed while it is being opened or read fails in
+            // either way.
+            Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) if !path.exists() => {
+                StoreErrorKind::Missing
+            }
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
+                StoreErrorKind::Permission
+            }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreErrorKind::Locked,
-            // Our statements fit our format: a table that is missing or a value of the wrong type is damage.
+            // Our statements fit our format: a table that is missing or a value of the wrong type
+            // is damage.
             Some(ErrorCode::Unknown) => StoreErrorKind::Corrupt,
             _ if is_misfit(error) => StoreErrorKind::Corrupt,
             _ => StoreErrorKind::Other,
@@ -88,7 +105,10 @@ impl StoreError {
     pub fn calls_for_build(&self) -> bool {
         matches!(
             self.kind,
-            StoreErrorKind::Missing | StoreErrorKind::Foreign | StoreErrorKind::OtherVersion | StoreErrorKind::Corrupt
+            StoreErrorKind::Missing
+                | StoreErrorKind::Foreign
+                | StoreErrorKind::OtherVersion
+                | StoreErrorKind::Corrupt
         )
     }
 }
@@ -114,14 +134,19 @@ mod tests {
 
     fn kind(statement: &str) -> StoreErrorKind {
         let connection = Connection::open_in_memory().expect("memory is there");
-        connection.execute_batch("PRAGMA max_page_count = 3; CREATE TABLE t (a)").expect("room for a table");
+        connection
+            .execute_batch("PRAGMA max_page_count = 3; CREATE TABLE t (a)")
+            .expect("room for a table");
         let run = || connection.prepare(statement)?.query_row([], |row| row.get::<_, u32>(0));
         StoreError::from_sqlite("trying", Path::new("x.db"), &run().expect_err(statement)).kind
     }
 
     #[test]
     fn what_sqlite_says_decides_what_is_done_next() {
-        assert_eq!(kind("INSERT INTO t VALUES (zeroblob(99999)) RETURNING 1"), StoreErrorKind::Full);
+        assert_eq!(
+            kind("INSERT INTO t VALUES (zeroblob(99999)) RETURNING 1"),
+            StoreErrorKind::Full
+        );
         assert_eq!(kind("SELECT a FROM missing"), StoreErrorKind::Corrupt);
         assert_eq!(kind("SELECT a FROM t"), StoreErrorKind::Corrupt);
         assert_eq!(kind("SELECT -1"), StoreErrorKind::Corrupt);

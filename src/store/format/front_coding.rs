@@ -1,11 +1,13 @@
-//! The names that symbols have, packed for looking at many of them: runs of names in order, each written as what it adds to the
-//! one before, and for every three letters the runs in which they occur. Pure: bytes in, names out.
+//! The names that symbols have, packed for looking at many of them: runs of names in order, each
+//! written as what it adds to the one before, and for every three letters the runs in which they
+//! occur. Pure: bytes in, names out.
 //!
-//! Of each run its top is kept apart: what all names in it begin with, and how often the one of them that is used most is. By them a
-//! question chooses runs without reading them.
+//! Of each run its top is kept apart: what all names in it begin with, and how often the one of
+//! them that is used most is. By them a question chooses runs without reading them.
 //!
-//! The name with key `k` stands in run `(k - 1) / RUN` at place `(k - 1) % RUN`, so that keys are not written. Runs are made with
-//! a store and never change: names of symbols that come later are found through the table of symbols.
+//! The name with key `k` stands in run `(k - 1) / RUN` at place `(k - 1) % RUN`, so that keys are
+//! not written. Runs are made with a store and never change: names of symbols that come later are
+//! found through the table of symbols.
 
 use std::cmp::Ordering;
 
@@ -30,7 +32,8 @@ pub(in crate::store) struct NameSlot<'b> {
     pub(in crate::store) references: u32,
 }
 
-/// The order of names: by their letters without ASCII case, and where these are the same, by their bytes.
+/// The order of names: by their letters without ASCII case, and where these are the same, by their
+/// bytes.
 pub(in crate::store) fn order(one: &str, other: &str) -> Ordering {
     folded_order(one, other).then_with(|| one.cmp(other))
 }
@@ -41,7 +44,8 @@ pub(in crate::store) fn folded_order(one: &str, other: &str) -> Ordering {
     one.map(|byte| byte.to_ascii_lowercase()).cmp(other.map(|byte| byte.to_ascii_lowercase()))
 }
 
-/// The order of a name and a text by as many letters of the name as the text has, without ASCII case.
+/// The order of a name and a text by as many letters of the name as the text has, without ASCII
+/// case.
 pub(in crate::store) fn folded_beginning_order(name: &str, text: &str) -> Ordering {
     let (name, text) = (name.bytes().take(text.len()), text.bytes());
     name.map(|byte| byte.to_ascii_lowercase()).cmp(text.map(|byte| byte.to_ascii_lowercase()))
@@ -65,19 +69,27 @@ pub(in crate::store) struct Packer {
 
 impl Packer {
     /// Takes in the next name; gives a run when it is full.
-    pub(in crate::store) fn add(&mut self, text: &str, symbols: u32, references: u32) -> Option<Vec<u8>> {
+    pub(in crate::store) fn add(
+        &mut self,
+        text: &str,
+        symbols: u32,
+        references: u32,
+    ) -> Option<Vec<u8>> {
         if self.in_run == 0 {
             self.before.clear();
             self.most = 0;
             self.beginning.clear();
             // Letters that take several bytes are left to whoever looks at the names.
-            self.beginning.extend(text.bytes().take_while(u8::is_ascii).map(|byte| byte.to_ascii_lowercase()));
+            self.beginning.extend(
+                text.bytes().take_while(u8::is_ascii).map(|byte| byte.to_ascii_lowercase()),
+            );
         }
         self.most = self.most.max(references);
         let is_same = |(one, other): &(&u8, u8)| **one == other.to_ascii_lowercase();
         let common = self.beginning.iter().zip(text.bytes()).take_while(is_same).count();
         self.beginning.truncate(common);
-        let shared = text.bytes().zip(self.before.bytes()).take_while(|(one, other)| one == other).count();
+        let shared =
+            text.bytes().zip(self.before.bytes()).take_while(|(one, other)| one == other).count();
         put(&mut self.run, shared as u64);
         put(&mut self.run, (text.len() - shared) as u64);
         self.run.extend_from_slice(&text.as_bytes()[shared..]);
@@ -111,7 +123,8 @@ impl Packer {
 
     /// The tops of the runs, packed, and the lists of runs by letters.
     pub(in crate::store) fn finish(self) -> (Vec<u8>, Vec<(u32, Vec<u8>)>) {
-        let mut grams: Vec<_> = self.grams.into_iter().map(|(letters, (_, list))| (letters, list)).collect();
+        let mut grams: Vec<_> =
+            self.grams.into_iter().map(|(letters, (_, list))| (letters, list)).collect();
         grams.sort_unstable_by_key(|(letters, _)| *letters);
         (self.tops.packed, grams)
     }
@@ -126,7 +139,8 @@ struct Tops {
 
 impl Tops {
     fn add(&mut self, beginning: &[u8], most: u32) {
-        let shared = beginning.iter().zip(&self.before).take_while(|(one, other)| one == other).count();
+        let shared =
+            beginning.iter().zip(&self.before).take_while(|(one, other)| one == other).count();
         put(&mut self.packed, shared as u64);
         put(&mut self.packed, (beginning.len() - shared) as u64);
         self.packed.extend_from_slice(&beginning[shared..]);
@@ -136,8 +150,8 @@ impl Tops {
     }
 }
 
-/// Hands to `visit` of each run what its names begin with, in lower case, and how often the one of them that is used most is. None if the
-/// bytes are no tops.
+/// Hands to `visit` of each run what its names begin with, in lower case, and how often the one of
+/// them that is used most is. None if the bytes are no tops.
 pub(in crate::store) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, u32)) -> Option<()> {
     let mut rest = packed;
     let mut beginning: Vec<u8> = Vec::with_capacity(64);
@@ -156,7 +170,8 @@ pub(in crate::store) const SEPARATOR: u8 = 0xff;
 #[derive(PartialEq, Eq, Debug)]
 pub(in crate::store) struct Run {
     text: String,
-    /// The same in lower case as far as it is ASCII, with a separator before each name and after the last.
+    /// The same in lower case as far as it is ASCII, with a separator before each name and after
+    /// the last.
     folded: Vec<u8>,
     entries: Vec<RunEntry>,
 }
@@ -184,7 +199,8 @@ impl Run {
             if entries.len() == RUN as usize {
                 return None;
             }
-            let (shared, added) = (usize::try_from(take(&mut rest)?).ok()?, usize::try_from(take(&mut rest)?).ok()?);
+            let (shared, added) =
+                (usize::try_from(take(&mut rest)?).ok()?, usize::try_from(take(&mut rest)?).ok()?);
             if shared > before.len() || added > rest.len() {
                 return None;
             }
@@ -222,13 +238,14 @@ impl Run {
         Some(NameSlot { text, shared: shared as usize, symbols, references })
     }
 
-    /// The names in lower case as far as they are ASCII, a separator before each and after the last.
+    /// The names in lower case as far as they are ASCII, a separator before each and after the
+    /// last.
     pub(in crate::store) fn folded(&self) -> &[u8] {
         &self.folded
     }
 
-    /// The place of the name in which, or in the separator before which, a byte of `folded` is, and where the separator after it is. The
-    /// name is not before that at `from`.
+    /// The place of the name in which, or in the separator before which, a byte of `folded` is, and
+    /// where the separator after it is. The name is not before that at `from`.
     pub(in crate::store) fn place_of(&self, at: usize, from: usize) -> (usize, usize) {
         // Step by step: who looks through a run comes to one name after the other.
         let mut place = from;
@@ -249,7 +266,8 @@ pub(in crate::store) fn visit_list(list: &[u8], mut visit: impl FnMut(u32)) -> O
     Some(())
 }
 
-/// What to look up for the names that have `part` in them when ASCII case is ignored; nothing if it is too short.
+/// What to look up for the names that have `part` in them when ASCII case is ignored; nothing if it
+/// is too short.
 pub(in crate::store) fn grams_of(part: &str) -> Vec<u32> {
     let mut grams: Vec<u32> = part.as_bytes().windows(GRAM).map(gram).collect();
     grams.sort_unstable();
@@ -261,7 +279,8 @@ fn gram(letters: &[u8]) -> u32 {
     letters.iter().fold(0, |gram, letter| gram << 8 | u32::from(letter.to_ascii_lowercase()))
 }
 
-/// Writes a number in as few bytes as it needs: seven bits a byte, the lowest first, the highest bit says that more follow.
+/// Writes a number in as few bytes as it needs: seven bits a byte, the lowest first, the highest
+/// bit says that more follow.
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push((number & 0x7f) as u8 | 0x80);
@@ -319,8 +338,15 @@ mod tests {
 
     #[test]
     fn what_is_packed_comes_out_and_is_found_by_its_letters() {
-        let mut names: Vec<String> = (0..1_000).map(|number| format!("Name{}_{}é", number % 37, number * 7_919)).collect();
-        names.extend(["".to_owned(), "x".to_owned(), "==".to_owned(), "NAME_1".to_owned(), "name_1".to_owned()]);
+        let mut names: Vec<String> =
+            (0..1_000).map(|number| format!("Name{}_{}é", number % 37, number * 7_919)).collect();
+        names.extend([
+            "".to_owned(),
+            "x".to_owned(),
+            "==".to_owned(),
+            "NAME_1".to_owned(),
+            "name_1".to_owned(),
+        ]);
         names.sort_unstable_by(|one, other| order(one, other));
         let (runs, (tops, grams)) = packed(&names);
         assert_eq!(runs.len(), names.len().div_ceil(RUN as usize));
@@ -328,7 +354,10 @@ mod tests {
         let mut of_runs = names.chunks(RUN as usize).zip(0..);
         visit_tops(&tops, |beginning, most| {
             let (names, run) = of_runs.next().expect("as many tops as runs");
-            assert!(names.iter().all(|name| name.to_ascii_lowercase().starts_with(beginning)), "{beginning}");
+            assert!(
+                names.iter().all(|name| name.to_ascii_lowercase().starts_with(beginning)),
+                "{beginning}"
+            );
             letters_known += beginning.len();
             assert_eq!(most as usize, (run * RUN as usize + names.len() - 1) * 31);
         })
@@ -338,10 +367,19 @@ mod tests {
         for packed in &runs {
             let run = Run::read(packed).expect("a run");
             for entry in (0..run.len()).map(|place| run.entry(place).expect("a name")) {
-                assert_eq!((entry.symbols, entry.references), (out.len() as u32 % 7 + 1, out.len() as u32 * 31));
-                let before = out.last().filter(|_| !out.len().is_multiple_of(RUN as usize)).map_or("", String::as_str);
+                assert_eq!(
+                    (entry.symbols, entry.references),
+                    (out.len() as u32 % 7 + 1, out.len() as u32 * 31)
+                );
+                let before = out
+                    .last()
+                    .filter(|_| !out.len().is_multiple_of(RUN as usize))
+                    .map_or("", String::as_str);
                 assert!(before.is_char_boundary(entry.shared) || !entry.text.is_ascii());
-                assert_eq!(before.as_bytes()[..entry.shared], entry.text.as_bytes()[..entry.shared]);
+                assert_eq!(
+                    before.as_bytes()[..entry.shared],
+                    entry.text.as_bytes()[..entry.shared]
+                );
                 out.push(entry.text.to_owned());
             }
         }
@@ -349,9 +387,12 @@ mod tests {
         for (number, name) in names.iter().enumerate() {
             for part in [&name[..], name.get(2..8).unwrap_or_default()] {
                 for letters in grams_of(&part.to_ascii_uppercase()) {
-                    let place = grams.binary_search_by_key(&letters, |(letters, _)| *letters).expect("the letters are known");
+                    let place = grams
+                        .binary_search_by_key(&letters, |(letters, _)| *letters)
+                        .expect("the letters are known");
                     let mut is_listed = false;
-                    visit_list(&grams[place].1, |run| is_listed |= run == number as u32 / RUN).expect("a list");
+                    visit_list(&grams[place].1, |run| is_listed |= run == number as u32 / RUN)
+                        .expect("a list");
                     assert!(is_listed, "{name}: {part}");
                 }
             }
@@ -366,7 +407,11 @@ mod tests {
         }
         assert_eq!(Run::read(&[5, 1, b'a', 1, 0]), None, "nothing is shared with nothing");
         assert_eq!(Run::read(&[0, 1, 0xff, 1, 0]), None, "no text");
-        assert_eq!(Run::read(&[0, 2, b'a', 0xc3, 1, 0, 0, 1, 0xa9, 1, 0]), None, "no text, though the letters would be one");
+        assert_eq!(
+            Run::read(&[0, 2, b'a', 0xc3, 1, 0, 0, 1, 0xa9, 1, 0]),
+            None,
+            "no text, though the letters would be one"
+        );
         let long = [[0, 1, b'a', 1, 0].as_slice(), &[1, 0, 1, 0].repeat(RUN as usize)].concat();
         assert_eq!(Run::read(&long), None, "more names than a run has");
         let run = Run::read(&long[..long.len() - 4]).expect("as many as it may have");

@@ -1,4 +1,5 @@
-//! Where the files of a repository are: one directory in the cache, one file a generation, one lock for its writer.
+//! Where the files of a repository are: one directory in the cache, one file a generation, one lock
+//! for its writer.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
@@ -18,7 +19,8 @@ pub(super) const TEMPORARY_SUFFIX: &str = ".building";
 /// Ends the name of a store's segment.
 pub(super) const SEGMENT_SUFFIX: &str = "-facts";
 
-/// What the names of files beside a store end with: its log, the memory that its connections share, and what is kept for others.
+/// What the names of files beside a store end with: its log, the memory that its connections share,
+/// and what is kept for others.
 const BESIDE: [&str; 3] = ["-wal", "-shm", SEGMENT_SUFFIX];
 
 /// The place of one repository's stores. Equal roots under one cache have equal places.
@@ -48,7 +50,9 @@ impl Location {
             .unwrap_or(OsStr::new("root"))
             .to_string_lossy()
             .chars()
-            .map(|letter| if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '_' })
+            .map(|letter| {
+                if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '_' }
+            })
             .take(40)
             .collect();
         let directory = cache.join(format!("{}-{hash:016x}", readable.trim_start_matches('.')));
@@ -83,12 +87,17 @@ impl Location {
     /// Notes that the stores of the repository are in use.
     pub(in crate::store) fn note_use(&self) {
         // A cache that cannot be written is not made smaller either.
-        let _ = File::options().append(true).open(self.lock_path()).and_then(|lock| lock.set_modified(SystemTime::now()));
+        let _ = File::options()
+            .append(true)
+            .open(self.lock_path())
+            .and_then(|lock| lock.set_modified(SystemTime::now()));
     }
 
-    /// The generations of this format that have a file, newest first. None if the directory does not exist.
+    /// The generations of this format that have a file, newest first. None if the directory does
+    /// not exist.
     pub fn generations(&self) -> Result<Vec<u64>, StoreError> {
-        let mut generations: Vec<u64> = self.file_names()?.iter().filter_map(|name| parse_generation(name)).collect();
+        let mut generations: Vec<u64> =
+            self.file_names()?.iter().filter_map(|name| parse_generation(name)).collect();
         generations.sort_unstable_by(|a, b| b.cmp(a));
         Ok(generations)
     }
@@ -96,7 +105,8 @@ impl Location {
     /// What the file of a generation is now.
     pub(in crate::store) fn version(&self, generation: u64) -> Result<Version, StoreError> {
         let path = self.generation_path(generation);
-        let metadata = fs::metadata(&path).map_err(|error| StoreError::from_io("looking at store", &path, &error))?;
+        let metadata = fs::metadata(&path)
+            .map_err(|error| StoreError::from_io("looking at store", &path, &error))?;
         Ok(Version { generation, device: metadata.dev(), inode: metadata.ino() })
     }
 
@@ -110,10 +120,14 @@ impl Location {
         let names = self.file_names().unwrap_or_default();
         // What connections share is memory that has a name.
         let names = names.iter().filter(|name| !name.ends_with("-shm"));
-        names.filter_map(|name| fs::metadata(self.directory.join(name)).ok()).map(|file| file.len()).sum()
+        names
+            .filter_map(|name| fs::metadata(self.directory.join(name)).ok())
+            .map(|file| file.len())
+            .sum()
     }
 
-    /// Becomes the repository's only writer, among all processes. Waits for another one at most `patience`.
+    /// Becomes the repository's only writer, among all processes. Waits for another one at most
+    /// `patience`.
     pub fn lock(&self, patience: Duration) -> Result<WriterLock, StoreError> {
         ownership::make(&self.directory)?;
         let path = self.lock_path();
@@ -129,14 +143,22 @@ impl Location {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(WriterLock { location: self.clone(), _file: file }),
-                Err(TryLockError::Error(error)) => return Err(StoreError::from_io(attempt, &path, &error)),
+                Err(TryLockError::Error(error)) => {
+                    return Err(StoreError::from_io(attempt, &path, &error));
+                }
                 Err(TryLockError::WouldBlock) => {
                     let left = deadline.saturating_duration_since(Instant::now());
                     if left.is_zero() {
                         let detail = format!("another process is writing; waited {patience:?}");
-                        return Err(StoreError::new(StoreErrorKind::Locked, attempt, &path, detail));
+                        return Err(StoreError::new(
+                            StoreErrorKind::Locked,
+                            attempt,
+                            &path,
+                            detail,
+                        ));
                     }
-                    // Advisory file locks have no wait with a limit, and blocking for ever would break the bound.
+                    // Advisory file locks have no wait with a limit, and blocking for ever would
+                    // break the bound.
                     thread::park_timeout(pause.min(left));
                     pause = (pause * 2).min(Duration::from_millis(50));
                 }
@@ -146,8 +168,13 @@ impl Location {
 
     fn file_names(&self) -> Result<Vec<String>, StoreError> {
         ownership::check(&self.directory)?;
-        let failed = |error: &io::Error| StoreError::from_io("listing store directory", &self.directory, error);
-        #[expect(clippy::disallowed_methods, reason = "lists the cache directory, not a repository")]
+        let failed = |error: &io::Error| {
+            StoreError::from_io("listing store directory", &self.directory, error)
+        };
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "lists the cache directory, not a repository"
+        )]
         let entries = match fs::read_dir(&self.directory) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -163,7 +190,8 @@ impl Location {
     }
 }
 
-/// The right to write a repository's stores; given back when dropped, and by the system when the process ends.
+/// The right to write a repository's stores; given back when dropped, and by the system when the
+/// process ends.
 #[derive(Debug)]
 pub struct WriterLock {
     location: Location,
@@ -176,14 +204,16 @@ impl WriterLock {
         &self.location
     }
 
-    /// Removes what an interrupted writer left behind. Only the holder of the lock can know that nobody is building.
+    /// Removes what an interrupted writer left behind. Only the holder of the lock can know that
+    /// nobody is building.
     pub(in crate::store) fn remove_leftovers(&self) {
         for name in self.location.file_names().unwrap_or_default() {
             let built = name.split_once(TEMPORARY_SUFFIX).map(|(built, _)| built);
             let is_temporary = built.is_some_and(|built| parse_any_format(built).is_some());
             let beside = BESIDE.iter().find_map(|ending| name.strip_suffix(ending));
             let beside = beside.filter(|store| parse_any_format(store).is_some());
-            let is_alone = beside.is_some_and(|store| !self.location.directory.join(store).exists());
+            let is_alone =
+                beside.is_some_and(|store| !self.location.directory.join(store).exists());
             if is_temporary || is_alone {
                 // A leftover that cannot be removed costs room only; the build goes on beside it.
                 let _ = fs::remove_file(self.location.directory.join(name));
@@ -203,7 +233,13 @@ impl WriterLock {
 
     /// Removes generations older than `generation`. Readers that have them open keep reading.
     pub(in crate::store) fn remove_superseded(&self, generation: u64) {
-        for older in self.location.generations().unwrap_or_default().into_iter().filter(|&older| older < generation) {
+        for older in self
+            .location
+            .generations()
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|&older| older < generation)
+        {
             // As above: a file that stays is superseded all the same.
             let path = self.location.generation_path(older);
             let _ = fs::remove_file(&path);
@@ -238,7 +274,8 @@ mod tests {
     #[test]
     fn only_files_of_this_format_are_generations() {
         assert_eq!(parse_generation(&format!("v{FORMAT}-17.db")), Some(17));
-        for name in ["v0-17.db", "v1-17.db-wal", "v1-17.db.building", "v1-.db", "17.db", "v1-x.db"] {
+        for name in ["v0-17.db", "v1-17.db-wal", "v1-17.db.building", "v1-.db", "17.db", "v1-x.db"]
+        {
             assert_eq!(parse_generation(name), None, "{name}");
         }
     }

@@ -1,4 +1,5 @@
-//! Whose the cache is: what is known of a repository is for its user's eyes only, and what another user has put there is not read.
+//! Whose the cache is: what is known of a repository is for its user's eyes only, and what another
+//! user has put there is not read.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io;
@@ -22,8 +23,8 @@ pub(in crate::store) fn options() -> OpenOptions {
     options
 }
 
-/// Fails if a directory of the cache belongs to another user, or if any user may put other files in the place of its own. One that
-/// is not there is nobody's.
+/// Fails if a directory of the cache belongs to another user, or if any user may put other files in
+/// the place of its own. One that is not there is nobody's.
 pub(in crate::store) fn check(directory: &Path) -> Result<(), StoreError> {
     let failed = |error: &io::Error| StoreError::from_io(ATTEMPT, directory, error);
     let found = match fs::metadata(directory) {
@@ -31,7 +32,8 @@ pub(in crate::store) fn check(directory: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(&error)),
     };
-    let refused = |why: String| Err(StoreError::new(StoreErrorKind::Permission, ATTEMPT, directory, why));
+    let refused =
+        |why: String| Err(StoreError::new(StoreErrorKind::Permission, ATTEMPT, directory, why));
     if found.uid() != ROOT && found.uid() != rustix::process::geteuid().as_raw() {
         return refused(format!("it belongs to user {}", found.uid()));
     }
@@ -41,10 +43,12 @@ pub(in crate::store) fn check(directory: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Makes the directory of a repository's stores, and those above it that are missing, for this user alone. One that an earlier
-/// version has made for others to read as well is closed to them; the directory above it may have other things in it, and stays.
+/// Makes the directory of a repository's stores, and those above it that are missing, for this user
+/// alone. One that an earlier version has made for others to read as well is closed to them; the
+/// directory above it may have other things in it, and stays.
 pub(super) fn make(directory: &Path) -> Result<(), StoreError> {
-    let failed = |error: io::Error| StoreError::from_io("creating store directory", directory, &error);
+    let failed =
+        |error: io::Error| StoreError::from_io("creating store directory", directory, &error);
     if let Some(cache) = directory.parent() {
         check(cache)?;
     }
@@ -56,7 +60,8 @@ pub(super) fn make(directory: &Path) -> Result<(), StoreError> {
     }
     // One that its owner has made read-only is meant to be read.
     if found.mode() & 0o200 != 0 && found.mode() & FOR_OTHERS != 0 {
-        fs::set_permissions(directory, Permissions::from_mode(found.mode() & 0o700)).map_err(failed)?;
+        fs::set_permissions(directory, Permissions::from_mode(found.mode() & 0o700))
+            .map_err(failed)?;
     }
     Ok(())
 }

@@ -1,11 +1,13 @@
-//! Rows of the store as plain data: keys, files, symbols, sites, imports and relations of one generation.
+//! Rows of the store as plain data: keys, files, symbols, sites, imports and relations of one
+//! generation.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use crate::model::graph::FileStamp;
 use crate::model::{
-    Position, Problem, RelationKind, RepoPath, SiteKind, SkipReason, Span, Step, SymbolKind, Verdict, Visibility,
+    Position, Problem, RelationKind, RepoPath, SiteKind, SkipReason, Span, Step, SymbolKind,
+    Verdict, Visibility,
 };
 
 /// Declares keys: ids of rows, valid within one generation.
@@ -44,7 +46,8 @@ pub struct Identity {
 pub struct Meta {
     /// Which store and state.
     pub identity: Identity,
-    /// What the rules were that made the facts; another value means that a rebuild gives other facts.
+    /// What the rules were that made the facts; another value means that a rebuild gives other
+    /// facts.
     pub fingerprint: u64,
     /// The repository's root.
     pub root: PathBuf,
@@ -62,7 +65,8 @@ pub struct Meta {
     pub symbol_names: u32,
     /// The greatest key of a file that the build gave: files with greater ones were added since.
     pub last_file: u32,
-    /// The greatest key of a symbol that the build gave: symbols with greater ones were added or moved since.
+    /// The greatest key of a symbol that the build gave: symbols with greater ones were added or
+    /// moved since.
     pub last_symbol: u32,
 }
 

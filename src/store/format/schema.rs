@@ -1,9 +1,13 @@
-//! The format of a store: tables, indexes, and how the closed vocabularies of `model` are numbered in it.
+//! The format of a store: tables, indexes, and how the closed vocabularies of `model` are numbered
+//! in it.
 //!
-//! Integers and interned names; the ids of a file's symbols and sites are consecutive, so that no index by file is needed
-//! for them. Change anything here, in `views` or in the vocabularies, and `FORMAT` goes up: older files are passed over.
+//! Integers and interned names; the ids of a file's symbols and sites are consecutive, so that no
+//! index by file is needed for them. Change anything here, in `views` or in the vocabularies, and
+//! `FORMAT` goes up: older files are passed over.
 
-use crate::model::{ProblemKind, RelationKind, SiteKind, SkipReason, Step, SymbolKind, Verdict, Visibility};
+use crate::model::{
+    ProblemKind, RelationKind, SiteKind, SkipReason, Step, SymbolKind, Verdict, Visibility,
+};
 
 /// Version of everything that is in a store file.
 pub const FORMAT: u32 = 7;
@@ -79,7 +83,8 @@ CREATE TABLE file_edge (
 ) WITHOUT ROWID;
 ";
 
-/// The indexes. Each serves a statement of `statements`, as the snapshots of their plans show; `write::bulk` fills them.
+/// The indexes. Each serves a statement of `statements`, as the snapshots of their plans show;
+/// `write::bulk` fills them.
 pub(in crate::store) const INDEXES: &str = "
 CREATE UNIQUE INDEX file_path ON file (path);
 CREATE INDEX symbol_name ON symbol (name);
@@ -103,10 +108,13 @@ pub(in crate::store) mod file_flags {
     pub(in crate::store) const TEST: i64 = 2;
 }
 
-/// The words of `model`'s vocabularies: (id in table `word`, word). A vocabulary's words stand at its base plus their number;
-/// the views of `views` use the same bases.
+/// The words of `model`'s vocabularies: (id in table `word`, word). A vocabulary's words stand at
+/// its base plus their number; the views of `views` use the same bases.
 pub(in crate::store) fn words() -> impl Iterator<Item = (i64, &'static str)> {
-    fn numbered(base: i64, words: impl Iterator<Item = &'static str>) -> impl Iterator<Item = (i64, &'static str)> {
+    fn numbered(
+        base: i64,
+        words: impl Iterator<Item = &'static str>,
+    ) -> impl Iterator<Item = (i64, &'static str)> {
         (base..).zip(words)
     }
     numbered(100, SymbolKind::ALL.iter().map(|value| value.word()))

@@ -1,8 +1,10 @@
-//! The segment of a store: what a whole build worked out, so that a change need not work it out again. It is written once, and never
-//! changed: what is known otherwise since stands in the store (table `known`). It belongs to all generations of a store that have
-//! the same uid. Whatever is wrong with it, it is as if it were not there.
+//! The segment of a store: what a whole build worked out, so that a change need not work it out
+//! again. It is written once, and never changed: what is known otherwise since stands in the store
+//! (table `known`). It belongs to all generations of a store that have the same uid. Whatever is
+//! wrong with it, it is as if it were not there.
 //!
-//! After the head, which says where the index is, come pieces, each with a checksum. What stands in them is not looked into here.
+//! After the head, which says where the index is, come pieces, each with a checksum. What stands in
+//! them is not looked into here.
 
 use std::fs::{self, File};
 use std::num::NonZeroUsize;
@@ -74,7 +76,8 @@ fn read_at(file: &File, placed: Placed) -> Option<Vec<u8>> {
     (u64::from_le_bytes(*checksum) == xxh3_64(data)).then(|| bytes.split_off(PIECE_HEAD_BYTES))
 }
 
-/// Most bytes that one byte of the compressed form makes: the format of LZ4 blocks has no way to say more.
+/// Most bytes that one byte of the compressed form makes: the format of LZ4 blocks has no way to
+/// say more.
 const MOST_OF_A_BYTE: usize = 255;
 
 /// What a compressed piece holds; none if it is not one.
@@ -100,7 +103,12 @@ impl Draft {
     pub fn begin(lock: &WriterLock) -> Result<Self, StoreError> {
         lock.remove_leftovers();
         let temporary = with_ending(&lock.location().temporary_path(0), SEGMENT_SUFFIX);
-        let file = ownership::options().create(true).truncate(true).read(true).write(true).open(&temporary);
+        let file = ownership::options()
+            .create(true)
+            .truncate(true)
+            .read(true)
+            .write(true)
+            .open(&temporary);
         let file = file.map_err(|error| StoreError::from_io(WRITING, &temporary, &error))?;
         Ok(Self { temporary, file, end: Mutex::new(HEAD_BYTES as u64) })
     }
@@ -118,7 +126,9 @@ impl Draft {
             *end += bytes.len() as u64;
             *end - bytes.len() as u64
         };
-        self.file.write_all_at(&bytes, start).map_err(|error| StoreError::from_io(WRITING, &self.temporary, &error))?;
+        self.file
+            .write_all_at(&bytes, start)
+            .map_err(|error| StoreError::from_io(WRITING, &self.temporary, &error))?;
         Ok(Placed { start, bytes: bytes.len() as u64 })
     }
 
@@ -130,14 +140,22 @@ impl Draft {
         })
     }
 
-    /// Puts it in place, for a store with this uid, with pieces of a kind, one of which is the index.
-    pub fn publish(self, store: &Path, state: Identity, kind: u64, index: Placed) -> Result<(), StoreError> {
+    /// Puts it in place, for a store with this uid, with pieces of a kind, one of which is the
+    /// index.
+    pub fn publish(
+        self,
+        store: &Path,
+        state: Identity,
+        kind: u64,
+        index: Placed,
+    ) -> Result<(), StoreError> {
         let target = segment_of(store);
         let numbers = [MAGIC, kind, state.uid, index.start, index.bytes];
         let mut head: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
         head.extend(xxh3_64(&head).to_le_bytes());
         // Not synced: what a loss of power leaves of it has the wrong checksums.
-        let published = self.file.write_all_at(&head, 0).and_then(|()| fs::rename(&self.temporary, &target));
+        let published =
+            self.file.write_all_at(&head, 0).and_then(|()| fs::rename(&self.temporary, &target));
         published.map_err(|error| StoreError::from_io(WRITING, &target, &error))
     }
 }
@@ -152,7 +170,8 @@ impl Drop for Draft {
 /// Gives a copy of a store the segment of the original, if that has one.
 pub(in crate::store) fn share(original: &Path, copy: &Path) {
     let (from, to) = (segment_of(original), segment_of(copy));
-    // It never changes, so that two stores can have the same file. Without it, more has to be worked out again.
+    // It never changes, so that two stores can have the same file. Without it, more has to be
+    // worked out again.
     if let Err(error) = fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop)) {
         tracing::debug!(%error, "a store is copied without its segment");
     }
@@ -172,12 +191,19 @@ impl Segment {
         let file = File::open(segment_of(store)).ok()?;
         let mut head = [0; HEAD_BYTES];
         file.read_exact_at(&mut head, 0).ok()?;
-        let numbers: Vec<u64> =
-            head.chunks_exact(8).map(|bytes| bytes.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b))).collect();
+        let numbers: Vec<u64> = head
+            .chunks_exact(8)
+            .map(|bytes| bytes.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)))
+            .collect();
         let [MAGIC, of_kind, of_uid, start, bytes, checksum] = numbers[..] else { return None };
-        let is_whole = checksum == xxh3_64(&head[..HEAD_BYTES - 8]) && file.metadata().ok()?.len() >= start.checked_add(bytes)?;
+        let is_whole = checksum == xxh3_64(&head[..HEAD_BYTES - 8])
+            && file.metadata().ok()?.len() >= start.checked_add(bytes)?;
         let kept = Mutex::new(LruCache::new(KEPT_PIECES));
-        (is_whole && (of_kind, of_uid) == (kind, uid)).then_some(Self { file, index: Placed { start, bytes }, kept })
+        (is_whole && (of_kind, of_uid) == (kind, uid)).then_some(Self {
+            file,
+            index: Placed { start, bytes },
+            kept,
+        })
     }
 
     /// The index; none if it is damaged.
@@ -224,23 +250,38 @@ mod tests {
         let one = draft.add(&b"piece ".repeat(100)).expect("room");
         let two = draft.add_raw(b"raw").expect("room");
         let index = draft.add(b"index").expect("room");
-        assert!(one.bytes() < 600 && draft.piece(one).expect("it was added") == b"piece ".repeat(100));
+        assert!(
+            one.bytes() < 600 && draft.piece(one).expect("it was added") == b"piece ".repeat(100)
+        );
         draft.publish(&store, identity, 3, index).expect("room");
 
-        assert!(Segment::open(&store, 8, 3).is_none() && Segment::open(&store, 7, 4).is_none(), "another store or kind");
+        assert!(
+            Segment::open(&store, 8, 3).is_none() && Segment::open(&store, 7, 4).is_none(),
+            "another store or kind"
+        );
         let segment = Segment::open(&store, 7, 3).expect("it was published");
         let (start, bytes) = two.to_numbers();
         assert_eq!(segment.raw(Placed::from_numbers(start, bytes)).as_deref(), Some(&b"raw"[..]));
-        assert_eq!((segment.index().as_deref(), segment.piece(one)), (Some(&b"index"[..]), Some(b"piece ".repeat(100))));
+        assert_eq!(
+            (segment.index().as_deref(), segment.piece(one)),
+            (Some(&b"index"[..]), Some(b"piece ".repeat(100)))
+        );
         share(&store, &location.generation_path(2));
         let path = segment_of(&store);
         let whole = fs::metadata(&path).expect("it is there").len();
 
         let file = File::options().write(true).open(&path).expect("it is there");
         file.write_all_at(b"x", start + PIECE_HEAD_BYTES as u64).expect("room");
-        assert_eq!((segment.raw(two), segment.piece(one).is_some()), (None, true), "damage costs what it is in");
+        assert_eq!(
+            (segment.raw(two), segment.piece(one).is_some()),
+            (None, true),
+            "damage costs what it is in"
+        );
         file.set_len(whole - 1).expect("it can be cut");
         assert!(Segment::open(&store, 7, 3).is_none(), "it is cut short");
-        assert!(Segment::open(&location.generation_path(2), 7, 3).is_none(), "and so is what shares it");
+        assert!(
+            Segment::open(&location.generation_path(2), 7, 3).is_none(),
+            "and so is what shares it"
+        );
     }
 }

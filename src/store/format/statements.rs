@@ -1,5 +1,5 @@
-//! Every SQL text that reads or writes rows. A `Statement` can be made here only, and every one made is in `ALL`, so that the
-//! test that prepares them and looks at their plans cannot miss one.
+//! Every SQL text that reads or writes rows. A `Statement` can be made here only, and every one
+//! made is in `ALL`, so that the test that prepares them and looks at their plans cannot miss one.
 
 /// A SQL text of this file.
 #[derive(Clone, Copy, Debug)]
@@ -14,13 +14,15 @@ impl Statement {
     }
 }
 
-/// Settings of a connection that reads. What a statement sorts stays in memory: `sandbox` counts it there, and no file is made that
-/// nobody sees. Nothing is mapped: a file that gets shorter, or a disk that fails, below a mapping ends the process, and below a read
-/// it is an error. Questions to the index of Django take as long either way with this much of a cache.
-pub(in crate::store) const READER_SETTINGS: &str =
-    "PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA cache_size = -16000;";
+/// Settings of a connection that reads. What a statement sorts stays in memory: `sandbox` counts it
+/// there, and no file is made that nobody sees. Nothing is mapped: a file that gets shorter, or a
+/// disk that fails, below a mapping ends the process, and below a read it is an error. Questions to
+/// the index of Django take as long either way with this much of a cache.
+pub(in crate::store) const READER_SETTINGS: &str = "PRAGMA query_only = 1; PRAGMA temp_store = \
+    MEMORY; PRAGMA mmap_size = 0; PRAGMA cache_size = -16000;";
 
-/// Settings of the connection that builds a file which nobody can see yet: a crash leaves a leftover, not a store.
+/// Settings of the connection that builds a file which nobody can see yet: a crash leaves a
+/// leftover, not a store.
 pub(in crate::store) const WRITER_SETTINGS: &str = "
 PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
 PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;";
@@ -29,10 +31,12 @@ PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;";
 pub(in crate::store) const SETTLE: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /// Settings of a file that is about to be read while others may change it.
-pub(in crate::store) const SHARED_SETTINGS: &str = "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;";
+pub(in crate::store) const SHARED_SETTINGS: &str =
+    "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;";
 
-/// Settings of the connection that changes a store in place. A transaction that a loss of power takes back leaves the state
-/// before it. What is written goes to the log; it is carried over to the store when nobody waits.
+/// Settings of the connection that changes a store in place. A transaction that a loss of power
+/// takes back leaves the state before it. What is written goes to the log; it is carried over to
+/// the store when nobody waits.
 pub(in crate::store) const AMENDER_SETTINGS: &str = "
 PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -16000;
 PRAGMA temp_store = MEMORY;";
@@ -52,15 +56,18 @@ macro_rules! statements {
 
 macro_rules! file_columns {
     () => {
-        "SELECT id, path, language, size, modified_ns, hash, lines, skipped, flags, first_symbol, symbols, first_site, sites, \
+        "SELECT id, path, language, size, modified_ns, hash, lines, skipped, flags, first_symbol, \
+         symbols, first_site, sites, \
          resolved, likely, ambiguous, external, unresolved, changed_ns, inode FROM file"
     };
 }
 
 macro_rules! symbol_columns {
     () => {
-        "SELECT s.id, s.file, s.name, n.text, s.traits, s.container, s.least, s.most, s.start_line, s.start_column, \
-         s.more_lines, s.end_column, s.start_byte, s.length, s.name_down, s.name_column, s.signature, s.doc, s.refs, \
+        "SELECT s.id, s.file, s.name, n.text, s.traits, s.container, s.least, s.most, \
+         s.start_line, s.start_column, \
+         s.more_lines, s.end_column, s.start_byte, s.length, s.name_down, s.name_column, \
+         s.signature, s.doc, s.refs, \
          s.first_site, s.site_span FROM symbol s JOIN name n ON n.id = s.name"
     };
 }
@@ -73,21 +80,25 @@ macro_rules! site_columns {
 
 statements! {
     // What a store says about itself.
-    META = "SELECT uid, generation, fingerprint, root, built_at_ns, build_ns, files, symbols, sites, symbol_names, \
-        last_file, last_symbol FROM meta";
+    META = "SELECT uid, generation, fingerprint, root, built_at_ns, build_ns, files, symbols, \
+            sites, symbol_names, \
+            last_file, last_symbol FROM meta";
     INTEGRITY = "PRAGMA integrity_check(1)";
     LANGUAGES = "SELECT id, name FROM language";
 
     // Names. The keys of names that symbols have are the first ones.
     NAME_BY_KEY = "SELECT text FROM name WHERE id = ?1";
     OTHER_NAMES_IGNORING_CASE = "SELECT name, text FROM other_name WHERE text = ?1";
-    SYMBOL_NAMES_FROM = "SELECT id, text FROM name WHERE id >= ?1 AND id <= (SELECT symbol_names FROM meta) ORDER BY id";
+    SYMBOL_NAMES_FROM = "SELECT id, text FROM name WHERE id >= ?1 AND id <= (SELECT symbol_names \
+                         FROM meta) ORDER BY id";
     LATER_SYMBOL_NAMES = "SELECT n.id, n.text FROM \
-        (SELECT DISTINCT name FROM symbol WHERE name > (SELECT symbol_names FROM meta)) s CROSS JOIN name n ON n.id = s.name";
+                          (SELECT DISTINCT name FROM symbol WHERE name > (SELECT symbol_names FROM \
+                          meta)) s CROSS JOIN name n ON n.id = s.name";
     NAME_RUN = "SELECT names FROM name_run WHERE id = ?1";
     NAME_TOPS = "SELECT tops FROM name_tops WHERE id = 1";
     NAME_GRAM = "SELECT runs FROM name_gram WHERE id = ?1";
-    CHANGED_NAMES = "SELECT name, EXISTS (SELECT 1 FROM symbol WHERE symbol.name = name_changed.name) FROM name_changed";
+    CHANGED_NAMES = "SELECT name, EXISTS (SELECT 1 FROM symbol WHERE symbol.name = \
+                     name_changed.name) FROM name_changed";
 
     // What is known besides.
     KNOWN = "SELECT file, data FROM known";
@@ -111,12 +122,17 @@ statements! {
     FILE_OF_SYMBOL = "SELECT file FROM symbol WHERE id = ?1";
     FILE_EDGES = "SELECT source, target, sites FROM file_edge";
     FILES_USED_BY = "SELECT target, sites FROM file_edge WHERE source = ?1";
-    IMPORTS_OF_FILE = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target FROM import i \
-        JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item WHERE i.file = ?1 ORDER BY i.place";
-    IMPORTS_OF_TARGET = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target FROM import i \
-        JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item WHERE i.target = ?1 ORDER BY i.file, i.place";
+    IMPORTS_OF_FILE = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target FROM import \
+                       i \
+                       JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item WHERE \
+                       i.file = ?1 ORDER BY i.place";
+    IMPORTS_OF_TARGET = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target FROM \
+                         import i \
+                         JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item WHERE \
+                         i.target = ?1 ORDER BY i.file, i.place";
     PROBLEMS = "SELECT file, kind, first_line, last_line FROM problem";
-    PROBLEMS_OF_FILE = "SELECT file, kind, first_line, last_line FROM problem WHERE file = ?1 ORDER BY place";
+    PROBLEMS_OF_FILE = "SELECT file, kind, first_line, last_line FROM problem WHERE file = ?1 \
+                        ORDER BY place";
 
     // Symbols.
     SYMBOL_BY_KEY = concat!(symbol_columns!(), " WHERE s.id = ?1");
@@ -124,34 +140,42 @@ statements! {
     SYMBOLS_BETWEEN = concat!(symbol_columns!(), " WHERE s.id >= ?1 AND s.id < ?2 ORDER BY s.id");
     SYMBOLS_AT = concat!(
         symbol_columns!(),
-        " WHERE s.id >= ?1 AND s.id < ?2 AND (s.start_line <= ?4 AND s.start_line + s.more_lines >= ?3 \
+        " WHERE s.id >= ?1 AND s.id < ?2 AND (s.start_line <= ?4 AND s.start_line + s.more_lines \
+         >= ?3 \
          OR s.start_line + s.name_down BETWEEN ?3 AND ?4) ORDER BY s.id"
     );
     SYMBOLS_IN = concat!(symbol_columns!(), " WHERE s.container = ?1 ORDER BY s.id");
-    NAME_AND_CONTAINER = "SELECT n.text, s.container FROM symbol s JOIN name n ON n.id = s.name WHERE s.id = ?1";
+    NAME_AND_CONTAINER = "SELECT n.text, s.container FROM symbol s JOIN name n ON n.id = s.name \
+                          WHERE s.id = ?1";
     KINDS_IN = "SELECT id FROM symbol WHERE container = ?1 AND traits >> 2 & 31 = ?2 ORDER BY id";
     SYMBOL_HEADS = "SELECT id, file, traits, container, refs FROM symbol WHERE name = ?1";
-    SYMBOL_HEADS_BETWEEN = "SELECT id, file, traits, container, refs FROM symbol WHERE id >= ?1 AND id < ?2";
-    NAMED_HEADS_BETWEEN = "SELECT s.id, s.file, s.traits, s.container, s.refs, n.text FROM symbol s \
-        JOIN name n ON n.id = s.name WHERE s.id >= ?1 AND s.id < ?2";
+    SYMBOL_HEADS_BETWEEN = "SELECT id, file, traits, container, refs FROM symbol WHERE id >= ?1 \
+                            AND id < ?2";
+    NAMED_HEADS_BETWEEN = "SELECT s.id, s.file, s.traits, s.container, s.refs, n.text FROM symbol \
+                           s \
+                           JOIN name n ON n.id = s.name WHERE s.id >= ?1 AND s.id < ?2";
     NAMED_HEADS_IN = "SELECT s.id, s.file, s.traits, s.container, s.refs, n.text FROM symbol s \
         JOIN name n ON n.id = s.name WHERE s.container = ?1";
     // The index of those that are used often has no others.
-    OFTEN_REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= 16 ORDER BY refs DESC";
-    REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= ?1 AND refs < 16";
+    OFTEN_REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= 16 \
+                        ORDER BY refs DESC";
+    REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= ?1 AND refs < \
+                  16";
 
     // Sites.
     SITES_BETWEEN = concat!(site_columns!(), " WHERE id >= ?1 AND id < ?2 ORDER BY id");
     SITES_OF_SYMBOL = concat!(site_columns!(), " WHERE target = ?1 AND mark & 7 != 3 ORDER BY id");
     SITES_OF_CANDIDATE = "SELECT s.id, s.file, s.enclosing, s.name, s.mark, s.col, s.target \
-        FROM candidate c CROSS JOIN site s ON s.target = -c.list AND s.mark & 7 != 3 WHERE c.symbol = ?1 ORDER BY s.id";
+                          FROM candidate c CROSS JOIN site s ON s.target = -c.list AND s.mark & 7 \
+                          != 3 WHERE c.symbol = ?1 ORDER BY s.id";
     UNRESOLVED_OF_NAME = concat!(site_columns!(), " WHERE name = ?1 AND mark & 7 = 4 ORDER BY id");
     CANDIDATES = "SELECT symbol FROM candidate WHERE list = ?1 ORDER BY symbol";
     SITE_FILE = "SELECT file FROM site_file WHERE site = ?1";
 
     // Relations.
     RELATIONS_FROM = "SELECT kind, source, target FROM relation WHERE source = ?1";
-    RELATIONS_TO = "SELECT kind, source, target FROM relation WHERE target = ?1 ORDER BY kind, source";
+    RELATIONS_TO = "SELECT kind, source, target FROM relation WHERE target = ?1 ORDER BY kind, \
+                    source";
 
     // A build.
     ROOTS = "SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0";
@@ -163,10 +187,12 @@ statements! {
     ADD_NAME_RUN = "INSERT INTO name_run VALUES (?1, ?2)";
     ADD_NAME_TOPS = "INSERT INTO name_tops VALUES (?1, ?2)";
     ADD_NAME_GRAM = "INSERT INTO name_gram VALUES (?1, ?2)";
-    ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+    ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, \
+                ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
     ADD_FILE_WORDS = "INSERT INTO file_words VALUES (?1, ?2)";
     ADD_SYMBOL = "INSERT INTO symbol VALUES \
-        (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+                  (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, \
+                  ?18, ?19, ?20)";
     ADD_SITE = "INSERT INTO site VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     ADD_CANDIDATE = "INSERT INTO candidate VALUES (?1, ?2)";
     SET_ROOT = "UPDATE meta SET root = ?1";
@@ -178,15 +204,18 @@ statements! {
     ADD_FILE_EDGE = "INSERT INTO file_edge VALUES (?1, ?2, ?3)";
 
     // A change in place.
-    LAST_KEYS = "SELECT (SELECT max(id) FROM name), (SELECT max(list) FROM candidate), (SELECT max(id) FROM symbol), \
-        (SELECT max(id) FROM site), (SELECT max(id) FROM file)";
+    LAST_KEYS = "SELECT (SELECT max(id) FROM name), (SELECT max(list) FROM candidate), (SELECT \
+                 max(id) FROM symbol), \
+                 (SELECT max(id) FROM site), (SELECT max(id) FROM file)";
     OTHER_NAME_BY_TEXT = "SELECT name FROM other_name WHERE text = ?1 AND text = ?1 COLLATE BINARY";
-    NAMES_OF_ROWS = "SELECT id, text FROM name WHERE id IN (SELECT name FROM symbol WHERE id >= ?1 AND id < ?2 UNION \
-        SELECT name FROM site WHERE id >= ?3 AND id < ?4 UNION \
-        SELECT target FROM site WHERE id >= ?3 AND id < ?4 AND mark & 7 = 3)";
+    NAMES_OF_ROWS = "SELECT id, text FROM name WHERE id IN (SELECT name FROM symbol WHERE id >= ?1 \
+                     AND id < ?2 UNION \
+                     SELECT name FROM site WHERE id >= ?3 AND id < ?4 UNION \
+                     SELECT target FROM site WHERE id >= ?3 AND id < ?4 AND mark & 7 = 3)";
     REFERENCES_OF_SYMBOLS = "SELECT refs FROM symbol WHERE id >= ?1 AND id < ?2 ORDER BY id";
     LISTS_OF_SYMBOL = "SELECT list FROM candidate WHERE symbol = ?1";
-    LISTS_OF_SITES = "SELECT DISTINCT -target FROM site WHERE id >= ?1 AND id < ?2 AND mark & 7 = 2";
+    LISTS_OF_SITES = "SELECT DISTINCT -target FROM site WHERE id >= ?1 AND id < ?2 AND mark & 7 = \
+                      2";
     IS_LIST_USED = "SELECT 1 FROM site WHERE target = -?1 AND mark & 7 != 3 LIMIT 1";
     REMOVE_LIST = "DELETE FROM candidate WHERE list = ?1";
     REMOVE_FILE = "DELETE FROM file WHERE id = ?1";
@@ -198,16 +227,23 @@ statements! {
     REMOVE_PROBLEMS = "DELETE FROM problem WHERE file = ?1";
     REMOVE_FILE_EDGES = "DELETE FROM file_edge WHERE source = ?1";
     REMOVE_RELATIONS = "DELETE FROM relation WHERE source >= ?1 AND source < ?2";
-    MOVE_SITE_TARGETS = "UPDATE site SET target = target + ?3 WHERE target >= ?1 AND target < ?2 AND mark & 7 != 3";
-    MOVE_CANDIDATES = "UPDATE candidate SET symbol = symbol + ?3 WHERE symbol >= ?1 AND symbol < ?2";
-    MOVE_RELATION_TARGETS = "UPDATE relation SET target = target + ?3 WHERE target >= ?1 AND target < ?2";
-    MOVE_CONTAINERS = "UPDATE symbol SET container = container + ?3 WHERE container >= ?1 AND container < ?2";
+    MOVE_SITE_TARGETS = "UPDATE site SET target = target + ?3 WHERE target >= ?1 AND target < ?2 \
+                         AND mark & 7 != 3";
+    MOVE_CANDIDATES = "UPDATE candidate SET symbol = symbol + ?3 WHERE symbol >= ?1 AND symbol < \
+                       ?2";
+    MOVE_RELATION_TARGETS = "UPDATE relation SET target = target + ?3 WHERE target >= ?1 AND \
+                             target < ?2";
+    MOVE_CONTAINERS = "UPDATE symbol SET container = container + ?3 WHERE container >= ?1 AND \
+                       container < ?2";
     SET_SITE = "UPDATE site SET mark = ?2, target = ?3 WHERE id = ?1";
     SET_IMPORT = "UPDATE import SET target = ?3 WHERE file = ?1 AND place = ?2";
     SET_REFERENCES = "UPDATE symbol SET refs = ?2 WHERE id = ?1";
-    MARK_NAMES = "INSERT OR IGNORE INTO name_changed SELECT name FROM symbol WHERE id >= ?1 AND id < ?2";
-    SET_COUNTS = "UPDATE file SET resolved = ?2, likely = ?3, ambiguous = ?4, external = ?5, unresolved = ?6 WHERE id = ?1";
-    SET_META = "UPDATE meta SET generation = ?1, built_at_ns = ?2, files = ?3, symbols = ?4, sites = ?5";
+    MARK_NAMES = "INSERT OR IGNORE INTO name_changed SELECT name FROM symbol WHERE id >= ?1 AND id \
+                  < ?2";
+    SET_COUNTS = "UPDATE file SET resolved = ?2, likely = ?3, ambiguous = ?4, external = ?5, \
+                  unresolved = ?6 WHERE id = ?1";
+    SET_META = "UPDATE meta SET generation = ?1, built_at_ns = ?2, files = ?3, symbols = ?4, sites \
+                = ?5";
 }
 
 #[cfg(test)]
@@ -229,8 +265,11 @@ mod tests {
     }
 
     fn plan(connection: &Connection, text: &str) -> Vec<String> {
-        let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {text}")).expect("it was prepared before");
-        let rows = explain.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<_, _>>();
+        let mut explain = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {text}"))
+            .expect("it was prepared before");
+        let rows =
+            explain.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<_, _>>();
         rows.expect("a plan is text")
     }
 
@@ -251,7 +290,9 @@ mod tests {
     fn no_statement_is_parsed_again_for_another_value() {
         let connection = fresh();
         crate::store::read::connection::configure(&connection).expect("settings of readers");
-        for (name, statement) in ALL.iter().filter(|(_, statement)| statement.text().starts_with("SELECT")) {
+        for (name, statement) in
+            ALL.iter().filter(|(_, statement)| statement.text().starts_with("SELECT"))
+        {
             let mut prepared = connection.prepare(statement.text()).expect(name);
             for value in [1, 2, 3] {
                 for parameter in 1..=prepared.parameter_count() {
@@ -267,7 +308,8 @@ mod tests {
     fn views_have_the_columns_that_are_documented() {
         let connection = fresh();
         for view in VIEWS {
-            let statement = connection.prepare(&format!("SELECT * FROM {}", view.name)).expect(view.name);
+            let statement =
+                connection.prepare(&format!("SELECT * FROM {}", view.name)).expect(view.name);
             let columns: Vec<&str> = statement.column_names().collect();
             let documented: Vec<&str> = view.columns.iter().map(|(name, _)| *name).collect();
             assert_eq!(columns, documented, "{}", view.name);

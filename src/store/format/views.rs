@@ -1,4 +1,5 @@
-//! The views for `sql`: what a person may rely on, described column by column. The tables below them may change.
+//! The views for `sql`: what a person may rely on, described column by column. The tables below
+//! them may change.
 
 /// A view with its description.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,7 +17,8 @@ pub struct View {
 /// A symbol's signature, which is stored without its name: see `columns`.
 macro_rules! signature {
     () => {
-        "CASE WHEN s.signature LIKE char(2) || '%' THEN substr(s.signature, 2) ELSE replace(s.signature, char(1), n.text) END"
+        "CASE WHEN s.signature LIKE char(2) || '%' THEN substr(s.signature, 2) ELSE \
+         replace(s.signature, char(1), n.text) END"
     };
 }
 
@@ -93,7 +95,8 @@ pub const VIEWS: &[View] = &[
             ("verdict", "resolved, likely, ambiguous, external, unresolved"),
             ("step", "what decided that, or why nothing could"),
             ("from_id", "the symbol around it, or null"),
-            ("to_id", "the symbol it leads to, or null; of an unresolved call, the variable or field that holds the function"),
+            ("to_id", "the symbol it leads to, or null; of an unresolved call, the variable or \
+                       field that holds the function"),
             ("external", "qualified name outside the repository, or null"),
             ("file_id", "key of the file"),
         ],

@@ -1,5 +1,5 @@
-//! The room that the stores of all repositories take together, and who gives way when it is too much: the repository that was
-//! used longest ago.
+//! The room that the stores of all repositories take together, and who gives way when it is too
+//! much: the repository that was used longest ago.
 
 use std::fs::{self};
 use std::io;
@@ -27,8 +27,9 @@ struct Tenant {
     used: SystemTime,
 }
 
-/// Removes stores of the repositories that were used longest ago until all in the cache take at most `bytes`; never those of
-/// `keep`, and never any that is being written. Whoever has one open keeps reading it.
+/// Removes stores of the repositories that were used longest ago until all in the cache take at
+/// most `bytes`; never those of `keep`, and never any that is being written. Whoever has one open
+/// keeps reading it.
 pub fn make_room(cache: &Path, bytes: u64, keep: &Location) -> Result<Vec<Dropped>, StoreError> {
     let mut tenants = tenants(cache)?;
     let mut taken: u64 = tenants.iter().map(|tenant| tenant.bytes).sum();
@@ -40,8 +41,12 @@ pub fn make_room(cache: &Path, bytes: u64, keep: &Location) -> Result<Vec<Droppe
         }
         let is_kept = tenant.location.directory() == keep.directory() || tenant.bytes == 0;
         // The lock stays where it is: a second one beside it would let two write.
-        let Some(lock) = (!is_kept).then(|| tenant.location.lock(Duration::ZERO).ok()).flatten() else { continue };
-        let root = known_root(&tenant.location).unwrap_or_else(|| tenant.location.root().to_path_buf());
+        let Some(lock) = (!is_kept).then(|| tenant.location.lock(Duration::ZERO).ok()).flatten()
+        else {
+            continue;
+        };
+        let root =
+            known_root(&tenant.location).unwrap_or_else(|| tenant.location.root().to_path_buf());
         lock.remove_all();
         taken -= tenant.bytes;
         dropped.push(Dropped { root, bytes: tenant.bytes });
@@ -64,7 +69,8 @@ pub(super) fn known_root(place: &Location) -> Option<PathBuf> {
     Store::open_newest(place).ok().map(|store| store.meta().root.clone())
 }
 
-/// Every place in the cache that has, or had, stores; the directory stands for the root, which only a store knows.
+/// Every place in the cache that has, or had, stores; the directory stands for the root, which only
+/// a store knows.
 pub(super) fn locations(cache: &Path) -> Result<Vec<Location>, StoreError> {
     ownership::check(cache)?;
     let failed = |error: &io::Error| StoreError::from_io("listing the cache", cache, error);
@@ -87,7 +93,11 @@ pub(super) fn locations(cache: &Path) -> Result<Vec<Location>, StoreError> {
 
 fn tenants(cache: &Path) -> Result<Vec<Tenant>, StoreError> {
     let measured = locations(cache)?.into_iter().map(|location| {
-        let used = location.lock_path().metadata().and_then(|lock| lock.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+        let used = location
+            .lock_path()
+            .metadata()
+            .and_then(|lock| lock.modified())
+            .unwrap_or(SystemTime::UNIX_EPOCH);
         Tenant { bytes: location.bytes(), used, location }
     });
     Ok(measured.collect())

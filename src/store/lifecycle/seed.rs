@@ -1,5 +1,6 @@
-//! A repository that is new here may be one that is known: it was moved, or it is another check-out of the same. Then it starts
-//! from the store of that one, and what differs is taken in as any change is.
+//! A repository that is new here may be one that is known: it was moved, or it is another check-out
+//! of the same. Then it starts from the store of that one, and what differs is taken in as any
+//! change is.
 
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
@@ -18,14 +19,16 @@ use crate::store::format::statements;
 use crate::store::lifecycle::quota;
 use crate::store::read::connection::Store;
 
-/// Files of a store that are looked for, and how many there must be: fewer say nothing, and are soon indexed.
+/// Files of a store that are looked for, and how many there must be: fewer say nothing, and are
+/// soon indexed.
 const SAMPLE: usize = 64;
 const LEAST: usize = 10;
 /// Of ten of them, so many must be there.
 const OF_TEN: usize = 8;
 
-/// Gives a repository without stores a copy of the store that fits it best, if one does: `has` says whether it has a file like
-/// that one. A store whose own root is gone is taken away from there. True if there is a store now.
+/// Gives a repository without stores a copy of the store that fits it best, if one does: `has` says
+/// whether it has a file like that one. A store whose own root is gone is taken away from there.
+/// True if there is a store now.
 pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, StoreError> {
     let location = lock.location();
     let Some(cache) = location.directory().parent() else { return Ok(false) };
@@ -36,7 +39,9 @@ pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, 
         }
         // One that cannot be read is no store to start from.
         let Ok(candidate) = likeness(other, &has) else { continue };
-        if candidate.of_ten >= OF_TEN && best.as_ref().is_none_or(|best| candidate.of_ten > best.of_ten) {
+        if candidate.of_ten >= OF_TEN
+            && best.as_ref().is_none_or(|best| candidate.of_ten > best.of_ten)
+        {
             best = Some(candidate);
         }
     }
@@ -47,7 +52,8 @@ pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, 
     if root.symlink_metadata().is_err() {
         theirs.remove_all();
     }
-    tracing::info!(from = %root.display(), to = %location.root().display(), "a repository starts from the store of another");
+    tracing::info!(from = %root.display(), to = %location.root().display(), "a repository starts \
+        from the store of another");
     Ok(true)
 }
 
@@ -81,7 +87,8 @@ fn settle(store: &Path) -> Result<(), StoreError> {
     let failed = |error| StoreError::from_sqlite("copying store", store, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(store, flags).map_err(failed)?;
-    let is_busy: bool = connection.query_row(statements::SETTLE, [], |row| row.get(0)).map_err(failed)?;
+    let is_busy: bool =
+        connection.query_row(statements::SETTLE, [], |row| row.get(0)).map_err(failed)?;
     if is_busy {
         let detail = "it is being read in an earlier state";
         return Err(StoreError::new(StoreErrorKind::Locked, "copying store", store, detail));
@@ -102,7 +109,9 @@ fn take_over(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), Sto
     let renamed = || -> rusqlite::Result<()> {
         let connection = Connection::open(&temporary)?;
         connection.execute_batch(statements::WRITER_SETTINGS)?;
-        connection.prepare(statements::SET_ROOT.text())?.execute(params![location.root().as_os_str().as_bytes()])?;
+        connection
+            .prepare(statements::SET_ROOT.text())?
+            .execute(params![location.root().as_os_str().as_bytes()])?;
         connection.execute_batch(statements::SHARED_SETTINGS)?;
         connection.close().map_err(|(_, error)| error)
     };

@@ -1,6 +1,7 @@
-//! The way to names that are wanted: which runs of names may have them, by letters and by what their names begin with, and one run after
-//! the other, those first in which a name is used most. So a question for the best names ends before it has seen all of them. Knows
-//! nothing of how well a name fits.
+//! The way to names that are wanted: which runs of names may have them, by letters and by what
+//! their names begin with, and one run after the other, those first in which a name is used most.
+//! So a question for the best names ends before it has seen all of them. Knows nothing of how well
+//! a name fits.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -20,7 +21,8 @@ use crate::store::read::name_cache::{NameRuns, RunTops, look};
 pub struct NameWalk<'s> {
     snapshot: &'s Snapshot,
     tops: &'s RunTops,
-    /// The names of which the runs do not tell any more what they come to, and whether a symbol still has them.
+    /// The names of which the runs do not tell any more what they come to, and whether a symbol
+    /// still has them.
     changed: FxHashMap<u32, bool>,
     /// The runs that have such names: how often these are used is not known.
     unsure: NameRuns,
@@ -30,12 +32,22 @@ pub struct NameWalk<'s> {
 
 impl<'s> NameWalk<'s> {
     fn new(snapshot: &'s Snapshot, at_most: usize) -> Result<Self, StoreError> {
-        let changed: Vec<(u32, bool)> = snapshot.all(statements::CHANGED_NAMES, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let changed: Vec<(u32, bool)> =
+            snapshot.all(statements::CHANGED_NAMES, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let tops = snapshot.run_tops()?;
         let none = NameRuns::none(tops.most.len());
         let mut unsure = none.clone();
-        changed.iter().for_each(|(key, _)| unsure.add((key.saturating_sub(1) / front_coding::RUN) as usize));
-        Ok(Self { snapshot, tops, changed: changed.into_iter().collect(), unsure, visited: none, left: at_most })
+        changed
+            .iter()
+            .for_each(|(key, _)| unsure.add((key.saturating_sub(1) / front_coding::RUN) as usize));
+        Ok(Self {
+            snapshot,
+            tops,
+            changed: changed.into_iter().collect(),
+            unsure,
+            visited: none,
+            left: at_most,
+        })
     }
 
     /// Begins again, with at most so many runs: each may be visited once more.
@@ -49,7 +61,8 @@ impl<'s> NameWalk<'s> {
         let mut runs = NameRuns::none(self.tops.most.len());
         for parts in &wanted.alternatives {
             let mut with_all = NameRuns::every(self.tops.most.len());
-            let mut grams: Vec<u32> = parts.iter().flat_map(|part| front_coding::grams_of(part)).collect();
+            let mut grams: Vec<u32> =
+                parts.iter().flat_map(|part| front_coding::grams_of(part)).collect();
             grams.sort_unstable();
             grams.dedup();
             for gram in grams {
@@ -59,9 +72,13 @@ impl<'s> NameWalk<'s> {
         }
         for beginning in &wanted.beginnings {
             // Names that begin alike stand beside each other.
-            let (first, end) = (self.snapshot.first_name_from(beginning)?, self.snapshot.first_name_after(beginning)?);
+            let (first, end) = (
+                self.snapshot.first_name_from(beginning)?,
+                self.snapshot.first_name_after(beginning)?,
+            );
             if first < end {
-                ((first - 1) / front_coding::RUN..=(end - 2) / front_coding::RUN).for_each(|run| runs.add(run as usize));
+                ((first - 1) / front_coding::RUN..=(end - 2) / front_coding::RUN)
+                    .for_each(|run| runs.add(run as usize));
             }
         }
         Ok(runs)
@@ -75,7 +92,8 @@ impl<'s> NameWalk<'s> {
         let mut runs = NameRuns::none(self.tops.most.len());
         let mut whole = Some(());
         self.snapshot.visit(statements::NAME_GRAM, [gram], |row| {
-            whole = front_coding::visit_list(row.get_ref(0)?.as_blob()?, |run| runs.add(run as usize));
+            whole =
+                front_coding::visit_list(row.get_ref(0)?.as_blob()?, |run| runs.add(run as usize));
             Ok(false)
         })?;
         whole.ok_or_else(|| damaged(self.snapshot, "a list of runs cannot be read"))?;
@@ -84,14 +102,23 @@ impl<'s> NameWalk<'s> {
         Ok(runs)
     }
 
-    /// Those of the runs of which the names may begin as they do. `may_begin` is given what all names of a run begin with, in lower case,
-    /// and how many of its first bytes are those of what it was given before.
-    pub fn beginning(&self, runs: &NameRuns, mut may_begin: impl FnMut(&str, usize) -> bool) -> NameRuns {
+    /// Those of the runs of which the names may begin as they do. `may_begin` is given what all
+    /// names of a run begin with, in lower case, and how many of its first bytes are those of what
+    /// it was given before.
+    pub fn beginning(
+        &self,
+        runs: &NameRuns,
+        mut may_begin: impl FnMut(&str, usize) -> bool,
+    ) -> NameRuns {
         let mut kept = NameRuns::none(self.tops.most.len());
         let mut before = "";
         for run in runs.iter() {
             let beginning = self.tops.beginning(run);
-            let shared = beginning.bytes().zip(before.bytes()).take_while(|(one, other)| one == other).count();
+            let shared = beginning
+                .bytes()
+                .zip(before.bytes())
+                .take_while(|(one, other)| one == other)
+                .count();
             if may_begin(beginning, shared) {
                 kept.add(run);
             }
@@ -100,8 +127,9 @@ impl<'s> NameWalk<'s> {
         kept
     }
 
-    /// Hands the names in these runs that are wanted to `visit`, until it says stop by false. Before each run `is_enough` is asked whether
-    /// to go on, with the number of uses that no name in the runs left exceeds. Gives whether nothing was left out.
+    /// Hands the names in these runs that are wanted to `visit`, until it says stop by false.
+    /// Before each run `is_enough` is asked whether to go on, with the number of uses that no name
+    /// in the runs left exceeds. Gives whether nothing was left out.
     pub fn visit(
         &mut self,
         wanted: &NameParts,
@@ -113,8 +141,11 @@ impl<'s> NameWalk<'s> {
             true => u32::MAX,
             false => self.tops.most.get(run).copied().unwrap_or_default(),
         };
-        let mut order: Vec<(Reverse<u32>, usize)> =
-            runs.iter().filter(|run| !self.visited.has(*run)).map(|run| (Reverse(most_in(run)), run)).collect();
+        let mut order: Vec<(Reverse<u32>, usize)> = runs
+            .iter()
+            .filter(|run| !self.visited.has(*run))
+            .map(|run| (Reverse(most_in(run)), run))
+            .collect();
         // Of those for which there is no time the order does not matter, but for that of the first.
         if self.left < order.len() {
             order.select_nth_unstable(self.left);
@@ -145,12 +176,18 @@ impl<'s> NameWalk<'s> {
             run = Run::read(row.get_ref(0)?.as_blob()?);
             Ok(false)
         })?;
-        let run = Arc::new(run.ok_or_else(|| damaged(self.snapshot, "a run of names cannot be read"))?);
+        let run =
+            Arc::new(run.ok_or_else(|| damaged(self.snapshot, "a run of names cannot be read"))?);
         look(kept).put(at, Arc::clone(&run));
         Ok(run)
     }
 
-    fn visit_run(&self, sieve: &Sieve, at: usize, visit: &mut impl FnMut(&NameEntry<'_>) -> bool) -> Result<bool, StoreError> {
+    fn visit_run(
+        &self,
+        sieve: &Sieve,
+        at: usize,
+        visit: &mut impl FnMut(&NameEntry<'_>) -> bool,
+    ) -> Result<bool, StoreError> {
         let run = self.run(at)?;
         let mut picked = sieve.pick(&run);
         // What the names since the one that was handed out last share with the ones before them.
@@ -158,11 +195,13 @@ impl<'s> NameWalk<'s> {
         while picked != 0 {
             let place = picked.trailing_zeros() as usize;
             picked &= picked - 1;
-            let since = (next..=place).filter_map(|place| run.entry(place)).map(|entry| entry.shared);
+            let since =
+                (next..=place).filter_map(|place| run.entry(place)).map(|entry| entry.shared);
             (next, shared) = (place + 1, since.fold(shared, usize::min));
             let Some(entry) = run.entry(place) else { continue };
             // There are not more names than keys.
-            let key = u32::try_from(at * front_coding::RUN as usize + place + 1).unwrap_or(u32::MAX);
+            let key =
+                u32::try_from(at * front_coding::RUN as usize + place + 1).unwrap_or(u32::MAX);
             let figures = match self.changed.get(&key) {
                 None => Some((entry.symbols, entry.references)),
                 Some(true) => None,
@@ -178,7 +217,10 @@ impl<'s> NameWalk<'s> {
     }
 
     /// Hands all names that came after the runs were made to `visit`, until it says stop by false.
-    pub fn visit_later(&self, mut visit: impl FnMut(&NameEntry<'_>) -> bool) -> Result<(), StoreError> {
+    pub fn visit_later(
+        &self,
+        mut visit: impl FnMut(&NameEntry<'_>) -> bool,
+    ) -> Result<(), StoreError> {
         self.snapshot.visit(statements::LATER_SYMBOL_NAMES, [], |row| {
             let key = NameKey(row.get(0)?);
             Ok(visit(&NameEntry { key, text: row.get_ref(1)?.as_str()?, shared: 0, figures: None }))
@@ -192,12 +234,20 @@ impl Snapshot {
         NameWalk::new(self, at_most)
     }
 
-    /// Hands the names of symbols that are wanted to `visit`, until it says stop by false. Others may be among them: names that came
-    /// after the runs were made are all handed out.
-    pub fn visit_names(&self, wanted: &NameParts, mut visit: impl FnMut(&NameEntry<'_>) -> bool) -> Result<(), StoreError> {
+    /// Hands the names of symbols that are wanted to `visit`, until it says stop by false. Others
+    /// may be among them: names that came after the runs were made are all handed out.
+    pub fn visit_names(
+        &self,
+        wanted: &NameParts,
+        mut visit: impl FnMut(&NameEntry<'_>) -> bool,
+    ) -> Result<(), StoreError> {
         let mut walk = self.walk_names(usize::MAX)?;
         let runs = walk.runs_with(wanted)?;
-        if walk.visit(wanted, &runs, |_| false, &mut visit)? { walk.visit_later(visit) } else { Ok(()) }
+        if walk.visit(wanted, &runs, |_| false, &mut visit)? {
+            walk.visit_later(visit)
+        } else {
+            Ok(())
+        }
     }
 
     fn run_tops(&self) -> Result<&RunTops, StoreError> {
@@ -206,7 +256,9 @@ impl Snapshot {
             return Ok(known);
         }
         let mut tops = RunTops::default();
-        let packed = self.one(statements::NAME_TOPS, [], |row| row.get::<_, Vec<u8>>(0))?.unwrap_or_default();
+        let packed = self
+            .one(statements::NAME_TOPS, [], |row| row.get::<_, Vec<u8>>(0))?
+            .unwrap_or_default();
         let whole = front_coding::visit_tops(&packed, |beginning, uses| {
             tops.beginnings.push_str(beginning);
             tops.ends.push(tops.beginnings.len());

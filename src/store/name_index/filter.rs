@@ -1,11 +1,12 @@
-//! Which names are wanted by what they have in them, and which of a run of names these are. Pure: no store, no ranking.
+//! Which names are wanted by what they have in them, and which of a run of names these are. Pure:
+//! no store, no ranking.
 
 use memchr::memmem::Finder;
 
 use crate::store::format::front_coding::{RUN, Run, SEPARATOR};
 
-/// Which names are wanted: those with all parts of one of the alternatives in them, or with one of the beginnings, when ASCII case is
-/// ignored.
+/// Which names are wanted: those with all parts of one of the alternatives in them, or with one of
+/// the beginnings, when ASCII case is ignored.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NameParts {
     pub(super) alternatives: Vec<Vec<String>>,
@@ -59,7 +60,8 @@ impl Sieve {
         let finder = |text: &[u8]| Finder::new(&text.to_ascii_lowercase()).into_owned();
         let beginning = |text: &String| finder(&[&[SEPARATOR], text.as_bytes()].concat());
         let all_of = |parts: &Vec<String>| {
-            // The longest parts are in the fewest names: mostly one is enough to see that there are none.
+            // The longest parts are in the fewest names: mostly one is enough to see that there are
+            // none.
             let mut parts: Vec<&String> = parts.iter().filter(|part| !part.is_empty()).collect();
             parts.sort_unstable_by_key(|part| (std::cmp::Reverse(part.len()), *part));
             parts.dedup();
@@ -73,7 +75,9 @@ impl Sieve {
 
     /// The names of a run that are wanted.
     pub(super) fn pick(&self, run: &Run) -> NameBits {
-        let every = NameBits::MAX.checked_shr(RUN - u32::try_from(run.len()).unwrap_or(RUN)).unwrap_or_default();
+        let every = NameBits::MAX
+            .checked_shr(RUN - u32::try_from(run.len()).unwrap_or(RUN))
+            .unwrap_or_default();
         let mut picked = 0;
         for parts in &self.alternatives {
             let mut with_all = every;
@@ -85,7 +89,8 @@ impl Sieve {
             }
             picked |= with_all;
         }
-        self.beginnings.iter().fold(picked, |picked, beginning| picked | names_with(run, beginning)) & every
+        self.beginnings.iter().fold(picked, |picked, beginning| picked | names_with(run, beginning))
+            & every
     }
 }
 
@@ -112,21 +117,33 @@ mod tests {
         for (wanted, expected) in [
             (NameParts::every(), names.as_slice()),
             (NameParts::none(), &[]),
-            (NameParts::none().or_all_of(["USER"]), &["GetUser", "getUserName", "set_user", "user", "username"]),
-            (NameParts::none().or_all_of(["user", "et", "user"]), &["GetUser", "getUserName", "set_user"]),
+            (
+                NameParts::none().or_all_of(["USER"]),
+                &["GetUser", "getUserName", "set_user", "user", "username"],
+            ),
+            (
+                NameParts::none().or_all_of(["user", "et", "user"]),
+                &["GetUser", "getUserName", "set_user"],
+            ),
             (NameParts::none().or_all_of(["e"]).or_all_of(["none"]), &names[1..]),
             (NameParts::none().or_all_of(["öß"]), &["Größe"]),
             (NameParts::none().or_all_of(["rset"]), &[]),
             (NameParts::none().or_beginning_with("GETUSER"), &["GetUser", "getUserName"]),
             (
-                NameParts::none().or_beginning_with("set").or(NameParts::none().or_all_of(["ername"])),
+                NameParts::none()
+                    .or_beginning_with("set")
+                    .or(NameParts::none().or_all_of(["ername"])),
                 &["getUserName", "set_user", "username"],
             ),
             (NameParts::none().or_beginning_with(""), &names),
         ] {
             let picked = Sieve::new(&wanted).pick(&run);
-            let picked: Vec<&str> =
-                names.iter().enumerate().filter(|(at, _)| picked >> at & 1 == 1).map(|(_, name)| *name).collect();
+            let picked: Vec<&str> = names
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| picked >> at & 1 == 1)
+                .map(|(_, name)| *name)
+                .collect();
             assert_eq!(picked, expected, "{wanted:?}");
         }
     }

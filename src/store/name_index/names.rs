@@ -1,4 +1,5 @@
-//! The names of symbols by their text: as a whole and by their beginning. See `cursor` for the way to names by their parts.
+//! The names of symbols by their text: as a whole and by their beginning. See `cursor` for the way
+//! to names by their parts.
 
 use std::cmp::Ordering;
 
@@ -12,7 +13,11 @@ use crate::store::format::statements;
 use crate::store::read::connection::Snapshot;
 
 /// The key of a name by its text. `symbol_names` is how many names are in order.
-pub(in crate::store) fn key_of(connection: &Connection, symbol_names: u32, text: &str) -> rusqlite::Result<Option<u32>> {
+pub(in crate::store) fn key_of(
+    connection: &Connection,
+    symbol_names: u32,
+    text: &str,
+) -> rusqlite::Result<Option<u32>> {
     let key = first_from(connection, symbol_names, |name| front_coding::order(name, text))?;
     if key <= symbol_names && text_of(connection, key, |name| name == text)? {
         return Ok(Some(key));
@@ -21,8 +26,13 @@ pub(in crate::store) fn key_of(connection: &Connection, symbol_names: u32, text:
     other.query_row([text], |row| row.get(0)).optional()
 }
 
-/// The first key of those in order whose name `compare` does not put before what is looked for; one more than the last if none.
-fn first_from(connection: &Connection, symbol_names: u32, compare: impl Fn(&str) -> Ordering) -> rusqlite::Result<u32> {
+/// The first key of those in order whose name `compare` does not put before what is looked for; one
+/// more than the last if none.
+fn first_from(
+    connection: &Connection,
+    symbol_names: u32,
+    compare: impl Fn(&str) -> Ordering,
+) -> rusqlite::Result<u32> {
     let (mut first, mut end) = (1, symbol_names + 1);
     while first < end {
         let middle = first + (end - first) / 2;
@@ -35,7 +45,11 @@ fn first_from(connection: &Connection, symbol_names: u32, compare: impl Fn(&str)
     Ok(first)
 }
 
-fn text_of<T>(connection: &Connection, key: u32, look: impl FnOnce(&str) -> T) -> rusqlite::Result<T> {
+fn text_of<T>(
+    connection: &Connection,
+    key: u32,
+    look: impl FnOnce(&str) -> T,
+) -> rusqlite::Result<T> {
     let mut name = connection.prepare_cached(statements::NAME_BY_KEY.text())?;
     name.query_row([key], |row| Ok(look(row.get_ref(0)?.as_str()?)))
 }
@@ -47,16 +61,16 @@ pub struct NameEntry<'n> {
     pub key: NameKey,
     /// The name.
     pub text: &'n str,
-    /// So many of its first bytes are those of the name that was handed out before it; names come in an order in which that is
-    /// often much.
+    /// So many of its first bytes are those of the name that was handed out before it; names come
+    /// in an order in which that is often much.
     pub shared: usize,
-    /// How many symbols have it, and how often the one of them that is used most is referred to; none where that has to be
-    /// looked up.
+    /// How many symbols have it, and how often the one of them that is used most is referred to;
+    /// none where that has to be looked up.
     pub figures: Option<(u32, u32)>,
 }
 
-/// The place of a name in the order of names: of a name that came after the build the key of the last name of the build before it, and
-/// its place among those it was ranked with.
+/// The place of a name in the order of names: of a name that came after the build the key of the
+/// last name of the build before it, and its place among those it was ranked with.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct NameRank(u32, u32);
 
@@ -79,15 +93,24 @@ impl Snapshot {
             }
             Ok(is_equal)
         })?;
-        names.extend(self.all(statements::OTHER_NAMES_IGNORING_CASE, [text], |row| Ok((NameKey(row.get(0)?), row.get(1)?)))?);
+        names.extend(self.all(statements::OTHER_NAMES_IGNORING_CASE, [text], |row| {
+            Ok((NameKey(row.get(0)?), row.get(1)?))
+        })?);
         Ok(names)
     }
 
-    /// Hands every name that a symbol has and that begins like `typed`, when ASCII case is ignored, to `visit`, in order, until it says
-    /// stop by false.
-    pub fn visit_symbol_names_from(&self, typed: &str, mut visit: impl FnMut(NameKey, &str) -> bool) -> Result<(), StoreError> {
-        let begins =
-            |name: &str| name.as_bytes().get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed.as_bytes()));
+    /// Hands every name that a symbol has and that begins like `typed`, when ASCII case is ignored,
+    /// to `visit`, in order, until it says stop by false.
+    pub fn visit_symbol_names_from(
+        &self,
+        typed: &str,
+        mut visit: impl FnMut(NameKey, &str) -> bool,
+    ) -> Result<(), StoreError> {
+        let begins = |name: &str| {
+            name.as_bytes()
+                .get(..typed.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(typed.as_bytes()))
+        };
         let mut later: Vec<(NameKey, String)> = Vec::new();
         self.visit(statements::LATER_SYMBOL_NAMES, [], |row| {
             let name = row.get_ref(1)?.as_str()?;
@@ -109,7 +132,9 @@ impl Snapshot {
             if !begins(name) {
                 return Ok(false);
             }
-            while let Some((key, later)) = later.next_if(|(_, later)| goes_on && front_coding::order(later, name).is_lt()) {
+            while let Some((key, later)) =
+                later.next_if(|(_, later)| goes_on && front_coding::order(later, name).is_lt())
+            {
                 goes_on = visit(key, &later);
             }
             goes_on = goes_on && (unused.contains(&key) || visit(NameKey(key), name));
@@ -124,7 +149,9 @@ impl Snapshot {
     /// Sorts names that came after the build, and gives the place of each in the order of names.
     pub fn rank_later<T>(&self, names: &mut [(String, T)]) -> Result<Vec<NameRank>, StoreError> {
         names.sort_unstable_by(|(one, _), (other, _)| front_coding::order(one, other));
-        let anchor = |text: &str| self.first_name(|name| front_coding::order(name, text)).map(|next| next - 1);
+        let anchor = |text: &str| {
+            self.first_name(|name| front_coding::order(name, text)).map(|next| next - 1)
+        };
         names.iter().zip(1..).map(|((text, _), place)| Ok(NameRank(anchor(text)?, place))).collect()
     }
 
@@ -133,9 +160,12 @@ impl Snapshot {
         self.first_name(|name| front_coding::folded_order(name, text))
     }
 
-    /// The first of the names in order that comes after all that begin with `text`, whatever its case.
+    /// The first of the names in order that comes after all that begin with `text`, whatever its
+    /// case.
     pub(super) fn first_name_after(&self, text: &str) -> Result<u32, StoreError> {
-        self.first_name(|name| front_coding::folded_beginning_order(name, text).then(Ordering::Less))
+        self.first_name(|name| {
+            front_coding::folded_beginning_order(name, text).then(Ordering::Less)
+        })
     }
 
     fn first_name(&self, compare: impl Fn(&str) -> Ordering) -> Result<u32, StoreError> {

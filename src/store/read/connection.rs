@@ -1,4 +1,5 @@
-//! An open generation: `Store` keeps read connections, `Snapshot` is one of them in a read transaction, for one question.
+//! An open generation: `Store` keeps read connections, `Snapshot` is one of them in a read
+//! transaction, for one question.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -27,14 +28,17 @@ use crate::store::read::name_cache::KeptNames;
 use crate::store::read::path_table::PathTable;
 use crate::store::read::site_cache::KeptSites;
 
-/// Connections that are kept for the next question. More are opened when more questions run at once, and closed after. Each has
-/// a cache of pages for itself, so those that nobody needs are let go soon: see `Store::take_spare`.
+/// Connections that are kept for the next question. More are opened when more questions run at
+/// once, and closed after. Each has a cache of pages for itself, so those that nobody needs are let
+/// go soon: see `Store::take_spare`.
 const KEPT_CONNECTIONS: usize = 4;
 
-/// How often the directory of a store is looked at for the newest generation, while others supersede what was seen there.
+/// How often the directory of a store is looked at for the newest generation, while others
+/// supersede what was seen there.
 const LOOKS: usize = 5;
 
-/// Steps of SQLite's machine between two looks at a statement of a user: one step of those can take a tenth of a second.
+/// Steps of SQLite's machine between two looks at a statement of a user: one step of those can take
+/// a tenth of a second.
 const STEPS_BETWEEN_LOOKS: i32 = 50;
 /// One generation, open for reading. Shared by all who ask; closed when the last of them lets go.
 #[derive(Debug)]
@@ -66,7 +70,8 @@ struct Idle {
 struct Reader {
     connection: Connection,
     control: Arc<Control>,
-    /// Keeps writers away from a store that is read without the files beside it; for one question only.
+    /// Keeps writers away from a store that is read without the files beside it; for one question
+    /// only.
     alone: Option<File>,
 }
 
@@ -77,8 +82,8 @@ pub(super) struct Spare {
 }
 
 impl Store {
-    /// Opens the newest generation that can be read. Files that cannot are passed over, never touched; if none is left the
-    /// error is that of the newest, or `Missing`.
+    /// Opens the newest generation that can be read. Files that cannot are passed over, never
+    /// touched; if none is left the error is that of the newest, or `Missing`.
     pub fn open_newest(location: &Location) -> Result<Self, StoreError> {
         let mut looks_left = LOOKS;
         loop {
@@ -91,12 +96,18 @@ impl Store {
             }
             looks_left -= 1;
             match first_failure {
-                // It was superseded and removed since the directory was looked at: there is a newer one by now.
+                // It was superseded and removed since the directory was looked at: there is a newer
+                // one by now.
                 Some(error) if error.kind == StoreErrorKind::Missing && looks_left > 0 => {}
                 Some(error) => return Err(error),
                 None => {
                     let detail = "there is no store of this repository yet";
-                    return Err(StoreError::new(StoreErrorKind::Missing, "opening store", location.directory(), detail));
+                    return Err(StoreError::new(
+                        StoreErrorKind::Missing,
+                        "opening store",
+                        location.directory(),
+                        detail,
+                    ));
                 }
             }
         }
@@ -105,7 +116,8 @@ impl Store {
     /// Opens one generation.
     pub fn open(location: &Location, generation: u64) -> Result<Self, StoreError> {
         let path = location.generation_path(generation);
-        // Before the file is opened: if it is replaced in between, the version is out of date and the store is opened again.
+        // Before the file is opened: if it is replaced in between, the version is out of date and
+        // the store is opened again.
         let version = location.version(generation)?;
         let bytes = check_header(&path)?;
         let reader = Reader::open(&path)?;
@@ -200,20 +212,35 @@ impl Store {
             Some(reader) => reader,
             None => Reader::open(&self.path)?,
         };
-        let failed = |error: &rusqlite::Error| StoreError::from_sqlite("reading store", &self.path, error);
+        let failed =
+            |error: &rusqlite::Error| StoreError::from_sqlite("reading store", &self.path, error);
         reader.connection.execute_batch("BEGIN").map_err(|error| failed(&error))?;
         // The transaction begins with the first read: number and rows are of one state.
-        let meta = crate::store::read::meta::meta(&reader.connection).map_err(|error| failed(&error))?;
+        let meta =
+            crate::store::read::meta::meta(&reader.connection).map_err(|error| failed(&error))?;
         if meta.identity.uid != self.meta.identity.uid {
             let detail = "the file was replaced while it was open";
-            return Err(StoreError::new(StoreErrorKind::Missing, "reading store", &self.path, detail));
+            return Err(StoreError::new(
+                StoreErrorKind::Missing,
+                "reading store",
+                &self.path,
+                detail,
+            ));
         }
         reader.control.set_cancel(Some(cancel.clone()));
         let (reading, asked) = (Cell::default(), RefCell::default());
-        Ok(Snapshot { reader: Some(reader), meta, store: Arc::clone(self), reading, asked, _lease: None })
+        Ok(Snapshot {
+            reader: Some(reader),
+            meta,
+            store: Arc::clone(self),
+            reading,
+            asked,
+            _lease: None,
+        })
     }
 
-    /// Connections that no question has needed since the last call, but for one. To drop them is I/O.
+    /// Connections that no question has needed since the last call, but for one. To drop them is
+    /// I/O.
     pub(super) fn take_spare(&self) -> Spare {
         Spare { _readers: self.idle().take_spare() }
     }
@@ -263,17 +290,23 @@ impl Reader {
     fn open(path: &Path) -> Result<Self, StoreError> {
         // A deleted store is an error, not an empty file in its place: nothing is created.
         Self::open_as(path, OpenFlags::empty(), None).or_else(|error| {
-            // To share a store takes files beside it. Where nobody may make them, it is read without.
-            let cannot_share = matches!(error.kind, StoreErrorKind::Permission | StoreErrorKind::Other);
+            // To share a store takes files beside it. Where nobody may make them, it is read
+            // without.
+            let cannot_share =
+                matches!(error.kind, StoreErrorKind::Permission | StoreErrorKind::Other);
             match cannot_share.then(|| keep_writers_away(path)).flatten() {
-                Some(lock) => Self::open_as(&as_it_is(path), OpenFlags::SQLITE_OPEN_URI, Some(lock)).map_err(|_| error),
+                Some(lock) => {
+                    Self::open_as(&as_it_is(path), OpenFlags::SQLITE_OPEN_URI, Some(lock))
+                        .map_err(|_| error)
+                }
                 None => Err(error),
             }
         })
     }
 
     fn open_as(path: &Path, more: OpenFlags, alone: Option<File>) -> Result<Self, StoreError> {
-        let failed = |error: rusqlite::Error| StoreError::from_sqlite("opening store", path, &error);
+        let failed =
+            |error: rusqlite::Error| StoreError::from_sqlite("opening store", path, &error);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         let control = Arc::new(Control::default());
@@ -291,7 +324,8 @@ impl Reader {
     }
 }
 
-/// The lock of a store's writer, shared with other readers; none if somebody writes, or has written what is only in the log.
+/// The lock of a store's writer, shared with other readers; none if somebody writes, or has written
+/// what is only in the log.
 fn keep_writers_away(path: &Path) -> Option<File> {
     let lock = File::open(path.with_file_name(LOCK_FILE)).ok()?;
     lock.try_lock_shared().ok()?;
@@ -303,16 +337,19 @@ fn keep_writers_away(path: &Path) -> Option<File> {
 fn as_it_is(path: &Path) -> PathBuf {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(byte);
     let bytes = path.as_os_str().as_bytes().iter();
-    let name: String =
-        bytes.map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") }).collect();
+    let name: String = bytes
+        .map(
+            |byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") },
+        )
+        .collect();
     PathBuf::from(format!("file:{name}?immutable=1"))
 }
 
 /// How a connection reads.
 pub(in crate::store) fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(64);
-    // A plan depends on the statement alone: otherwise SQLite parses statements on tables with partial indexes again for
-    // each value that is bound.
+    // A plan depends on the statement alone: otherwise SQLite parses statements on tables with
+    // partial indexes again for each value that is bound.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // A file may come from elsewhere: what its schema calls must be harmless.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -324,8 +361,8 @@ pub(in crate::store) fn log_of(path: &Path) -> PathBuf {
     with_ending(path, "-wal")
 }
 
-/// Looks at the first hundred bytes before SQLite does: whose file it is, which format, and whether it is all there.
-/// Gives the size of the file.
+/// Looks at the first hundred bytes before SQLite does: whose file it is, which format, and whether
+/// it is all there. Gives the size of the file.
 fn check_header(path: &Path) -> Result<u64, StoreError> {
     let attempt = "opening store";
     let wrong = |kind, detail: String| Err(StoreError::new(kind, attempt, path, detail));
@@ -337,7 +374,9 @@ fn check_header(path: &Path) -> Result<u64, StoreError> {
         return wrong(StoreErrorKind::Corrupt, format!("{bytes} bytes are no store"));
     }
     file.read_exact(&mut header).map_err(io)?;
-    let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    let number = |at: usize| {
+        u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+    };
     if !header.starts_with(b"SQLite format 3\0") {
         return wrong(StoreErrorKind::Foreign, "it is no SQLite file".to_owned());
     }
@@ -345,7 +384,10 @@ fn check_header(path: &Path) -> Result<u64, StoreError> {
         return wrong(StoreErrorKind::Foreign, "it belongs to another application".to_owned());
     }
     if number(60) != FORMAT {
-        return wrong(StoreErrorKind::OtherVersion, format!("its format is {}, ours is {FORMAT}", number(60)));
+        return wrong(
+            StoreErrorKind::OtherVersion,
+            format!("its format is {}, ours is {FORMAT}", number(60)),
+        );
     }
     let page_size = match u32::from(header[16]) << 8 | u32::from(header[17]) {
         1 => 65_536,
@@ -401,8 +443,8 @@ impl Snapshot {
         self.reading.get()
     }
 
-    /// The files that were asked for one by one so far, with the stamps that they were stored with: what an answer rests on that is
-    /// about few files.
+    /// The files that were asked for one by one so far, with the stamps that they were stored with:
+    /// what an answer rests on that is about few files.
     pub fn asked_files(&self) -> Vec<(RepoPath, FileStamp)> {
         self.asked.borrow().clone()
     }

@@ -1,4 +1,5 @@
-//! What the callbacks of a connection look at: when to stop, and what a user's statement may touch. Knows no snapshot.
+//! What the callbacks of a connection look at: when to stop, and what a user's statement may touch.
+//! Knows no snapshot.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -16,7 +17,8 @@ use crate::store::format::views::VIEWS;
 pub(super) const MAX_VALUE_BYTES: i32 = 1 << 20;
 /// Longest pattern of `LIKE` and `GLOB`.
 pub const PATTERN_BYTES: i32 = 1_000;
-/// Memory that it may take on its way, in bytes: what it sorts, groups or keeps between two parts of it.
+/// Memory that it may take on its way, in bytes: what it sorts, groups or keeps between two parts
+/// of it.
 pub const MEMORY_BYTES: i64 = 128 << 20;
 /// Of how many looks one is taken at our own statements: a fraction of a millisecond lies between.
 const LOOKS_BETWEEN_OURS: u32 = 80;
@@ -93,7 +95,8 @@ pub(super) struct Meter {
     is_exceeded: AtomicBool,
 }
 
-/// The allocator's counters of a thread, found once: everything that this one has ever taken, and given back.
+/// The allocator's counters of a thread, found once: everything that this one has ever taken, and
+/// given back.
 static COUNTERS: LazyLock<Option<(allocatedp_mib, deallocatedp_mib)>> =
     LazyLock::new(|| allocatedp::mib().ok().zip(deallocatedp::mib().ok()));
 
@@ -140,15 +143,24 @@ fn judge(context: &AuthContext<'_>) -> Result<(), String> {
     let is_view = |name: &str| VIEWS.iter().any(|view| view.name.eq_ignore_ascii_case(name));
     match context.action {
         AuthAction::Select | AuthAction::Recursive => Ok(()),
-        AuthAction::Read { table_name, .. } if is_view(table_name) || context.accessor.is_some_and(is_view) => Ok(()),
-        // A table of a view from which no column is needed: SQLite says this without naming the view. There is nothing to see
-        // but how many rows it has.
+        AuthAction::Read { table_name, .. }
+            if is_view(table_name) || context.accessor.is_some_and(is_view) =>
+        {
+            Ok(())
+        }
+        // A table of a view from which no column is needed: SQLite says this without naming the
+        // view. There is nothing to see but how many rows it has.
         AuthAction::Read { column_name: "", .. } => Ok(()),
         AuthAction::Read { table_name, .. } => {
             let known: Vec<&str> = VIEWS.iter().map(|view| view.name).collect();
             Err(format!("`{table_name}` is no documented view; there are {}", known.join(", ")))
         }
-        AuthAction::Function { function_name } if !function_name.eq_ignore_ascii_case("load_extension") => Ok(()),
-        _ => Err("only SELECT, WITH ... SELECT and VALUES over the documented views are allowed".to_owned()),
+        AuthAction::Function { function_name }
+            if !function_name.eq_ignore_ascii_case("load_extension") =>
+        {
+            Ok(())
+        }
+        _ => Err("only SELECT, WITH ... SELECT and VALUES over the documented views are allowed"
+            .to_owned()),
     }
 }

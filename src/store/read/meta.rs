@@ -1,4 +1,5 @@
-//! What a store says about itself: the row of `meta`, and whether every page and index is whole. Knows connections only.
+//! What a store says about itself: the row of `meta`, and whether every page and index is whole.
+//! Knows connections only.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;

@@ -1,4 +1,5 @@
-//! What was read of the names lately, kept while a store is open: runs of names, the tops of all runs, posting lists of trigrams.
+//! What was read of the names lately, kept while a store is open: runs of names, the tops of all
+//! runs, posting lists of trigrams.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -7,7 +8,8 @@ use lru::LruCache;
 
 use crate::store::format::front_coding::Run;
 
-/// Runs that are kept as they were read: all of a store of some ten thousand names. One takes about 9 kB.
+/// Runs that are kept as they were read: all of a store of some ten thousand names. One takes about
+/// 9 kB.
 const KEPT_RUNS: NonZeroUsize = NonZeroUsize::new(384).expect("it is not zero");
 
 /// Lists of runs that are kept as they were read. One takes a bit for each run of the store.
@@ -24,7 +26,8 @@ pub(in crate::store) struct KeptNames {
 
 impl Default for KeptNames {
     fn default() -> Self {
-        let (runs, lists) = (Mutex::new(LruCache::new(KEPT_RUNS)), Mutex::new(LruCache::new(KEPT_LISTS)));
+        let (runs, lists) =
+            (Mutex::new(LruCache::new(KEPT_RUNS)), Mutex::new(LruCache::new(KEPT_LISTS)));
         Self { tops: OnceLock::new(), runs, lists }
     }
 }
@@ -84,8 +87,10 @@ impl NameRuns {
 
     pub(in crate::store) fn iter(&self) -> impl Iterator<Item = usize> {
         let in_word = |(at, bits): (usize, &u64)| {
-            std::iter::successors(Some(*bits).filter(|bits| *bits != 0), |bits| Some(bits & (bits - 1)).filter(|bits| *bits != 0))
-                .map(move |bits| at * 64 + bits.trailing_zeros() as usize)
+            std::iter::successors(Some(*bits).filter(|bits| *bits != 0), |bits| {
+                Some(bits & (bits - 1)).filter(|bits| *bits != 0)
+            })
+            .map(move |bits| at * 64 + bits.trailing_zeros() as usize)
         };
         self.bits.iter().enumerate().flat_map(in_word)
     }

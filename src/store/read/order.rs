@@ -1,6 +1,6 @@
-//! The order in which answers put rows of equal rank: files by path, symbols and sites by file and position. A build gives row keys in
-//! this order; files that are added and symbols that are moved afterwards get greater ones. So a row key is no tie-break: it depends on
-//! the history of a store.
+//! The order in which answers put rows of equal rank: files by path, symbols and sites by file and
+//! position. A build gives row keys in this order; files that are added and symbols that are moved
+//! afterwards get greater ones. So a row key is no tie-break: it depends on the history of a store.
 
 mod reading;
 
@@ -8,8 +8,9 @@ use rustc_hash::FxHashMap;
 
 use crate::store::format::rows::{FileKey, SiteKey, SiteRow, SymbolHead, SymbolKey, SymbolRow};
 
-/// The place of a file in the order of paths: of a file of the build its key, of an added one the key of the last file of the build
-/// before it, and how many of those added behind that one do not come after it.
+/// The place of a file in the order of paths: of a file of the build its key, of an added one the
+/// key of the last file of the build before it, and how many of those added behind that one do not
+/// come after it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct FileRank(u32, u32);
 
@@ -28,7 +29,8 @@ impl SymbolRank {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SiteRank(FileRank, SiteKey);
 
-/// See the module. Of one state of a store; its size is that of the files that were added since the build.
+/// See the module. Of one state of a store; its size is that of the files that were added since the
+/// build.
 #[derive(Debug, Default)]
 pub struct KeyOrder {
     /// The greatest keys that the build gave.
@@ -42,7 +44,11 @@ pub struct KeyOrder {
 impl KeyOrder {
     /// The place of a file.
     pub fn file(&self, file: FileKey) -> FileRank {
-        if file.0 <= self.last_file { FileRank(file.0, 0) } else { self.added.get(&file).copied().unwrap_or_default() }
+        if file.0 <= self.last_file {
+            FileRank(file.0, 0)
+        } else {
+            self.added.get(&file).copied().unwrap_or_default()
+        }
     }
 
     /// The place of a symbol of a file.

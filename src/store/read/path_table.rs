@@ -1,5 +1,6 @@
-//! The paths of all files of a store in one text, so that a question looks through all of them at once. Made for one state of a
-//! store and kept while the store is open. Knows of a file what choosing and ranking look at, nothing else.
+//! The paths of all files of a store in one text, so that a question looks through all of them at
+//! once. Made for one state of a store and kept while the store is open. Knows of a file what
+//! choosing and ranking look at, nothing else.
 
 mod reading;
 
@@ -54,10 +55,17 @@ impl PathTable {
     fn add(&mut self, key: FileKey, mark: FileMark<'_>, symbols: Range<u32>) {
         // A store whose paths take 4 GB has no more files that could be told apart here.
         let Ok(start) = u32::try_from(self.text.len()) else { return };
-        self.files.push(PathEntry { start, key, symbols, language: mark.language, test: mark.test });
+        self.files.push(PathEntry {
+            start,
+            key,
+            symbols,
+            language: mark.language,
+            test: mark.test,
+        });
         self.text.push_str(mark.path);
         self.text.push(END);
-        self.folded.extend(self.text.as_bytes()[start as usize..].iter().map(u8::to_ascii_lowercase));
+        self.folded
+            .extend(self.text.as_bytes()[start as usize..].iter().map(u8::to_ascii_lowercase));
     }
 
     /// The path of a file.
@@ -67,7 +75,8 @@ impl PathTable {
 
     /// What choosing and ranking look at of a file.
     pub fn mark(&self, key: FileKey) -> Option<FileMark<'_>> {
-        // Keys are given one after the other: mostly a file is not far from where it is if none is missing.
+        // Keys are given one after the other: mostly a file is not far from where it is if none is
+        // missing.
         let first = self.files.first()?.key.0;
         let guess = key.0.checked_sub(first)? as usize;
         let place = match self.files.get(guess) {
@@ -85,8 +94,8 @@ impl PathTable {
         found.map(|place| (self.files[place].key, self.path_at(place))).collect()
     }
 
-    /// The files in whose paths `part` may be when case is ignored, with the keys of their symbols. Letters that are not ASCII are not
-    /// compared: with one, these are all files.
+    /// The files in whose paths `part` may be when case is ignored, with the keys of their symbols.
+    /// Letters that are not ASCII are not compared: with one, these are all files.
     pub fn with_part(&self, part: &str) -> Vec<(FileKey, Range<u32>)> {
         let part = part.to_ascii_lowercase();
         let all = self.files.iter().map(|file| (file.key, file.symbols.clone()));
@@ -127,18 +136,23 @@ mod tests {
             let mark = FileMark { path, language: Some(LanguageKey(key)), test: key == 4 };
             table.add(FileKey(key), mark, key * 10..key * 10 + 5);
         }
-        let mark = |key, path, test| Some(FileMark { path, language: Some(LanguageKey(key)), test });
+        let mark =
+            |key, path, test| Some(FileMark { path, language: Some(LanguageKey(key)), test });
         assert_eq!(table.mark(FileKey(4)), mark(4, "src/src/b.x", true));
         assert_eq!(table.mark(FileKey(12)), mark(12, "lib/Größe.x", false));
         assert_eq!([0, 5, 99].map(|key| table.mark(FileKey(key))), [None; 3]);
         assert_eq!(table.path(FileKey(9)), Some("a.x"));
         assert_eq!(table.path(FileKey(12)), Some("lib/Größe.x"));
         assert_eq!(table.path(FileKey(5)), None);
-        let keys = |found: Vec<(FileKey, &str)>| found.into_iter().map(|(key, _)| key.0).collect::<Vec<_>>();
+        let keys = |found: Vec<(FileKey, &str)>| {
+            found.into_iter().map(|(key, _)| key.0).collect::<Vec<_>>()
+        };
         assert_eq!(keys(table.ending_with("a.x")), [3, 9]);
         assert_eq!(keys(table.ending_with("src/b.x")), [4]);
         assert_eq!(keys(table.ending_with("src")), [0; 0]);
-        let keys = |part: &str| table.with_part(part).into_iter().map(|(key, _)| key.0).collect::<Vec<_>>();
+        let keys = |part: &str| {
+            table.with_part(part).into_iter().map(|(key, _)| key.0).collect::<Vec<_>>()
+        };
         assert_eq!(keys("SRC"), [3, 4], "each once");
         assert_eq!(keys("x"), [3, 4, 9, 12]);
         assert_eq!(keys("src/a"), [3]);

@@ -1,7 +1,9 @@
-//! The stores that are open: at most so many, closed by a timer when nobody has asked for a while, never while leased.
+//! The stores that are open: at most so many, closed by a timer when nobody has asked for a while,
+//! never while leased.
 //!
-//! One rule for every change: decide under the lock, do I/O outside it, publish under the lock. A store is opened once
-//! however many ask for it at the same time; they share the outcome. Stores that go are closed after the lock is released.
+//! One rule for every change: decide under the lock, do I/O outside it, publish under the lock. A
+//! store is opened once however many ask for it at the same time; they share the outcome. Stores
+//! that go are closed after the lock is released.
 
 mod flight;
 mod state;
@@ -22,7 +24,8 @@ use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::location::{Location, Version};
 use crate::store::format::rows::{Identity, Meta};
 
-/// How often a store may be superseded between the moment it is leased and the moment it is read, before that is an error.
+/// How often a store may be superseded between the moment it is leased and the moment it is read,
+/// before that is an error.
 const MAX_ATTEMPTS: usize = 5;
 
 /// Bounds of a pool.
@@ -32,7 +35,8 @@ pub struct PoolSettings {
     pub capacity: usize,
     /// A store that nobody has leased for so long is closed.
     pub idle: Duration,
-    /// Time between two looks for idle stores, and for connections that were not needed between them.
+    /// Time between two looks for idle stores, and for connections that were not needed between
+    /// them.
     pub sweep: Duration,
 }
 
@@ -44,7 +48,8 @@ impl Default for PoolSettings {
 
 /// Opens and closes stores for a pool.
 pub trait Opener: Send + Sync {
-    /// What the newest file of a repository is, or none if there is no file. Called for every lease: it must be cheap.
+    /// What the newest file of a repository is, or none if there is no file. Called for every
+    /// lease: it must be cheap.
     fn newest(&self, location: &Location) -> Result<Option<Version>, StoreError>;
 
     /// Opens the newest generation that can be read.
@@ -78,7 +83,8 @@ impl Opener for StoreOpener {
     }
 }
 
-/// Tells a pool the time: a duration since some moment, that never goes back and knows nothing of the wall clock.
+/// Tells a pool the time: a duration since some moment, that never goes back and knows nothing of
+/// the wall clock.
 pub trait Clock: Send + Sync {
     /// The time now.
     fn now(&self) -> Duration;
@@ -133,25 +139,36 @@ impl Pool {
     }
 
     /// A pool that opens with `opener` and goes by `clock`.
-    pub fn with(settings: PoolSettings, opener: Arc<dyn Opener>, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+    pub fn with(
+        settings: PoolSettings,
+        opener: Arc<dyn Opener>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, StoreError> {
         let state = Mutex::new(PoolState::new(settings.capacity.max(1)));
         let shared = Arc::new(SharedPool { settings, opener, clock, state, wake: Condvar::new() });
         let seen = Arc::clone(&shared);
         let timer = Builder::new()
             .name("store-timer".to_owned())
             .spawn(move || seen.run_timer())
-            .map_err(|error| StoreError::from_io("starting the timer of", Path::new("open stores"), &error))?;
+            .map_err(|error| {
+            StoreError::from_io("starting the timer of", Path::new("open stores"), &error)
+        })?;
         Ok(Self { shared, timer: Some(timer) })
     }
 
-    /// The newest state of a repository's store, for one question. The store stays open until the snapshot is dropped.
-    pub fn snapshot(&self, location: &Location, cancel: &CancelToken) -> Result<Snapshot, StoreError> {
+    /// The newest state of a repository's store, for one question. The store stays open until the
+    /// snapshot is dropped.
+    pub fn snapshot(
+        &self,
+        location: &Location,
+        cancel: &CancelToken,
+    ) -> Result<Snapshot, StoreError> {
         let mut attempt = 1;
         loop {
             let lease = self.lease(location, cancel)?;
             match lease.snapshot(cancel) {
-                // A new generation came in between and the old file is gone, or the file is another one although it has the
-                // number of the old: what is there now is opened.
+                // A new generation came in between and the old file is gone, or the file is another
+                // one although it has the number of the old: what is there now is opened.
                 Err(error) if error.kind == StoreErrorKind::Missing && attempt < MAX_ATTEMPTS => {
                     attempt += 1;
                     if !planted(Fault::HandlePinned) {
@@ -163,11 +180,12 @@ impl Pool {
         }
     }
 
-    /// Keeps the newest state of a repository's store open until the lease is dropped. `cancel` ends a wait for somebody
-    /// else's opening.
+    /// Keeps the newest state of a repository's store open until the lease is dropped. `cancel`
+    /// ends a wait for somebody else's opening.
     pub fn lease(&self, location: &Location, cancel: &CancelToken) -> Result<Lease, StoreError> {
         if planted(Fault::EvictInLoop) {
-            let victims = self.shared.lock().take_idle(self.shared.clock.now(), self.shared.settings.idle);
+            let victims =
+                self.shared.lock().take_idle(self.shared.clock.now(), self.shared.settings.idle);
             self.shared.close(victims);
         }
         let newest = self.shared.opener.newest(location);
@@ -183,7 +201,12 @@ impl Pool {
                 }
                 if planted(Fault::FirstCallerOpens) && cancel.is_cancelled() {
                     let detail = "cancelled while it was being opened";
-                    return Err(StoreError::new(StoreErrorKind::Cancelled, "opening store", location.directory(), detail));
+                    return Err(StoreError::new(
+                        StoreErrorKind::Cancelled,
+                        "opening store",
+                        location.directory(),
+                        detail,
+                    ));
                 }
                 pilot.fly()?
             }
@@ -193,7 +216,14 @@ impl Pool {
             }
         };
         let shared = Arc::clone(&self.shared);
-        Ok(Lease { guard: Arc::new(LeaseGuard { shared, location: location.clone(), entry, store: Some(store) }) })
+        Ok(Lease {
+            guard: Arc::new(LeaseGuard {
+                shared,
+                location: location.clone(),
+                entry,
+                store: Some(store),
+            }),
+        })
     }
 
     /// Closes a repository's store, at once or when its last lease ends.
@@ -222,7 +252,10 @@ impl Drop for Pool {
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("settings", &self.shared.settings).field("counts", &self.counts()).finish()
+        f.debug_struct("Pool")
+            .field("settings", &self.shared.settings)
+            .field("counts", &self.counts())
+            .finish()
     }
 }
 
@@ -254,7 +287,10 @@ impl SharedPool {
                 // Nothing to close: no reason to wake up.
                 self.wake.wait(state).unwrap_or_else(PoisonError::into_inner)
             } else {
-                self.wake.wait_timeout(state, self.settings.sweep).unwrap_or_else(PoisonError::into_inner).0
+                self.wake
+                    .wait_timeout(state, self.settings.sweep)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0
             };
             let victims = state.take_idle(self.clock.now(), self.settings.idle);
             let spare = state.take_spare();
@@ -300,10 +336,14 @@ impl Pilot<'_> {
         self.land(result)
     }
 
-    fn land(&mut self, result: Result<Store, StoreError>) -> Result<(EntryId, Arc<Store>), StoreError> {
+    fn land(
+        &mut self,
+        result: Result<Store, StoreError>,
+    ) -> Result<(EntryId, Arc<Store>), StoreError> {
         self.landed = true;
         let now = self.shared.clock.now();
-        let (landing, victims) = self.shared.lock().land(self.location, &self.flight, self.newest, result, now);
+        let (landing, victims) =
+            self.shared.lock().land(self.location, &self.flight, self.newest, result, now);
         self.shared.wake.notify_all();
         self.shared.close(victims);
         landing
@@ -314,14 +354,20 @@ impl Drop for Pilot<'_> {
     fn drop(&mut self) {
         if !self.landed {
             let detail = "opening it failed unexpectedly";
-            let error = StoreError::new(StoreErrorKind::Other, "opening store", self.location.directory(), detail);
+            let error = StoreError::new(
+                StoreErrorKind::Other,
+                "opening store",
+                self.location.directory(),
+                detail,
+            );
             // The one who is unwinding has no use for the outcome; the others have been told.
             let _ = self.land(Err(error));
         }
     }
 }
 
-/// Keeps a store open. Cheap to copy; the store may be closed when all copies and all snapshots made from them are gone.
+/// Keeps a store open. Cheap to copy; the store may be closed when all copies and all snapshots
+/// made from them are gone.
 #[derive(Clone, Debug)]
 pub struct Lease {
     guard: Arc<LeaseGuard>,

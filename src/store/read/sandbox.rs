@@ -1,7 +1,9 @@
-//! Sandbox for SQL that users write: one statement at a time, reading documented views only, bounded in rows, size, memory and time.
+//! Sandbox for SQL that users write: one statement at a time, reading documented views only,
+//! bounded in rows, size, memory and time.
 //!
-//! SQLite looks at a bound between two steps of its machine and never within one, so what one step can do is bounded too: by the length
-//! of values and of patterns. What a statement sorts or keeps on the way stays in memory, where it is counted, and makes no files.
+//! SQLite looks at a bound between two steps of its machine and never within one, so what one step
+//! can do is bounded too: by the length of values and of patterns. What a statement sorts or keeps
+//! on the way stays in memory, where it is counted, and makes no files.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -13,7 +15,8 @@ use rusqlite::types::ValueRef;
 use super::connection::Snapshot;
 use super::control::MAX_VALUE_BYTES;
 
-/// Longest text, blob or row that a user's statement may make or read. No column of a view comes near it.
+/// Longest text, blob or row that a user's statement may make or read. No column of a view comes
+/// near it.
 pub const VALUE_BYTES: i32 = 64 << 10;
 /// What SQLite says of a value that is too long.
 const TOO_BIG: &str = "string or blob too big";
@@ -80,7 +83,11 @@ impl Drop for Narrow<'_> {
 }
 
 /// Runs a user's statement. The error is a sentence for the one who wrote it.
-pub(in crate::store) fn run(snapshot: &Snapshot, statement: &str, bounds: SqlBounds) -> Result<SqlOutcome, String> {
+pub(in crate::store) fn run(
+    snapshot: &Snapshot,
+    statement: &str,
+    bounds: SqlBounds,
+) -> Result<SqlOutcome, String> {
     let control = snapshot.control();
     control.refusal.take();
     control.meter.begin();
@@ -88,12 +95,15 @@ pub(in crate::store) fn run(snapshot: &Snapshot, statement: &str, bounds: SqlBou
     control.set_deadline(Some(Instant::now() + bounds.time));
     let mut outcome = SqlOutcome::default();
     let narrow = Narrow::new(snapshot.connection());
-    let result = narrow.and_then(|_narrow| collect(snapshot.connection(), statement, bounds, &mut outcome));
+    let result =
+        narrow.and_then(|_narrow| collect(snapshot.connection(), statement, bounds, &mut outcome));
     control.set_deadline(None);
     control.guarded.store(false, Ordering::Relaxed);
     match result {
         Ok(()) => Ok(outcome),
-        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) => {
+        Err(error)
+            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) =>
+        {
             outcome.out_of_memory = control.meter.look();
             outcome.out_of_time = !outcome.out_of_memory;
             Ok(outcome)
@@ -102,13 +112,22 @@ pub(in crate::store) fn run(snapshot: &Snapshot, statement: &str, bounds: SqlBou
             Err(format!("{TOO_BIG}: {VALUE_BYTES} bytes are the most; `substr` takes a part"))
         }
         Err(rusqlite::Error::MultipleStatement) => Err("one statement at a time".to_owned()),
-        Err(rusqlite::Error::SqlInputError { msg, .. }) => Err(control.refusal.take().unwrap_or(msg)),
-        Err(rusqlite::Error::SqliteFailure(_, Some(message))) => Err(control.refusal.take().unwrap_or(message)),
+        Err(rusqlite::Error::SqlInputError { msg, .. }) => {
+            Err(control.refusal.take().unwrap_or(msg))
+        }
+        Err(rusqlite::Error::SqliteFailure(_, Some(message))) => {
+            Err(control.refusal.take().unwrap_or(message))
+        }
         Err(error) => Err(control.refusal.take().unwrap_or_else(|| error.to_string())),
     }
 }
 
-fn collect(connection: &Connection, text: &str, bounds: SqlBounds, outcome: &mut SqlOutcome) -> rusqlite::Result<()> {
+fn collect(
+    connection: &Connection,
+    text: &str,
+    bounds: SqlBounds,
+    outcome: &mut SqlOutcome,
+) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(text)?;
     if statement.parameter_count() > 0 {
         return Err(rusqlite::Error::InvalidParameterCount(0, statement.parameter_count()));

@@ -1,5 +1,6 @@
-//! The sites that lead to symbols that very much leads to, kept while a store is open: they stand all over it, so that to read them takes
-//! long, and a symbol that is asked about once is mostly asked about again. Knows no SQL.
+//! The sites that lead to symbols that very much leads to, kept while a store is open: they stand
+//! all over it, so that to read them takes long, and a symbol that is asked about once is mostly
+//! asked about again. Knows no SQL.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,7 +27,11 @@ struct OfState {
 
 impl KeptSites {
     /// The sites that lead to a symbol, if they are kept.
-    pub(in crate::store) fn get(&self, state: Identity, symbol: SymbolKey) -> Option<Arc<[SiteRow]>> {
+    pub(in crate::store) fn get(
+        &self,
+        state: Identity,
+        symbol: SymbolKey,
+    ) -> Option<Arc<[SiteRow]>> {
         let mut kept = self.of_state.lock().unwrap_or_else(PoisonError::into_inner);
         let symbols = &mut kept.as_mut().filter(|kept| kept.state == state)?.symbols;
         let place = symbols.iter().position(|(known, _)| *known == symbol)?;
@@ -46,7 +51,9 @@ impl KeptSites {
         };
         symbols.retain(|(known, _)| *known != symbol);
         symbols.push((symbol, sites.into()));
-        let total = |symbols: &[(SymbolKey, Arc<[SiteRow]>)]| symbols.iter().map(|(_, sites)| sites.len()).sum::<usize>();
+        let total = |symbols: &[(SymbolKey, Arc<[SiteRow]>)]| {
+            symbols.iter().map(|(_, sites)| sites.len()).sum::<usize>()
+        };
         while total(symbols) > MOST_SITES {
             symbols.remove(0);
         }
@@ -78,13 +85,18 @@ mod tests {
     fn what_is_kept_is_bounded_and_of_one_state() {
         let kept = KeptSites::default();
         let state = |generation| Identity { uid: 1, generation };
-        let known = |generation, symbol| kept.get(state(generation), SymbolKey(symbol)).map(|sites| sites.len());
+        let known = |generation, symbol| {
+            kept.get(state(generation), SymbolKey(symbol)).map(|sites| sites.len())
+        };
         kept.keep(state(1), SymbolKey(1), sites(LEAST_SITES - 1));
         kept.keep(state(1), SymbolKey(1), sites(MOST_SITES + 1));
         assert_eq!(known(1, 1), None, "few, or too many");
         let third = MOST_SITES / 3;
         (1..=3).for_each(|symbol| kept.keep(state(1), SymbolKey(symbol), sites(third)));
-        assert_eq!((known(1, 2), known(1, 3), known(1, 1)), (Some(third), Some(third), Some(third)));
+        assert_eq!(
+            (known(1, 2), known(1, 3), known(1, 1)),
+            (Some(third), Some(third), Some(third))
+        );
         kept.keep(state(1), SymbolKey(4), sites(third));
         assert_eq!(
             (known(1, 2), known(1, 1), known(1, 4)),

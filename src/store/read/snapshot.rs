@@ -1,20 +1,21 @@
-//! What a snapshot answers: rows by key, by name and by the ways that lead from one to the other. No ranking, no choosing.
+//! What a snapshot answers: rows by key, by name and by the ways that lead from one to the other.
+//! No ranking, no choosing.
 
+use super::row_decoder::{
+    file_row, import_row, optional, problem_row, relation_row, site_row, symbol_head, symbol_row,
+};
 use std::ops::Range;
 use std::time::Duration;
 
-use rusqlite::types::FromSql;
 use rusqlite::{Params, Row};
 
 use super::connection::Snapshot;
-use crate::model::{Position, Problem, ProblemKind, RelationKind, RepoPath, SkipReason, Span, SymbolKind, Verdict};
-use crate::store::format::columns::{Mark, Traits, bits, unpack_signature};
+use crate::model::{RepoPath, SkipReason, SymbolKind};
 use crate::store::format::error::StoreError;
 use crate::store::format::rows::{
-    FileKey, FileRow, ImportRow, LanguageKey, NameKey, NamedInside, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,
-    SymbolHead, SymbolKey, SymbolRow,
+    FileKey, FileRow, ImportRow, LanguageKey, NameKey, NamedInside, ProblemRow, RelationRow,
+    SiteKey, SiteRow, SymbolHead, SymbolKey, SymbolRow,
 };
-use crate::store::format::schema::file_flags;
 use crate::store::format::statements::{self, Statement};
 use crate::store::read::sandbox::{self, SqlBounds, SqlOutcome};
 use crate::store::read::site_cache::MOST_SITES;
@@ -71,17 +72,33 @@ impl Snapshot {
     /// The files in a directory and in those below it, by path.
     pub fn files_below(&self, directory: &RepoPath) -> Result<Vec<FileRow>, StoreError> {
         // Between `directory/` and what follows it: the character after the slash.
-        self.all(statements::FILES_BELOW, [format!("{directory}/"), format!("{directory}0")], file_row)
+        self.all(
+            statements::FILES_BELOW,
+            [format!("{directory}/"), format!("{directory}0")],
+            file_row,
+        )
     }
 
-    /// Hands to `visit` the words of every file that has symbols or may have them (see `model::words`), until it says stop by false.
-    pub fn visit_file_words(&self, mut visit: impl FnMut(FileKey, &[u8]) -> bool) -> Result<(), StoreError> {
-        self.visit(statements::FILE_WORDS, [], |row| Ok(visit(FileKey(row.get(0)?), row.get_ref(1)?.as_blob()?)))
+    /// Hands to `visit` the words of every file that has symbols or may have them (see
+    /// `model::words`), until it says stop by false.
+    pub fn visit_file_words(
+        &self,
+        mut visit: impl FnMut(FileKey, &[u8]) -> bool,
+    ) -> Result<(), StoreError> {
+        self.visit(statements::FILE_WORDS, [], |row| {
+            Ok(visit(FileKey(row.get(0)?), row.get_ref(1)?.as_blob()?))
+        })
     }
 
-    /// Hands to `visit` how files depend on each other (user, used, sites and imports), until it says stop by false.
-    pub fn visit_file_edges(&self, mut visit: impl FnMut(FileKey, FileKey, u32) -> bool) -> Result<(), StoreError> {
-        self.visit(statements::FILE_EDGES, [], |row| Ok(visit(FileKey(row.get(0)?), FileKey(row.get(1)?), row.get(2)?)))
+    /// Hands to `visit` how files depend on each other (user, used, sites and imports), until it
+    /// says stop by false.
+    pub fn visit_file_edges(
+        &self,
+        mut visit: impl FnMut(FileKey, FileKey, u32) -> bool,
+    ) -> Result<(), StoreError> {
+        self.visit(statements::FILE_EDGES, [], |row| {
+            Ok(visit(FileKey(row.get(0)?), FileKey(row.get(1)?), row.get(2)?))
+        })
     }
 
     /// The files that one uses, with numbers of sites and imports.
@@ -116,7 +133,9 @@ impl Snapshot {
 
     /// The name of the symbol of a key, and the symbol around it.
     pub fn named_inside(&self, key: SymbolKey) -> Result<Option<NamedInside>, StoreError> {
-        let read = |row: &Row<'_>| Ok(NamedInside { name: row.get(0)?, container: optional(row, 1)?.map(SymbolKey) });
+        let read = |row: &Row<'_>| {
+            Ok(NamedInside { name: row.get(0)?, container: optional(row, 1)?.map(SymbolKey) })
+        };
         self.one(statements::NAME_AND_CONTAINER, [key.0], read)
     }
 
@@ -127,11 +146,21 @@ impl Snapshot {
 
     /// The symbols of a file, in order of their start.
     pub fn symbols_of(&self, file: &FileRow) -> Result<Vec<SymbolRow>, StoreError> {
-        self.all(statements::SYMBOLS_BETWEEN, [file.first_symbol, file.first_symbol + file.symbols], symbol_row)
+        self.all(
+            statements::SYMBOLS_BETWEEN,
+            [file.first_symbol, file.first_symbol + file.symbols],
+            symbol_row,
+        )
     }
 
-    /// The symbols of a file that have one of these lines, or their name on one, in order of their start.
-    pub fn symbols_at(&self, file: &FileRow, first_line: u32, last_line: u32) -> Result<Vec<SymbolRow>, StoreError> {
+    /// The symbols of a file that have one of these lines, or their name on one, in order of their
+    /// start.
+    pub fn symbols_at(
+        &self,
+        file: &FileRow,
+        first_line: u32,
+        last_line: u32,
+    ) -> Result<Vec<SymbolRow>, StoreError> {
         let range = [file.first_symbol, file.first_symbol + file.symbols, first_line, last_line];
         self.all(statements::SYMBOLS_AT, range, symbol_row)
     }
@@ -142,8 +171,14 @@ impl Snapshot {
     }
 
     /// The symbols of a kind written directly inside another.
-    pub fn kinds_in(&self, container: SymbolKey, kind: SymbolKind) -> Result<Vec<SymbolKey>, StoreError> {
-        self.all(statements::KINDS_IN, [container.0, u32::from(kind as u8)], |row| row.get(0).map(SymbolKey))
+    pub fn kinds_in(
+        &self,
+        container: SymbolKey,
+        kind: SymbolKind,
+    ) -> Result<Vec<SymbolKey>, StoreError> {
+        self.all(statements::KINDS_IN, [container.0, u32::from(kind as u8)], |row| {
+            row.get(0).map(SymbolKey)
+        })
     }
 
     /// What ranking needs of the symbols that have a name.
@@ -153,17 +188,30 @@ impl Snapshot {
 
     /// What ranking needs of the symbols of a file.
     pub fn symbol_heads_of(&self, file: &FileRow) -> Result<Vec<SymbolHead>, StoreError> {
-        self.all(statements::SYMBOL_HEADS_BETWEEN, [file.first_symbol, file.first_symbol + file.symbols], symbol_head)
+        self.all(
+            statements::SYMBOL_HEADS_BETWEEN,
+            [file.first_symbol, file.first_symbol + file.symbols],
+            symbol_head,
+        )
     }
 
-    /// Hands what ranking needs of the symbols with these keys, and their names, to `visit`, until it says stop by false.
-    pub fn visit_heads_between(&self, keys: Range<u32>, visit: impl FnMut(SymbolHead, &str) -> bool) -> Result<(), StoreError> {
+    /// Hands what ranking needs of the symbols with these keys, and their names, to `visit`, until
+    /// it says stop by false.
+    pub fn visit_heads_between(
+        &self,
+        keys: Range<u32>,
+        visit: impl FnMut(SymbolHead, &str) -> bool,
+    ) -> Result<(), StoreError> {
         self.visit_named_heads(statements::NAMED_HEADS_BETWEEN, [keys.start, keys.end], visit)
     }
 
-    /// Hands what ranking needs of the symbols written directly inside another, and their names, to `visit`, until it says stop
-    /// by false.
-    pub fn visit_heads_in(&self, container: SymbolKey, visit: impl FnMut(SymbolHead, &str) -> bool) -> Result<(), StoreError> {
+    /// Hands what ranking needs of the symbols written directly inside another, and their names, to
+    /// `visit`, until it says stop by false.
+    pub fn visit_heads_in(
+        &self,
+        container: SymbolKey,
+        visit: impl FnMut(SymbolHead, &str) -> bool,
+    ) -> Result<(), StoreError> {
         self.visit_named_heads(statements::NAMED_HEADS_IN, [container.0], visit)
     }
 
@@ -178,7 +226,11 @@ impl Snapshot {
 
     /// The sites of a file, in order of place.
     pub fn sites_of(&self, file: &FileRow) -> Result<Vec<SiteRow>, StoreError> {
-        self.all(statements::SITES_BETWEEN, [file.first_site, file.first_site + file.sites], site_row)
+        self.all(
+            statements::SITES_BETWEEN,
+            [file.first_site, file.first_site + file.sites],
+            site_row,
+        )
     }
 
     /// A site with those of its file that are at most `distance` sites away, in order of place.
@@ -202,8 +254,13 @@ impl Snapshot {
         self.all(statements::SITES_OF_SYMBOL, [symbol.0], site_row)
     }
 
-    /// Hands the resolved and likely sites that lead to a symbol to `visit`, by file and place, until it says stop by false.
-    pub fn visit_sites_to(&self, symbol: SymbolKey, mut visit: impl FnMut(SiteRow) -> bool) -> Result<(), StoreError> {
+    /// Hands the resolved and likely sites that lead to a symbol to `visit`, by file and place,
+    /// until it says stop by false.
+    pub fn visit_sites_to(
+        &self,
+        symbol: SymbolKey,
+        mut visit: impl FnMut(SiteRow) -> bool,
+    ) -> Result<(), StoreError> {
         let (state, kept) = (self.identity(), self.store().kept_sites());
         if let Some(sites) = kept.get(state, symbol) {
             sites.iter().cloned().all(visit);
@@ -255,8 +312,15 @@ impl Snapshot {
         self.all(statements::RELATIONS_TO, [symbol.0], relation_row)
     }
 
-    /// Runs one statement of a stranger over the documented views. The error is a sentence for whoever wrote it.
-    pub fn run_sql(&self, statement: &str, rows: usize, bytes: usize, time: Duration) -> Result<SqlOutcome, String> {
+    /// Runs one statement of a stranger over the documented views. The error is a sentence for
+    /// whoever wrote it.
+    pub fn run_sql(
+        &self,
+        statement: &str,
+        rows: usize,
+        bytes: usize,
+        time: Duration,
+    ) -> Result<SqlOutcome, String> {
         self.timed(|| sandbox::run(self, statement, SqlBounds { rows, bytes, time }))
     }
 
@@ -307,146 +371,7 @@ impl Snapshot {
             }
             Ok(())
         };
-        self.timed(run).map_err(|error| StoreError::from_sqlite("reading store", self.store().path(), &error))
+        self.timed(run)
+            .map_err(|error| StoreError::from_sqlite("reading store", self.store().path(), &error))
     }
-}
-
-/// A number of a vocabulary; another number than it has is damage.
-fn word<T>(row: &Row<'_>, at: usize, from_number: fn(u8) -> Option<T>) -> rusqlite::Result<T> {
-    let number: u8 = row.get(at)?;
-    from_number(number).ok_or(rusqlite::Error::IntegralValueOutOfRange(at, number.into()))
-}
-
-fn optional<T: FromSql>(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<T>> {
-    row.get(at)
-}
-
-fn position(row: &Row<'_>, at: usize) -> rusqlite::Result<Position> {
-    Ok(Position { line: row.get(at)?, column: row.get(at + 1)? })
-}
-
-fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
-    let path: String = row.get(1)?;
-    let hash: Option<[u8; 16]> = row.get(5)?;
-    let flags: i64 = row.get(8)?;
-    let skipped = match optional::<u8>(row, 7)? {
-        None => None,
-        Some(_) => Some(word(row, 7, SkipReason::from_number)?),
-    };
-    Ok(FileRow {
-        key: FileKey(row.get(0)?),
-        path: RepoPath::new(&path).ok_or(rusqlite::Error::IntegralValueOutOfRange(1, 0))?,
-        language: optional(row, 2)?.map(LanguageKey),
-        size: row.get(3)?,
-        modified_ns: row.get(4)?,
-        changed_ns: row.get(18)?,
-        inode: bits(row.get(19)?),
-        hash: hash.map_or(0, u128::from_be_bytes),
-        lines: row.get(6)?,
-        skipped,
-        generated: flags & file_flags::GENERATED != 0,
-        test: flags & file_flags::TEST != 0,
-        first_symbol: row.get(9)?,
-        symbols: row.get(10)?,
-        first_site: row.get(11)?,
-        sites: row.get(12)?,
-        verdicts: [row.get(13)?, row.get(14)?, row.get(15)?, row.get(16)?, row.get(17)?],
-    })
-}
-
-fn traits(row: &Row<'_>, at: usize) -> rusqlite::Result<Traits> {
-    let number = row.get(at)?;
-    Traits::unpack(number).ok_or(rusqlite::Error::IntegralValueOutOfRange(at, number.into()))
-}
-
-fn symbol_row(row: &Row<'_>) -> rusqlite::Result<SymbolRow> {
-    let Traits { visibility, kind, flags } = traits(row, 4)?;
-    let start = position(row, 8)?;
-    let below = |at: usize| row.get::<_, i64>(at).map(|lines| u32::try_from(i64::from(start.line) + lines).unwrap_or(u32::MAX));
-    let start_byte: u32 = row.get(12)?;
-    let length: u32 = row.get(13)?;
-    let name_text: Box<str> = row.get(3)?;
-    Ok(SymbolRow {
-        key: SymbolKey(row.get(0)?),
-        file: FileKey(row.get(1)?),
-        name: NameKey(row.get(2)?),
-        signature: unpack_signature(row.get_ref(16)?.as_str()?, &name_text),
-        name_text,
-        kind,
-        container: optional(row, 5)?.map(SymbolKey),
-        flags,
-        visibility,
-        arity: (row.get(6)?, row.get(7)?),
-        extent: Span {
-            start_byte,
-            end_byte: start_byte.saturating_add(length),
-            start,
-            end: Position { line: below(10)?, column: row.get(11)? },
-        },
-        name_at: Position { line: below(14)?, column: row.get(15)? },
-        doc: row.get(17)?,
-        references: row.get(18)?,
-        first_site: row.get(19)?,
-        site_span: row.get(20)?,
-    })
-}
-
-pub(super) fn symbol_head(row: &Row<'_>) -> rusqlite::Result<SymbolHead> {
-    let Traits { kind, flags, .. } = traits(row, 2)?;
-    Ok(SymbolHead {
-        key: SymbolKey(row.get(0)?),
-        file: FileKey(row.get(1)?),
-        kind,
-        container: optional(row, 3)?.map(SymbolKey),
-        flags,
-        references: row.get(4)?,
-    })
-}
-
-fn site_row(row: &Row<'_>) -> rusqlite::Result<SiteRow> {
-    let number = row.get(4)?;
-    let mark = Mark::unpack(number).ok_or(rusqlite::Error::IntegralValueOutOfRange(4, number))?;
-    let target = match (optional::<i64>(row, 6)?, mark.verdict) {
-        (None, _) => SiteTarget::None,
-        (Some(target), verdict) => {
-            let key = u32::try_from(target.unsigned_abs()).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(6, target))?;
-            match verdict {
-                Verdict::Ambiguous => SiteTarget::Candidates(key),
-                Verdict::External => SiteTarget::External(NameKey(key)),
-                Verdict::Unresolved => SiteTarget::HeldBy(SymbolKey(key)),
-                Verdict::Resolved | Verdict::Likely => SiteTarget::Symbol(SymbolKey(key)),
-            }
-        }
-    };
-    Ok(SiteRow {
-        key: SiteKey(row.get(0)?),
-        file: FileKey(row.get(1)?),
-        enclosing: optional(row, 2)?.map(SymbolKey),
-        name: NameKey(row.get(3)?),
-        kind: mark.kind,
-        at: Position { line: mark.line, column: row.get(5)? },
-        verdict: mark.verdict,
-        step: mark.step,
-        target,
-    })
-}
-
-fn import_row(row: &Row<'_>) -> rusqlite::Result<ImportRow> {
-    Ok(ImportRow {
-        file: FileKey(row.get(0)?),
-        module: row.get(1)?,
-        level: row.get(2)?,
-        item: row.get(3)?,
-        at: position(row, 4)?,
-        target: optional(row, 6)?.map(FileKey),
-    })
-}
-
-fn relation_row(row: &Row<'_>) -> rusqlite::Result<RelationRow> {
-    Ok(RelationRow { kind: word(row, 0, RelationKind::from_number)?, from: SymbolKey(row.get(1)?), to: SymbolKey(row.get(2)?) })
-}
-
-fn problem_row(row: &Row<'_>) -> rusqlite::Result<ProblemRow> {
-    let problem = Problem { kind: word(row, 1, ProblemKind::from_number)?, first_line: row.get(2)?, last_line: row.get(3)? };
-    Ok(ProblemRow { file: FileKey(row.get(0)?), problem })
 }

@@ -1,8 +1,11 @@
-//! Changes a generation in place: the rows of files that changed or were resolved to something else, in one transaction.
+//! Changes a generation in place: the rows of files that changed or were resolved to something
+//! else, in one transaction.
 //!
-//! Readers see the state before or the one after. What the transaction leaves is what a build of the same graph would have
-//! written, up to the keys: a file keeps its range of keys while there is room, and gets another one when it outgrows it.
+//! Readers see the state before or the one after. What the transaction leaves is what a build of
+//! the same graph would have written, up to the keys: a file keeps its range of keys while there is
+//! room, and gets another one when it outgrows it.
 
+use super::last_keys::LastKeys;
 use std::cell::RefCell;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,7 +22,7 @@ use crate::store::build::row::SqlRows;
 use crate::store::build::row_encoder::{RowWriter, target};
 use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::location::{Location, WriterLock};
-use crate::store::format::rows::{Identity, Meta};
+use crate::store::format::rows::Identity;
 use crate::store::format::statements;
 use crate::store::read::connection::log_of;
 use crate::store::update::amendment::{Amendment, KnownRows};
@@ -27,11 +30,12 @@ use crate::store::update::existing_keys::{RemovedNames, Sets};
 use crate::store::update::ref_counts::Recounted;
 
 impl Amendment<'_> {
-    /// Writes it to the file `store`, whose files have the keys `places`. Nothing is written, and nothing is changed in `places`, when
-    /// it fails: a store that is not in the state `before` any more is an error of the kind `Missing`.
+    /// Writes it to the file `store`, whose files have the keys `places`. Nothing is written, and
+    /// nothing is changed in `places`, when it fails: a store that is not in the state `before` any
+    /// more is an error of the kind `Missing`.
     ///
-    /// `known` gives the rows about what is known of files, from the keys and the state that will hold: they are of the same
-    /// transaction.
+    /// `known` gives the rows about what is known of files, from the keys and the state that will
+    /// hold: they are of the same transaction.
     pub fn write(
         &self,
         _lock: &WriterLock,
@@ -39,15 +43,18 @@ impl Amendment<'_> {
         places: &mut Places,
         known: impl FnOnce(&Places, Identity) -> KnownRows,
     ) -> Result<Identity, StoreError> {
-        let failed = |error: rusqlite::Error| StoreError::from_sqlite("changing store", store, &error);
+        let failed =
+            |error: rusqlite::Error| StoreError::from_sqlite("changing store", store, &error);
         let mut connection = open(store).map_err(failed)?;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         let meta = crate::store::read::meta::meta(&transaction).map_err(failed)?;
         if meta.identity != before {
             let detail = "another process has changed it";
             return Err(StoreError::new(StoreErrorKind::Missing, "changing store", store, detail));
         }
-        let too_large = |detail| StoreError::new(StoreErrorKind::TooLarge, "changing store", store, detail);
+        let too_large =
+            |detail| StoreError::new(StoreErrorKind::TooLarge, "changing store", store, detail);
         let last = LastKeys::read(&transaction).map_err(failed)?.not_before(&meta);
         let (next, moved) = self.next_places(places, &last).map_err(too_large)?;
         let after = Identity { uid: before.uid, generation: before.generation + 1 };
@@ -71,12 +78,18 @@ impl Amendment<'_> {
         Ok(after)
     }
 
-    /// The keys after the change, and the ranges of symbols that move: from where, how many, to where.
-    fn next_places(&self, Places(old): &Places, last: &LastKeys) -> Result<(Places, Vec<(Range, u32)>), String> {
+    /// The keys after the change, and the ranges of symbols that move: from where, how many, to
+    /// where.
+    fn next_places(
+        &self,
+        Places(old): &Places,
+        last: &LastKeys,
+    ) -> Result<(Places, Vec<(Range, u32)>), String> {
         let end = |of: fn(&FileKeys) -> Range, last: u32| {
             old.iter().map(|keys| of(keys).first + of(keys).room).max().unwrap_or(1).max(last + 1)
         };
-        let (mut next_symbol, mut next_site) = (end(|keys| keys.symbols, last.symbol), end(|keys| keys.sites, last.site));
+        let (mut next_symbol, mut next_site) =
+            (end(|keys| keys.symbols, last.symbol), end(|keys| keys.sites, last.site));
         let mut next_file = last.file + 1;
         let rewritten: FxHashSet<FileId> = self.rewritten().collect();
         let mut files = Vec::with_capacity(self.graph.files.len());
@@ -107,12 +120,17 @@ impl Amendment<'_> {
         Ok((Places(files), moved))
     }
 
-    /// Files of which all rows are written again: what changed, and what has other sites that are stored.
+    /// Files of which all rows are written again: what changed, and what has other sites that are
+    /// stored.
     fn rewritten(&self) -> impl Iterator<Item = FileId> + '_ {
         let others = self.resolved.iter().filter(|(file, before)| {
             let after = &self.graph.resolutions[file.0 as usize];
             let sites = |found: &FileResolution| {
-                found.sites.iter().map(crate::store::build::key_assignment::is_stored).collect::<Vec<_>>()
+                found
+                    .sites
+                    .iter()
+                    .map(crate::store::build::key_assignment::is_stored)
+                    .collect::<Vec<_>>()
             };
             sites(before) != sites(after) || before.containers != after.containers
         });
@@ -123,7 +141,9 @@ impl Amendment<'_> {
 fn put_known(connection: &Connection, rows: KnownRows) -> rusqlite::Result<()> {
     for (file, data) in rows {
         match data {
-            Some(data) => connection.prepare_cached(statements::PUT_KNOWN.text())?.execute(params![file, data])?,
+            Some(data) => connection
+                .prepare_cached(statements::PUT_KNOWN.text())?
+                .execute(params![file, data])?,
             None => connection.prepare_cached(statements::REMOVE_KNOWN.text())?.execute([file])?,
         };
     }
@@ -133,15 +153,16 @@ fn put_known(connection: &Connection, rows: KnownRows) -> rusqlite::Result<()> {
 /// A log of fewer bytes is left as it is: to carry it over means to wait for the disk.
 const SHORT_LOG: u64 = 4 << 20;
 
-/// Carries over to the newest store of a repository what has been written beside it, if that is much. Readers and writers
-/// go on meanwhile.
+/// Carries over to the newest store of a repository what has been written beside it, if that is
+/// much. Readers and writers go on meanwhile.
 pub fn carry_over(location: &Location) -> Result<(), StoreError> {
     let Some(&newest) = location.generations()?.first() else { return Ok(()) };
     let path = location.generation_path(newest);
     if std::fs::metadata(log_of(&path)).map_or(0, |log| log.len()) < SHORT_LOG {
         return Ok(());
     }
-    let carried = open(&path).and_then(|connection| connection.query_row(statements::CARRY_OVER, [], |_| Ok(())));
+    let carried = open(&path)
+        .and_then(|connection| connection.query_row(statements::CARRY_OVER, [], |_| Ok(())));
     carried.map_err(|error| StoreError::from_sqlite("carrying changes over to", &path, &error))
 }
 
@@ -151,29 +172,6 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     connection.set_prepared_statement_cache_capacity(64);
     connection.execute_batch(statements::AMENDER_SETTINGS)?;
     Ok(connection)
-}
-
-/// The greatest keys that are in use.
-struct LastKeys {
-    name: u32,
-    list: u32,
-    symbol: u32,
-    site: u32,
-    file: u32,
-}
-
-impl LastKeys {
-    fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        connection.prepare_cached(statements::LAST_KEYS.text())?.query_row([], |row| {
-            let key = |column| row.get::<_, Option<u32>>(column).map(Option::unwrap_or_default);
-            Ok(Self { name: key(0)?, list: key(1)?, symbol: key(2)?, site: key(3)?, file: key(4)? })
-        })
-    }
-
-    /// Keys that the build gave are not given again, though their rows may be gone: by them readers tell which rows are in order.
-    fn not_before(self, meta: &Meta) -> Self {
-        Self { file: self.file.max(meta.last_file), symbol: self.symbol.max(meta.last_symbol), ..self }
-    }
 }
 
 struct Writer<'w> {
@@ -189,7 +187,11 @@ struct Writer<'w> {
 }
 
 impl Writer<'_> {
-    fn run(&self, statement: statements::Statement, parameters: impl rusqlite::Params) -> rusqlite::Result<usize> {
+    fn run(
+        &self,
+        statement: statements::Statement,
+        parameters: impl rusqlite::Params,
+    ) -> rusqlite::Result<usize> {
         if planted(Fault::UnmarkedNames) && statement.text() == statements::MARK_NAMES.text() {
             return Ok(0);
         }
@@ -204,7 +206,8 @@ impl Writer<'_> {
         let mut lists = Vec::new();
         self.remove_files(&places, &mut lists)?;
         for (from, to) in moved.iter().filter(|_| !planted(Fault::StaleKey)) {
-            let parameters = params![from.first, from.end(), i64::from(*to) - i64::from(from.first)];
+            let parameters =
+                params![from.first, from.end(), i64::from(*to) - i64::from(from.first)];
             for statement in [
                 statements::MOVE_SITE_TARGETS,
                 statements::MOVE_CANDIDATES,
@@ -225,7 +228,12 @@ impl Writer<'_> {
         rows.names(&numbering.names).and_then(|()| rows.other_names(&numbering))?;
         rows.candidates(&numbering)?;
         for &place in &places {
-            rows.file(&numbering, place, (&graph.files[place], &graph.resolutions[place]), &FileSites::new(graph, place))?;
+            rows.file(
+                &numbering,
+                place,
+                (&graph.files[place], &graph.resolutions[place]),
+                &FileSites::new(graph, place),
+            )?;
             let symbols = self.new.0[place].symbols;
             self.run(statements::MARK_NAMES, params![symbols.first, symbols.end()])?;
         }
@@ -241,7 +249,9 @@ impl Writer<'_> {
         self.references(&rewritten)?;
         self.remove_unused(lists)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let total = |of: fn(&FileKeys) -> u32| self.new.0.iter().map(|keys| u64::from(of(keys))).sum::<u64>();
+        let total = |of: fn(&FileKeys) -> u32| {
+            self.new.0.iter().map(|keys| u64::from(of(keys))).sum::<u64>()
+        };
         self.run(
             statements::SET_META,
             params![
@@ -264,16 +274,24 @@ impl Writer<'_> {
         for origin in gone.chain(places.iter().filter_map(|&place| origins[place])) {
             let keys = self.old.0[origin];
             self.lists_of(keys.sites, lists)?;
-            let ranges = [keys.symbols.first, keys.symbols.end(), keys.sites.first, keys.sites.end()];
+            let ranges =
+                [keys.symbols.first, keys.symbols.end(), keys.sites.first, keys.sites.end()];
             self.removed_names.borrow_mut().take_in(self.connection, ranges)?;
             self.run(statements::REMOVE_FILE, [keys.file])?;
             self.run(statements::REMOVE_FILE_WORDS, [keys.file])?;
-            self.run(statements::REMOVE_RELATIONS, params![keys.symbols.first, keys.symbols.end()])?;
+            self.run(
+                statements::REMOVE_RELATIONS,
+                params![keys.symbols.first, keys.symbols.end()],
+            )?;
             self.run(statements::MARK_NAMES, params![keys.symbols.first, keys.symbols.end()])?;
             self.run(statements::REMOVE_SYMBOLS, params![keys.symbols.first, keys.symbols.end()])?;
             self.run(statements::REMOVE_SITES, params![keys.sites.first, keys.sites.end()])?;
             self.run(statements::REMOVE_SITE_FILES, params![keys.sites.first, keys.sites.end()])?;
-            for statement in [statements::REMOVE_IMPORTS, statements::REMOVE_PROBLEMS, statements::REMOVE_FILE_EDGES] {
+            for statement in [
+                statements::REMOVE_IMPORTS,
+                statements::REMOVE_PROBLEMS,
+                statements::REMOVE_FILE_EDGES,
+            ] {
                 self.run(statement, [keys.file])?;
             }
         }
@@ -282,7 +300,8 @@ impl Writer<'_> {
 
     fn lists_of(&self, sites: Range, lists: &mut Vec<u32>) -> rusqlite::Result<()> {
         let mut statement = self.connection.prepare_cached(statements::LISTS_OF_SITES.text())?;
-        let rows = statement.query_map(params![sites.first, sites.end()], |row| row.get::<_, u32>(0))?;
+        let rows =
+            statement.query_map(params![sites.first, sites.end()], |row| row.get::<_, u32>(0))?;
         for list in rows {
             lists.push(list?);
         }
@@ -290,7 +309,11 @@ impl Writer<'_> {
     }
 
     /// Keys for all names and sets of candidates that are to be written.
-    fn number<'g>(&'g self, places: &[usize], updated: &[&'g (FileId, FileResolution)]) -> rusqlite::Result<Numbering<'g>> {
+    fn number<'g>(
+        &'g self,
+        places: &[usize],
+        updated: &[&'g (FileId, FileResolution)],
+    ) -> rusqlite::Result<Numbering<'g>> {
         let graph = self.amendment.graph;
         let of = |part: fn(&FileKeys) -> u32| self.new.0.iter().map(part).collect();
         let mut numbering = Numbering {
@@ -323,14 +346,21 @@ impl Writer<'_> {
         }
         for (file, before) in updated {
             let after = &graph.resolutions[file.0 as usize];
-            for (_, site) in before.sites.iter().zip(&after.sites).filter(|(before, after)| before != after) {
+            for (_, site) in
+                before.sites.iter().zip(&after.sites).filter(|(before, after)| before != after)
+            {
                 self.target(&mut numbering, &mut sets, &site.target)?;
             }
         }
         Ok(numbering)
     }
 
-    fn target<'g>(&self, numbering: &mut Numbering<'g>, sets: &mut Sets, target: &'g Target) -> rusqlite::Result<()> {
+    fn target<'g>(
+        &self,
+        numbering: &mut Numbering<'g>,
+        sets: &mut Sets,
+        target: &'g Target,
+    ) -> rusqlite::Result<()> {
         match target {
             Target::External(name) => self.name(numbering, name),
             Target::Candidates(symbols) => self.set(numbering, sets, symbols),
@@ -351,7 +381,12 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn set<'g>(&self, numbering: &mut Numbering<'g>, sets: &mut Sets, symbols: &'g [SymbolRef]) -> rusqlite::Result<()> {
+    fn set<'g>(
+        &self,
+        numbering: &mut Numbering<'g>,
+        sets: &mut Sets,
+        symbols: &'g [SymbolRef],
+    ) -> rusqlite::Result<()> {
         if numbering.set_keys.contains_key(symbols) {
             return Ok(());
         }
@@ -382,7 +417,9 @@ impl Writer<'_> {
         let file = numbering.file(place);
         let mut counts = [0_u32; Verdict::ALL.len()];
         let stored = FileSites::new(graph, place);
-        for ((site, key), before) in stored.in_order().zip(numbering.first_sites[place]..).zip(stored.like(before)) {
+        for ((site, key), before) in
+            stored.in_order().zip(numbering.first_sites[place]..).zip(stored.like(before))
+        {
             counts[site.resolution.verdict as usize] += 1;
             if site.resolution == before || planted(Fault::KeptTarget) {
                 continue;
@@ -394,7 +431,10 @@ impl Writer<'_> {
                 self.run(statements::ADD_SITE_FILE, params![key, target])?;
             }
         }
-        self.run(statements::SET_COUNTS, params![file, counts[0], counts[1], counts[2], counts[3], counts[4]])?;
+        self.run(
+            statements::SET_COUNTS,
+            params![file, counts[0], counts[1], counts[2], counts[3], counts[4]],
+        )?;
         for (number, (before, target)) in before.imports.iter().zip(&after.imports).enumerate() {
             if before != target && !planted(Fault::KeptImports) {
                 let target = target.map(|target| numbering.file(target.0 as usize));
@@ -408,14 +448,19 @@ impl Writer<'_> {
         rows.file_edges(after, numbering, place, &stored)
     }
 
-    /// Writes how often symbols are referred to, where that has changed and their rows have not been written anyway.
+    /// Writes how often symbols are referred to, where that has changed and their rows have not
+    /// been written anyway.
     fn references(&self, rewritten: &FxHashSet<FileId>) -> rusqlite::Result<()> {
         for place in self.counts.places() {
             if rewritten.contains(&FileId(place as u32)) {
                 continue;
             }
-            for ((old, new), symbol) in
-                self.counts.before(place).iter().zip(self.counts.get(place)).zip(self.new.0[place].symbols.first..)
+            for ((old, new), symbol) in self
+                .counts
+                .before(place)
+                .iter()
+                .zip(self.counts.get(place))
+                .zip(self.new.0[place].symbols.first..)
             {
                 if old != new {
                     self.run(statements::SET_REFERENCES, params![symbol, new])?;

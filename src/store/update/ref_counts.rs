@@ -1,5 +1,5 @@
-//! How often symbols are referred to after a change: as before, without what the change takes away and with what it adds. Costs
-//! what the change concerns, however large the graph is.
+//! How often symbols are referred to after a change: as before, without what the change takes away
+//! and with what it adds. Costs what the change concerns, however large the graph is.
 
 use std::collections::hash_map::Entry;
 
@@ -23,10 +23,15 @@ pub(super) struct Recounted {
 
 impl Recounted {
     /// Counts again what `amendment` changes in a store whose files have the keys `old`.
-    pub(in crate::store) fn new(connection: &Connection, old: &Places, amendment: &Amendment<'_>) -> rusqlite::Result<Self> {
+    pub(in crate::store) fn new(
+        connection: &Connection,
+        old: &Places,
+        amendment: &Amendment<'_>,
+    ) -> rusqlite::Result<Self> {
         let mut recounted = Self::default();
         let counts = Counts { connection, old, origins: amendment.origins };
-        let gone = amendment.replaced.iter().chain(amendment.resolved.iter().map(|(_, before)| before));
+        let gone =
+            amendment.replaced.iter().chain(amendment.resolved.iter().map(|(_, before)| before));
         for symbol in gone.flat_map(leads_to).filter(|_| !planted(Fault::StaleCount)) {
             // Files that are gone have no counts any more.
             if let Some(count) = recounted.count(&counts, symbol)? {
@@ -41,7 +46,8 @@ impl Recounted {
         for file in again {
             recounted.of_file(&counts, file.0 as usize)?;
             for symbol in leads_to(&graph.resolutions[file.0 as usize]) {
-                *recounted.count(&counts, symbol)?.expect("sites lead to files that are there") += 1;
+                *recounted.count(&counts, symbol)?.expect("sites lead to files that are there") +=
+                    1;
             }
         }
         Ok(recounted)
@@ -67,11 +73,17 @@ impl Recounted {
     fn of_file(&mut self, counts: &Counts<'_>, place: usize) -> rusqlite::Result<&mut Vec<u32>> {
         Ok(match self.now.entry(place) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(vacant) => vacant.insert(self.before.entry(place).or_insert(counts.of_file(place)?).clone()),
+            Entry::Vacant(vacant) => {
+                vacant.insert(self.before.entry(place).or_insert(counts.of_file(place)?).clone())
+            }
         })
     }
 
-    fn count(&mut self, counts: &Counts<'_>, symbol: SymbolRef) -> rusqlite::Result<Option<&mut u32>> {
+    fn count(
+        &mut self,
+        counts: &Counts<'_>,
+        symbol: SymbolRef,
+    ) -> rusqlite::Result<Option<&mut u32>> {
         let place = symbol.file.0 as usize;
         if place >= counts.origins.len() {
             return Ok(None);
@@ -92,7 +104,8 @@ impl Counts<'_> {
     fn of_file(&self, place: usize) -> rusqlite::Result<Vec<u32>> {
         let Some(origin) = self.origins[place] else { return Ok(Vec::new()) };
         let symbols = self.old.0[origin].symbols;
-        let mut statement = self.connection.prepare_cached(statements::REFERENCES_OF_SYMBOLS.text())?;
+        let mut statement =
+            self.connection.prepare_cached(statements::REFERENCES_OF_SYMBOLS.text())?;
         let rows = statement.query_map([symbols.first, symbols.end()], |row| row.get(0))?;
         rows.collect()
     }

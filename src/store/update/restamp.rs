@@ -1,5 +1,6 @@
-//! Stamps of files that turned out to have the bytes of a store: noted there, so that no other process reads these files again to find
-//! the same. Nothing else of the store changes, and it stays in the state that it is in.
+//! Stamps of files that turned out to have the bytes of a store: noted there, so that no other
+//! process reads these files again to find the same. Nothing else of the store changes, and it
+//! stays in the state that it is in.
 
 use std::time::Duration;
 
@@ -12,18 +13,30 @@ use crate::store::format::rows::FileKey;
 use crate::store::read::connection::Snapshot;
 use crate::store::{format::statements, read::meta};
 
-/// Notes stamps of files that have the bytes which the store says in the state of the snapshot. An error if somebody else writes.
-pub fn restamp(location: &Location, snapshot: &Snapshot, files: &[(FileKey, FileStamp)]) -> Result<(), StoreError> {
+/// Notes stamps of files that have the bytes which the store says in the state of the snapshot. An
+/// error if somebody else writes.
+pub fn restamp(
+    location: &Location,
+    snapshot: &Snapshot,
+    files: &[(FileKey, FileStamp)],
+) -> Result<(), StoreError> {
     let lock = location.lock(Duration::ZERO)?;
     let store = snapshot.store().path();
-    let failed = |error: rusqlite::Error| StoreError::from_sqlite("noting files in store", store, &error);
+    let failed =
+        |error: rusqlite::Error| StoreError::from_sqlite("noting files in store", store, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(store, flags).map_err(failed)?;
     connection.execute_batch(statements::AMENDER_SETTINGS).map_err(failed)?;
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     if meta::meta(&transaction).map_err(failed)?.identity != snapshot.identity() {
         let detail = "another process has changed it";
-        return Err(StoreError::new(StoreErrorKind::Missing, "noting files in store", store, detail));
+        return Err(StoreError::new(
+            StoreErrorKind::Missing,
+            "noting files in store",
+            store,
+            detail,
+        ));
     }
     let note = || -> rusqlite::Result<()> {
         let mut set = transaction.prepare(statements::SET_STAMP.text())?;

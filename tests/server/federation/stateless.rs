@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::{await_tool, client_of, script};
 use crate::server::client::place;
 
-/// An upstream that knows no handshake, and takes only requests that say by themselves what one would have settled.
+/// An upstream that knows no handshake, and takes only requests that say by themselves what one
+/// would have settled.
 const STATELESS_ONLY: &str = r#"*'"method":"initialize"'*) ;;
     *'"method":"notifications'*) ;;
     *'io.modelcontextprotocol/protocolVersion":"2026-07-28"'*'clientCapabilities'*)
@@ -31,7 +32,9 @@ fn an_upstream_that_knows_no_handshake_is_reached_too() {
     // It refuses the handshake that the others take.
     let refusing = text.replacen(
         "*'\"method\":\"initialize\"'*) say",
-        "*'\"method\":\"initialize\"'*) echo \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id,\\\"error\\\":{\\\"code\\\":-32022,\\\"message\\\":\\\"2026-07-28 only\\\"}}\" ;;\n    never) say",
+        "*'\"method\":\"initialize\"'*) echo \
+         \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id,\\\"error\\\":{\\\"code\\\":-32022,\
+         \\\"message\\\":\\\"2026-07-28 only\\\"}}\" ;;\n    never) say",
         1,
     );
     assert_ne!(text, refusing, "the script was changed");
@@ -41,7 +44,10 @@ fn an_upstream_that_knows_no_handshake_is_reached_too() {
     assert_eq!(client.ask("modern__echo", json!({})), "heard");
     let (text, is_error) = client.outcome("modern__ask", json!({}));
     assert!(is_error && text.contains("asks its caller for more"), "{text}");
-    assert_eq!(fs::read_to_string(place.path().join("heard")).expect("it was asked to tell"), "listening\n");
+    assert_eq!(
+        fs::read_to_string(place.path().join("heard")).expect("it was asked to tell"),
+        "listening\n"
+    );
 }
 
 /// The answer of a peer over HTTP that takes a request only if its headers say what its body says.
@@ -49,7 +55,8 @@ fn answer(head: &str, request: &Value) -> Option<(u16, Value)> {
     let method = request["method"].as_str().expect("it has a method");
     let id = request.get("id")?;
     let header = |name: &str| {
-        let line = head.lines().find(|line| line.to_ascii_lowercase().starts_with(&format!("{name}:")))?;
+        let line =
+            head.lines().find(|line| line.to_ascii_lowercase().starts_with(&format!("{name}:")))?;
         line.split_once(": ").map(|(_, value)| value.trim())
     };
     let is_modern = header("mcp-protocol-version") == Some("2026-07-28")
@@ -57,8 +64,12 @@ fn answer(head: &str, request: &Value) -> Option<(u16, Value)> {
         && header("mcp-name") == request["params"]["name"].as_str()
         && request["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28";
     let result = match method {
-        "server/discover" if is_modern => json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}),
-        "tools/list" if is_modern => json!({"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}),
+        "server/discover" if is_modern => {
+            json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+        }
+        "tools/list" if is_modern => {
+            json!({"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]})
+        }
         "tools/call" if is_modern => json!({"content": [{"type": "text", "text": "heard"}]}),
         _ => {
             let error = json!({"code": -32022, "message": "2026-07-28 only", "data": {"supported": ["2026-07-28"]}});
@@ -80,7 +91,9 @@ fn serve(mut stream: TcpStream) -> std::io::Result<()> {
                 return Ok(());
             }
         }
-        let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+        let length = head.lines().find_map(|line| {
+            line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok()
+        });
         let mut body = vec![0; length.unwrap_or(0)];
         input.read_exact(&mut body)?;
         let request: Value = serde_json::from_slice(&body).unwrap_or_default();
@@ -89,7 +102,11 @@ fn serve(mut stream: TcpStream) -> std::io::Result<()> {
             None => (202, String::new()),
         };
         let length = text.len();
-        write!(stream, "HTTP/1.1 {status} -\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{text}")?;
+        write!(
+            stream,
+            "HTTP/1.1 {status} -\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\
+             \r\n{text}"
+        )?;
     }
 }
 

@@ -12,7 +12,8 @@ use super::harness::{Bench, Gate, milliseconds, pass_time, scaled};
 
 /// A question that takes longer than anybody waits.
 fn endless() -> Value {
-    json!({"statement": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"})
+    json!({"statement": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT \
+                         count(*) FROM n"})
 }
 
 #[test]
@@ -51,10 +52,16 @@ fn t11_a_call_cancelled_in_the_queue_never_starts() {
     bench.at_rest();
     let seen = bench.replies();
     // What is unknown, answered, malformed or not to be cancelled.
-    for params in
-        [json!({"requestId": "x"}), json!({"requestId": 1}), json!({"requestId": {}}), json!({}), json!({"requestId": 0})]
-    {
-        bench.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
+    for params in [
+        json!({"requestId": "x"}),
+        json!({"requestId": 1}),
+        json!({"requestId": {}}),
+        json!({}),
+        json!({"requestId": 0}),
+    ] {
+        bench.send(
+            &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}),
+        );
     }
     bench.ping();
     assert_eq!(bench.replies(), seen + 1, "{:?}", bench.seen);
@@ -83,7 +90,11 @@ fn t12_a_thousand_cancellations_at_any_moment_leave_nothing_behind() {
             // Whatever comes after this came after the cancellation.
             let early = bench.answers(&json!(id));
             bench.ping();
-            assert_eq!(bench.answers(&json!(id)), early, "{id} was answered after it was cancelled");
+            assert_eq!(
+                bench.answers(&json!(id)),
+                early,
+                "{id} was answered after it was cancelled"
+            );
         }
     }
     bench.at_rest();
@@ -106,7 +117,8 @@ fn arguments(tool: &Value) -> Value {
         (Some("integer"), _) => json!(1),
         _ => json!("helper"),
     };
-    let named = required.iter().filter_map(Value::as_str).map(|name| (name.to_owned(), value(name)));
+    let named =
+        required.iter().filter_map(Value::as_str).map(|name| (name.to_owned(), value(name)));
     Value::Object(named.collect())
 }
 
@@ -132,7 +144,8 @@ fn assert_deadlines<K>(start: impl FnOnce(TempDir, &[String]) -> (Bench, K)) {
     let tools = probe.answer(&json!("l"))["result"]["tools"].as_array().cloned().expect("a list");
     assert!(!tools.is_empty());
     let name = |tool: &Value| tool["name"].as_str().expect("tools have names").to_owned();
-    let gates: Vec<String> = tools.iter().map(|tool| gate.at(&format!("work {}", name(tool)))).collect();
+    let gates: Vec<String> =
+        tools.iter().map(|tool| gate.at(&format!("work {}", name(tool)))).collect();
     let (mut bench, _kept) = start(place, &gates);
     gate.open();
     bench.warm();
@@ -158,8 +171,14 @@ fn assert_deadlines<K>(start: impl FnOnce(TempDir, &[String]) -> (Bench, K)) {
         bench.patience = limit.saturating_sub(start.elapsed());
         let (text, is_error) = bench.outcome_of(tool.as_str());
         let elapsed = start.elapsed();
-        assert!(is_error && text.contains(&format!("timed out after {deadline} s")), "{tool}: {text}");
-        assert!(elapsed >= Duration::from_secs(deadline).mul_f64(0.9) && elapsed <= limit, "{tool}: {elapsed:?}");
+        assert!(
+            is_error && text.contains(&format!("timed out after {deadline} s")),
+            "{tool}: {text}"
+        );
+        assert!(
+            elapsed >= Duration::from_secs(deadline).mul_f64(0.9) && elapsed <= limit,
+            "{tool}: {elapsed:?}"
+        );
     }
     // The threads are stuck still; their places are free.
     bench.patience = milliseconds(5_000);
@@ -185,7 +204,10 @@ fn t14_the_deadline_counts_the_time_in_the_queue() {
     let (text, is_error) = bench.outcome_of(2);
     let elapsed = start.elapsed();
     assert!(is_error && text.contains("timed out after 1 s"), "{text}");
-    assert!(elapsed >= Duration::from_millis(800) && elapsed <= Duration::from_secs(1) + scaled(Duration::from_millis(200)));
+    assert!(
+        elapsed >= Duration::from_millis(800)
+            && elapsed <= Duration::from_secs(1) + scaled(Duration::from_millis(200))
+    );
     bench.ping();
     assert_eq!((bench.answers(&json!(1)), bench.announcements("call sql")), (0, 0));
 }

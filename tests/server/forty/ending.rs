@@ -1,4 +1,5 @@
-//! 15 to 21: the process ends when it should, with everything said that was to be said, whatever its client does.
+//! 15 to 21: the process ends when it should, with everything said that was to be said, whatever
+//! its client does.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -11,7 +12,8 @@ use super::super::client::{Client, SMALL, place};
 #[cfg(feature = "faults")]
 use super::harness::Gate;
 use super::harness::{
-    Bench, Wire, call_line, ends_within, hello, in_time, milliseconds, pass_time, raw, read_all, within, work_of,
+    Bench, Wire, call_line, ends_within, hello, in_time, milliseconds, pass_time, raw, read_all,
+    within, work_of,
 };
 
 /// The place of the store of the small repository.
@@ -39,7 +41,10 @@ fn t15_the_end_of_input_ends_an_idle_server() {
         bench.ping();
         bench.close_input();
         let (status, elapsed) = bench.ended();
-        assert!(status.success() && elapsed < milliseconds(1_000), "{wire:?}: {status} {elapsed:?}");
+        assert!(
+            status.success() && elapsed < milliseconds(1_000),
+            "{wire:?}: {status} {elapsed:?}"
+        );
     }
 }
 
@@ -48,7 +53,8 @@ fn t15_the_end_of_input_ends_an_idle_server() {
 fn t16_the_end_of_input_waits_for_calls_within_limits() {
     let place = place(SMALL);
     let (mut short, stuck) = (Gate::shut(&place, "short"), Gate::shut(&place, "stuck"));
-    let mut bench = Bench::connected_at(place, &[], &[short.at("work search"), stuck.at("work show")]);
+    let mut bench =
+        Bench::connected_at(place, &[], &[short.at("work search"), stuck.at("work show")]);
     bench.warm();
     bench.call(1, "search", json!({"query": "helper"}));
     bench.call(2, "show", json!({"targets": ["helper"]}));
@@ -77,7 +83,10 @@ fn t17_a_signal_ends_the_server_while_its_input_is_open() {
             bench.ping();
             bench.signal(signal);
             let (status, elapsed) = bench.ended();
-            assert!(status.success() && elapsed < milliseconds(2_000), "{wire:?} {signal}: {status} {elapsed:?}");
+            assert!(
+                status.success() && elapsed < milliseconds(2_000),
+                "{wire:?} {signal}: {status} {elapsed:?}"
+            );
         }
     }
 }
@@ -88,16 +97,24 @@ fn t17_a_signal_ends_a_server_whose_answers_nobody_reads() {
     for signals in [1, 2] {
         let mut child = raw(place.path(), &[], &[]);
         let mut input = child.stdin.take().expect("it is piped");
-        let list = |id: u64| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"}}\n");
+        let list =
+            |id: u64| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"}}\n");
         let requests: String = std::iter::once(hello()).chain((1..=50).map(list)).collect();
         input.write_all(requests.as_bytes()).expect("the server reads");
-        // Nobody reads it: what does not fit the pipe waits. The first bytes say that the server is there.
+        // Nobody reads it: what does not fit the pipe waits. The first bytes say that the server is
+        // there.
         let output = child.stdout.take().expect("it is piped");
         let polled = &mut [rustix::event::PollFd::new(&output, rustix::event::PollFlags::IN)];
         rustix::event::poll(polled, None).expect("it can be waited for");
         for _ in 0..signals {
             let pid = child.id().to_string();
-            assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill can be run").success());
+            assert!(
+                Command::new("kill")
+                    .args(["-TERM", &pid])
+                    .status()
+                    .expect("kill can be run")
+                    .success()
+            );
         }
         ends_within(child, milliseconds(3_000), "the end after a signal");
         drop((input, output));
@@ -128,7 +145,8 @@ fn t18_a_long_answer_is_written_whole_before_the_end() {
     let bytes = in_time(milliseconds(20_000), "the answers", slowly);
     assert!(ends_within(child, milliseconds(2_000), "the end").success());
     let text = String::from_utf8(bytes).expect("messages are text");
-    let last: serde_json::Value = serde_json::from_str(text.lines().last().expect("there are answers")).expect("it is whole");
+    let last: serde_json::Value =
+        serde_json::from_str(text.lines().last().expect("there are answers")).expect("it is whole");
     assert_eq!(last["result"]["content"][0]["text"].as_str().map(str::len), Some(LENGTH));
 }
 
@@ -168,7 +186,9 @@ impl Orphan {
 fn t19_a_server_does_not_outlive_its_parent() {
     let place = place(SMALL);
     let Orphan { mut shell, mut input, output } = Orphan::start(place.path(), "");
-    input.write_all(call_line(1, "search", &json!({"query": "helper"})).as_bytes()).expect("the server reads");
+    input
+        .write_all(call_line(1, "search", &json!({"query": "helper"})).as_bytes())
+        .expect("the server reads");
     let mut output = output;
     output.read_line(&mut String::new()).expect("the server answers");
     shell.kill().and_then(|()| shell.wait()).expect("it is our child");
@@ -205,7 +225,10 @@ fn t20_a_worker_that_dies_is_an_error_with_its_last_words() {
         let (text, is_error) = bench.outcome_of(1);
         assert!(is_error && (death != "chatter" || text.contains("line 19999")), "{death}: {text}");
         std::fs::remove_file(&order).expect("it is there");
-        assert!(bench.ask("search", json!({"query": "helper"})).contains("function helper"), "{death}");
+        assert!(
+            bench.ask("search", json!({"query": "helper"})).contains("function helper"),
+            "{death}"
+        );
         assert_eq!(bench.answers(&json!(1)), 1);
     }
 }

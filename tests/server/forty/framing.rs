@@ -9,11 +9,14 @@ use super::super::client::{SMALL, place};
 #[cfg(feature = "faults")]
 use super::harness::Gate;
 use super::harness::{
-    BURST, Bench, Wire, assert_prompt, call_line, ends_within, hello, in_time, milliseconds, pass_time, raw, read_all,
+    BURST, Bench, Wire, assert_prompt, call_line, ends_within, hello, in_time, milliseconds,
+    pass_time, raw, read_all,
 };
 
 fn ping_line(id: u64) -> String {
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\",\"params\":{{\"x\":\"né {id}\"}}}}\n")
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\",\"params\":{{\"x\":\"né {id}\"}}}}\n"
+    )
 }
 
 #[test]
@@ -45,7 +48,11 @@ fn t01_frames_cut_anywhere_are_answered_once_each() {
 fn t01_while_a_line_is_unfinished_earlier_work_goes_on() {
     let place = place(SMALL);
     let gate = Gate::shut(&place, "gate");
-    let mut bench = Bench::connected_at(place, &[], &[gate.at("work search"), "deadline:search=1000".to_owned()]);
+    let mut bench = Bench::connected_at(
+        place,
+        &[],
+        &[gate.at("work search"), "deadline:search=1000".to_owned()],
+    );
     bench.warm();
     bench.call(1, "search", json!({"query": "x"}));
     bench.call(2, "search", json!({"query": "x"}));
@@ -85,8 +92,12 @@ fn t02_noise_goes_to_standard_error_only() {
 fn t03_foreign_ends_of_lines_and_headers_hold_nothing_up() {
     let mut bench = Bench::connected(&[], &[]);
     bench.seen.clear();
-    let request =
-        |id: u64, text: &str| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\",\"params\":{{\"x\":\"{text}\"}}}}");
+    let request = |id: u64, text: &str| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\",\"params\":{{\"x\":\"{text}\"}}}\
+             }"
+        )
+    };
     bench.write(format!("{}\r\n", request(1, "a")).as_bytes());
     bench.write(format!("\u{feff}{}\n\n \t\r\n\r\n", request(2, "b")).as_bytes());
     bench.write(format!("{}\n{}\n", request(3, "a\u{2028}b"), request(4, "a\\u0000b")).as_bytes());
@@ -110,14 +121,27 @@ fn t04_the_opening_burst_is_answered_at_once() {
     let mut times = Vec::new();
     for number in 0..50 {
         let idle = ["1000", "3600000"][number % 2];
-        let mut bench = Bench::start_at(place(SMALL), &["--idle-ms", idle], &[], Wire::ALL[number % Wire::ALL.len()]);
+        let mut bench = Bench::start_at(
+            place(SMALL),
+            &["--idle-ms", idle],
+            &[],
+            Wire::ALL[number % Wire::ALL.len()],
+        );
         let start = Instant::now();
         bench.write(BURST.as_bytes());
         bench.prompt_answer(1, 1_000);
         times.push(start.elapsed());
         bench.ping();
-        assert_eq!(bench.replies(), 3, "two answers, the ping's, and nothing else: {:?}", bench.seen);
-        assert_eq!((&bench.seen[0]["id"], bench.seen[1]["result"]["tools"].is_array()), (&json!(0), true));
+        assert_eq!(
+            bench.replies(),
+            3,
+            "two answers, the ping's, and nothing else: {:?}",
+            bench.seen
+        );
+        assert_eq!(
+            (&bench.seen[0]["id"], bench.seen[1]["result"]["tools"].is_array()),
+            (&json!(0), true)
+        );
     }
     times.sort_unstable();
     assert_prompt(times[49], 300, "the slowest of fifty starts");
@@ -126,7 +150,8 @@ fn t04_the_opening_burst_is_answered_at_once() {
 #[test]
 fn t05_a_burst_is_answered_though_the_input_ends_behind_it() {
     let mut bench = Bench::start_at(place(SMALL), &[], &[], Wire::Pipe);
-    let burst = format!("{BURST}{}{}", call_line(2, "search", &json!({"query": "helper"})), ping_line(3));
+    let burst =
+        format!("{BURST}{}{}", call_line(2, "search", &json!({"query": "helper"})), ping_line(3));
     bench.write(burst.as_bytes());
     bench.close_input();
     let (status, elapsed) = bench.ended();
@@ -140,12 +165,20 @@ fn t05_a_burst_is_answered_though_the_input_ends_behind_it() {
 fn t05_a_probe_of_the_other_era_may_come_first() {
     let mut bench = Bench::start_at(place(SMALL), &[], &[], Wire::Socket);
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
-    let probe =
-        json!({"jsonrpc": "2.0", "id": "server-discover-probe-1", "method": "server/discover", "params": {"_meta": meta}});
-    let unknown = json!({"jsonrpc": "2.0", "id": "u", "method": "no/such/method", "params": {"_meta": meta}});
+    let probe = json!({"jsonrpc": "2.0", "id": "server-discover-probe-1", "method": "server/\
+        discover", "params": {"_meta": meta}});
+    let unknown =
+        json!({"jsonrpc": "2.0", "id": "u", "method": "no/such/method", "params": {"_meta": meta}});
     bench.write(format!("{probe}\n{unknown}\n{BURST}").as_bytes());
-    assert!(bench.prompt_answer("server-discover-probe-1", 1_000)["result"]["supportedVersions"].is_array());
-    assert_eq!(bench.prompt_answer("u", 1_000)["error"]["code"], json!(-32601), "an error, not silence");
+    assert!(
+        bench.prompt_answer("server-discover-probe-1", 1_000)["result"]["supportedVersions"]
+            .is_array()
+    );
+    assert_eq!(
+        bench.prompt_answer("u", 1_000)["error"]["code"],
+        json!(-32601),
+        "an error, not silence"
+    );
     assert!(bench.prompt_answer(1, 1_000)["result"]["tools"].is_array());
     bench.close_input();
     let (status, elapsed) = bench.ended();
@@ -161,13 +194,15 @@ fn t06_two_hundred_and_fifty_six_calls_in_one_write() {
     let mut input = child.stdin.take().expect("it is piped");
     input.write_all(hello().as_bytes()).expect("the server reads");
     let padding = format!("{{{}", " ".repeat(4_000));
-    let calls: String =
-        (1..=256).map(|id| call_line(id, "search", &json!({"query": "helper"})).replacen('{', &padding, 1)).collect();
+    let calls: String = (1..=256)
+        .map(|id| call_line(id, "search", &json!({"query": "helper"})).replacen('{', &padding, 1))
+        .collect();
     assert!(calls.len() > 1 << 20 && calls.len() < 17 << 16, "{}", calls.len());
-    let input = in_time(milliseconds(10_000), "the calls are taken while nobody reads", move || {
-        input.write_all(calls.as_bytes()).expect("the server reads");
-        input
-    });
+    let input =
+        in_time(milliseconds(10_000), "the calls are taken while nobody reads", move || {
+            input.write_all(calls.as_bytes()).expect("the server reads");
+            input
+        });
     let output = child.stdout.take().expect("it is piped").into();
     let client = super::super::client::Client::over(child, Some(input.into()), output, place);
     let mut bench = Bench::adopt(client);
@@ -189,7 +224,9 @@ fn t06_a_client_that_writes_before_it_reads_is_served() {
     let mut child = raw(place.path(), &[], &[]);
     let mut input = child.stdin.take().expect("it is piped");
     let padding = " ".repeat(1_000);
-    let list = |id: u64| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{padding}\"method\":\"tools/list\"}}\n");
+    let list = |id: u64| {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{padding}\"method\":\"tools/list\"}}\n")
+    };
     let requests: String = std::iter::once(hello()).chain((1..=1_000).map(list)).collect();
     in_time(milliseconds(10_000), "the requests are taken while nobody reads", move || {
         input.write_all(requests.as_bytes()).expect("the server reads");
@@ -200,7 +237,11 @@ fn t06_a_client_that_writes_before_it_reads_is_served() {
     let mut ids: Vec<u64> = String::from_utf8(bytes)
         .expect("messages are text")
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("a message")["id"].as_u64().expect("an answer"))
+        .map(|line| {
+            serde_json::from_str::<Value>(line).expect("a message")["id"]
+                .as_u64()
+                .expect("an answer")
+        })
         .collect();
     ids.sort_unstable();
     assert_eq!(ids, (0..=1_000).collect::<Vec<u64>>());

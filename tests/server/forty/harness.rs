@@ -1,5 +1,6 @@
-//! What the forty need beyond a client: time by the measure of this machine, the server's announcements, gates at which it is held,
-//! inputs of every kind, and a look at the process from outside.
+//! What the forty need beyond a client: time by the measure of this machine, the server's
+//! announcements, gates at which it is held, inputs of every kind, and a look at the process from
+//! outside.
 
 #[cfg(feature = "faults")]
 mod gates;
@@ -34,7 +35,8 @@ pub(super) const BURST: &str = concat!(
     "\n",
 );
 
-/// From the start of a process to the answer to its first ping, on a machine that does nothing else.
+/// From the start of a process to the answer to its first ping, on a machine that does nothing
+/// else.
 const QUIET_START: Duration = Duration::from_millis(12);
 
 /// A time of a quiet machine, on this one.
@@ -49,10 +51,11 @@ fn factor() -> f64 {
     (slowest.as_secs_f64() / QUIET_START.as_secs_f64()).clamp(1.0, 20.0)
 }
 
-/// Fails if something took longer than a time of a quiet machine. The load of a machine changes: before it is blamed on the
-/// server, the machine is measured again.
+/// Fails if something took longer than a time of a quiet machine. The load of a machine changes:
+/// before it is blamed on the server, the machine is measured again.
 pub(super) fn assert_prompt(took: Duration, quiet: u64, what: &str) {
-    let quick = took <= milliseconds(quiet) || took <= Duration::from_millis(quiet).mul_f64(factor());
+    let quick =
+        took <= milliseconds(quiet) || took <= Duration::from_millis(quiet).mul_f64(factor());
     assert!(quick, "{what} took {took:?}");
 }
 
@@ -64,9 +67,14 @@ fn time_of_a_start() -> Duration {
     let place = place(SMALL);
     let start = Instant::now();
     // Without the defect that may be planted: it would be measured too.
-    let mut child = command(place.path()).env_remove("COGRAPH_TEST_FAULT").spawn().expect("the program was built with the tests");
+    let mut child = command(place.path())
+        .env_remove("COGRAPH_TEST_FAULT")
+        .spawn()
+        .expect("the program was built with the tests");
     let input = child.stdin.as_mut().expect("it is piped");
-    input.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").expect("the server reads");
+    input
+        .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
+        .expect("the server reads");
     let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
     output.read_line(&mut String::new()).expect("the server answers");
     let elapsed = start.elapsed();
@@ -133,13 +141,15 @@ impl Wire {
         match self {
             Wire::Pipe => (Stdio::piped(), None),
             Wire::Socket => {
-                let (theirs, ours) = std::os::unix::net::UnixStream::pair().expect("sockets can be made");
+                let (theirs, ours) =
+                    std::os::unix::net::UnixStream::pair().expect("sockets can be made");
                 (OwnedFd::from(theirs).into(), Some(ours.into()))
             }
             Wire::Fifo => {
                 let path = fifo(place, "input");
                 // Opened for both, so that neither end waits for the other.
-                let both = File::options().read(true).write(true).open(&path).expect("it was just made");
+                let both =
+                    File::options().read(true).write(true).open(&path).expect("it was just made");
                 let theirs = File::open(&path).expect("it was just made");
                 let ours = File::options().write(true).open(&path).expect("it was just made");
                 drop(both);
@@ -147,14 +157,23 @@ impl Wire {
             }
             Wire::Terminal => {
                 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-                let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("there are terminals");
+                let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+                    .expect("there are terminals");
                 grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("it is ours");
-                let name = ptsname(&ours, Vec::new()).expect("it has a name").into_string().expect("a plain one");
+                let name = ptsname(&ours, Vec::new())
+                    .expect("it has a name")
+                    .into_string()
+                    .expect("a plain one");
                 let theirs = File::options().read(true).write(true).open(name).expect("it is ours");
                 let mut settings = rustix::termios::tcgetattr(&theirs).expect("it is a terminal");
                 // Nothing is echoed or changed on the way: only what a terminal is remains.
                 settings.make_raw();
-                rustix::termios::tcsetattr(&theirs, rustix::termios::OptionalActions::Now, &settings).expect("it is a terminal");
+                rustix::termios::tcsetattr(
+                    &theirs,
+                    rustix::termios::OptionalActions::Now,
+                    &settings,
+                )
+                .expect("it is a terminal");
                 (theirs.into(), Some(ours))
             }
         }
@@ -175,14 +194,20 @@ impl Bench {
     }
 
     /// The program on a place, over a wire.
-    pub(super) fn start_at(place: TempDir, arguments: &[&str], gates: &[String], wire: Wire) -> Self {
+    pub(super) fn start_at(
+        place: TempDir,
+        arguments: &[&str],
+        gates: &[String],
+        wire: Wire,
+    ) -> Self {
         let mut command = command(place.path());
         set(&mut command, arguments, gates);
         let (theirs, ours) = wire.input(place.path());
         command.stdin(theirs);
         let mut output = None;
         if wire == Wire::Socket {
-            let (theirs, ours) = std::os::unix::net::UnixStream::pair().expect("sockets can be made");
+            let (theirs, ours) =
+                std::os::unix::net::UnixStream::pair().expect("sockets can be made");
             command.stdout(OwnedFd::from(theirs));
             output = Some(ours.into());
         }
@@ -191,7 +216,8 @@ impl Bench {
         drop(command);
         let input = ours.or_else(|| child.stdin.take().map(OwnedFd::from));
         let notes = listen(child.stderr.take().expect("it is piped"));
-        let output = output.or_else(|| child.stdout.take().map(OwnedFd::from)).expect("one of both");
+        let output =
+            output.or_else(|| child.stdout.take().map(OwnedFd::from)).expect("one of both");
         let mut client = Client::over(child, input, output, place);
         client.patience = milliseconds(5_000);
         Self { client, notes, noted: Vec::new() }
@@ -205,7 +231,10 @@ impl Bench {
 
     /// How many messages have come that are not notifications of changes.
     pub(super) fn replies(&self) -> usize {
-        self.seen.iter().filter(|message| message.get("method").is_none() || message.get("id").is_some()).count()
+        self.seen
+            .iter()
+            .filter(|message| message.get("method").is_none() || message.get("id").is_some())
+            .count()
     }
 
     /// Waits for an answer that must come within a time of a quiet machine.
@@ -219,7 +248,8 @@ impl Bench {
     /// The text of the answer to an id, and whether it says that something failed.
     pub(super) fn outcome_of(&mut self, id: impl Into<Value>) -> (String, bool) {
         let answer = self.answer(&id.into());
-        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        let text =
+            answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
         (text.to_owned(), answer["result"]["isError"] == json!(true))
     }
 
@@ -230,8 +260,10 @@ impl Bench {
 
     /// Bytes of memory in use.
     pub(super) fn memory(&self, line: &str) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
-        let value = status.lines().find_map(|text| text.strip_prefix(line)).expect("the system counts it");
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
+        let value =
+            status.lines().find_map(|text| text.strip_prefix(line)).expect("the system counts it");
         value.trim_matches([':', ' ', '\t', 'k', 'B']).parse::<u64>().expect("it is a number") << 10
     }
 
@@ -252,7 +284,8 @@ pub(super) fn work_of(pid: u32) -> u64 {
 
 /// What every server of these tests is told.
 pub(super) fn set(command: &mut Command, arguments: &[&str], gates: &[String]) {
-    let gates: Vec<&str> = ["announce:"].into_iter().chain(gates.iter().map(String::as_str)).collect();
+    let gates: Vec<&str> =
+        ["announce:"].into_iter().chain(gates.iter().map(String::as_str)).collect();
     command.args(arguments).env("COGRAPH_TEST_GATES", gates.join(";")).stderr(Stdio::piped());
 }
 
@@ -273,19 +306,31 @@ fn listen(stream: ChildStderr) -> Receiver<String> {
             }
         }
     };
-    std::thread::Builder::new().name("test-notes".to_owned()).spawn(read).expect("a thread can be started");
+    std::thread::Builder::new()
+        .name("test-notes".to_owned())
+        .spawn(read)
+        .expect("a thread can be started");
     receiver
 }
 
-/// Does something that may block on a thread of its own, and gives what came of it if it ends in time.
-pub(super) fn in_time<T: Send + 'static>(limit: Duration, what: &str, act: impl FnOnce() -> T + Send + 'static) -> T {
+/// Does something that may block on a thread of its own, and gives what came of it if it ends in
+/// time.
+pub(super) fn in_time<T: Send + 'static>(
+    limit: Duration,
+    what: &str,
+    act: impl FnOnce() -> T + Send + 'static,
+) -> T {
     let (sender, receiver) = sync_channel(1);
     std::thread::Builder::new().spawn(move || sender.send(act())).expect("a thread can be started");
     receiver.recv_timeout(limit).unwrap_or_else(|_| panic!("not within {limit:?}: {what}"))
 }
 
 /// Waits for the end of a process that was started raw.
-pub(super) fn ends_within(mut child: Child, limit: Duration, what: &str) -> std::process::ExitStatus {
+pub(super) fn ends_within(
+    mut child: Child,
+    limit: Duration,
+    what: &str,
+) -> std::process::ExitStatus {
     in_time(limit, what, move || child.wait()).expect("it is our child")
 }
 
@@ -309,6 +354,7 @@ pub(super) fn call_line(id: u64, tool: &str, arguments: &Value) -> String {
 
 fn fifo(place: &Path, name: &str) -> PathBuf {
     let path = place.join(name);
-    rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).expect("the name is free");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR)
+        .expect("the name is free");
     path
 }

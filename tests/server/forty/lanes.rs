@@ -12,7 +12,8 @@ use super::harness::{Bench, Gate, assert_prompt, milliseconds, within};
 fn other(bench: &Bench) -> Value {
     let root = bench.place.path().join("other");
     std::fs::create_dir_all(&root).expect("directories can be made");
-    std::fs::write(root.join("b.py"), "def elsewhere():\n    pass\n").expect("files can be written");
+    std::fs::write(root.join("b.py"), "def elsewhere():\n    pass\n")
+        .expect("files can be written");
     json!({"query": "elsewhere", "root": root})
 }
 
@@ -46,7 +47,8 @@ fn t07_cheap_requests_pass_one_that_is_held() {
 fn t08_what_is_cheap_and_what_cancels_pass_a_full_queue() {
     let place = place(SMALL);
     let mut gate = Gate::shut(&place, "gate");
-    let mut bench = Bench::connected_at(place, &["--permits", "1", "--queue", "8"], &[gate.at("work trace")]);
+    let mut bench =
+        Bench::connected_at(place, &["--permits", "1", "--queue", "8"], &[gate.at("work trace")]);
     bench.warm();
     for id in 1..=20 {
         bench.call(id, "trace", json!({"symbol": "helper"}));
@@ -83,12 +85,16 @@ fn t09_questions_are_answered_while_an_index_is_made() {
     bench.call(1, "search", json!({"query": "helper"}));
     bench.announced("index repository", 1);
     assert!(bench.prompt_ask("search", other.clone(), 250).contains("elsewhere"));
-    assert!(bench.prompt_ask("status", json!({}), 1_000).contains("index"), "it says that a job is under way");
+    assert!(
+        bench.prompt_ask("status", json!({}), 1_000).contains("index"),
+        "it says that a job is under way"
+    );
     gate.open();
     assert!(!bench.outcome_of(1).1);
     gate.close();
     // The next one: the generation at hand answers meanwhile.
-    std::fs::write(bench.place.path().join("repository/new.py"), "def newcomer():\n    pass\n").expect("files can be written");
+    std::fs::write(bench.place.path().join("repository/new.py"), "def newcomer():\n    pass\n")
+        .expect("files can be written");
     bench.call(2, "search", json!({"query": "helper"}));
     bench.announced("index repository", 2);
     assert!(bench.prompt_ask("search", other.clone(), 250).contains("elsewhere"));

@@ -1,4 +1,5 @@
-//! 22 to 25: messages that are too long or no messages, results that are too long, and ids of every kind.
+//! 22 to 25: messages that are too long or no messages, results that are too long, and ids of every
+//! kind.
 
 use serde_json::{Value, json};
 
@@ -24,7 +25,8 @@ fn t22_a_line_that_is_too_long_costs_one_error() {
     assert_eq!(line.len(), LIMIT + 1);
     bench.write(format!("{line}\n").as_bytes());
     assert_eq!(bench.answer(&json!("long"))["error"]["code"], json!(-32600));
-    let fitting = format!("{head}{}\"}}}}", "x".repeat(LIMIT - head.len() - 3)).replace("\"long\"", "\"fits\"");
+    let fitting = format!("{head}{}\"}}}}", "x".repeat(LIMIT - head.len() - 3))
+        .replace("\"long\"", "\"fits\"");
     assert_eq!(fitting.len(), LIMIT);
     bench.write(format!("{fitting}\n").as_bytes());
     assert!(bench.answer(&json!("fits")).get("result").is_some(), "the limit itself is no excess");
@@ -32,7 +34,11 @@ fn t22_a_line_that_is_too_long_costs_one_error() {
     for _ in 0..64 {
         bench.write(&piece);
     }
-    assert_eq!(bench.complaint()["error"]["code"], json!(-32600), "the end of the line is not waited for");
+    assert_eq!(
+        bench.complaint()["error"]["code"],
+        json!(-32600),
+        "the end of the line is not waited for"
+    );
     bench.write(b"\n");
     bench.ping();
     assert_eq!(bench.replies(), 4, "one error each: {:?}", bench.seen);
@@ -42,8 +48,9 @@ fn t22_a_line_that_is_too_long_costs_one_error() {
 
 #[test]
 fn t23_a_result_that_is_too_long_is_cut_and_says_how_to_go_on() {
-    let source: String =
-        (0..4_000).map(|number| format!("def function_number_{number}(value):\n    return value\n\n\n")).collect();
+    let source: String = (0..4_000)
+        .map(|number| format!("def function_number_{number}(value):\n    return value\n\n\n"))
+        .collect();
     let mut bench = Bench::connected_at(place(&[("a.py", &source)]), &[], &[]);
     for (tool, arguments) in [
         ("search", json!({"query": "function_number"})),
@@ -56,9 +63,15 @@ fn t23_a_result_that_is_too_long_is_cut_and_says_how_to_go_on() {
             let mut arguments = arguments.clone();
             arguments["budget"] = json!(budget);
             let text = bench.ask(tool, arguments);
-            assert!(text.len() <= budget * 4 + 200, "{tool}: {} bytes for {budget} tokens", text.len());
+            assert!(
+                text.len() <= budget * 4 + 200,
+                "{tool}: {} bytes for {budget} tokens",
+                text.len()
+            );
             let last = text.lines().last().unwrap_or_default();
-            let says_how = ["budget", "offset", "narrow", "path", "show `", "OFFSET"].iter().any(|word| last.contains(word));
+            let says_how = ["budget", "offset", "narrow", "path", "show `", "OFFSET"]
+                .iter()
+                .any(|word| last.contains(word));
             assert!(says_how && text.contains("more"), "{tool}: {last}");
             let result = &bench.seen.last().expect("the answer was seen")["result"];
             assert_eq!(result["_meta"]["truncated"], json!(true), "{tool}: {result}");
@@ -71,7 +84,10 @@ fn t23_a_result_that_is_too_long_is_cut_and_says_how_to_go_on() {
 fn t24_what_is_no_message_has_its_code_and_breaks_nothing() {
     let mut bench = Bench::connected(&[], &[]);
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-    let deep_params = format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{{\"x\":{}}}}}", nested(10_000));
+    let deep_params = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{{\"x\":{}}}}}",
+        nested(10_000)
+    );
     let id = json!(7);
     let corpus: Vec<(Vec<u8>, i64, Option<&Value>)> = vec![
         (b"text".to_vec(), -32700, None),
@@ -92,16 +108,26 @@ fn t24_what_is_no_message_has_its_code_and_breaks_nothing() {
         (deep_params.into_bytes(), -32602, Some(&id)),
         (nested(10_000).into_bytes(), -32600, None),
         (b"{\"jsonrpc\":\"2.0\",\"id\":7,\"id\":8,\"method\":\"ping\"}".to_vec(), -32600, None),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{\"x\":\"\\ud800\"}}".to_vec(), -32602, Some(&id)),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{\"x\":\"\\ud800\"}}"
+                .to_vec(),
+            -32602,
+            Some(&id),
+        ),
     ];
     for (line, code, with_id) in corpus {
         bench.seen.clear();
         bench.write(&[&line[..], b"\n"].concat());
         bench.ping();
         let name = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
-        let errors: Vec<&Value> = bench.seen.iter().filter(|message| message.get("error").is_some()).collect();
+        let errors: Vec<&Value> =
+            bench.seen.iter().filter(|message| message.get("error").is_some()).collect();
         assert_eq!(errors.len(), 1, "{name}: {:?}", bench.seen);
-        assert_eq!((errors[0]["error"]["code"].as_i64(), errors[0].get("id")), (Some(code), with_id), "{name}");
+        assert_eq!(
+            (errors[0]["error"]["code"].as_i64(), errors[0].get("id")),
+            (Some(code), with_id),
+            "{name}"
+        );
         assert_eq!(bench.replies(), 2, "{name}: {:?}", bench.seen);
     }
 }
@@ -135,7 +161,9 @@ fn t25_ids_come_back_in_value_and_kind() {
         bench.send(&json!({"jsonrpc": "2.0", "id": id, "method": "ping"}));
         assert_eq!(bench.answer(&id)["result"], json!({}));
         bench.call(id.clone(), "no_such_tool", json!({}));
-        bench.wait_for("an error with the id", |message| message["id"] == id && message["error"]["code"] == json!(-32602));
+        bench.wait_for("an error with the id", |message| {
+            message["id"] == id && message["error"]["code"] == json!(-32602)
+        });
         assert_eq!(bench.replies(), 2, "{:?}", bench.seen);
     }
 }

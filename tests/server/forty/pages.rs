@@ -1,4 +1,5 @@
-//! 39: lists in pages end, hold each item once and in one order, and a mark that means nothing is no first page.
+//! 39: lists in pages end, hold each item once and in one order, and a mark that means nothing is
+//! no first page.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,9 @@ fn items(text: &str) -> Vec<usize> {
 }
 
 fn repository() -> Bench {
-    let source: String = (0..ITEMS).map(|number| format!("def item_{number:03}():\n    return target()\n\n\n")).collect();
+    let source: String = (0..ITEMS)
+        .map(|number| format!("def item_{number:03}():\n    return target()\n\n\n"))
+        .collect();
     let source = format!("def target():\n    pass\n\n\n{source}");
     Bench::connected_at(place(&[("a.py", &source)]), &[], &[])
 }
@@ -24,9 +27,10 @@ fn repository() -> Bench {
 #[test]
 fn t39_a_list_walked_to_its_end_has_every_item_once() {
     let mut bench = repository();
-    for (tool, arguments) in
-        [("search", json!({"query": "item_", "mode": "substring"})), ("grep", json!({"pattern": "def item_"}))]
-    {
+    for (tool, arguments) in [
+        ("search", json!({"query": "item_", "mode": "substring"})),
+        ("grep", json!({"pattern": "def item_"})),
+    ] {
         let mut orders: BTreeSet<Vec<usize>> = BTreeSet::new();
         for budget in [200, 300, 500, 1_000, 10_000] {
             let (mut order, mut pages): (Vec<usize>, usize) = (Vec::new(), 0);
@@ -51,7 +55,10 @@ fn t39_a_list_walked_to_its_end_has_every_item_once() {
         assert_eq!(orders.len(), 1, "{tool}: the order depends on the size of the pages");
         let mut beyond = arguments.clone();
         beyond["offset"] = json!(ITEMS + 5);
-        assert!(items(&bench.ask(tool, beyond)).is_empty(), "{tool}: behind the end there is nothing");
+        assert!(
+            items(&bench.ask(tool, beyond)).is_empty(),
+            "{tool}: behind the end there is nothing"
+        );
     }
 }
 
@@ -66,6 +73,10 @@ fn t39_the_list_of_tools_is_one_page_and_knows_its_cursors() {
         bench.seen.clear();
         bench.request("c", "tools/list", json!({"cursor": cursor}));
         let answer = bench.answer(&json!("c"));
-        assert_eq!((&answer["error"]["code"], answer.get("result")), (&json!(-32602), None::<&Value>), "{cursor}");
+        assert_eq!(
+            (&answer["error"]["code"], answer.get("result")),
+            (&json!(-32602), None::<&Value>),
+            "{cursor}"
+        );
     }
 }

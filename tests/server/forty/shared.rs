@@ -1,21 +1,19 @@
-//! 32 to 35, 13, 17 and 40 once more: clients that own nothing, the runtime that they share, and peers that are not one.
+//! 32 to 35, 13 and 17 once more: clients that own nothing, the runtime that they share, and peers
+//! that are not one.
 
 use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
-use cograph::server::{Target, examine};
 use serde_json::{Value, json};
 
 use super::super::client::{PROMPT, SMALL, place};
 #[cfg(feature = "faults")]
 use super::harness::Gate;
-use super::harness::runtime::{Runtime, WAYS, hold, introduction, messages, peer, result, socket, thin, thin_before, web_peer};
+use super::harness::runtime::{Runtime, WAYS, hold, peer, socket, thin, thin_before};
 use super::harness::{BURST, assert_prompt, milliseconds, within};
 
-fn search() -> Value {
+pub(super) fn search() -> Value {
     json!({"query": "helper"})
 }
 
@@ -25,8 +23,9 @@ fn runtimes_at(path: &str) -> Vec<u32> {
         let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         line.contains("\0serve\0") && line.contains(path)
     };
-    let processes =
-        std::fs::read_dir("/proc").expect("it is there").filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let processes = std::fs::read_dir("/proc")
+        .expect("it is there")
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     processes.filter(serves).collect()
 }
 
@@ -38,7 +37,8 @@ fn t32_clients_that_come_at_once_get_one_runtime() {
     let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     std::fs::set_permissions(path.parent().expect("it has one"), private).expect("it is ours");
     drop(UnixListener::bind(&path).expect("the name is free"));
-    let mut clients: Vec<_> = (0..20).map(|_| thin_before(&place, &["--upstream", "auto", "--start"], &[])).collect();
+    let mut clients: Vec<_> =
+        (0..20).map(|_| thin_before(&place, &["--upstream", "auto", "--start"], &[])).collect();
     for client in &mut clients {
         let start = Instant::now();
         client.write(BURST.as_bytes());
@@ -59,7 +59,9 @@ fn t32_clients_that_come_at_once_get_one_runtime() {
         assert!(client.ended().0.success());
     }
     let [left] = runtimes_at(path)[..] else { panic!("it outlives its clients") };
-    assert!(Command::new("kill").arg(left.to_string()).status().expect("kill can be run").success());
+    assert!(
+        Command::new("kill").arg(left.to_string()).status().expect("kill can be run").success()
+    );
     within(milliseconds(5_000), "it ends", || runtimes_at(path).is_empty());
 }
 
@@ -67,7 +69,8 @@ fn t32_clients_that_come_at_once_get_one_runtime() {
 fn t32_a_client_answers_while_its_runtime_says_nothing() {
     let place = place(SMALL);
     let stalled = peer(place.path(), hold);
-    let mut client = thin_before(&place, &["--upstream", stalled.to_str().expect("a plain name")], &[]);
+    let mut client =
+        thin_before(&place, &["--upstream", stalled.to_str().expect("a plain name")], &[]);
     let start = Instant::now();
     client.write(BURST.as_bytes());
     client.answer(&json!(1));
@@ -76,7 +79,10 @@ fn t32_a_client_answers_while_its_runtime_says_nothing() {
     client.call(2, "search", search());
     client.ping();
     let (text, is_error) = client.outcome_of(2);
-    assert!(is_error && text.contains("cannot be reached") && text.contains("does not answer"), "{text}");
+    assert!(
+        is_error && text.contains("cannot be reached") && text.contains("does not answer"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -90,7 +96,10 @@ fn t32_without_a_runtime_calls_are_served_or_refused_with_the_way_out() {
     assert!(client.ask("search", search()).contains("helper"), "it is served by the client itself");
     let mut client = thin(&place, &["--upstream", "/no/such/socket"], &[]);
     let (text, is_error) = client.outcome("search", search());
-    assert!(is_error && text.contains("/no/such/socket") && text.contains("cograph serve"), "{text}");
+    assert!(
+        is_error && text.contains("/no/such/socket") && text.contains("cograph serve"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -105,7 +114,11 @@ fn t33_a_call_whose_runtime_is_killed_is_answered_once() {
         first.announced("work search", 1);
         first.kill();
         let again = again(&first.target, way);
-        let _second = Runtime::start(place.path(), &again.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
+        let _second = Runtime::start(
+            place.path(),
+            &again.iter().map(String::as_str).collect::<Vec<_>>(),
+            &[],
+        );
         let (text, is_error) = client.outcome_of(1);
         assert!(!is_error && text.contains("helper"), "{text}");
         assert!(!client.outcome("show", json!({"targets": ["helper"]})).1, "later calls work");
@@ -127,7 +140,11 @@ fn t33_a_call_that_a_runtime_stops_at_its_end_is_asked_of_the_next_one() {
         first.signal("TERM");
         assert!(first.ended().success(), "it ends in order");
         let again = again(&first.target, way);
-        let _second = Runtime::start(place.path(), &again.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
+        let _second = Runtime::start(
+            place.path(),
+            &again.iter().map(String::as_str).collect::<Vec<_>>(),
+            &[],
+        );
         let (text, is_error) = client.outcome_of(1);
         assert!(!is_error && text.contains("helper"), "{text}");
         client.ping();
@@ -139,7 +156,11 @@ fn t33_a_call_that_a_runtime_stops_at_its_end_is_asked_of_the_next_one() {
 #[cfg(feature = "faults")]
 fn again(target: &str, way: &[&str]) -> Vec<String> {
     let address = target.strip_prefix("http://").and_then(|rest| rest.split('/').next());
-    way.iter().map(|word| if word.starts_with("127.") { address.unwrap_or(word) } else { word }.to_string()).collect()
+    way.iter()
+        .map(|word| {
+            if word.starts_with("127.") { address.unwrap_or(word) } else { word }.to_string()
+        })
+        .collect()
 }
 
 #[test]
@@ -149,12 +170,17 @@ fn t33_a_call_that_may_change_something_is_never_sent_again() {
         let place = place(SMALL);
         let gate = Gate::shut(&place, "gate");
         let mut first = Runtime::start(place.path(), way, &[gate.at("work search")]);
-        let mut client = thin(&place, &["--upstream", &first.target], &["changes:search=".to_owned()]);
+        let mut client =
+            thin(&place, &["--upstream", &first.target], &["changes:search=".to_owned()]);
         client.call(1, "search", search());
         first.announced("work search", 1);
         first.kill();
         let again = again(&first.target, way);
-        let mut second = Runtime::start(place.path(), &again.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
+        let mut second = Runtime::start(
+            place.path(),
+            &again.iter().map(String::as_str).collect::<Vec<_>>(),
+            &[],
+        );
         let (text, is_error) = client.outcome_of(1);
         assert!(is_error && text.contains("outcome unknown"), "{text}");
         assert!(!client.outcome("show", json!({"targets": ["helper"]})).1, "later calls work");
@@ -168,7 +194,11 @@ fn t34_a_session_does_not_feel_what_another_does() {
     for way in WAYS {
         let place = place(SMALL);
         let mut gate = Gate::shut(&place, "gate");
-        let mut runtime = Runtime::start(place.path(), &[&["--permits", "2"], way].concat(), &[gate.at("work search")]);
+        let mut runtime = Runtime::start(
+            place.path(),
+            &[&["--permits", "2"], way].concat(),
+            &[gate.at("work search")],
+        );
         let mut flooding = thin(&place, &["--upstream", &runtime.target], &[]);
         let mut other = thin(&place, &["--upstream", &runtime.target], &[]);
         for id in 1..=200 {
@@ -189,7 +219,9 @@ fn t34_a_session_does_not_feel_what_another_does() {
         assert!(!other.outcome("outline", json!({})).1);
         gate.open();
         other.at_rest();
-        within(milliseconds(5_000), "the session ends with its client", || runtime.threads("session-") == 1);
+        within(milliseconds(5_000), "the session ends with its client", || {
+            runtime.threads("session-") == 1
+        });
     }
 }
 
@@ -222,17 +254,25 @@ fn t34_changes_are_told_to_those_who_hear_of_them() {
     let runtime = Runtime::start(place.path(), &[], &[]);
     let mut hears = thin(&place, &["--upstream", &runtime.target], &[]);
     let mut silent = thin_before(&place, &["--upstream", &runtime.target], &[]);
-    silent.write(BURST.lines().next().map(|line| format!("{line}\n")).expect("it has lines").as_bytes());
+    silent.write(
+        BURST.lines().next().map(|line| format!("{line}\n")).expect("it has lines").as_bytes(),
+    );
     silent.answer(&json!(0));
     for client in [&mut hears, &mut silent] {
         client.ask("search", search());
     }
-    std::fs::write(place.path().join("repository/b.py"), "def another_helper():\n    pass\n").expect("files can be written");
+    std::fs::write(place.path().join("repository/b.py"), "def another_helper():\n    pass\n")
+        .expect("files can be written");
     assert!(hears.ask("search", json!({"query": "another_helper"})).contains("b.py"));
-    hears.wait_for("a change", |message| message["method"] == "notifications/resources/list_changed");
+    hears.wait_for("a change", |message| {
+        message["method"] == "notifications/resources/list_changed"
+    });
     assert!(silent.ask("search", json!({"query": "another_helper"})).contains("b.py"));
     silent.ping();
-    assert!(silent.seen.iter().all(|message| message.get("method").is_none()), "it has not said that it is ready");
+    assert!(
+        silent.seen.iter().all(|message| message.get("method").is_none()),
+        "it has not said that it is ready"
+    );
 }
 
 #[test]
@@ -249,7 +289,10 @@ fn t35_another_build_or_user_is_refused_by_name() {
         let mut client = thin(&place, &["--upstream", &runtime.target], &[]);
         let start = Instant::now();
         let (text, is_error) = client.outcome("search", search());
-        assert!(is_error && text.contains("refused") && said.iter().all(|part| text.contains(part)), "{text}");
+        assert!(
+            is_error && text.contains("refused") && said.iter().all(|part| text.contains(part)),
+            "{text}"
+        );
         assert_prompt(start.elapsed(), 1_000, "the refusal");
     }
 }
@@ -274,7 +317,10 @@ fn t35_what_speaks_something_else_is_refused() {
     let mut client = thin(&place, &["--upstream", garbage.to_str().expect("a plain name")], &[]);
     let start = Instant::now();
     let (text, is_error) = client.outcome("search", search());
-    assert!(is_error && text.contains("refused") && text.contains("no message of the protocol"), "{text}");
+    assert!(
+        is_error && text.contains("refused") && text.contains("no message of the protocol"),
+        "{text}"
+    );
     assert_prompt(start.elapsed(), 1_000, "the refusal");
 }
 
@@ -284,7 +330,8 @@ fn t35_an_index_that_another_process_has_made_is_seen() {
     let runtime = Runtime::start(place.path(), &[], &[]);
     let mut client = thin(&place, &["--upstream", &runtime.target], &[]);
     assert!(client.ask("search", search()).contains("generation 1"));
-    std::fs::write(place.path().join("repository/b.py"), "def another_helper():\n    pass\n").expect("files can be written");
+    std::fs::write(place.path().join("repository/b.py"), "def another_helper():\n    pass\n")
+        .expect("files can be written");
     let indexed = Command::new(env!("CARGO_BIN_EXE_cograph"))
         .arg("index")
         .arg(place.path().join("repository"))
@@ -323,171 +370,4 @@ fn t17_a_signal_ends_a_client_and_a_runtime_whatever_they_wait_for() {
         assert_prompt(start.elapsed(), 2_000, "the end of a runtime");
         assert!(!socket(place.path()).exists());
     }
-}
-
-#[test]
-fn t40_answers_find_their_questions_whatever_comes_between() {
-    let place = place(SMALL);
-    let kept = Arc::new(Mutex::new(Vec::new()));
-    let keep = Arc::clone(&kept);
-    // Answers the second call first, then the first, with noise before, between and after.
-    let confusing = peer(place.path(), move |stream| {
-        let (messages, mut say) = messages(&stream);
-        let mut calls = Vec::new();
-        for message in messages {
-            match message["method"].as_str() {
-                Some("initialize") => say(introduction(&message["id"])),
-                Some("tools/call") => calls.push(message),
-                Some(_) => {}
-                None => keep.lock().expect("nothing panics").push(message),
-            }
-            if let [first, second] = &calls[..] {
-                let name = |call: &Value| call["params"]["arguments"]["query"].as_str().unwrap_or_default().to_owned();
-                say(json!({"jsonrpc": "2.0", "id": first["id"], "method": "ping"}));
-                say(json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"id": first["id"]}}));
-                say(result(&json!(first["id"].to_string()), "an answer to text"));
-                say(result(&json!(999), "an answer to nobody"));
-                say(result(&second["id"], &name(second)));
-                say(json!({"jsonrpc": "2.0", "id": first["id"], "method": "sampling/createMessage", "params": {}}));
-                say(result(&first["id"], &name(first)));
-                say(result(&first["id"], "an answer that was given before"));
-                calls.clear();
-            }
-        }
-    });
-    let mut client = thin(&place, &["--upstream", confusing.to_str().expect("a plain name")], &[]);
-    for round in 0..10 {
-        let names = [format!("first {round}"), format!("second {round}")];
-        for name in &names {
-            client.call(name.as_str(), "search", json!({"query": name}));
-        }
-        for name in &names {
-            assert_eq!(client.outcome_of(name.as_str()), (name.clone(), false));
-        }
-    }
-    let answers = || kept.lock().expect("nothing panics").len();
-    within(milliseconds(5_000), "its questions are answered", || answers() >= 20);
-    let answered = kept.lock().expect("nothing panics").clone();
-    let errors = answered.iter().filter(|answer| answer["error"]["code"] == -32601).count();
-    assert_eq!((answered.len(), errors), (20, 10), "its own questions are answered as such: {answered:?}");
-}
-
-#[test]
-fn t40_answers_over_http_find_their_questions_whatever_comes_between() {
-    let place = place(SMALL);
-    let (calls, answered) = ((Mutex::new(Vec::<Value>::new()), Condvar::new()), Arc::new(AtomicUsize::new(0)));
-    let count = Arc::clone(&answered);
-    let name = |call: &Value| call["params"]["arguments"]["query"].as_str().unwrap_or_default().to_owned();
-    // The first of two calls is held until the second has come, whose stream carries the answers to both, with noise between and one of
-    // them twice; its own carries none.
-    let confusing = web_peer(move |message| match message["method"].as_str() {
-        Some("initialize") => vec![introduction(&message["id"])],
-        Some("tools/call") => {
-            let (waiting, changed) = &calls;
-            let mut waiting = waiting.lock().expect("nothing panics");
-            if let Some(first) = waiting.pop() {
-                changed.notify_all();
-                return vec![
-                    json!({"jsonrpc": "2.0", "id": first["id"], "method": "ping"}),
-                    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"id": first["id"]}}),
-                    result(&json!(first["id"].to_string()), "an answer to text"),
-                    result(&json!(999), "an answer to nobody"),
-                    result(&first["id"], &name(&first)),
-                    json!({"jsonrpc": "2.0", "id": message["id"], "method": "sampling/createMessage", "params": {}}),
-                    result(&message["id"], &name(&message)),
-                    result(&first["id"], "an answer that was given before"),
-                ];
-            }
-            waiting.push(message.clone());
-            drop(changed.wait_while(waiting, |waiting| waiting.iter().any(|call| call["id"] == message["id"])));
-            vec![json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {}})]
-        }
-        Some(_) => Vec::new(),
-        None => {
-            count.fetch_add(1, Ordering::SeqCst);
-            Vec::new()
-        }
-    });
-    let mut client = thin(&place, &["--upstream", &confusing], &[]);
-    for round in 0..10 {
-        let names = [format!("first {round}"), format!("second {round}")];
-        for name in &names {
-            client.call(name.as_str(), "search", json!({"query": name}));
-        }
-        for name in &names {
-            assert_eq!(client.outcome_of(name.as_str()), (name.clone(), false));
-        }
-    }
-    within(milliseconds(5_000), "its questions are answered", || answered.load(Ordering::SeqCst) >= 20);
-}
-
-#[test]
-fn t40_a_list_without_an_end_is_left_over_http_too() {
-    for (fresh, pages, why) in [(true, 100, "it has more than 100 pages"), (false, 2, "a page was named twice")] {
-        let asked = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&asked);
-        let endless = web_peer(move |message| match message["method"].as_str() {
-            Some("initialize") => vec![introduction(&message["id"])],
-            Some("tools/list") => {
-                let number = count.fetch_add(1, Ordering::SeqCst);
-                let cursor = if fresh { format!("c{number}") } else { "same".to_owned() };
-                let page = json!({"tools": [{"name": "tool"}], "nextCursor": cursor});
-                vec![json!({"jsonrpc": "2.0", "id": message["id"], "result": page})]
-            }
-            _ => Vec::new(),
-        });
-        let found = examine(Target::parse(&endless, None).expect("it is an address")).expect("it answers");
-        assert_eq!((found.listing.tools.len(), found.listing.incomplete.as_deref()), (pages, Some(why)));
-        assert_eq!(asked.load(Ordering::SeqCst), pages);
-    }
-}
-
-#[test]
-fn t40_a_list_without_an_end_is_left() {
-    for (fresh, pages, why) in [(true, 100, "it has more than 100 pages"), (false, 2, "a page was named twice")] {
-        let place = place(SMALL);
-        let asked = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&asked);
-        let endless = peer(place.path(), move |stream| {
-            let (messages, mut say) = messages(&stream);
-            for message in messages {
-                if message["method"] == "initialize" {
-                    say(introduction(&message["id"]));
-                } else if message["method"] == "tools/list" {
-                    let number = count.fetch_add(1, Ordering::SeqCst);
-                    let cursor = if fresh { format!("c{number}") } else { "same".to_owned() };
-                    let page = json!({"tools": [{"name": "tool"}], "nextCursor": cursor});
-                    say(json!({"jsonrpc": "2.0", "id": message["id"], "result": page}));
-                }
-            }
-        });
-        let found = examine(Target::Socket(endless)).expect("it answers");
-        assert_eq!((found.listing.tools.len(), found.listing.incomplete.as_deref()), (pages, Some(why)));
-        assert_eq!(asked.load(Ordering::SeqCst), pages);
-    }
-}
-
-#[test]
-fn t40_a_message_without_an_end_takes_no_memory() {
-    let place = place(SMALL);
-    let flooding = peer(place.path(), |mut stream| {
-        let (mut messages, mut say) = messages(&stream);
-        if let Some(hello) = messages.next() {
-            say(introduction(&hello["id"]));
-        }
-        let chunk = vec![b'x'; 1 << 20];
-        let long =
-            |stream: &mut std::os::unix::net::UnixStream| (0..256).try_for_each(|_| std::io::Write::write_all(stream, &chunk));
-        if messages.any(|message| message["method"] == "tools/call") && long(&mut stream).is_ok() {
-            hold(stream);
-        }
-    });
-    let mut client = thin(&place, &["--upstream", flooding.to_str().expect("a plain name"), "--deadline-ms", "3000"], &[]);
-    client.ping();
-    let before = client.memory("VmHWM");
-    let (text, is_error) = client.outcome("search", search());
-    assert!(is_error, "{text}");
-    let after = client.memory("VmHWM");
-    assert!(after < before + (64 << 20), "{before} -> {after}");
-    client.ping();
 }

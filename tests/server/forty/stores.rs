@@ -40,8 +40,12 @@ fn directory(cache: &Path, root: &Path) -> PathBuf {
 
 /// The files of stores in a directory, oldest first.
 fn stores(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).expect("it is there").map(|entry| entry.expect("it is there").path());
-    let mut found: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|extension| extension == "db")).collect();
+    let entries = fs::read_dir(directory)
+        .expect("it is there")
+        .map(|entry| entry.expect("it is there").path());
+    let mut found: Vec<PathBuf> = entries
+        .filter(|path| path.extension().is_some_and(|extension| extension == "db"))
+        .collect();
     found.sort();
     found
 }
@@ -50,7 +54,8 @@ fn stores(directory: &Path) -> Vec<PathBuf> {
 fn t26_a_hundred_first_calls_open_a_store_once() {
     let (place, _) = indexed();
     let mut gate = Gate::shut(&place, "gate");
-    let mut bench = Bench::connected_at(place, &["--permits", "100"], &[gate.at("open repository")]);
+    let mut bench =
+        Bench::connected_at(place, &["--permits", "100"], &[gate.at("open repository")]);
     bench.call(1, "search", json!({"query": "helper"}));
     bench.announced("open repository", 1);
     for id in 2..=100 {
@@ -75,9 +80,13 @@ fn t26_a_hundred_first_calls_open_a_store_once() {
 fn t26_an_opening_that_fails_fails_for_all_and_is_tried_again() {
     let (place, _) = indexed();
     let cache = place.path().join("cache").canonicalize().expect("it is there");
-    let store = stores(&directory(&cache, &place.path().join("repository"))).pop().expect("there is a store");
+    let store = stores(&directory(&cache, &place.path().join("repository")))
+        .pop()
+        .expect("there is a store");
     let aside = place.path().join("aside.db");
-    fs::rename(&store, &aside).and_then(|()| fs::create_dir(&store)).expect("a directory stands in its place");
+    fs::rename(&store, &aside)
+        .and_then(|()| fs::create_dir(&store))
+        .expect("a directory stands in its place");
     let mut bench = Bench::connected_at(place, &["--permits", "20"], &[]);
     for id in 1..=20 {
         bench.call(id, "search", json!({"query": "helper"}));
@@ -138,7 +147,11 @@ fn t28_any_interleaving_keeps_the_bounds_of_the_pool() {
         cache.publish(&functions(at + 1)).expect("a store");
     }
     let before = open_here();
-    let settings = PoolSettings { capacity: CAPACITY, idle: Duration::from_millis(20), sweep: Duration::from_millis(5) };
+    let settings = PoolSettings {
+        capacity: CAPACITY,
+        idle: Duration::from_millis(20),
+        sweep: Duration::from_millis(5),
+    };
     let pool = Pool::new(settings).expect("a thread");
     let (excess, asked, done) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
     let until = Instant::now() + Duration::from_secs(5);
@@ -154,7 +167,9 @@ fn t28_any_interleaving_keeps_the_bounds_of_the_pool() {
                     let at = (random >> 20) as usize % caches.len();
                     let cache = &caches[at];
                     match random % 50 {
-                        0 if worker == 0 => drop(cache.publish(&functions(at + 1)).expect("only one thread publishes")),
+                        0 if worker == 0 => drop(
+                            cache.publish(&functions(at + 1)).expect("only one thread publishes"),
+                        ),
                         1 => pool.forget(&cache.location),
                         2 => {
                             let token = CancelToken::new();
@@ -164,16 +179,28 @@ fn t28_any_interleaving_keeps_the_bounds_of_the_pool() {
                         }
                         _ => match pool.snapshot(&cache.location, &CancelToken::new()) {
                             Ok(snapshot) => {
-                                assert_eq!(snapshot.meta().symbols, at as u64 + 1, "number and rows are of one state");
-                                assert_eq!(snapshot.files().expect("rows")[0].symbols, at as u32 + 1);
+                                assert_eq!(
+                                    snapshot.meta().symbols,
+                                    at as u64 + 1,
+                                    "number and rows are of one state"
+                                );
+                                assert_eq!(
+                                    snapshot.files().expect("rows")[0].symbols,
+                                    at as u32 + 1
+                                );
                                 asked.fetch_add(1, Ordering::Relaxed);
                             }
                             // Replaced again and again under its reader.
-                            Err(error) => assert_eq!(error.kind, StoreErrorKind::Missing, "{error}"),
+                            Err(error) => {
+                                assert_eq!(error.kind, StoreErrorKind::Missing, "{error}")
+                            }
                         },
                     }
                     let counts = pool.counts();
-                    excess.fetch_max(counts.open.saturating_sub(counts.leases + CAPACITY), Ordering::Relaxed);
+                    excess.fetch_max(
+                        counts.open.saturating_sub(counts.leases + CAPACITY),
+                        Ordering::Relaxed,
+                    );
                 }
             };
             std::thread::Builder::new().spawn_scoped(scope, work).expect("a thread can be started");
@@ -229,7 +256,8 @@ fn t30_the_wall_clock_moves_nothing() {
     fs::write(&clock, "0").expect("files can be written");
     let idle = milliseconds(1_500);
     let arguments = ["--idle-ms", &idle.as_millis().to_string()];
-    let mut bench = Bench::connected_at(place, &arguments, &[format!("clock:={}", clock.display())]);
+    let mut bench =
+        Bench::connected_at(place, &arguments, &[format!("clock:={}", clock.display())]);
     let here = directory(&bench.cache(), &bench.place.path().join("repository"));
     bench.ask("search", json!({"query": "helper"}));
     let asked = Instant::now();
@@ -241,20 +269,25 @@ fn t30_the_wall_clock_moves_nothing() {
     within(idle * 3, "closed in time", || bench.open_stores(&here) == 0);
     bench.ask("search", json!({"query": "helper"}));
     fs::write(&clock, "-3600").expect("files can be written");
-    within(idle * 3, "closed in time though the clock was put back", || bench.open_stores(&here) == 0);
+    within(idle * 3, "closed in time though the clock was put back", || {
+        bench.open_stores(&here) == 0
+    });
 }
 
 /// Makes a store of the place's repository in another cache, and gives its file.
 fn made_elsewhere(place: &TempDir) -> PathBuf {
     let cache = place.path().join("elsewhere");
-    let config = Config::from_variables(|name| (name == "COGRAPH_CACHE_DIR").then(|| cache.clone().into_os_string()));
+    let config = Config::from_variables(|name| {
+        (name == "COGRAPH_CACHE_DIR").then(|| cache.clone().into_os_string())
+    });
     let config = config.expect("there is a cache");
     let root = place.path().join("repository").canonicalize().expect("it is there");
     let token = CancelToken::new();
     let run = cograph::index::Run::quiet(config.limits, &token);
     // Whole, so that it is in a file of its own.
     let everything = cograph::index::ChangeSet::Everything { forced: true };
-    cograph::index::apply(&Location::new(&cache, &root), &everything, Duration::from_secs(5), &run).expect("it can be indexed");
+    cograph::index::apply(&Location::new(&cache, &root), &everything, Duration::from_secs(5), &run)
+        .expect("it can be indexed");
     stores(&directory(&cache, &root)).pop().expect("there is a store")
 }
 
@@ -266,12 +299,17 @@ fn t31_a_store_replaced_under_its_name_is_taken_at_the_next_call() {
     assert!(bench.ask("search", json!({"query": "helper"})).contains("generation 1, up to date"));
     bench.call(1, "sql", json!({"statement": "SELECT count(*) AS n FROM symbols"}));
     bench.announced("work sql", 1);
-    fs::write(bench.place.path().join("repository/new.py"), "def newcomer():\n    pass\n").expect("files can be written");
+    fs::write(bench.place.path().join("repository/new.py"), "def newcomer():\n    pass\n")
+        .expect("files can be written");
     let new = made_elsewhere(&bench.place);
     let here = directory(&bench.cache(), &bench.place.path().join("repository"));
-    fs::rename(new, stores(&here).pop().expect("there is a store")).expect("both are in one file system");
+    fs::rename(new, stores(&here).pop().expect("there is a store"))
+        .expect("both are in one file system");
     let text = bench.ask("search", json!({"query": "newcomer"}));
-    assert!(text.contains("function newcomer") && text.contains("generation 1, up to date"), "{text}");
+    assert!(
+        text.contains("function newcomer") && text.contains("generation 1, up to date"),
+        "{text}"
+    );
     assert_eq!(bench.announcements("index repository"), 0, "it was taken as it is");
     gate.open();
     let (text, is_error) = bench.outcome_of(1);
@@ -292,11 +330,21 @@ fn t31_a_swap_that_fails_keeps_the_old_store_and_is_tried_again() {
     let whole = fs::read(&second).expect("it is there");
     let target = here.join(second.file_name().expect("it has a name"));
     let first = stores(&here).pop().expect("there is a store");
-    fs::write(&target, b"not yet a store").and_then(|()| fs::remove_file(first)).expect("files can be written");
-    assert!(bench.ask("search", json!({"query": "helper"})).contains("generation 1, up to date"), "the old one serves");
-    fs::write(&target, &whole).and_then(|()| fs::write(&file, "def newcomer():\n    pass\n")).expect("files can be written");
+    fs::write(&target, b"not yet a store")
+        .and_then(|()| fs::remove_file(first))
+        .expect("files can be written");
+    assert!(
+        bench.ask("search", json!({"query": "helper"})).contains("generation 1, up to date"),
+        "the old one serves"
+    );
+    fs::write(&target, &whole)
+        .and_then(|()| fs::write(&file, "def newcomer():\n    pass\n"))
+        .expect("files can be written");
     let text = bench.ask("search", json!({"query": "newcomer"}));
-    assert!(text.contains("function newcomer") && text.contains("generation 2, up to date"), "{text}");
+    assert!(
+        text.contains("function newcomer") && text.contains("generation 2, up to date"),
+        "{text}"
+    );
     assert_eq!(bench.announcements("index repository"), 0);
 }
 
@@ -306,9 +354,15 @@ fn t31_a_repository_that_is_gone_is_an_error_and_makes_nothing() {
     let mut bench = Bench::connected_at(place, &[], &[]);
     bench.ask("search", other.clone());
     let root = bench.place.path().join("other");
-    fs::remove_dir_all(directory(&bench.cache(), &root)).and_then(|()| fs::remove_dir_all(&root)).expect("both are there");
+    fs::remove_dir_all(directory(&bench.cache(), &root))
+        .and_then(|()| fs::remove_dir_all(&root))
+        .expect("both are there");
     let before = fs::read_dir(bench.cache()).expect("it is there").count();
     let (text, is_error) = bench.outcome("search", other);
     assert!(is_error && text.contains("no such directory"), "{text}");
-    assert_eq!(fs::read_dir(bench.cache()).expect("it is there").count(), before, "no ghost is made");
+    assert_eq!(
+        fs::read_dir(bench.cache()).expect("it is there").count(),
+        before,
+        "no ghost is made"
+    );
 }

@@ -1,5 +1,5 @@
-//! Puts what was found after a change in its place: results beside those before, relations to the files that they start in, rows of
-//! what is known of files.
+//! Puts what was found after a change in its place: results beside those before, relations to the
+//! files that they start in, rows of what is known of files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,8 +32,8 @@ pub(super) struct TakenRows {
 const GONE: FileId = FileId(u32::MAX);
 
 impl Resident {
-    /// Puts results in their places, and relations to the files that they start in. Gives what was there before, in terms of positions
-    /// now, and the rows of what is known now.
+    /// Puts results in their places, and relations to the files that they start in. Gives what was
+    /// there before, in terms of positions now, and the rows of what is known now.
     pub(super) fn take_results(
         &mut self,
         changed: &[FileId],
@@ -42,12 +42,15 @@ impl Resident {
         results: Vec<(usize, Resolved)>,
     ) -> TakenRows {
         let mut taken = TakenRows::default();
-        let (mut spoken, mut homes): (BTreeMap<u32, Vec<Relation>>, BTreeSet<u32>) = Default::default();
-        let is_changed = |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
+        let (mut spoken, mut homes): (BTreeMap<u32, Vec<Relation>>, BTreeSet<u32>) =
+            Default::default();
+        let is_changed =
+            |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
         let mut results: BTreeMap<usize, Resolved> = results.into_iter().collect();
         let facts: BTreeMap<usize, (Arc<FileFacts>, Shared)> =
             facts.into_iter().map(|(place, facts, shared)| (place, (facts, shared))).collect();
-        let places: BTreeSet<usize> = results.keys().copied().chain(changed.iter().map(|file| file.0 as usize)).collect();
+        let places: BTreeSet<usize> =
+            results.keys().copied().chain(changed.iter().map(|file| file.0 as usize)).collect();
         let mut now = Vec::with_capacity(places.len());
         for place in places {
             let key = self.tables.key(id(place));
@@ -56,7 +59,10 @@ impl Resident {
             let mut found = FileResolution::default();
             match (results.remove(&place), facts.get(&place)) {
                 (Some(Resolved { mut resolution, asked }), Some((of_file, shared))) => {
-                    if planted(Fault::ShiftedAnswers) && is_changed(place) && !resolution.sites.is_empty() {
+                    if planted(Fault::ShiftedAnswers)
+                        && is_changed(place)
+                        && !resolution.sites.is_empty()
+                    {
                         resolution.sites.rotate_right(1);
                     }
                     let known = known_file(&self.tables, id(place), &resolution, asked);
@@ -80,7 +86,8 @@ impl Resident {
             spoken.insert(key, std::mem::take(&mut found.relations));
             now.push((place, old, found));
         }
-        let gone: Vec<u32> = had_facts.into_iter().filter(|key| self.tables.position(*key).is_none()).collect();
+        let gone: Vec<u32> =
+            had_facts.into_iter().filter(|key| self.tables.position(*key).is_none()).collect();
         for key in gone {
             let old = self.found(key);
             homes.extend(self.homes(&old.relations, &[]));
@@ -133,7 +140,8 @@ impl Resident {
         }
     }
 
-    /// The keys of the files in which other relations start, if a file speaks of others than before.
+    /// The keys of the files in which other relations start, if a file speaks of others than
+    /// before.
     fn homes(&self, was: &[Relation], is: &[Relation]) -> Vec<u32> {
         let by_home = |relations: &[Relation]| {
             let mut homes: BTreeMap<FileId, BTreeSet<Relation>> = BTreeMap::new();
@@ -143,11 +151,17 @@ impl Resident {
             homes
         };
         let (was, is) = (by_home(was), by_home(is));
-        let homes: BTreeSet<FileId> = was.keys().chain(is.keys()).copied().filter(|home| was.get(home) != is.get(home)).collect();
+        let homes: BTreeSet<FileId> = was
+            .keys()
+            .chain(is.keys())
+            .copied()
+            .filter(|home| was.get(home) != is.get(home))
+            .collect();
         homes.into_iter().filter(|home| *home != GONE).map(|home| self.tables.key(home)).collect()
     }
 
-    /// The relations that start in a file, whoever speaks of them, sorted and once each. `spoken` is what files say now.
+    /// The relations that start in a file, whoever speaks of them, sorted and once each. `spoken`
+    /// is what files say now.
     fn at_home(&self, home: u32, spoken: &BTreeMap<u32, Vec<Relation>>) -> Vec<Relation> {
         let file = self.tables.position(home);
         let speakers = self.speakers.get(&home).into_iter().flatten().copied();

@@ -1,4 +1,5 @@
-//! What the manifests of packages say: names of libraries, root files of crates, other names of dependencies.
+//! What the manifests of packages say: names of libraries, root files of crates, other names of
+//! dependencies.
 
 use super::super::{Modules, normal};
 use crate::grammar::{Language, ModuleSystem};
@@ -27,7 +28,8 @@ type PackageFiles<'m> = Vec<(&'m str, FileId)>;
 /// Every package of the repository; those in deeper folders come first.
 pub(super) fn read(modules: &Modules) -> Vec<Package> {
     let mut packages: Vec<Package> = Vec::new();
-    let mut files: PackageFiles<'_> = modules.by_path.iter().map(|(path, file)| (path.as_str(), *file)).collect();
+    let mut files: PackageFiles<'_> =
+        modules.by_path.iter().map(|(path, file)| (path.as_str(), *file)).collect();
     files.sort_unstable();
     let names = modules.project_files.keys().map(|path| path.rsplit('/').next().unwrap_or(path));
     for language in crate::grammar::of_project_files(names) {
@@ -44,7 +46,8 @@ pub(super) fn read(modules: &Modules) -> Vec<Package> {
             }
         }
     }
-    packages.sort_by(|a, b| b.folder.len().cmp(&a.folder.len()).then_with(|| a.folder.cmp(&b.folder)));
+    packages
+        .sort_by(|a, b| b.folder.len().cmp(&a.folder.len()).then_with(|| a.folder.cmp(&b.folder)));
     packages
 }
 
@@ -56,12 +59,19 @@ fn in_code(name: &str) -> String {
     name.replace('-', "_")
 }
 
-fn package(modules: &Modules, language: &Language, folder: &str, manifest: &Table, files: &PackageFiles<'_>) -> Option<Package> {
+fn package(
+    modules: &Modules,
+    language: &Language,
+    folder: &str,
+    manifest: &Table,
+    files: &PackageFiles<'_>,
+) -> Option<Package> {
     let rules = &language.manifest.modules;
     let name = text(manifest.get("package"), "name")?;
     let library = manifest.get("lib");
     let path = |path: &str| normal(folder, path).and_then(|path| modules.file_at(&path));
-    let library_file = text(library, "path").or(rules.roots.first().map(String::as_str)).and_then(path);
+    let library_file =
+        text(library, "path").or(rules.roots.first().map(String::as_str)).and_then(path);
     let others = rules.roots.iter().skip(1).filter_map(|root| path(root));
     let mut roots: Vec<FileId> = library_file.into_iter().chain(others).collect();
     for (crates, table) in &rules.crate_folders {
@@ -71,7 +81,9 @@ fn package(modules: &Modules, language: &Language, folder: &str, manifest: &Tabl
         let Some(base) = normal(folder, crates) else { continue };
         let first = files.partition_point(|(path, _)| *path <= base.as_str());
         let below = files[first..].iter().take_while(|(path, _)| path.starts_with(base.as_str()));
-        roots.extend(below.filter(|(path, _)| is_crate_of(language, path, &base)).map(|(_, file)| *file));
+        roots.extend(
+            below.filter(|(path, _)| is_crate_of(language, path, &base)).map(|(_, file)| *file),
+        );
     }
     let first = roots.len().min(1);
     roots[first..].sort_unstable();
@@ -87,24 +99,36 @@ fn package(modules: &Modules, language: &Language, folder: &str, manifest: &Tabl
     })
 }
 
-/// Whether a file is the root of a crate in a folder of crates: directly in it, or the main file of a folder in it.
+/// Whether a file is the root of a crate in a folder of crates: directly in it, or the main file of
+/// a folder in it.
 fn is_crate_of(language: &Language, path: &str, folder: &str) -> bool {
-    let Some(rest) = path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) else { return false };
+    let Some(rest) = path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) else {
+        return false;
+    };
     let rules = &language.manifest.modules;
     match rest.split_once('/') {
-        None => rules.extensions.iter().any(|ending| rest.rsplit_once('.').is_some_and(|(_, last)| last == ending)),
+        None => rules
+            .extensions
+            .iter()
+            .any(|ending| rest.rsplit_once('.').is_some_and(|(_, last)| last == ending)),
         Some((_, inner)) => rules.roots.iter().any(|root| root.rsplit('/').next() == Some(inner)),
     }
 }
 
-/// Every library that a package needs: its name in code, and its own name where that is another one.
+/// Every library that a package needs: its name in code, and its own name where that is another
+/// one.
 fn dependencies(manifest: &Table) -> BTreeMap<String, Option<String>> {
     let mut found = BTreeMap::new();
-    let targets = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(|table| table.values());
+    let targets = manifest
+        .get("target")
+        .and_then(Value::as_table)
+        .into_iter()
+        .flat_map(|table| table.values());
     let tables = targets.filter_map(Value::as_table).chain(std::iter::once(manifest));
     for table in tables {
         for key in ["dependencies", "dev-dependencies", "build-dependencies"] {
-            for (name, dependency) in table.get(key).and_then(Value::as_table).into_iter().flatten() {
+            for (name, dependency) in table.get(key).and_then(Value::as_table).into_iter().flatten()
+            {
                 found.insert(in_code(name), text(Some(dependency), "package").map(in_code));
             }
         }

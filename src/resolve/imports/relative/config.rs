@@ -1,4 +1,5 @@
-//! Configurations of compilers: the folder that paths start from, and patterns of paths that stand for others.
+//! Configurations of compilers: the folder that paths start from, and patterns of paths that stand
+//! for others.
 
 use super::super::json::Json;
 use super::super::normal;
@@ -23,8 +24,9 @@ pub(super) struct Configs {
 #[derive(Clone, Debug, Default)]
 struct Config {
     base: Option<String>,
-    /// Pattern -> paths with a star: its own or inherited ones; of a configuration that only names its parts, those of each. They are
-    /// shared with where they come from: many configurations may extend a large one.
+    /// Pattern -> paths with a star: its own or inherited ones; of a configuration that only names
+    /// its parts, those of each. They are shared with where they come from: many configurations may
+    /// extend a large one.
     paths: Vec<Arc<Patterns<Vec<String>>>>,
 }
 
@@ -43,11 +45,17 @@ impl Configs {
     }
 
     /// The file that a path without a leading dot stands for in a folder.
-    pub(super) fn find(&self, folder: &str, module: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
+    pub(super) fn find(
+        &self,
+        folder: &str,
+        module: &str,
+        exists: &impl Fn(&str) -> Option<FileId>,
+    ) -> Option<FileId> {
         let config = folders_around(folder).find_map(|folder| self.by_folder.get(folder))?;
         let fits = config.paths.iter().filter_map(|paths| paths.best(module));
         if let Some(Fit { target: targets, star, .. }) = fits.max_by_key(|fit| fit.rank)
-            && let Some(found) = targets.iter().find_map(|target| exists(&target.replacen('*', star, 1)))
+            && let Some(found) =
+                targets.iter().find_map(|target| exists(&target.replacen('*', star, 1)))
         {
             return Some(found);
         }
@@ -67,7 +75,9 @@ impl Read<'_> {
         if let Some(known) = self.known.get(path) {
             return known.clone();
         }
-        let Some(text) = self.files.get(path).filter(|_| depth < CHAIN) else { return Config::default() };
+        let Some(text) = self.files.get(path).filter(|_| depth < CHAIN) else {
+            return Config::default();
+        };
         self.known.insert(path.to_owned(), Config::default());
         let config = self.parse(path, text, depth);
         self.known.insert(path.to_owned(), config.clone());
@@ -79,7 +89,9 @@ impl Read<'_> {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let mut config = Config::default();
         for base in json.get("extends").map(Json::texts).unwrap_or_default() {
-            let inherited = other(self.files, folder, base).map(|path| self.config(&path, depth + 1)).unwrap_or_default();
+            let inherited = other(self.files, folder, base)
+                .map(|path| self.config(&path, depth + 1))
+                .unwrap_or_default();
             config.base = inherited.base.or(config.base);
             if !inherited.paths.is_empty() {
                 config.paths = inherited.paths;
@@ -92,8 +104,14 @@ impl Read<'_> {
         }
         if let Some(paths) = option("paths") {
             let start = config.base.clone().unwrap_or_else(|| folder.to_owned());
-            let targets = |value: &Json| value.texts().into_iter().filter_map(|target| normal(&start, target)).collect();
-            let own: Patterns<_> = paths.members().iter().map(|(pattern, value)| (pattern.clone(), targets(value))).collect();
+            let targets = |value: &Json| {
+                value.texts().into_iter().filter_map(|target| normal(&start, target)).collect()
+            };
+            let own: Patterns<_> = paths
+                .members()
+                .iter()
+                .map(|(pattern, value)| (pattern.clone(), targets(value)))
+                .collect();
             config.paths = if own.is_empty() { Vec::new() } else { vec![Arc::new(own)] };
         }
         // A configuration that only names its parts says what they say.
@@ -113,7 +131,8 @@ impl Read<'_> {
     }
 }
 
-/// Drops the patterns that come again further on. Parts that have parts in common would double what those say with every step.
+/// Drops the patterns that come again further on. Parts that have parts in common would double what
+/// those say with every step.
 fn last_of_each(paths: &mut Vec<Arc<Patterns<Vec<String>>>>) {
     let mut seen = BTreeSet::new();
     paths.reverse();
@@ -124,5 +143,7 @@ fn last_of_each(paths: &mut Vec<Arc<Patterns<Vec<String>>>>) {
 /// The path of another configuration that one names; those in packages from outside are not there.
 fn other(files: &BTreeMap<String, String>, folder: &str, name: &str) -> Option<String> {
     let path = normal(folder, name)?;
-    [path.clone(), format!("{path}.json"), format!("{path}/{}", NAMES[0])].into_iter().find(|path| files.contains_key(path))
+    [path.clone(), format!("{path}.json"), format!("{path}/{}", NAMES[0])]
+        .into_iter()
+        .find(|path| files.contains_key(path))
 }

@@ -1,4 +1,5 @@
-//! Packages with a manifest: their names, what they offer under which path, and their own short names for paths.
+//! Packages with a manifest: their names, what they offer under which path, and their own short
+//! names for paths.
 
 use super::super::json::Json;
 use super::super::{PATH_BYTES, normal};
@@ -7,7 +8,8 @@ use super::patterns::{Fit, Patterns};
 use crate::model::graph::FileId;
 use std::collections::BTreeMap;
 
-/// Fields of a manifest that name its main file, in order of preference: sources before what is built from them.
+/// Fields of a manifest that name its main file, in order of preference: sources before what is
+/// built from them.
 const MAIN_FIELDS: [&str; 6] = ["source", "types", "typings", "module", "browser", "main"];
 /// Folders that hold the sources of a package.
 const SOURCE_FOLDERS: [&str; 3] = ["src", "source", "lib"];
@@ -46,20 +48,34 @@ impl Packages {
         packages
     }
 
-    /// The file that a package's name, with a path below it, or a short name of the package around stands for.
-    pub(super) fn find(&self, folder: &str, module: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
+    /// The file that a package's name, with a path below it, or a short name of the package around
+    /// stands for.
+    pub(super) fn find(
+        &self,
+        folder: &str,
+        module: &str,
+        exists: &impl Fn(&str) -> Option<FileId>,
+    ) -> Option<FileId> {
         if module.starts_with('#') {
-            let (at, package) = folders_around(folder).find_map(|at| Some((at, self.by_folder.get(at)?)))?;
+            let (at, package) =
+                folders_around(folder).find_map(|at| Some((at, self.by_folder.get(at)?)))?;
             let Fit { target: targets, star, .. } = package.imports.best(module)?;
-            return targets.iter().map(|target| target.replacen('*', star, 1)).find_map(|target| match target.starts_with('.') {
-                true => source(at, &target, exists),
-                false => self.find_package(folder, &target, exists),
+            return targets.iter().map(|target| target.replacen('*', star, 1)).find_map(|target| {
+                match target.starts_with('.') {
+                    true => source(at, &target, exists),
+                    false => self.find_package(folder, &target, exists),
+                }
             });
         }
         self.find_package(folder, module, exists)
     }
 
-    fn find_package(&self, folder: &str, module: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
+    fn find_package(
+        &self,
+        folder: &str,
+        module: &str,
+        exists: &impl Fn(&str) -> Option<FileId>,
+    ) -> Option<FileId> {
         let name_end = match module.starts_with('@') {
             true => module.match_indices('/').nth(1).map_or(module.len(), |(end, _)| end),
             false => module.find('/').unwrap_or(module.len()),
@@ -67,23 +83,35 @@ impl Packages {
         let (name, rest) = module.split_at(name_end);
         let folders = self.by_name.get(name)?;
         // Of several packages of one name, the nearest one is meant.
-        let shared = |other: &&String| folder.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+        let shared =
+            |other: &&String| folder.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
         let at = folders.iter().max_by_key(shared)?;
         self.below(at, rest.trim_start_matches('/'), exists)
     }
 
     /// The main file of a folder that has a manifest.
-    pub(super) fn entry(&self, folder: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
+    pub(super) fn entry(
+        &self,
+        folder: &str,
+        exists: &impl Fn(&str) -> Option<FileId>,
+    ) -> Option<FileId> {
         let package = self.by_folder.get(folder)?;
         package.main.iter().find_map(|file| source(folder, file, exists))
     }
 
-    fn below(&self, at: &str, rest: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
+    fn below(
+        &self,
+        at: &str,
+        rest: &str,
+        exists: &impl Fn(&str) -> Option<FileId>,
+    ) -> Option<FileId> {
         let package = self.by_folder.get(at)?;
         if let Some(exports) = &package.exports {
             let wanted = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
             let Fit { target: targets, star, .. } = exports.best(&wanted)?;
-            let found = targets.iter().find_map(|target| source(at, &target.replacen('*', star, 1), exists));
+            let found = targets
+                .iter()
+                .find_map(|target| source(at, &target.replacen('*', star, 1), exists));
             if found.is_some() || !rest.is_empty() {
                 return found.or_else(|| source(at, rest, exists));
             }
@@ -105,8 +133,16 @@ impl Package {
             other => [(".".to_owned(), texts(other))].into_iter().collect(),
         });
         let imports = json.get("imports").map(Json::members).unwrap_or_default();
-        let main = MAIN_FIELDS.iter().filter_map(|field| json.get(field)?.text()).map(str::to_owned).collect();
-        Self { exports, imports: imports.iter().map(|(key, value)| (key.clone(), texts(value))).collect(), main }
+        let main = MAIN_FIELDS
+            .iter()
+            .filter_map(|field| json.get(field)?.text())
+            .map(str::to_owned)
+            .collect();
+        Self {
+            exports,
+            imports: imports.iter().map(|(key, value)| (key.clone(), texts(value))).collect(),
+            main,
+        }
     }
 }
 
@@ -117,15 +153,17 @@ fn texts(value: &Json) -> Vec<String> {
 /// Most folders that a built file lies below and its source does not.
 const BUILT_BELOW: usize = 16;
 
-/// The source behind a file of a package: the file itself, or what it is built from. A built file lies below folders that the
-/// sources do not have; they are left out one after the other.
+/// The source behind a file of a package: the file itself, or what it is built from. A built file
+/// lies below folders that the sources do not have; they are left out one after the other.
 fn source(folder: &str, file: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
     let below = |path: &str| normal(folder, path).and_then(|path| exists(&path));
     let file = file.trim_start_matches("./");
     if folder.len() + file.len() > PATH_BYTES {
         return None;
     }
-    let inner = std::iter::successors(Some(file), |rest| rest.split_once('/').map(|(_, inner)| inner));
-    let in_sources = |rest: &str| SOURCE_FOLDERS.iter().find_map(|source| below(&format!("{source}/{rest}")));
+    let inner =
+        std::iter::successors(Some(file), |rest| rest.split_once('/').map(|(_, inner)| inner));
+    let in_sources =
+        |rest: &str| SOURCE_FOLDERS.iter().find_map(|source| below(&format!("{source}/{rest}")));
     below(file).or_else(|| inner.take(BUILT_BELOW + 1).find_map(in_sources))
 }

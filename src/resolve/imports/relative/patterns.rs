@@ -1,4 +1,5 @@
-//! Patterns of paths: a text, or a text with one star that takes whatever is there, and what each leads to.
+//! Patterns of paths: a text, or a text with one star that takes whatever is there, and what each
+//! leads to.
 
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -13,7 +14,8 @@ pub(super) struct Patterns<T> {
 
 /// What a pattern makes of a text.
 pub(super) struct Fit<'p, 't, T> {
-    /// Compares how well patterns fit: an exact one best, else the one with the longest part before the star.
+    /// Compares how well patterns fit: an exact one best, else the one with the longest part before
+    /// the star.
     pub(super) rank: (bool, usize),
     pub(super) target: &'p T,
     /// What the star takes; empty without one.
@@ -27,7 +29,12 @@ impl<T> FromIterator<(String, T)> for Patterns<T> {
             match pattern.split_once('*') {
                 None => drop(all.exact.insert(pattern, target)),
                 Some((head, tail)) => {
-                    let same_head = all.starred.entry(head.len()).or_default().entry(head.to_owned()).or_default();
+                    let same_head = all
+                        .starred
+                        .entry(head.len())
+                        .or_default()
+                        .entry(head.to_owned())
+                        .or_default();
                     same_head.push((tail.to_owned(), target));
                 }
             }
@@ -48,8 +55,11 @@ impl<T> Patterns<T> {
         }
         self.starred.range(..=text.len()).rev().find_map(|(&length, heads)| {
             let (head, rest) = text.split_at_checked(length)?;
-            let (star, target) =
-                heads.get(head)?.iter().rev().find_map(|(tail, target)| Some((rest.strip_suffix(tail.as_str())?, target)))?;
+            let (star, target) = heads
+                .get(head)?
+                .iter()
+                .rev()
+                .find_map(|(tail, target)| Some((rest.strip_suffix(tail.as_str())?, target)))?;
             Some(Fit { rank: (false, length), target, star })
         })
     }
@@ -62,7 +72,8 @@ mod tests {
     #[test]
     fn the_pattern_that_says_most_fits_best() {
         let all = ["*", "@/*", "@/a/*", "@/a/*.js", "@/a/b", "é*", "@/a/*"];
-        let patterns: Patterns<usize> = all.iter().zip(0..).map(|(pattern, at)| ((*pattern).to_owned(), at)).collect();
+        let patterns: Patterns<usize> =
+            all.iter().zip(0..).map(|(pattern, at)| ((*pattern).to_owned(), at)).collect();
         let best = |text| patterns.best(text).map(|fit| (*fit.target, fit.star));
         assert_eq!(best("@/a/b"), Some((4, "")), "an exact one");
         assert_eq!(best("@/a/c"), Some((6, "c")), "the last of equal ones");

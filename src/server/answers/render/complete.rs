@@ -7,18 +7,21 @@ use crate::server::answers::budget::Page;
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
 
-/// Bytes of a value: as long as a path may be. One that has to be escaped or cut cannot be asked for, but it is there.
+/// Bytes of a value: as long as a path may be. One that has to be escaped or cut cannot be asked
+/// for, but it is there.
 const VALUE: usize = 1024;
 
 impl Answer for CompleteResult {
     fn render(&self, page: &mut Page) -> String {
-        let shown = page.add_all(self.values.iter().map(|value| SafeLine::new(value, VALUE).to_string()));
+        let shown =
+            page.add_all(self.values.iter().map(|value| SafeLine::new(value, VALUE).to_string()));
         page.left_out(shown, self.total.number(), "values", RAISE);
         format!("{shown} of {} completions", self.total)
     }
 
     fn json(&self) -> Value {
-        let values: Vec<String> = self.values.iter().map(|value| SafeLine::new(value, VALUE).to_string()).collect();
+        let values: Vec<String> =
+            self.values.iter().map(|value| SafeLine::new(value, VALUE).to_string()).collect();
         let has_more = self.total != Total::Exact(values.len() as u64);
         let mut completion = json!({"values": values, "hasMore": has_more});
         if let Total::Exact(total) = self.total {

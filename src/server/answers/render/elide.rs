@@ -1,5 +1,5 @@
-//! Leaves out of a list what the reader has read already: the directory that the first line names, the container of the name
-//! before. Knows nothing of what is listed.
+//! Leaves out of a list what the reader has read already: the directory that the first line names,
+//! the container of the name before. Knows nothing of what is listed.
 
 use std::collections::HashMap;
 
@@ -26,8 +26,8 @@ impl Elision {
         if shared > 0 && relative.len() < path.len() { relative } else { path.to_owned() }
     }
 
-    /// A name as an entry below a heading: `.name` where its container is that of the entry before, or for the first one has the
-    /// name of the file.
+    /// A name as an entry below a heading: `.name` where its container is that of the entry before,
+    /// or for the first one has the name of the file.
     pub(super) fn entry(&mut self, path: &str, container: &str, name: &str) -> String {
         let known = self.containers.get(path).map_or_else(|| stem(path), String::as_str);
         if !container.is_empty() && known == container {
@@ -79,10 +79,19 @@ mod tests {
     #[test]
     fn a_container_is_written_once_in_a_row() {
         let mut elision = Elision::below("a.x");
-        let entries =
-            [("a.x", "C", "f"), ("a.x", "C", "g"), ("b.x", "C", "f"), ("a.x", "D", "h"), ("a.x", "", "i"), ("a.x", "D", "j")];
+        let entries = [
+            ("a.x", "C", "f"),
+            ("a.x", "C", "g"),
+            ("b.x", "C", "f"),
+            ("a.x", "D", "h"),
+            ("a.x", "", "i"),
+            ("a.x", "D", "j"),
+        ];
         let entries = entries.map(|(path, container, name)| elision.entry(path, container, name));
         assert_eq!(entries, ["C.f", ".g", "C.f", "D.h", "i", "D.j"]);
-        assert_eq!(["f", "g"].map(|name| elision.entry("src/Parser.x", "Parser", name)), [".f", ".g"]);
+        assert_eq!(
+            ["f", "g"].map(|name| elision.entry("src/Parser.x", "Parser", name)),
+            [".f", ".g"]
+        );
     }
 }

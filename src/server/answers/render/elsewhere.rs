@@ -1,4 +1,5 @@
-//! What an answer says that has found nobody who uses a symbol: where it is a value, and where its name stands.
+//! What an answer says that has found nobody who uses a symbol: where it is a value, and where its
+//! name stands.
 
 use super::{Groups, grouped, merged, name, path, plural};
 use crate::query::Elsewhere;
@@ -22,24 +23,42 @@ impl<A: Answer> Answer for Unused<A> {
         let Elsewhere { values, lines, unsearched, not_read } = &self.elsewhere;
         let mut said: Vec<String> = Vec::new();
         if let Some(language) = not_read {
-            said.push(format!("references of {} are not read, only definitions", SafeLine::new(language, 40)));
+            said.push(format!(
+                "references of {} are not read, only definitions",
+                SafeLine::new(language, 40)
+            ));
             page.note("`grep` with `word` finds the name in all files");
         }
         if !values.is_empty() {
             said.push(format!("used without a call at {}", plural(values.len() as u64, "place")));
             page.add("used without a call; what takes the value may call it:");
             let places = values.iter().map(|value| {
-                let around = value.enclosing.as_ref().map_or_else(|| "(top)".to_owned(), |symbol| name(symbol).to_string());
-                (path(&value.site.path).to_string(), format!("{} {around}", value.site.kind.word()), value.site.at.line)
+                let around = value
+                    .enclosing
+                    .as_ref()
+                    .map_or_else(|| "(top)".to_owned(), |symbol| name(symbol).to_string());
+                (
+                    path(&value.site.path).to_string(),
+                    format!("{} {around}", value.site.kind.word()),
+                    value.site.at.line,
+                )
             });
             let entries = merged(places);
-            let shown = grouped(page, Groups::inline(page.room()), entries.into_iter().map(|(file, entry, _)| (file, entry)));
+            let shown = grouped(
+                page,
+                Groups::inline(page.room()),
+                entries.into_iter().map(|(file, entry, _)| (file, entry)),
+            );
             page.left_out(shown, values.len() as u64, "places", "`references` lists them");
         }
         if !lines.is_empty() {
-            said.push(format!("its name stands in {} that no reference accounts for", plural(lines.len() as u64, "line")));
+            said.push(format!(
+                "its name stands in {} that no reference accounts for",
+                plural(lines.len() as u64, "line")
+            ));
             page.add("the name in text that no reference accounts for:");
-            let entries = lines.iter().map(|(file, line)| (path(file).to_string(), line.to_string()));
+            let entries =
+                lines.iter().map(|(file, line)| (path(file).to_string(), line.to_string()));
             let shown = grouped(page, Groups::inline(page.room()), entries);
             page.left_out(shown, lines.len() as u64, "lines", "`grep` with `word` shows them");
         }
@@ -48,7 +67,10 @@ impl<A: Answer> Answer for Unused<A> {
             page.note("`grep` with `word` searches all files");
         }
         if said.is_empty() {
-            said.push("every other line with its name belongs to a symbol or reference that is known".to_owned());
+            said.push(
+                "every other line with its name belongs to a symbol or reference that is known"
+                    .to_owned(),
+            );
         }
         format!("{first}; {}", said.join("; "))
     }

@@ -1,7 +1,9 @@
 //! The answer of `explore`.
 
 use super::show::beginning;
-use super::{CONTENT, Groups, RAISE, after_name, full_name, name, path, plural, symbol_line, symbol_place};
+use super::{
+    CONTENT, Groups, RAISE, after_name, full_name, name, path, plural, symbol_line, symbol_place,
+};
 use crate::query::explore::{Connection, CoveringTest, Explored, OtherSymbol, Why};
 use crate::query::{ExploreResult, SymbolInfo};
 use crate::server::answers::Answer;
@@ -27,8 +29,16 @@ impl Answer for ExploreResult {
     fn render(&self, page: &mut Page) -> String {
         let shown = page.add_all(self.symbols.iter().map(summary));
         let others = self.others(page);
-        page.left_out(shown + others, self.total.number(), "symbols fit less", "name one, give `path`, or use `search`");
-        page.section("how they connect:", self.connections.iter().take(CONNECTIONS).map(connection));
+        page.left_out(
+            shown + others,
+            self.total.number(),
+            "symbols fit less",
+            "name one, give `path`, or use `search`",
+        );
+        page.section(
+            "how they connect:",
+            self.connections.iter().take(CONNECTIONS).map(connection),
+        );
         let tests = self.tests(page);
         page.left_out(tests, self.test_total.number(), "tests", "`trace` with `tests`: only");
         self.sources(page);
@@ -58,8 +68,12 @@ impl ExploreResult {
                 .collect();
             let title = format!("tests that reach {}:", covered.join(", "));
             let mut groups = Groups::inline(page.room().saturating_sub(title.len() + 1));
-            let count =
-                group.iter().take_while(|test| groups.add(&path(&test.symbol.path).to_string(), &test_entry(test))).count();
+            let count = group
+                .iter()
+                .take_while(|test| {
+                    groups.add(&path(&test.symbol.path).to_string(), &test_entry(test))
+                })
+                .count();
             if count > 0 {
                 page.add(&title);
             }
@@ -72,14 +86,19 @@ impl ExploreResult {
     /// What comes next, one line each, by file.
     fn others(&self, page: &mut Page) -> usize {
         let mut groups = Groups::stacked(page.room() / OTHERS_PART);
-        let entry = |other: &OtherSymbol| format!("{}{}", short_line(&other.symbol), because(&other.why));
-        let shown =
-            self.others.iter().take_while(|other| groups.add(&path(&other.symbol.path).to_string(), &entry(other))).count();
+        let entry =
+            |other: &OtherSymbol| format!("{}{}", short_line(&other.symbol), because(&other.why));
+        let shown = self
+            .others
+            .iter()
+            .take_while(|other| groups.add(&path(&other.symbol.path).to_string(), &entry(other)))
+            .count();
         groups.write(page);
         shown
     }
 
-    /// The source of the symbols, best first, with what room is left shared out so that none takes all of it.
+    /// The source of the symbols, best first, with what room is left shared out so that none takes
+    /// all of it.
     fn sources(&self, page: &mut Page) {
         let mut without = Vec::new();
         // Where else to look is worth as much as the source.
@@ -93,8 +112,14 @@ impl ExploreResult {
             let share = if last { room } else { room / 2 };
             match beginning(excerpt, share.saturating_sub(title.len() + 100)) {
                 Some((text, lines)) => {
-                    let whole = explored.symbol.last_line.saturating_sub(explored.symbol.first_line) as usize + 1;
-                    let more = if whole > lines { format!("\n… {} more lines: `show`", whole - lines) } else { String::new() };
+                    let whole = explored.symbol.last_line.saturating_sub(explored.symbol.first_line)
+                        as usize
+                        + 1;
+                    let more = if whole > lines {
+                        format!("\n… {} more lines: `show`", whole - lines)
+                    } else {
+                        String::new()
+                    };
                     let entry = format!("{title}{text}{more}");
                     left = left.saturating_sub(entry.len());
                     page.add(&entry);
@@ -103,14 +128,22 @@ impl ExploreResult {
             }
         }
         if !without.is_empty() {
-            page.omit(format!("… no room for the source of {}: `show`, or {RAISE}", without.join(", ")));
+            page.omit(format!(
+                "… no room for the source of {}: `show`, or {RAISE}",
+                without.join(", ")
+            ));
         }
     }
 }
 
 /// ` · named; has parse, token`: why a symbol is here.
 fn because(why: &Why) -> String {
-    let words = why.words.iter().map(|word| SafeLine::new(word, 40).to_string()).collect::<Vec<_>>().join(", ");
+    let words = why
+        .words
+        .iter()
+        .map(|word| SafeLine::new(word, 40).to_string())
+        .collect::<Vec<_>>()
+        .join(", ");
     match (why.is_named, words.is_empty()) {
         (true, _) => " · named".to_owned(),
         (false, false) => format!(" · {words}"),
@@ -129,15 +162,20 @@ fn short_line(symbol: &SymbolInfo) -> String {
 
 /// `name:line`, and how far away it is if it is not next to them.
 fn test_entry(test: &CoveringTest) -> String {
-    let steps = if test.distance > 1 { format!(" ({} calls)", test.distance) } else { String::new() };
+    let steps =
+        if test.distance > 1 { format!(" ({} calls)", test.distance) } else { String::new() };
     format!("{}:{}{steps}", name(&test.symbol), test.symbol.first_line)
 }
 
 fn summary(explored: &Explored) -> String {
     let symbol = &explored.symbol;
-    let mut text = format!("{}:{}{}", path(&symbol.path), symbol_line(symbol), because(&explored.why));
-    let possible =
-        if explored.possible_callers > 0 { format!(", {} possible", explored.possible_callers) } else { String::new() };
+    let mut text =
+        format!("{}:{}{}", path(&symbol.path), symbol_line(symbol), because(&explored.why));
+    let possible = if explored.possible_callers > 0 {
+        format!(", {} possible", explored.possible_callers)
+    } else {
+        String::new()
+    };
     for (names, total, what, note) in [
         (&explored.callers, explored.caller_total, "callers", possible.as_str()),
         (&explored.callees, explored.callee_total, "calls", ""),
@@ -145,7 +183,8 @@ fn summary(explored: &Explored) -> String {
         if total > 0 {
             let shown = names.len().min(NEIGHBOURS);
             let more = if total > shown as u64 { ", …" } else { "" };
-            let neighbours: Vec<String> = names[..shown].iter().map(|other| neighbour(other, symbol)).collect();
+            let neighbours: Vec<String> =
+                names[..shown].iter().map(|other| neighbour(other, symbol)).collect();
             text.push_str(&format!("\n  {what} ({total}{note}): {}{more}", neighbours.join(", ")));
         } else if !note.is_empty() {
             text.push_str(&format!("\n  {what} (0{note})"));
@@ -164,10 +203,17 @@ fn neighbour(symbol: &SymbolInfo, near: &SymbolInfo) -> String {
 }
 
 fn connection(connection: &Connection) -> String {
-    let steps: Vec<String> = connection
-        .chain
-        .iter()
-        .map(|(symbol, line)| if *line > 0 { format!("{}:{line}", name(symbol)) } else { name(symbol).to_string() })
-        .collect();
+    let steps: Vec<String> =
+        connection
+            .chain
+            .iter()
+            .map(|(symbol, line)| {
+                if *line > 0 {
+                    format!("{}:{line}", name(symbol))
+                } else {
+                    name(symbol).to_string()
+                }
+            })
+            .collect();
     format!("  {} ({})", steps.join(" → "), plural(steps.len().saturating_sub(1) as u64, "call"))
 }

@@ -29,7 +29,12 @@ impl Answer for FoundText {
             }
         }
         let seen = self.params.offset + shown;
-        page.left_out(seen, result.total.number(), "lines", &format!("`offset`: {seen}, {RAISE}, or filter by `path`"));
+        page.left_out(
+            seen,
+            result.total.number(),
+            "lines",
+            &format!("`offset`: {seen}, {RAISE}, or filter by `path`"),
+        );
         for (file, reason) in result.unreadable.iter().take(3) {
             page.note(format!("not read: {} ({})", path(file), SafeLine::new(reason, 120)));
         }
@@ -37,7 +42,10 @@ impl Answer for FoundText {
             page.note(format!("… {} more files could not be read", result.unreadable.len() - 3));
         }
         if result.not_text > 0 {
-            page.note(format!("{} not searched: binary, a link or a special file", plural(result.not_text, "file")));
+            page.note(format!(
+                "{} not searched: binary, a link or a special file",
+                plural(result.not_text, "file")
+            ));
         }
         let pattern = SafeLine::new(&self.params.pattern, 120);
         let kind = if self.params.regex { "regular expression " } else { "" };
@@ -83,6 +91,9 @@ fn add_file(page: &mut Page, file: &GrepFile) -> usize {
 fn hit_lines(hit: &GrepHit, width: usize) -> String {
     let first = hit.line - u32::try_from(hit.before.len()).unwrap_or(0);
     let all = hit.before.iter().chain([&hit.text]).chain(&hit.after);
-    let lines: Vec<String> = all.zip(first..).map(|(text, number)| format!("  {}", gutter(number, width, text))).collect();
+    let lines: Vec<String> = all
+        .zip(first..)
+        .map(|(text, number)| format!("  {}", gutter(number, width, text)))
+        .collect();
     lines.join("\n")
 }

@@ -16,7 +16,12 @@ impl Answer for OverviewResult {
             .iter()
             .map(|share| {
                 let name = SafeLine::new(&share.name, 40);
-                format!("{name} ({}) {} files {} lines", share.tier.word(), share.files, share.lines)
+                format!(
+                    "{name} ({}) {} files {} lines",
+                    share.tier.word(),
+                    share.files,
+                    share.lines
+                )
             })
             .collect();
         page.add(&format!("languages: {}", languages.join(", ")));
@@ -31,33 +36,45 @@ impl Answer for OverviewResult {
                 module.uses
             )
         });
-        let shown = page.section("modules, most used first (sites from and to other modules):", modules);
+        let shown =
+            page.section("modules, most used first (sites from and to other modules):", modules);
         page.left_out(shown, self.module_total, "modules", "give `path` or a smaller `depth`");
 
         let entries = self.entry_points.iter().map(|entry| match entry {
-            EntryPoint::Main(symbol) => format!("  {} (line {})", full_name(symbol), symbol.first_line),
-            EntryPoint::Root { path: file, uses } => format!("  {} uses {}, used by none", path(file), plural(*uses, "file")),
+            EntryPoint::Main(symbol) => {
+                format!("  {} (line {})", full_name(symbol), symbol.first_line)
+            }
+            EntryPoint::Root { path: file, uses } => {
+                format!("  {} uses {}, used by none", path(file), plural(*uses, "file"))
+            }
         });
         let shown = page.section("entry points:", entries);
         page.left_out(shown, self.entry_point_total, "entry points", RAISE);
 
-        let spots = self
-            .hot_spots
-            .iter()
-            .map(|symbol| format!("  {}:{} ({} refs)", path(&symbol.path), symbol_place(symbol), symbol.references));
+        let spots = self.hot_spots.iter().map(|symbol| {
+            format!(
+                "  {}:{} ({} refs)",
+                path(&symbol.path),
+                symbol_place(symbol),
+                symbol.references
+            )
+        });
         page.section("most referenced symbols:", spots);
 
-        let dependencies = self
-            .dependencies
-            .iter()
-            .map(|edge| format!("  {} -> {} ({})", text_path(&edge.from), text_path(&edge.to), edge.sites));
+        let dependencies = self.dependencies.iter().map(|edge| {
+            format!("  {} -> {} ({})", text_path(&edge.from), text_path(&edge.to), edge.sites)
+        });
         let shown = page.section("dependencies of modules, heaviest first:", dependencies);
         page.left_out(shown, self.dependency_total, "dependencies", RAISE);
 
         let cycles = self.cycles.iter().map(|cycle| {
-            let members: Vec<String> = cycle.iter().take(12).map(|member| text_path(member).to_string()).collect();
-            let more =
-                if cycle.len() > members.len() { format!(" and {} more", cycle.len() - members.len()) } else { String::new() };
+            let members: Vec<String> =
+                cycle.iter().take(12).map(|member| text_path(member).to_string()).collect();
+            let more = if cycle.len() > members.len() {
+                format!(" and {} more", cycle.len() - members.len())
+            } else {
+                String::new()
+            };
             format!("  {}{more}", members.join(" <-> "))
         });
         let shown = page.section("modules that depend on each other:", cycles);
@@ -65,7 +82,12 @@ impl Answer for OverviewResult {
 
         let files: u64 = self.languages.iter().map(|share| share.files).sum();
         let lines: u64 = self.languages.iter().map(|share| share.lines).sum();
-        format!("{} of code, {}, {}", plural(files, "file"), plural(lines, "line"), plural(self.module_total, "module"))
+        format!(
+            "{} of code, {}, {}",
+            plural(files, "file"),
+            plural(lines, "line"),
+            plural(self.module_total, "module")
+        )
     }
 
     fn json(&self) -> Value {

@@ -21,7 +21,11 @@ impl Answer for FoundReferences {
     fn render(&self, page: &mut Page) -> String {
         let result = &self.result;
         if !result.by_kind.is_empty() {
-            let kinds: Vec<String> = result.by_kind.iter().map(|(kind, count)| format!("{count} {}", kind.word())).collect();
+            let kinds: Vec<String> = result
+                .by_kind
+                .iter()
+                .map(|(kind, count)| format!("{count} {}", kind.word()))
+                .collect();
             page.add(&format!("by kind: {}", kinds.join(", ")));
         }
         if !result.declarations.is_empty() {
@@ -40,7 +44,8 @@ impl Answer for FoundReferences {
             *used <= most
         };
         let lines: Vec<String> = result.related.iter().map(relation).collect();
-        let related = page.add_all(lines.iter().scan(0, |used, line| fits(used, line).then_some(line)));
+        let related =
+            page.add_all(lines.iter().scan(0, |used, line| fits(used, line).then_some(line)));
         page.left_out(related, result.related.len() as u64, "relations", RAISE);
         let shown = self.sites(page);
         let seen = self.params.offset + shown;
@@ -49,8 +54,14 @@ impl Answer for FoundReferences {
             .filter(|&certainty| certainty <= result.listed)
             .map(|certainty| result.counts.of(certainty))
             .sum();
-        page.left_out(seen, listed, "sites", &format!("`offset`: {seen}, {RAISE}, or filter by `path`, `kinds` or `tests`"));
-        if result.listed < Certainty::Textual && result.counts.possible + result.counts.textual > 0 {
+        page.left_out(
+            seen,
+            listed,
+            "sites",
+            &format!("`offset`: {seen}, {RAISE}, or filter by `path`, `kinds` or `tests`"),
+        );
+        if result.listed < Certainty::Textual && result.counts.possible + result.counts.textual > 0
+        {
             page.note("vaguer ones are listed with `certainty`: textual");
         }
         format!(
@@ -83,14 +94,18 @@ impl FoundReferences {
                 .iter()
                 .flat_map(|file| &file.references)
                 .filter(|reference| reference.certainty == certainty)
-                .map(|reference| (path(&reference.site.path).to_string(), who(reference), reference.site.at.line));
+                .map(|reference| {
+                    (path(&reference.site.path).to_string(), who(reference), reference.site.at.line)
+                });
             let entries = merged(places);
             if entries.is_empty() {
                 continue;
             }
-            let title = if certainty == Certainty::Certain { String::new() } else { self.title(certainty) };
+            let title =
+                if certainty == Certainty::Certain { String::new() } else { self.title(certainty) };
             let mut groups = Groups::inline(page.room().saturating_sub(title.len() + 1));
-            let count = entries.iter().take_while(|(file, entry, _)| groups.add(file, entry)).count();
+            let count =
+                entries.iter().take_while(|(file, entry, _)| groups.add(file, entry)).count();
             if count > 0 && !title.is_empty() {
                 page.add(&title);
             }
@@ -106,15 +121,20 @@ impl FoundReferences {
     /// `possible (5 receiver-unknown, 2 overloads):`.
     fn title(&self, certainty: Certainty) -> String {
         let reasons = self.result.reasons.iter().filter(|(of, ..)| *of == certainty);
-        let reasons: Vec<String> = reasons.map(|(_, step, count)| format!("{count} {}", step.word())).collect();
-        let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+        let reasons: Vec<String> =
+            reasons.map(|(_, step, count)| format!("{count} {}", step.word())).collect();
+        let reasons =
+            if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
         format!("{}{reasons}:", certainty.word())
     }
 }
 
 /// Where and how: `call Class.name`.
 fn who(reference: &Reference) -> String {
-    let around = reference.enclosing.as_ref().map_or_else(|| "(top)".to_owned(), |symbol| name(symbol).to_string());
+    let around = reference
+        .enclosing
+        .as_ref()
+        .map_or_else(|| "(top)".to_owned(), |symbol| name(symbol).to_string());
     format!("{} {around}", reference.site.kind.word())
 }
 
@@ -129,5 +149,10 @@ fn relation(related: &Related) -> String {
         (RelationKind::Defines, true) => "defined by",
         (RelationKind::Defines, false) => "defines",
     };
-    format!("{words} {} {}:{}", name(&related.symbol), path(&related.symbol.path), related.symbol.first_line)
+    format!(
+        "{words} {} {}:{}",
+        name(&related.symbol),
+        path(&related.symbol.path),
+        related.symbol.first_line
+    )
 }

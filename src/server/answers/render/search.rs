@@ -18,7 +18,11 @@ pub(in crate::server) struct FoundSymbols {
 
 impl Answer for FoundSymbols {
     fn render(&self, page: &mut Page) -> String {
-        let entries = self.result.hits.iter().map(|hit| (path(&hit.symbol.path).to_string(), symbol_line(&hit.symbol)));
+        let entries = self
+            .result
+            .hits
+            .iter()
+            .map(|hit| (path(&hit.symbol.path).to_string(), symbol_line(&hit.symbol)));
         let groups = Groups::stacked(page.room());
         let shown = grouped(page, groups, entries);
         let seen = self.params.offset + shown;
@@ -28,7 +32,11 @@ impl Answer for FoundSymbols {
             "symbols",
             &format!("`offset`: {seen}, {RAISE}, or filter by `path` or `kinds`"),
         );
-        let from = if self.params.offset > 0 { format!(" from {}", self.params.offset + 1) } else { String::new() };
+        let from = if self.params.offset > 0 {
+            format!(" from {}", self.params.offset + 1)
+        } else {
+            String::new()
+        };
         let content = if shown > 0 { format!(" · {NAMES}") } else { String::new() };
         let query = SafeLine::new(&self.params.text, 120);
         format!("{shown} of {} symbols{from} for `{query}`, best first{content}", self.result.total)
@@ -39,7 +47,13 @@ impl Answer for FoundSymbols {
             .result
             .hits
             .iter()
-            .map(|hit| reply::with(reply::symbol(&hit.symbol), "match", json!(reply::match_word(hit.matched))))
+            .map(|hit| {
+                reply::with(
+                    reply::symbol(&hit.symbol),
+                    "match",
+                    json!(reply::match_word(hit.matched)),
+                )
+            })
             .collect();
         json!({"total": reply::total(self.result.total), "offset": self.params.offset, "symbols": hits})
     }

@@ -1,4 +1,5 @@
-//! The answer to a question about a name with several meanings: one part for each, best first, within one budget.
+//! The answer to a question about a name with several meanings: one part for each, best first,
+//! within one budget.
 
 use super::{Groups, RAISE, name, path};
 use crate::query::{Meanings, QueryError, SymbolInfo};
@@ -28,7 +29,8 @@ pub(in crate::server) fn about<T>(
     answer: impl FnMut(T) -> Result<Box<dyn Answer>, QueryError>,
 ) -> Result<Box<dyn Answer>, QueryError> {
     let Meanings { answers, others } = meanings;
-    let mut parts: Vec<Box<dyn Answer>> = answers.into_iter().map(answer).collect::<Result<_, _>>()?;
+    let mut parts: Vec<Box<dyn Answer>> =
+        answers.into_iter().map(answer).collect::<Result<_, _>>()?;
     if parts.len() == 1 && others.is_empty() {
         return Ok(parts.swap_remove(0));
     }
@@ -41,7 +43,8 @@ impl Answer for Several {
         let mut shown = 0;
         for part in &self.parts {
             let left = self.parts.len() - shown;
-            // The best ones may take more than their share, but leave a line for each of the others.
+            // The best ones may take more than their share, but leave a line for each of the
+            // others.
             let room = (page.room() / 2).max(page.room() / left);
             if room < LEAST_ROOM {
                 break;
@@ -54,7 +57,11 @@ impl Answer for Several {
             shown += 1;
         }
         let mut groups = Groups::inline(page.room().saturating_sub(OTHERS.len() + 1));
-        let listed = self.others.iter().take_while(|symbol| groups.add(&path(&symbol.path).to_string(), &place(symbol))).count();
+        let listed = self
+            .others
+            .iter()
+            .take_while(|symbol| groups.add(&path(&symbol.path).to_string(), &place(symbol)))
+            .count();
         if listed > 0 {
             page.add(OTHERS);
         }
@@ -69,7 +76,8 @@ impl Answer for Several {
     }
 
     fn json(&self) -> Value {
-        let others: Vec<Value> = self.others.iter().map(|symbol| json!(symbol.full_name())).collect();
+        let others: Vec<Value> =
+            self.others.iter().map(|symbol| json!(symbol.full_name())).collect();
         json!({"meanings": self.parts.iter().map(|part| part.json()).collect::<Vec<_>>(), "others": others})
     }
 

@@ -25,7 +25,10 @@ impl Answer for ShowResult {
         }
         if !rest.is_empty() {
             let names: Vec<&str> = rest.iter().map(String::as_str).take(8).collect();
-            page.omit(format!("… no room for {}: {RAISE}, or show them by themselves", names.join(", ")));
+            page.omit(format!(
+                "… no room for {}: {RAISE}, or show them by themselves",
+                names.join(", ")
+            ));
         }
         format!("{whole} of {} · {CONTENT}", plural(self.items.len() as u64, "target"))
     }
@@ -39,7 +42,12 @@ impl Answer for ShowResult {
     }
 
     fn is_empty(&self) -> bool {
-        self.items.iter().all(|item| matches!(item.outcome, Err(QueryError::NoSuchSymbol { .. } | QueryError::NoSuchPath { .. })))
+        self.items.iter().all(|item| {
+            matches!(
+                item.outcome,
+                Err(QueryError::NoSuchSymbol { .. } | QueryError::NoSuchPath { .. })
+            )
+        })
     }
 }
 
@@ -47,7 +55,8 @@ fn range(excerpt: &Excerpt) -> String {
     lines(excerpt.first_line, excerpt.first_line + (excerpt.lines.len() as u32).saturating_sub(1))
 }
 
-/// Adds an excerpt, or its first lines and how to get the others. False if not even a few lines fit.
+/// Adds an excerpt, or its first lines and how to get the others. False if not even a few lines
+/// fit.
 fn excerpt_fits(page: &mut Page, excerpt: &Excerpt) -> bool {
     let what = match &excerpt.symbol {
         Some(symbol) => format!("{} ({})", full_name(symbol), symbol.kind.word()),
@@ -79,12 +88,16 @@ fn excerpt_fits(page: &mut Page, excerpt: &Excerpt) -> bool {
     }
     let next = excerpt.first_line as usize + fitting;
     let last = excerpt.first_line as usize + body.len() - 1;
-    let more =
-        format!("… {} more lines: show `{}:{next}-{last}`", body.len() - fitting, SafeLine::new(excerpt.path.as_str(), 60));
+    let more = format!(
+        "… {} more lines: show `{}:{next}-{last}`",
+        body.len() - fitting,
+        SafeLine::new(excerpt.path.as_str(), 60)
+    );
     page.add(&format!("{title}\n{}\n{more}", body[..fitting].join("\n")))
 }
 
-/// Source lines of an excerpt for another answer, at most so many bytes. None if it would be too few to be of use.
+/// Source lines of an excerpt for another answer, at most so many bytes. None if it would be too
+/// few to be of use.
 pub(super) fn beginning(excerpt: &Excerpt, room: usize) -> Option<(String, usize)> {
     let width = super::digits(excerpt.first_line as usize + excerpt.lines.len());
     let mut text = String::new();

@@ -1,4 +1,5 @@
-//! The answer of `sql`: rows as text, with a separator that no value can forge, and the same rows for programs.
+//! The answer of `sql`: rows as text, with a separator that no value can forge, and the same rows
+//! for programs.
 
 use super::{RAISE, VALUES};
 use crate::query::sql::{SqlBound, SqlValue};
@@ -12,7 +13,8 @@ use serde_json::{Value, json};
 /// Bytes of a value that are shown.
 const VALUE: usize = 200;
 
-/// Bytes of the answer for programs that are no rows: the names of its members, and what is said about it.
+/// Bytes of the answer for programs that are no rows: the names of its members, and what is said
+/// about it.
 const FRAME: usize = 400;
 /// How to get rows that were left out.
 const MORE: &str = "add LIMIT and OFFSET";
@@ -21,7 +23,9 @@ impl Answer for SqlResult {
     fn render(&self, page: &mut Page) -> String {
         let columns: Vec<String> = self.columns.iter().map(|name| column(name)).collect();
         page.add(&columns.join(" | "));
-        let shown = page.add_all(self.rows.iter().map(|row| row.iter().map(value).collect::<Vec<_>>().join(" | ")));
+        let shown = page.add_all(
+            self.rows.iter().map(|row| row.iter().map(value).collect::<Vec<_>>().join(" | ")),
+        );
         page.left_out(shown, self.total.number(), "rows", &format!("{RAISE}, or {MORE}"));
         if let Some(reason) = stopped(self) {
             page.omit(reason);
@@ -34,11 +38,12 @@ impl Answer for SqlResult {
         reply::sql(self)
     }
 
-    /// The same table with values of their own type. A host shows the model either this or the text, so it has the same rows,
-    /// as far as they fit, and says the same about them.
+    /// The same table with values of their own type. A host shows the model either this or the
+    /// text, so it has the same rows, as far as they fit, and says the same about them.
     fn structured(&self, room: usize, freshness: &str) -> Option<Value> {
         let columns: Vec<String> = self.columns.iter().map(|name| column(name)).collect();
-        let mut left = room.saturating_sub(FRAME + columns.iter().map(|column| column.len() + 3).sum::<usize>());
+        let mut left = room
+            .saturating_sub(FRAME + columns.iter().map(|column| column.len() + 3).sum::<usize>());
         let mut rows = Vec::new();
         for row in &self.rows {
             let row = Value::Array(row.iter().map(typed).collect());
@@ -79,11 +84,16 @@ fn column(name: &str) -> String {
 fn stopped(result: &SqlResult) -> Option<&'static str> {
     result.stopped_by.map(|bound| match bound {
         SqlBound::Rows => {
-            "the statement was stopped when there were enough rows; there are more: narrow it, or add LIMIT and OFFSET"
+            "the statement was stopped when there were enough rows; there are more: narrow it, or \
+             add LIMIT and OFFSET"
         }
-        SqlBound::Size => "the statement was stopped because its rows are too large; choose fewer columns",
+        SqlBound::Size => {
+            "the statement was stopped because its rows are too large; choose fewer \
+                           columns"
+        }
         SqlBound::Memory => {
-            "the statement was stopped because it took more than 128 MB on its way; sort, group or join less; there may be more rows"
+            "the statement was stopped because it took more than 128 MB on its way; sort, group or \
+             join less; there may be more rows"
         }
         SqlBound::Time => "the statement was stopped by the time limit; there may be more rows",
     })

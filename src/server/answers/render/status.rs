@@ -32,14 +32,31 @@ impl Answer for StatusAnswer {
         page.section("languages:", result.languages.iter().map(language));
         let total: u64 = result.skipped.iter().map(|skipped| skipped.files).sum();
         if total > 0 {
-            page.section(&format!("not indexed: {}", plural(total, "file")), result.skipped.iter().map(skipped));
+            page.section(
+                &format!("not indexed: {}", plural(total, "file")),
+                result.skipped.iter().map(skipped),
+            );
         }
         let problems = result.problems.iter().map(|(file, problem)| {
-            format!("  {}:{} {}", path(file), lines(problem.first_line, problem.last_line), problem.kind.word())
+            format!(
+                "  {}:{} {}",
+                path(file),
+                lines(problem.first_line, problem.last_line),
+                problem.kind.word()
+            )
         });
-        let title = format!("regions not understood: {} in {}", result.problem_total, plural(result.problem_files, "file"));
+        let title = format!(
+            "regions not understood: {} in {}",
+            result.problem_total,
+            plural(result.problem_files, "file")
+        );
         let shown = page.section(&title, problems);
-        page.left_out(shown, result.problem_total, "regions", &format!("{RAISE}, or query the view `problems` with `sql`"));
+        page.left_out(
+            shown,
+            result.problem_total,
+            "regions",
+            &format!("{RAISE}, or query the view `problems` with `sql`"),
+        );
         let root = SafeLine::new(&result.root.to_string_lossy(), 300);
         let symbols: u64 = result.languages.iter().map(|language| language.symbols).sum();
         format!("{root}: {}, {}", plural(result.files, "file"), plural(symbols, "symbol"))
@@ -48,7 +65,9 @@ impl Answer for StatusAnswer {
     fn json(&self) -> Value {
         let status = reply::status(&self.result);
         match &self.process {
-            Some((server, activity)) => reply::with(status, "server", reply::process(server, activity)),
+            Some((server, activity)) => {
+                reply::with(status, "server", reply::process(server, activity))
+            }
             None => status,
         }
     }
@@ -58,7 +77,11 @@ fn language(language: &LanguageStatus) -> String {
     let sites = &language.sites;
     let share = |count: u64| (count * 100).checked_div(sites.total()).unwrap_or(0);
     let (name, tier) = (SafeLine::new(&language.name, 40), language.tier.word());
-    let partial = if language.partial > 0 { format!(" ({} in part)", language.partial) } else { String::new() };
+    let partial = if language.partial > 0 {
+        format!(" ({} in part)", language.partial)
+    } else {
+        String::new()
+    };
     if language.tier == Tier::Structure {
         let (files, lines) = (plural(language.files, "file"), plural(language.lines, "line"));
         return format!(
@@ -67,7 +90,8 @@ fn language(language: &LanguageStatus) -> String {
         );
     }
     format!(
-        "  {name} ({tier}): {}{partial}, {}, {}, {}: {} % resolved, {} % likely, {} % ambiguous, {} % external, {} % unresolved",
+        "  {name} ({tier}): {}{partial}, {}, {}, {}: {} % resolved, {} % likely, {} % ambiguous, \
+         {} % external, {} % unresolved",
         plural(language.files, "file"),
         plural(language.lines, "line"),
         plural(language.symbols, "symbol"),
@@ -81,18 +105,29 @@ fn language(language: &LanguageStatus) -> String {
 }
 
 fn skipped(skipped: &SkippedFiles) -> String {
-    let examples: Vec<String> = skipped.examples.iter().take(3).map(|file| path(file).to_string()).collect();
-    let examples = if examples.is_empty() { String::new() } else { format!(", e.g. {}", examples.join(", ")) };
+    let examples: Vec<String> =
+        skipped.examples.iter().take(3).map(|file| path(file).to_string()).collect();
+    let examples =
+        if examples.is_empty() { String::new() } else { format!(", e.g. {}", examples.join(", ")) };
     format!("  {} {}{examples}", skipped.files, skipped.reason.word())
 }
 
 /// What the server is doing: numbers, index runs, and the calls in flight, oldest first.
 pub(in crate::server) fn process(server: &ServerState, activity: &Activity, page: &mut Page) {
-    let memory = server.memory.map_or(String::new(), |bytes| format!(", {} of memory", megabytes(bytes)));
+    let memory =
+        server.memory.map_or(String::new(), |bytes| format!(", {} of memory", megabytes(bytes)));
     let lanes: Vec<String> = server
         .lanes
         .iter()
-        .map(|lane| format!("{} {}/{} running, {} waiting", lane.class.word(), lane.running, lane.permits, lane.waiting))
+        .map(|lane| {
+            format!(
+                "{} {}/{} running, {} waiting",
+                lane.class.word(),
+                lane.running,
+                lane.permits,
+                lane.waiting
+            )
+        })
         .collect();
     page.add(&format!(
         "server {}: up {}{memory}, {} in flight; {}; {} not stopped yet",
@@ -104,16 +139,19 @@ pub(in crate::server) fn process(server: &ServerState, activity: &Activity, page
     ));
     let PoolCounts { open, leases, opening } = activity.stores;
     page.add(&format!("stores: {open} open, {leases} in use, {opening} being opened"));
-    let runs = activity
-        .runs
-        .iter()
-        .map(|(name, progress)| format!("  {name}: {}, {} % done", progress.message, progress.thousandths / 10));
+    let runs = activity.runs.iter().map(|(name, progress)| {
+        format!("  {name}: {}, {} % done", progress.message, progress.thousandths / 10)
+    });
     let shown = page.section("index runs:", runs);
     page.left_out(shown, activity.runs.len() as u64, "index runs", RAISE);
-    let watches = activity.repositories.iter().map(|(name, watched)| format!("  {name}: {watched}"));
+    let watches =
+        activity.repositories.iter().map(|(name, watched)| format!("  {name}: {watched}"));
     let shown = page.section("repositories:", watches);
     page.left_out(shown, activity.repositories.len() as u64, "repositories", RAISE);
-    let calls = server.calls.iter().map(|call| format!("  {} {} for {:.1} s", call.tool, call.stage, call.age.as_secs_f32()));
+    let calls = server
+        .calls
+        .iter()
+        .map(|call| format!("  {} {} for {:.1} s", call.tool, call.stage, call.age.as_secs_f32()));
     let shown = page.section("other calls in flight:", calls);
     page.left_out(shown, server.calls.len() as u64, "calls in flight", RAISE);
 }

@@ -1,17 +1,22 @@
 //! The answer of `trace`.
 
+mod vague;
+
 use super::elide::Elision;
-use super::{Groups, counts, full_name, grouped, merged, name, path, plural};
-use crate::model::{Step, Verdict};
-use crate::query::trace::{Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
-use crate::query::{Certainty, Counts, SiteInfo, SymbolInfo, TraceParams, TraceResult};
+use super::{Groups, counts, full_name, grouped, name, path, plural};
+use crate::query::trace::{
+    Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree,
+};
+use crate::query::{Certainty, SiteInfo, SymbolInfo, TraceParams, TraceResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
+use vague::{uncertain, unfollowed};
 
-/// The part of the room for sites that were not followed, where others were. They are counted in any case.
+/// The part of the room for sites that were not followed, where others were. They are counted in
+/// any case.
 const VAGUE_PART: usize = 20;
 
 /// So many callers or callees by dispatch are listed beside those that the sites name.
@@ -45,14 +50,20 @@ impl Answer for Traced {
                 let why = match (exhausted, not_followed) {
                     (true, 0) => "there is none at any depth".to_owned(),
                     (true, count) => {
-                        format!("none along calls whose target is known; {} on the way not followed", plural(*count, "other"))
+                        format!(
+                            "none along calls whose target is known; {} on the way not followed",
+                            plural(*count, "other")
+                        )
                     }
                     (false, count) => {
                         let others = match count {
                             0 => String::new(),
                             count => format!("; {} not followed", plural(*count, "other")),
                         };
-                        format!("none within {} calls whose target is known: raise `depth`{others}", self.params.depth)
+                        format!(
+                            "none within {} calls whose target is known: raise `depth`{others}",
+                            self.params.depth
+                        )
                     }
                 };
                 unfollowed(first, *not_followed, page);
@@ -88,13 +99,27 @@ impl Traced {
             shown
         };
         self.vague(tree, callers, page);
-        let of = if shown as u64 == tree.total.number() { String::new() } else { format!(" of {}", tree.total) };
-        let depth = if self.params.depth > 1 { format!(" within {} steps", self.params.depth) } else { String::new() };
+        let of = if shown as u64 == tree.total.number() {
+            String::new()
+        } else {
+            format!(" of {}", tree.total)
+        };
+        let depth = if self.params.depth > 1 {
+            format!(" within {} steps", self.params.depth)
+        } else {
+            String::new()
+        };
         let what = if shown == 1 && of.is_empty() { &what[..what.len() - 1] } else { what };
-        let sites =
-            if of.is_empty() { uncertain(&tree.root_counts) } else { format!("; call sites: {}", counts(&tree.root_counts)) };
+        let sites = if of.is_empty() {
+            uncertain(&tree.root_counts)
+        } else {
+            format!("; call sites: {}", counts(&tree.root_counts))
+        };
         let file = path(&root.path).to_string();
-        let (container, own) = (SafeLine::new(&root.container, 120).to_string(), SafeLine::new(&root.name, 120).to_string());
+        let (container, own) = (
+            SafeLine::new(&root.container, 120).to_string(),
+            SafeLine::new(&root.name, 120).to_string(),
+        );
         let whose = Elision::below(&file).entry(&file, &container, &own);
         let also = match self.result.also.len() {
             0 => String::new(),
@@ -104,8 +129,9 @@ impl Traced {
         format!("{shown}{of} {what} of {whose} ({file}:{}){also}{depth}{sites}", root.name_at.line)
     }
 
-    /// One level. Beside those that the sites name, those that are reached through what they override or implement are counted
-    /// only, unless they are few: they are the callers of that, and are asked for there.
+    /// One level. Beside those that the sites name, those that are reached through what they
+    /// override or implement are counted only, unless they are few: they are the callers of that,
+    /// and are asked for there.
     fn flat(&self, tree: &TraceTree, what: &str, page: &mut Page) -> usize {
         let (named, dispatched): (Vec<&TraceNode>, Vec<&TraceNode>) =
             tree.nodes.iter().partition(|node| node.link == TraceLink::Sites);
@@ -120,10 +146,15 @@ impl Traced {
             return shown;
         }
         page.left_out(shown, listed.len() as u64, what, NARROW);
-        let mut through: Vec<String> = dispatched.iter().filter_map(|node| node.through.as_deref().map(full_name)).collect();
+        let mut through: Vec<String> =
+            dispatched.iter().filter_map(|node| node.through.as_deref().map(full_name)).collect();
         through.sort();
         through.dedup();
-        let others = if through.len() > 1 { format!(" and {} more", through.len() - 1) } else { String::new() };
+        let others = if through.len() > 1 {
+            format!(" and {} more", through.len() - 1)
+        } else {
+            String::new()
+        };
         page.omit(format!("… {apart} more {what} through {}{others}", through[0]));
         shown
     }
@@ -139,66 +170,6 @@ impl Traced {
         let groups = Groups::inline(page.room());
         grouped(page, groups, entries)
     }
-
-    /// Sites at the root that are too vague to be followed: listed last, apart from the others.
-    fn vague(&self, tree: &TraceTree, callers: bool, page: &mut Page) {
-        // Where something was followed, mentions of the same name are not worth a place. The first line counts them.
-        let may_lead_on = |site: &SiteInfo| site.verdict == Verdict::Ambiguous || site.step == Step::FunctionValue;
-        let listed = |site: &SiteInfo| tree.nodes.is_empty() || may_lead_on(site);
-        let sites: Vec<_> = tree.not_followed.iter().filter(|(site, _)| listed(site)).collect();
-        if sites.is_empty() {
-            return;
-        }
-        let place = |(site, around): &(SiteInfo, Option<SymbolInfo>)| {
-            let who = match around {
-                Some(symbol) if callers => name(symbol).to_string(),
-                None if callers => "(top)".to_owned(),
-                _ => SafeLine::new(&site.name, 120).to_string(),
-            };
-            (path(&site.path).to_string(), who, site.at.line)
-        };
-        let mut reasons: Vec<&str> = sites.iter().map(|(site, _)| site.step.word()).collect();
-        reasons.sort_unstable();
-        reasons.dedup();
-        let title = format!("not followed, because their target is not certain ({}):", reasons.join(", "));
-        let most = if tree.nodes.is_empty() { page.room() } else { page.room() / VAGUE_PART };
-        let mut groups = Groups::inline(most.saturating_sub(title.len() + 1));
-        let elision = Elision::below(&path(&self.result.root.path).to_string());
-        let entries = merged(sites.iter().map(|site| place(site)).map(|(file, who, line)| (elision.heading(&file), who, line)));
-        let fitting = entries.iter().take_while(|(heading, entry, _)| groups.add(heading, entry));
-        let shown: usize = fitting.map(|(_, _, count)| count).sum();
-        if shown > 0 {
-            page.add(&title);
-            groups.write(page);
-        }
-        let possible = tree.root_counts.possible;
-        let total = if tree.nodes.is_empty() { possible + tree.root_counts.textual } else { possible };
-        page.left_out(shown, total.max(sites.len() as u64), "vague sites", "`references` with `certainty`: textual lists them");
-    }
-}
-
-/// The calls through which a path may lead that was not found.
-fn unfollowed(sites: &[SiteInfo], total: u64, page: &mut Page) {
-    if sites.is_empty() {
-        return;
-    }
-    page.add("calls on the way whose target is not known:");
-    let places =
-        sites.iter().map(|site| (path(&site.path).to_string(), SafeLine::new(&site.name, 120).to_string(), site.at.line));
-    let entries = merged(places);
-    let shown: usize = {
-        let mut groups = Groups::inline(page.room());
-        let count = entries.iter().take_while(|(file, entry, _)| groups.add(file, entry)).map(|(.., sites)| sites).sum();
-        groups.write(page);
-        count
-    };
-    page.left_out(shown, total, "calls", "`trace` from one of the symbols on the way lists its own");
-}
-
-/// `; call sites: 5 certain, 243 possible`: nothing where all are certain and stand in the list.
-fn uncertain(found: &Counts) -> String {
-    let sure = found.certain + found.likely;
-    if sure > 0 && found.possible + found.textual == 0 { String::new() } else { format!("; call sites: {}", counts(found)) }
 }
 
 /// A caller as `file: name:line,line`; a callee as `file: name:line of definition@lines of calls`.
@@ -208,16 +179,23 @@ fn flat_entry(node: &TraceNode, callers: bool, elision: Option<&mut Elision>) ->
     match &node.end {
         TraceEnd::Symbol(symbol) => {
             let file = path(&symbol.path).to_string();
-            let (container, own) = (SafeLine::new(&symbol.container, 120), SafeLine::new(&symbol.name, 120));
+            let (container, own) =
+                (SafeLine::new(&symbol.container, 120), SafeLine::new(&symbol.name, 120));
             let who = match elision {
                 Some(elision) => elision.entry(&file, &container.to_string(), &own.to_string()),
                 None => name(symbol).to_string(),
             };
-            let entry = if callers { format!("{mark}{who}:{at}") } else { format!("{mark}{who}:{}@{at}", symbol.first_line) };
+            let entry = if callers {
+                format!("{mark}{who}:{at}")
+            } else {
+                format!("{mark}{who}:{}@{at}", symbol.first_line)
+            };
             (file, entry)
         }
         TraceEnd::File(file) => (path(file).to_string(), format!("{mark}(top):{at}")),
-        TraceEnd::External(external) => ("outside".to_owned(), format!("{mark}{}@{at}", SafeLine::new(external, 160))),
+        TraceEnd::External(external) => {
+            ("outside".to_owned(), format!("{mark}{}@{at}", SafeLine::new(external, 160)))
+        }
     }
 }
 
@@ -245,11 +223,23 @@ fn mark(node: &TraceNode) -> String {
 fn legend(nodes: &[&TraceNode], page: &mut Page) {
     let meanings: Vec<&str> = [
         (nodes.iter().any(|node| node.certainty == Certainty::Likely), "~ likely, not proven"),
-        (nodes.iter().any(|node| node.certainty == Certainty::Possible), "? one of several candidates"),
+        (
+            nodes.iter().any(|node| node.certainty == Certainty::Possible),
+            "? one of several candidates",
+        ),
         (nodes.iter().any(|node| node.certainty == Certainty::Textual), "?? same name only"),
-        (nodes.iter().any(|node| node.link == TraceLink::Dispatch), "^ through an override or implementation"),
-        (nodes.iter().any(|node| node.link == TraceLink::Value), "= through a variable or field that holds it"),
-        (nodes.iter().any(|node| node.repeated), "* its callers or callees stand at its other place"),
+        (
+            nodes.iter().any(|node| node.link == TraceLink::Dispatch),
+            "^ through an override or implementation",
+        ),
+        (
+            nodes.iter().any(|node| node.link == TraceLink::Value),
+            "= through a variable or field that holds it",
+        ),
+        (
+            nodes.iter().any(|node| node.repeated),
+            "* its callers or callees stand at its other place",
+        ),
     ]
     .into_iter()
     .filter_map(|(used, meaning)| used.then_some(meaning))
@@ -259,17 +249,20 @@ fn legend(nodes: &[&TraceNode], page: &mut Page) {
     }
 }
 
-/// A tree of several levels. The nodes come breadth first: the first that fit are shown, each below its parent. A line without
-/// a path is in the file of the line above. Gives the number of nodes shown.
+/// A tree of several levels. The nodes come breadth first: the first that fit are shown, each below
+/// its parent. A line without a path is in the file of the line above. Gives the number of nodes
+/// shown.
 fn indented(tree: &TraceTree, root: &SymbolInfo, callers: bool, page: &mut Page) -> usize {
-    let entries: Vec<(String, String)> = tree.nodes.iter().map(|node| flat_entry(node, callers, None)).collect();
+    let entries: Vec<(String, String)> =
+        tree.nodes.iter().map(|node| flat_entry(node, callers, None)).collect();
     let root_file = path(&root.path).to_string();
     let mut room = page.room();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
     let mut top = Vec::new();
     for (at, node) in tree.nodes.iter().enumerate() {
         let siblings = node.parent.map_or(&mut top, |parent| &mut children[parent]);
-        let above = siblings.last().copied().or(node.parent).map_or(&root_file, |above| &entries[above].0);
+        let above =
+            siblings.last().copied().or(node.parent).map_or(&root_file, |above| &entries[above].0);
         let cost = tree_line(node, &entries[at], above).len() + 1;
         if cost > room {
             break;
@@ -309,14 +302,20 @@ fn path_step(steps: &[PathStep], at: usize, step: &PathStep) -> String {
         Some(TraceLink::Value) => "by a function value".to_owned(),
         _ => format!("called at {}:{}", path(&before.symbol.path), site_lines(&step.sites)),
     };
-    let sure = if step.certainty == Certainty::Certain { String::new() } else { format!(", {}", step.certainty.word()) };
+    let sure = if step.certainty == Certainty::Certain {
+        String::new()
+    } else {
+        format!(", {}", step.certainty.word())
+    };
     format!("→ {what} {how}{sure}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Verdict;
     use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Visibility};
+    use crate::query::Counts;
     use crate::query::Total;
     use crate::store::SymbolKey;
 
@@ -365,17 +364,31 @@ mod tests {
     fn traced(nodes: Vec<TraceNode>, depth: u32) -> Traced {
         let total = nodes.len() as u64;
         let root_counts = Counts { certain: total, ..Counts::default() };
-        let tree = TraceTree { nodes, total: Total::Exact(total), root_counts, not_followed: Vec::new() };
+        let tree =
+            TraceTree { nodes, total: Total::Exact(total), root_counts, not_followed: Vec::new() };
         let root = symbol("src/package/module/base.x", "Container", "target", 10);
         let params = TraceParams { depth, ..TraceParams::default() };
-        Traced { params, result: TraceResult { root, also: Vec::new(), to: None, finding: TraceFinding::Tree(tree) } }
+        Traced {
+            params,
+            result: TraceResult {
+                root,
+                also: Vec::new(),
+                to: None,
+                finding: TraceFinding::Tree(tree),
+            },
+        }
     }
 
     #[test]
     fn callers_are_dense() {
         let caller = |number: u32| {
             let path = format!("src/package/module_{}/handlers.x", number / 6);
-            node(symbol(&path, "RequestHandler", &format!("handle_request_{number}"), number * 30), None, 1, &[number * 30 + 7])
+            node(
+                symbol(&path, "RequestHandler", &format!("handle_request_{number}"), number * 30),
+                None,
+                1,
+                &[number * 30 + 7],
+            )
         };
         let mut page = Page::new(1000);
         let head = traced((0..200).map(caller).collect(), 1).render(&mut page);
@@ -384,7 +397,8 @@ mod tests {
         assert!(text.len() <= 4000 && shown >= 45, "{shown} callers in {} bytes", text.len());
         assert!(
             head.starts_with(&format!(
-                "{shown} of 200 callers of Container.target (src/package/module/base.x:10); call sites: 200"
+                "{shown} of 200 callers of Container.target (src/package/module/base.x:10); call \
+                 sites: 200"
             )) && text.contains(&format!("… {} more callers", 200 - shown))
         );
     }
@@ -398,8 +412,8 @@ mod tests {
         ];
         let mut page = Page::new(1000);
         let head = traced(nodes, 1).render(&mut page);
-        let expected =
-            "3 callers of Container.target (src/package/module/base.x:10)\n…/base.x: Container.a:51,52\n…/other.x: C.f:2, .g:9";
+        let expected = "3 callers of Container.target (src/package/module/base.x:10)\n\
+                        …/base.x: Container.a:51,52\n…/other.x: C.f:2, .g:9";
         assert_eq!(page.finish(&head), expected);
     }
 
@@ -417,15 +431,23 @@ mod tests {
         let text = page.finish(&head);
         assert_eq!(
             text,
-            "1 of 101 callers of Container.target (src/package/module/base.x:10); call sites: 101 certain\nsrc/a.x: direct:6\n\
+            "1 of 101 callers of Container.target (src/package/module/base.x:10); call sites: 101 \
+             certain\nsrc/a.x: direct:6\n\
              … 100 more callers through src/package/interface.x::Interface.target"
         );
         let mut page = Page::new(1000);
         let head = traced(nodes[..3].to_vec(), 1).render(&mut page);
-        assert!(page.finish(&head).ends_with("base.x:10)\nsrc/a.x: direct:6\nsrc/file_0.x: ^Class.caller:8\nsrc/file_1.x: ^Class.caller:8\n^ through an override or implementation"));
+        assert!(page.finish(&head).ends_with(
+            "base.x:10)\nsrc/a.x: direct:6\n\
+            src/file_0.x: ^Class.caller:8\nsrc/file_1.x: ^Class.caller:8\n\
+            ^ through an override or implementation"
+        ));
         let mut page = Page::new(1000);
         let head = traced(nodes.split_off(1), 1).render(&mut page);
-        assert!(page.finish(&head).matches("^Class.caller:8").count() > 80, "alone they have the whole room");
+        assert!(
+            page.finish(&head).matches("^Class.caller:8").count() > 80,
+            "alone they have the whole room"
+        );
     }
 
     #[test]

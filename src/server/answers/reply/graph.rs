@@ -5,7 +5,9 @@ use crate::query::explore::{Explored, Why};
 use crate::query::outline::{DirectoryEntry, DirectoryInfo, FileInfo, OutlineNode};
 use crate::query::overview::EntryPoint;
 use crate::query::trace::{PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
-use crate::query::{Elsewhere, ExploreResult, OutlineResult, OverviewResult, ReferencesResult, TraceResult};
+use crate::query::{
+    Elsewhere, ExploreResult, OutlineResult, OverviewResult, ReferencesResult, TraceResult,
+};
 use serde_json::{Value, json};
 
 /// The answer of `explore`.
@@ -51,8 +53,7 @@ pub(in crate::server) fn trace(result: &TraceResult) -> Value {
         TraceFinding::Tree(tree) => reply["tree"] = trace_tree(tree),
         TraceFinding::Path(steps) => reply["path"] = list(steps, path_step),
         TraceFinding::NoPath { exhausted, visited, not_followed, first } => {
-            reply["no_path"] =
-                json!({"exhausted": exhausted, "visited": visited, "not_followed": not_followed, "first": list(first, site)});
+            reply["no_path"] = json!({"exhausted": exhausted, "visited": visited, "not_followed": not_followed, "first": list(first, site)});
         }
     }
     reply
@@ -157,7 +158,9 @@ pub(in crate::server) fn outline(result: &OutlineResult) -> Value {
                 "kind": problem.kind.word(), "first_line": problem.first_line, "last_line": problem.last_line,
             })),
         }),
-        OutlineResult::Directory { info, entries } => with(directory(info), "entries", list(entries, entry)),
+        OutlineResult::Directory { info, entries } => {
+            with(directory(info), "entries", list(entries, entry))
+        }
     }
 }
 
@@ -184,7 +187,9 @@ fn directory(info: &DirectoryInfo) -> Value {
 
 fn entry(entry_of: &DirectoryEntry) -> Value {
     match entry_of {
-        DirectoryEntry::Directory { info, entries } => with(directory(info), "entries", list(entries, entry)),
+        DirectoryEntry::Directory { info, entries } => {
+            with(directory(info), "entries", list(entries, entry))
+        }
         DirectoryEntry::File { info, top } => with(file(info), "top", list(top, brief)),
     }
 }

@@ -49,7 +49,8 @@ pub(in crate::server) fn sql(result: &SqlResult) -> Value {
     })
 }
 
-/// The shape of a table for programs, which `render` fills: rows as arrays in the order of the columns.
+/// The shape of a table for programs, which `render` fills: rows as arrays in the order of the
+/// columns.
 pub(in crate::server) fn sql_shape() -> Value {
     json!({
         "type": "object",
@@ -78,8 +79,11 @@ fn sql_value(value: &SqlValue) -> Value {
 
 /// The answer of `status`.
 pub(in crate::server) fn status(result: &StatusResult) -> Value {
-    let skipped: Map<String, Value> =
-        result.skipped.iter().map(|skipped| (skipped.reason.word().to_owned(), json!(skipped.files))).collect();
+    let skipped: Map<String, Value> = result
+        .skipped
+        .iter()
+        .map(|skipped| (skipped.reason.word().to_owned(), json!(skipped.files)))
+        .collect();
     json!({
         "root": result.root.to_string_lossy(),
         "uid": format!("{:016x}", result.identity.uid),

@@ -41,13 +41,19 @@ fn what_is_no_request_gets_the_code_of_its_fault() {
     ] {
         assert_eq!(error_of(line), (id, code), "{line}");
     }
-    assert!(matches!(parse(b"\xff\xfe{}"), Message::Invalid(None, RpcError { code: PARSE_ERROR, .. })));
+    assert!(matches!(
+        parse(b"\xff\xfe{}"),
+        Message::Invalid(None, RpcError { code: PARSE_ERROR, .. })
+    ));
 }
 
 #[test]
 fn unusable_parameters_leave_the_id_known() {
-    let deep =
-        format!(r#"{{"jsonrpc":"2.0","id":7,"method":"m","params":{{"x":{}{}}}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":7,"method":"m","params":{{"x":{}{}}}}}"#,
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
     for line in [
         deep.as_str(),
         r#"{"jsonrpc":"2.0","id":7,"method":"m","params":[1]}"#,
@@ -61,22 +67,48 @@ fn unusable_parameters_leave_the_id_known() {
 
 #[test]
 fn notifications_answers_and_batches() {
-    assert!(matches!(parse(br#"{"jsonrpc":"2.0","method":"n","params":[1]}"#), Message::Notification { .. }));
+    assert!(matches!(
+        parse(br#"{"jsonrpc":"2.0","method":"n","params":[1]}"#),
+        Message::Notification { .. }
+    ));
     let id = RequestId::from_json(&Value::from(9));
     let answer = parse(br#"{"jsonrpc":"2.0","id":9,"result":{"a":1}}"#);
-    assert_eq!(answer, Message::Response { id: id.clone(), result: Some(serde_json::json!({"a": 1})), error: None });
+    assert_eq!(
+        answer,
+        Message::Response {
+            id: id.clone(),
+            result: Some(serde_json::json!({"a": 1})),
+            error: None
+        }
+    );
     let answer = parse(br#"{"jsonrpc":"2.0","id":9,"error":{"code":1,"message":"x"}}"#);
-    assert_eq!(answer, Message::Response { id, result: None, error: Some(serde_json::json!({"code": 1, "message": "x"})) });
-    let Message::Batch(members) = parse(br#" [{"jsonrpc":"2.0","id":1,"method":"m"}, 5]"#) else { panic!("a batch") };
+    assert_eq!(
+        answer,
+        Message::Response {
+            id,
+            result: None,
+            error: Some(serde_json::json!({"code": 1, "message": "x"}))
+        }
+    );
+    let Message::Batch(members) = parse(br#" [{"jsonrpc":"2.0","id":1,"method":"m"}, 5]"#) else {
+        panic!("a batch")
+    };
     assert!(matches!(members[..], [Message::Request(_), Message::Invalid(None, _)]));
 }
 
 #[test]
 fn the_id_of_an_oversize_message_is_found_when_it_stands_in_front() {
     let find = |prefix: &str| id_in_prefix(prefix.as_bytes()).map(|id| id.to_json());
-    assert_eq!(find(r#"{"jsonrpc":"2.0","id":"a","method":"m","params":{"x":"yyy"#), Some(Value::from("a")));
+    assert_eq!(
+        find(r#"{"jsonrpc":"2.0","id":"a","method":"m","params":{"x":"yyy"#),
+        Some(Value::from("a"))
+    );
     assert_eq!(find(r#"{"method":"m","id":3,"params":{"x":"yyy"#), Some(Value::from(3)));
-    assert_eq!(find(r#"{"method":"m","params":{"id":4,"x":"yyy"#), None, "an id inside the parameters is another one");
+    assert_eq!(
+        find(r#"{"method":"m","params":{"id":4,"x":"yyy"#),
+        None,
+        "an id inside the parameters is another one"
+    );
     assert_eq!(find("xxxxxxxx"), None);
     assert_eq!(find(r#"{"id":1"#), None, "a number may go on behind the cut");
 }
@@ -87,33 +119,53 @@ fn batch(members: usize) -> String {
 
 #[test]
 fn a_batch_has_a_bound_and_one_beyond_it_is_refused_as_a_whole() {
-    assert!(matches!(parse(batch(BATCH).as_bytes()), Message::Batch(members) if members.len() == BATCH));
-    let Message::Invalid(None, error) = parse(batch(BATCH + 1).as_bytes()) else { panic!("it is too long") };
+    assert!(
+        matches!(parse(batch(BATCH).as_bytes()), Message::Batch(members) if members.len() == BATCH)
+    );
+    let Message::Invalid(None, error) = parse(batch(BATCH + 1).as_bytes()) else {
+        panic!("it is too long")
+    };
     assert_eq!(
         (error.code, error.message.as_str()),
         (INVALID_REQUEST, "a batch of 101 messages: none is served, 100 are the most")
     );
-    assert_eq!(error_of(&format!("{}]", batch(BATCH + 1))), (None, PARSE_ERROR), "what is no JSON is still no JSON");
+    assert_eq!(
+        error_of(&format!("{}]", batch(BATCH + 1))),
+        (None, PARSE_ERROR),
+        "what is no JSON is still no JSON"
+    );
 }
 
 #[test]
 fn an_id_has_a_bound_and_is_not_repeated_beyond_it() {
-    let line = |length: usize| format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"m"}}"#, "i".repeat(length));
+    let line = |length: usize| {
+        format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"m"}}"#, "i".repeat(length))
+    };
     assert!(matches!(parse(line(ID_BYTES).as_bytes()), Message::Request(_)));
-    let Message::Invalid(None, error) = parse(line(ID_BYTES + 1).as_bytes()) else { panic!("it is too long") };
-    assert_eq!((error.code, error.message.as_str()), (INVALID_REQUEST, "the member `id` is longer than 16384 bytes"));
+    let Message::Invalid(None, error) = parse(line(ID_BYTES + 1).as_bytes()) else {
+        panic!("it is too long")
+    };
+    assert_eq!(
+        (error.code, error.message.as_str()),
+        (INVALID_REQUEST, "the member `id` is longer than 16384 bytes")
+    );
 }
 
 #[test]
 fn the_values_of_a_message_are_counted_before_they_are_made() {
-    let request =
-        |params: &str| parse(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"x":{params}}}}}"#).as_bytes());
+    let request = |params: &str| {
+        parse(
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"x":{params}}}}}"#)
+                .as_bytes(),
+        )
+    };
     let refused = |message: Message| matches!(message, Message::Request(Request { params: Err(error), .. }) if error.code == INVALID_PARAMS);
     let numbers = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
     // Two are the array and the object around it.
     assert!(!refused(request(&numbers(VALUES - 2))) && refused(request(&numbers(VALUES))));
     let text = format!(r#""{}\"{}""#, ",[{".repeat(VALUES), ",".repeat(VALUES));
     assert!(!refused(request(&text)), "signs within a text are no values");
-    let answer = parse(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{}}}"#, numbers(VALUES)).as_bytes());
+    let answer =
+        parse(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{}}}"#, numbers(VALUES)).as_bytes());
     assert!(matches!(answer, Message::Response { id: Some(_), result: None, error: Some(_) }));
 }

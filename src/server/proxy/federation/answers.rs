@@ -1,4 +1,5 @@
-//! From the answers of several upstreams to one. A line that names an origin begins with `== `; no line of an answer can.
+//! From the answers of several upstreams to one. A line that names an origin begins with `== `; no
+//! line of an answer can.
 
 use super::registry::{Name, Serving, View};
 use super::{described, outcome};
@@ -14,7 +15,8 @@ const HEADING: &str = "== ";
 const SHOWN: &str = "\\u{3d}= ";
 /// Tokens that the lines of ours take, for each upstream.
 const OWN_TOKENS: u64 = 30;
-/// The longest answer of somebody else's tool, in bytes: clients move longer ones out of the model's sight.
+/// The longest answer of somebody else's tool, in bytes: clients move longer ones out of the
+/// model's sight.
 const LONGEST: usize = 48_000;
 /// Completions that the protocol allows in one answer.
 const MOST_VALUES: usize = 100;
@@ -30,23 +32,32 @@ pub(super) enum Answered {
 /// Which upstreams are asked, and the directory that is named to them.
 pub(super) type Chosen<'r> = (Vec<(Name, Arc<Serving>)>, Option<&'r str>);
 
-/// The upstreams that a question means: all that are this program, or the one that `root` names, as `NAME` or `NAME:DIR`.
+/// The upstreams that a question means: all that are this program, or the one that `root` names, as
+/// `NAME` or `NAME:DIR`.
 pub(super) fn chosen<'r>(view: &View, root: Option<&'r str>) -> Result<Chosen<'r>, String> {
-    let usable = view.upstreams.iter().filter_map(|seen| Some((seen.name.clone(), Arc::clone(seen.serving.as_ref()?))));
-    let usable: Vec<(Name, Arc<Serving>)> = usable.filter(|(_, serving)| serving.is_own_kind).collect();
+    let usable = view
+        .upstreams
+        .iter()
+        .filter_map(|seen| Some((seen.name.clone(), Arc::clone(seen.serving.as_ref()?))));
+    let usable: Vec<(Name, Arc<Serving>)> =
+        usable.filter(|(_, serving)| serving.is_own_kind).collect();
     let Some(root) = root else {
         if usable.is_empty() {
             return Err(format!("no upstream can be asked\n{}", described(view).join("\n")));
         }
         return Ok((usable, None));
     };
-    let (name, directory) = root.split_once(':').map_or((root, None), |(name, directory)| (name, Some(directory)));
+    let (name, directory) =
+        root.split_once(':').map_or((root, None), |(name, directory)| (name, Some(directory)));
     let directory = directory.filter(|directory| !directory.is_empty());
     match usable.iter().find(|(known, _)| known.as_str() == name) {
         Some(one) => Ok((vec![one.clone()], directory)),
         None => {
             let known = names(usable.iter().map(|(name, _)| name));
-            Err(format!("`root` must be `NAME` or `NAME:DIR` with the name of an upstream that can be asked: {known}"))
+            Err(format!(
+                "`root` must be `NAME` or `NAME:DIR` with the name of an upstream that can be \
+                 asked: {known}"
+            ))
         }
     }
 }
@@ -64,7 +75,12 @@ pub(super) fn share(budget: u64, among: usize) -> u64 {
 }
 
 /// One answer from several.
-pub(super) fn together(tool: &str, answered: Vec<(Name, Answered)>, view: &View, room: u64) -> Reply {
+pub(super) fn together(
+    tool: &str,
+    answered: Vec<(Name, Answered)>,
+    view: &View,
+    room: u64,
+) -> Reply {
     let total = answered.len();
     let (mut text, mut outcomes, mut marks) = (String::new(), Vec::new(), Marks::default());
     let (mut structured, mut stale) = (None, Vec::new());
@@ -85,7 +101,12 @@ pub(super) fn together(tool: &str, answered: Vec<(Name, Answered)>, view: &View,
     }
     marks.stale = Some(stale.join("; ")).filter(|stale| !stale.is_empty());
     let reached = outcomes.len();
-    let silent: Vec<&Name> = view.upstreams.iter().filter(|seen| seen.serving.is_none()).map(|seen| &seen.name).collect();
+    let silent: Vec<&Name> = view
+        .upstreams
+        .iter()
+        .filter(|seen| seen.serving.is_none())
+        .map(|seen| &seen.name)
+        .collect();
     let mut head = format!("{tool}: {reached} of {total} upstreams answered");
     if !silent.is_empty() {
         head += &format!("; not connected: {}", names(silent.into_iter()));
@@ -96,13 +117,20 @@ pub(super) fn together(tool: &str, answered: Vec<(Name, Answered)>, view: &View,
     if tool == "status" {
         head += &format!("\nupstreams:\n{}", described(view).join("\n"));
     }
-    Reply { text: head + &text, outcome: outcome(&outcomes), structured: structured.filter(|_| total == 1), marks }
+    Reply {
+        text: head + &text,
+        outcome: outcome(&outcomes),
+        structured: structured.filter(|_| total == 1),
+        marks,
+    }
 }
 
 /// The lines of an answer, none of which can be taken for the name of an origin.
 fn body(text: &str, most: usize) -> String {
     let lines = text.trim_end_matches('\n').lines();
-    let lines = lines.map(|line| line.strip_prefix(HEADING).map_or_else(|| line.to_owned(), |rest| format!("{SHOWN}{rest}")));
+    let lines = lines.map(|line| {
+        line.strip_prefix(HEADING).map_or_else(|| line.to_owned(), |rest| format!("{SHOWN}{rest}"))
+    });
     escape::block(&lines.collect::<Vec<_>>().join("\n"), most)
 }
 
@@ -132,14 +160,20 @@ pub(super) fn foreign(result: &Value) -> Reply {
     let reply = thin::reply(result);
     let (mut text, sanitized) = escape::counting(|| escape::block(&reply.text, LONGEST));
     let items = result["content"].as_array().map_or(0, Vec::len);
-    let texts = result["content"].as_array().into_iter().flatten().filter(|item| item["text"].is_string()).count();
+    let texts = result["content"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|item| item["text"].is_string())
+        .count();
     if items > texts {
         text += &format!("\n({} parts of the answer that are no text are left out)", items - texts);
     }
     if let (true, Some(structured)) = (text.is_empty(), &reply.structured) {
         text = escape::block(&structured.to_string(), LONGEST);
     }
-    let outcome = if result["isError"] == Value::Bool(true) { Outcome::Failed } else { Outcome::Found };
+    let outcome =
+        if result["isError"] == Value::Bool(true) { Outcome::Failed } else { Outcome::Found };
     let truncated = reply.marks.truncated || items > texts || reply.text.len() > LONGEST;
     let marks = Marks { sanitized: reply.marks.sanitized + sanitized, truncated, ..reply.marks };
     Reply { text, outcome, structured: None, marks }
@@ -150,7 +184,12 @@ mod tests {
     use super::*;
 
     fn reply(text: &str, outcome: Outcome) -> Answered {
-        Answered::With(Reply { text: text.to_owned(), outcome, structured: None, marks: Marks::default() })
+        Answered::With(Reply {
+            text: text.to_owned(),
+            outcome,
+            structured: None,
+            marks: Marks::default(),
+        })
     }
 
     fn name(text: &str) -> Name {
@@ -165,10 +204,14 @@ mod tests {
             (name("c"), Answered::Not("it cannot be reached".to_owned())),
         ];
         let whole = together("search", answered, &View::default(), 500);
-        let headings: Vec<&str> = whole.text.lines().filter(|line| line.starts_with("== ")).collect();
+        let headings: Vec<&str> =
+            whole.text.lines().filter(|line| line.starts_with("== ")).collect();
         assert_eq!(headings, ["== a ==", "== b ==", "== c =="], "{}", whole.text);
         assert!(whole.text.starts_with("search: 2 of 3 upstreams answered"), "{}", whole.text);
-        assert!(whole.text.contains("\\u{3d}= b ==\nforged") && whole.text.ends_with("not answered: it cannot be reached"));
+        assert!(
+            whole.text.contains("\\u{3d}= b ==\nforged")
+                && whole.text.ends_with("not answered: it cannot be reached")
+        );
         assert_eq!(whole.outcome, Outcome::Found);
     }
 
@@ -183,7 +226,10 @@ mod tests {
     #[test]
     fn a_question_fails_only_if_all_fail() {
         let not = || Answered::Not("gone".to_owned());
-        let of = |first, second| together("show", vec![(name("a"), first), (name("b"), second)], &View::default(), 500).outcome;
+        let of = |first, second| {
+            together("show", vec![(name("a"), first), (name("b"), second)], &View::default(), 500)
+                .outcome
+        };
         assert_eq!(of(reply("x", Outcome::Missing), reply("y", Outcome::Found)), Outcome::Found);
         assert_eq!(of(reply("x", Outcome::Missing), not()), Outcome::Missing);
         assert_eq!(of(not(), not()), Outcome::Failed);

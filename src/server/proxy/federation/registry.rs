@@ -1,9 +1,13 @@
-//! Several upstreams under their names. Each has a keeper, a thread that connects to it, lists its tools and does so again when
-//! they change or the connection is lost; so nobody waits for another's upstream.
+//! Several upstreams under their names. Each has a keeper, a thread that connects to it, lists its
+//! tools and does so again when they change or the connection is lost; so nobody waits for
+//! another's upstream.
 //!
-//! Whether a connection is taken in (is the name still known? is there room? is every tool's name free?) is decided, and it is
-//! taken in, under one lock; connecting, listing and closing happen outside of it. The generation changes with what is served,
-//! and what is made from it (`View`) is kept for as long as it stays the same.
+//! Whether a connection is taken in (is the name still known? is there room? is every tool's name
+//! free?) is decided, and it is taken in, under one lock; connecting, listing and closing happen
+//! outside of it. The generation changes with what is served, and what is made from it (`View`) is
+//! kept for as long as it stays the same.
+
+mod table;
 
 use super::tools::{self, BETWEEN, ForeignTool};
 use crate::model::cancel::CancelToken;
@@ -13,8 +17,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use table::{Seat, Table};
 
 /// Upstreams at once.
 pub(in crate::server) const MOST_UPSTREAMS: usize = 16;
@@ -25,10 +29,12 @@ const NAME: usize = 24;
 /// The pause after the first failure to connect; it doubles up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// Shortest time between two looks at one upstream: one that says all the time that it has changed is not believed faster.
+/// Shortest time between two looks at one upstream: one that says all the time that it has changed
+/// is not believed faster.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
-/// The name of an upstream: letters, digits, `-` and single `_`, beginning with a letter and ending with a letter or digit.
+/// The name of an upstream: letters, digits, `-` and single `_`, beginning with a letter and ending
+/// with a letter or digit.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(String);
 
@@ -37,7 +43,8 @@ pub struct Name(String);
 pub enum RegistryError {
     /// The name cannot be one.
     #[error(
-        "{given:?} cannot name an upstream: at most {NAME} letters, digits, `-` and single `_`, the first a letter, the last none of the signs"
+        "{given:?} cannot name an upstream: at most {NAME} letters, digits, `-` and single `_`, \
+         the first a letter, the last none of the signs"
     )]
     Name {
         /// What was given, shortened.
@@ -76,7 +83,11 @@ pub(super) trait Peer: Send + Sync {
     /// Connects if it must, and lists the tools.
     fn list(&self, cancel: &CancelToken) -> Result<Listing, UpstreamError>;
     /// Asks.
-    fn call(&self, question: &UpstreamQuestion, caller: &dyn Caller) -> Result<Value, UpstreamError>;
+    fn call(
+        &self,
+        question: &UpstreamQuestion,
+        caller: &dyn Caller,
+    ) -> Result<Value, UpstreamError>;
     /// What it calls itself.
     fn title(&self) -> Option<String>;
     /// Tells it something, if it is connected.
@@ -133,26 +144,6 @@ struct Inner {
     stop: CancelToken,
 }
 
-#[derive(Default)]
-struct Table {
-    seats: BTreeMap<Name, Seat>,
-    next_epoch: u64,
-    view: Arc<View>,
-}
-
-struct Seat {
-    target: Target,
-    /// Which of those that had this name.
-    epoch: u64,
-    serving: Option<Arc<Serving>>,
-    /// What is perhaps going to be served.
-    connecting: Option<Arc<dyn Peer>>,
-    trouble: Option<String>,
-    attempted: bool,
-    bell: Arc<Bell>,
-    keeper: Option<JoinHandle<()>>,
-}
-
 /// What a keeper waits for.
 #[derive(Default)]
 struct Bell {
@@ -160,7 +151,8 @@ struct Bell {
     changed: Condvar,
 }
 
-/// What has happened, by the number of the connection: those of earlier ones are of no interest any more.
+/// What has happened, by the number of the connection: those of earlier ones are of no interest any
+/// more.
 #[derive(Clone, Debug, Default)]
 struct Rung {
     tools_changed: Option<u64>,
@@ -188,7 +180,8 @@ impl Ear {
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What panics under these locks leaves them as they were: they are changed by single assignments.
+    // What panics under these locks leaves them as they were: they are changed by single
+    // assignments.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -198,7 +191,12 @@ impl Name {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         let begins = given.bytes().next().is_some_and(|first| first.is_ascii_alphabetic());
         let ends = given.bytes().last().is_some_and(|last| last.is_ascii_alphanumeric());
-        if begins && ends && given.len() <= NAME && given.bytes().all(fits) && !given.contains(BETWEEN) {
+        if begins
+            && ends
+            && given.len() <= NAME
+            && given.bytes().all(fits)
+            && !given.contains(BETWEEN)
+        {
             return Ok(Self(given.to_owned()));
         }
         Err(RegistryError::Name { given: SafeLine::new(given, 80).to_string() })
@@ -222,14 +220,17 @@ impl Bell {
         self.changed.notify_all();
     }
 
-    /// Waits until something of interest has happened, or the time is up. Takes it, but for the order to stop.
+    /// Waits until something of interest has happened, or the time is up. Takes it, but for the
+    /// order to stop.
     fn wait(&self, until: Option<Instant>, of_interest: impl Fn(&Rung) -> bool) -> Rung {
         let mut rung = locked(&self.rung);
         while !rung.stop && !of_interest(&rung) {
             rung = match until.map(|until| until.saturating_duration_since(Instant::now())) {
                 None => self.changed.wait(rung).unwrap_or_else(PoisonError::into_inner),
                 Some(left) if left.is_zero() => break,
-                Some(left) => self.changed.wait_timeout(rung, left).unwrap_or_else(PoisonError::into_inner).0,
+                Some(left) => {
+                    self.changed.wait_timeout(rung, left).unwrap_or_else(PoisonError::into_inner).0
+                }
             };
         }
         if of_interest(&rung) {
@@ -251,7 +252,9 @@ impl Registry {
     pub(super) fn add(&self, name: &Name, target: Target) -> Result<(), RegistryError> {
         let epoch = self.0.enter(name, target)?;
         let (inner, named) = (Arc::clone(&self.0), name.clone());
-        let keeper = std::thread::Builder::new().name(format!("keeper-{name}")).spawn(move || inner.keep(&named, epoch));
+        let keeper = std::thread::Builder::new()
+            .name(format!("keeper-{name}"))
+            .spawn(move || inner.keep(&named, epoch));
         match keeper {
             Ok(keeper) => {
                 if let Some(seat) = self.0.lock().seats.get_mut(name) {
@@ -280,7 +283,12 @@ impl Registry {
             if left.is_zero() {
                 return;
             }
-            table = self.0.attempted.wait_timeout(table, left).unwrap_or_else(PoisonError::into_inner).0;
+            table = self
+                .0
+                .attempted
+                .wait_timeout(table, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 }
@@ -321,7 +329,8 @@ impl Inner {
         table.next_epoch += 1;
         let epoch = table.next_epoch;
         let (serving, connecting, trouble, keeper, bell) = (None, None, None, None, Arc::default());
-        let seat = Seat { target, epoch, serving, connecting, trouble, attempted: false, bell, keeper };
+        let seat =
+            Seat { target, epoch, serving, connecting, trouble, attempted: false, bell, keeper };
         table.seats.insert(name.clone(), seat);
         table.publish();
         Ok(epoch)
@@ -329,7 +338,13 @@ impl Inner {
 
     /// The life of a keeper.
     fn keep(&self, name: &Name, epoch: u64) {
-        let Some(bell) = self.lock().seats.get(name).filter(|seat| seat.epoch == epoch).map(|seat| Arc::clone(&seat.bell)) else {
+        let Some(bell) = self
+            .lock()
+            .seats
+            .get(name)
+            .filter(|seat| seat.epoch == epoch)
+            .map(|seat| Arc::clone(&seat.bell))
+        else {
             return;
         };
         let (mut failures, mut number) = (0, 0);
@@ -355,7 +370,8 @@ impl Inner {
                 bell.wait(Some(looked + BETWEEN_LOOKS), |_| false);
                 looked = Instant::now();
                 if let Err(error) = self.look_again(name, epoch) {
-                    tracing::info!(%name, %error, "the tools of an upstream stay as they were known");
+                    tracing::info!(%name, %error, "the tools of an upstream stay as they were \
+                        known");
                 }
                 rung = bell.wait(None, |rung| of_this(rung.tools_changed) || of_this(rung.lost));
             }
@@ -366,7 +382,8 @@ impl Inner {
         }
     }
 
-    /// One attempt: connects, lists, and takes in what has come. What fails is closed, and what was there stays.
+    /// One attempt: connects, lists, and takes in what has come. What fails is closed, and what was
+    /// there stays.
     fn connect(&self, name: &Name, epoch: u64, ear: Ear) -> Result<(), RegistryError> {
         let target = self.target(name, epoch)?;
         let peer = (self.dial)(&target, ear);
@@ -396,19 +413,36 @@ impl Inner {
     }
 
     /// Looks at a seat, or changes it, if it still is what it was.
-    fn seat<T>(&self, name: &Name, epoch: u64, look: impl FnOnce(&mut Seat) -> T) -> Result<T, RegistryError> {
+    fn seat<T>(
+        &self,
+        name: &Name,
+        epoch: u64,
+        look: impl FnOnce(&mut Seat) -> T,
+    ) -> Result<T, RegistryError> {
         let mut table = self.lock();
         let seat = table.seats.get_mut(name).filter(|seat| seat.epoch == epoch);
         seat.map(look).ok_or_else(|| RegistryError::Gone(name.clone()))
     }
 
-    /// Lists, then admits. Gives what was served before by another connection, which its caller closes.
-    fn take_in(&self, name: &Name, epoch: u64, peer: &Arc<dyn Peer>) -> Result<Option<Arc<Serving>>, RegistryError> {
-        let listing = peer.list(&self.stop).map_err(|error| RegistryError::Upstream(error.to_string()))?;
+    /// Lists, then admits. Gives what was served before by another connection, which its caller
+    /// closes.
+    fn take_in(
+        &self,
+        name: &Name,
+        epoch: u64,
+        peer: &Arc<dyn Peer>,
+    ) -> Result<Option<Arc<Serving>>, RegistryError> {
+        let listing =
+            peer.list(&self.stop).map_err(|error| RegistryError::Upstream(error.to_string()))?;
         let is_own_kind = peer.title().as_deref() == Some(env!("CARGO_PKG_NAME"));
         // Its tools are those of this program: they are asked through ours.
-        let checked = if is_own_kind { tools::Checked::default() } else { tools::check(name.as_str(), &listing) };
-        let serving = Arc::new(Serving { peer: Arc::clone(peer), tools: checked.tools, is_own_kind });
+        let checked = if is_own_kind {
+            tools::Checked::default()
+        } else {
+            tools::check(name.as_str(), &listing)
+        };
+        let serving =
+            Arc::new(Serving { peer: Arc::clone(peer), tools: checked.tools, is_own_kind });
         let (old, is_other) = self.lock().admit(name, epoch, &serving, checked.missing)?;
         if is_other {
             (self.on_change)();
@@ -428,56 +462,6 @@ impl Inner {
         }
         drop(table);
         self.attempted.notify_all();
-    }
-}
-
-impl Table {
-    /// All conditions and the insertion in one. Gives what was there before, and whether the list of tools is another one now.
-    fn admit(
-        &mut self,
-        name: &Name,
-        epoch: u64,
-        serving: &Arc<Serving>,
-        missing: Option<String>,
-    ) -> Result<(Option<Arc<Serving>>, bool), RegistryError> {
-        // What is replaced counts neither as room that is taken nor as names that are.
-        let others = || self.seats.iter().filter(|(other, _)| *other != name).filter_map(|(_, seat)| seat.serving.as_ref());
-        let taken: usize = others().map(|other| other.tools.len()).sum();
-        let tools = serving.tools.len();
-        if taken + tools > MOST_TOOLS {
-            return Err(RegistryError::TooManyTools { name: name.clone(), tools });
-        }
-        let is_taken = |tool: &ForeignTool| others().any(|other| other.tools.iter().any(|known| known.merged == tool.merged));
-        if serving.tools.iter().any(is_taken) {
-            return Err(RegistryError::Collision(name.clone()));
-        }
-        let seat = self.seats.get_mut(name).filter(|seat| seat.epoch == epoch);
-        let seat = seat.ok_or_else(|| RegistryError::Gone(name.clone()))?;
-        let known = seat.serving.as_ref();
-        let is_other = known.map_or(&[][..], |known| &known.tools) != serving.tools;
-        let is_same = !is_other && seat.trouble == missing && known.is_some_and(|known| Arc::ptr_eq(&known.peer, &serving.peer));
-        if is_same {
-            return Ok((None, false));
-        }
-        seat.trouble = missing;
-        let old = seat.serving.replace(Arc::clone(serving));
-        self.publish();
-        Ok((old, is_other))
-    }
-
-    /// What is served becomes visible, under a generation of its own.
-    fn publish(&mut self) {
-        let mut view = View { generation: self.view.generation + 1, ..View::default() };
-        for (name, seat) in &self.seats {
-            if let Some(serving) = &seat.serving {
-                for (place, tool) in serving.tools.iter().enumerate() {
-                    view.tools.insert(tool.merged.clone(), (Arc::clone(serving), place));
-                }
-            }
-            let (serving, trouble) = (seat.serving.clone(), seat.trouble.clone());
-            view.upstreams.push(SeenUpstream { name: name.clone(), serving, trouble });
-        }
-        self.view = Arc::new(view);
     }
 }
 

@@ -1,14 +1,16 @@
-//! What an upstream says that its tools are, made fit for a model: names that every client takes, text that cannot deceive, sizes
-//! with a bound. What is left out is named.
+//! What an upstream says that its tools are, made fit for a model: names that every client takes,
+//! text that cannot deceive, sizes with a bound. What is left out is named.
 
 use crate::server::base::escape;
 use crate::server::proxy::upstream::Listing;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// What stands between the name of an upstream and the name of its tool. No name of an upstream has it.
+/// What stands between the name of an upstream and the name of its tool. No name of an upstream has
+/// it.
 pub(super) const BETWEEN: &str = "__";
-/// The longest name. Clients put `mcp__cograph__` before it, and models take no more than 64 letters.
+/// The longest name. Clients put `mcp__cograph__` before it, and models take no more than 64
+/// letters.
 pub(in crate::server) const NAME: usize = 50;
 /// The longest description, in bytes.
 pub(in crate::server) const DESCRIPTION: usize = 1024;
@@ -68,11 +70,16 @@ fn tool(upstream: &str, entry: &Value) -> Result<ForeignTool, String> {
     // Several clients take no dots.
     let merged = format!("{upstream}{BETWEEN}{}", name.replace('.', "_"));
     if merged.len() > NAME {
-        return Err(format!("the name `{shown}` is too long: with that of its upstream more than {NAME} letters"));
+        return Err(format!(
+            "the name `{shown}` is too long: with that of its upstream more than {NAME} letters"
+        ));
     }
     let schema = &entry["inputSchema"];
     if schema["type"] != "object" || schema.to_string().len() > SCHEMA {
-        return Err(format!("`{shown}` has no schema of its arguments that can be used: an object of at most {SCHEMA} bytes"));
+        return Err(format!(
+            "`{shown}` has no schema of its arguments that can be used: an object of at most \
+             {SCHEMA} bytes"
+        ));
     }
     let described = entry["description"].as_str().unwrap_or_default();
     let only_reads = entry["annotations"]["readOnlyHint"] == Value::Bool(true);
@@ -99,11 +106,13 @@ mod tests {
 
     #[test]
     fn tools_come_under_the_name_of_their_upstream() {
-        let reads =
-            json!({"name": "a.b", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}, "title": "x"});
+        let reads = json!({"name": "a.b", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}, "title": "x"});
         let found = checked(vec![reads, entry("c-d")], None);
-        let names: Vec<(&str, &str, bool)> =
-            found.tools.iter().map(|tool| (tool.merged.as_str(), tool.name.as_str(), tool.only_reads)).collect();
+        let names: Vec<(&str, &str, bool)> = found
+            .tools
+            .iter()
+            .map(|tool| (tool.merged.as_str(), tool.name.as_str(), tool.only_reads))
+            .collect();
         assert_eq!(names, [("up__a_b", "a.b", true), ("up__c-d", "c-d", false)]);
         assert_eq!(found.missing, None);
     }
@@ -126,9 +135,18 @@ mod tests {
             ],
             Some("it has more than 100 pages"),
         );
-        assert_eq!(found.tools.iter().map(|tool| tool.merged.as_str()).collect::<Vec<_>>(), ["up__ok", "up__a_b"]);
+        assert_eq!(
+            found.tools.iter().map(|tool| tool.merged.as_str()).collect::<Vec<_>>(),
+            ["up__ok", "up__a_b"]
+        );
         let missing = found.missing.expect("much is missing");
-        for part in ["up__ok is there twice", "up__a_b is there twice", "`two words`", "4 more", "more than 100 pages"] {
+        for part in [
+            "up__ok is there twice",
+            "up__a_b is there twice",
+            "`two words`",
+            "4 more",
+            "more than 100 pages",
+        ] {
             assert!(missing.contains(part), "{part}: {missing}");
         }
     }
@@ -140,7 +158,10 @@ mod tests {
             "inputSchema": {"type": "object", "properties": {"p\u{200b}": {"description": "y\u{7}"}}},
         });
         let listing = checked(vec![hostile], None).tools.remove(0).listing.to_string();
-        assert!(listing.len() < 2 * DESCRIPTION && listing.contains("[up] a\\\\u{1b}[31m\\\\u{202e}x"), "{listing}");
+        assert!(
+            listing.len() < 2 * DESCRIPTION && listing.contains("[up] a\\\\u{1b}[31m\\\\u{202e}x"),
+            "{listing}"
+        );
         assert!(listing.contains("p\\\\u{200b}") && listing.contains("y\\\\u{7}"), "{listing}");
     }
 }

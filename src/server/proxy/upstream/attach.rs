@@ -1,10 +1,13 @@
-//! An upstream over its connections: the one that is up, the attempt to make one, the pause after one that failed. Attempts are
-//! made on a thread of their own, one at a time, for whoever waits.
+//! An upstream over its connections: the one that is up, the attempt to make one, the pause after
+//! one that failed. Attempts are made on a thread of their own, one at a time, for whoever waits.
 
 use super::connection::{Connection, NoResult, quoted};
 use super::listing::{self, BOUNDS, Listing};
 use super::wire::NoWire;
-use super::{Caller, Expected, FAREWELL, HANDSHAKE, Owner, PATIENCE, Target, UpstreamError, UpstreamQuestion, handshake};
+use super::{
+    Caller, Expected, FAREWELL, HANDSHAKE, Owner, PATIENCE, Target, UpstreamError,
+    UpstreamQuestion, handshake,
+};
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
 use serde_json::Value;
@@ -55,8 +58,14 @@ enum Link {
 }
 
 impl Upstream {
-    /// An upstream to which nothing is connected yet. `prepare` is run before every attempt, on the attempt's thread.
-    pub(in crate::server) fn new(target: Target, expected: Expected, owner: Arc<dyn Owner>, prepare: Prepare) -> Self {
+    /// An upstream to which nothing is connected yet. `prepare` is run before every attempt, on the
+    /// attempt's thread.
+    pub(in crate::server) fn new(
+        target: Target,
+        expected: Expected,
+        owner: Arc<dyn Owner>,
+        prepare: Prepare,
+    ) -> Self {
         let state = AttachState {
             link: Link::Down { not_before: Instant::now() },
             missed: None,
@@ -64,12 +73,23 @@ impl Upstream {
             attempts: 0,
             why: NoWire::Unreachable("it was not tried yet".to_owned()),
         };
-        let inner = Inner { target, expected, owner, prepare, state: Mutex::new(state), changed: Condvar::new() };
+        let inner = Inner {
+            target,
+            expected,
+            owner,
+            prepare,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        };
         Self(Arc::new(inner))
     }
 
     /// Asks the peer.
-    pub(in crate::server) fn call(&self, question: &UpstreamQuestion, caller: &dyn Caller) -> Result<Value, UpstreamError> {
+    pub(in crate::server) fn call(
+        &self,
+        question: &UpstreamQuestion,
+        caller: &dyn Caller,
+    ) -> Result<Value, UpstreamError> {
         let target = || self.0.target.to_string();
         // The caller's token has the deadline; this bounds a call that nobody cancels.
         let until = Instant::now() + Duration::from_secs(3600);
@@ -79,29 +99,48 @@ impl Upstream {
             match connection.request(question, Some(caller), until) {
                 Ok(result) => return Ok(result),
                 Err(NoResult::Lost { sent: false, .. }) => {}
-                Err(NoResult::Lost { why, .. }) if !question.only_reads && !planted(Fault::ReplayAll) => {
+                Err(NoResult::Lost { why, .. })
+                    if !question.only_reads && !planted(Fault::ReplayAll) =>
+                {
                     return Err(UpstreamError::OutcomeUnknown { target: target(), why });
                 }
-                Err(NoResult::Lost { why, .. }) if sent_before => return Err(UpstreamError::Lost { target: target(), why }),
+                Err(NoResult::Lost { why, .. }) if sent_before => {
+                    return Err(UpstreamError::Lost { target: target(), why });
+                }
                 Err(NoResult::Lost { .. }) => sent_before = true,
                 Err(NoResult::Answered { code, message }) => {
-                    return Err(UpstreamError::Answered { target: target(), code, message: quoted(&message).to_string() });
+                    return Err(UpstreamError::Answered {
+                        target: target(),
+                        code,
+                        message: quoted(&message).to_string(),
+                    });
                 }
-                Err(NoResult::Cancelled | NoResult::TimedOut) => return Err(UpstreamError::Cancelled),
+                Err(NoResult::Cancelled | NoResult::TimedOut) => {
+                    return Err(UpstreamError::Cancelled);
+                }
             }
         }
     }
 
     /// The peer's tools, page by page, with what stood in the way of more.
-    pub(in crate::server) fn list_tools(&self, cancel: &CancelToken) -> Result<Listing, UpstreamError> {
+    pub(in crate::server) fn list_tools(
+        &self,
+        cancel: &CancelToken,
+    ) -> Result<Listing, UpstreamError> {
         let connection = self.attach(cancel)?;
-        listing::list(BOUNDS, |question, until| connection.request(question, None, until)).map_err(|why| match why {
-            NoResult::Lost { why, .. } => UpstreamError::Lost { target: self.0.target.to_string(), why },
-            NoResult::Answered { code, message } => {
-                UpstreamError::Answered { target: self.0.target.to_string(), code, message: quoted(&message).to_string() }
-            }
-            NoResult::Cancelled | NoResult::TimedOut => UpstreamError::Cancelled,
-        })
+        listing::list(BOUNDS, |question, until| connection.request(question, None, until)).map_err(
+            |why| match why {
+                NoResult::Lost { why, .. } => {
+                    UpstreamError::Lost { target: self.0.target.to_string(), why }
+                }
+                NoResult::Answered { code, message } => UpstreamError::Answered {
+                    target: self.0.target.to_string(),
+                    code,
+                    message: quoted(&message).to_string(),
+                },
+                NoResult::Cancelled | NoResult::TimedOut => UpstreamError::Cancelled,
+            },
+        )
     }
 
     /// Whether a peer answers now, after one attempt.
@@ -120,7 +159,8 @@ impl Upstream {
         }
     }
 
-    /// Ends the connection, and lets the peer know. Calls in flight hear of it; a second time does nothing.
+    /// Ends the connection, and lets the peer know. Calls in flight hear of it; a second time does
+    /// nothing.
     pub(in crate::server) fn close(&self) {
         let before = std::mem::replace(&mut self.0.lock().link, Link::Closed);
         self.0.changed.notify_all();
@@ -143,7 +183,11 @@ impl Upstream {
         self.attach_for(cancel, PATIENCE)
     }
 
-    fn attach_for(&self, cancel: &CancelToken, patience: Duration) -> Result<Arc<Connection>, UpstreamError> {
+    fn attach_for(
+        &self,
+        cancel: &CancelToken,
+        patience: Duration,
+    ) -> Result<Arc<Connection>, UpstreamError> {
         let mut state = self.0.lock();
         let attempts = state.attempts;
         loop {
@@ -158,11 +202,15 @@ impl Upstream {
                 state.link = Link::Down { not_before: now };
             }
             let missed = *state.missed.get_or_insert(now);
-            if state.attempts > attempts && (missed.elapsed() >= patience || matches!(state.why, NoWire::Refused(_))) {
+            if state.attempts > attempts
+                && (missed.elapsed() >= patience || matches!(state.why, NoWire::Refused(_)))
+            {
                 return Err(self.0.error(&state.why));
             }
             let wait = match state.link {
-                Link::Closed => return Err(self.0.error(&NoWire::Unreachable("it was closed".to_owned()))),
+                Link::Closed => {
+                    return Err(self.0.error(&NoWire::Unreachable("it was closed".to_owned())));
+                }
                 Link::Down { not_before } if not_before <= now => {
                     state.link = Link::Attaching;
                     drop(state);
@@ -173,7 +221,8 @@ impl Upstream {
                 Link::Down { not_before } => not_before.duration_since(now).min(LOOK_AGAIN),
                 Link::Attaching | Link::Up(_) => LOOK_AGAIN,
             };
-            state = self.0.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+            state =
+                self.0.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
@@ -209,10 +258,14 @@ impl Inner {
         }
     }
 
-    /// All of the input and output of an attempt, without the lock. What was opened and is of no use is closed.
+    /// All of the input and output of an attempt, without the lock. What was opened and is of no
+    /// use is closed.
     fn make(&self) -> Result<Arc<Connection>, NoWire> {
         (self.prepare)().map_err(NoWire::Unreachable)?;
-        let connection = Connection::start(self.target.connect(HANDSHAKE, &*self.owner)?, Arc::clone(&self.owner))?;
+        let connection = Connection::start(
+            self.target.connect(HANDSHAKE, &*self.owner)?,
+            Arc::clone(&self.owner),
+        )?;
         match handshake::shake_hands(&connection, self.expected) {
             Ok(()) => Ok(connection),
             Err((why, stays)) => {
@@ -244,9 +297,11 @@ impl Inner {
     }
 }
 
-/// How long to wait after so many failures in a row: longer each time, and never the same for those who failed together.
+/// How long to wait after so many failures in a row: longer each time, and never the same for those
+/// who failed together.
 fn pause(failures: u32) -> Duration {
-    let longest = FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(LONGEST_PAUSE);
+    let longest =
+        FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(LONGEST_PAUSE);
     let share = RandomState::new().hash_one(failures) % 500;
     longest.mul_f64((500 + share) as f64 / 1000.0)
 }
@@ -262,7 +317,12 @@ mod tests {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
         let path = place.path().join("socket");
         let _listener = UnixListener::bind(&path).expect("the path is free");
-        let upstream = Upstream::new(Target::Socket(path), Expected::Anyone, Arc::new(Nobody), Box::new(|| Ok(())));
+        let upstream = Upstream::new(
+            Target::Socket(path),
+            Expected::Anyone,
+            Arc::new(Nobody),
+            Box::new(|| Ok(())),
+        );
         upstream.close();
         upstream.close();
         let refused = upstream.answers(&CancelToken::new()).expect_err("it is closed").to_string();

@@ -1,11 +1,15 @@
-//! One connection to a peer: calls in flight by id, the peer's own questions, and the certainty that it is still there. It is used until it is lost; then every call in flight hears of it, once.
+//! One connection to a peer: calls in flight by id, the peer's own questions, and the certainty
+//! that it is still there. It is used until it is lost; then every call in flight hears of it,
+//! once.
 
 use super::wire::Wire;
 use super::{Caller, Owner, UpstreamQuestion};
 use crate::faults::{self, Fault, planted};
 use crate::server::base::escape::SafeLine;
 use crate::server::jsonrpc::framing::Piece;
-use crate::server::jsonrpc::message::{self, METHOD_NOT_FOUND, Message, Request, RequestId, RpcError};
+use crate::server::jsonrpc::message::{
+    self, METHOD_NOT_FOUND, Message, Request, RequestId, RpcError,
+};
 use crate::server::jsonrpc::requests;
 use crate::server::peers::ChildProcess;
 use crate::server::protocol::{CAPABILITIES_KEY, PEER_KEY, STATELESS, VERSION_KEY};
@@ -22,9 +26,11 @@ use tokio::sync::Notify;
 
 /// The longest line that is taken from a peer, in bytes.
 pub(in crate::server) const LINE: usize = 8 << 20;
-/// Bytes that may wait to be written to a peer. One that asks more and reads none of the answers is left.
+/// Bytes that may wait to be written to a peer. One that asks more and reads none of the answers is
+/// left.
 pub(in crate::server) const WAITING: usize = 16 << 20;
-/// A peer that was silent for so long is asked for a sign of life; after as long again it is given up.
+/// A peer that was silent for so long is asked for a sign of life; after as long again it is given
+/// up.
 pub(in crate::server) const SILENCE: Duration = Duration::from_secs(10);
 /// Lines without meaning that are passed over before a connection is given up.
 pub(in crate::server) const NONSENSE: usize = 100;
@@ -131,7 +137,8 @@ impl Connection {
             }
             // To end a program takes time, which those who wait for answers need not spend.
             own.lose(why);
-            // One that is still saying something must be able to: else it cannot come to its end by itself.
+            // One that is still saying something must be able to: else it cannot come to its end by
+            // itself.
             let drains = std::thread::Builder::new().name("upstream-drain".to_owned());
             drop(drains.spawn(move || while let Some(Input::Pieces(_)) = input.blocking_recv() {}));
             end();
@@ -172,7 +179,8 @@ impl Connection {
         self.output.send(requests::notification(method, params));
     }
 
-    /// Has a peer that knows no handshake tell of changes of its tools, for as long as the connection lasts.
+    /// Has a peer that knows no handshake tell of changes of its tools, for as long as the
+    /// connection lasts.
     pub(super) fn listen_for_changes(&self) {
         let params = json!({"notifications": {"toolsListChanged": true}, "_meta": stateless()});
         // Its answer is the end of the telling: nobody waits for that.
@@ -199,10 +207,13 @@ impl Connection {
         if caller.is_some() {
             params["_meta"]["progressToken"] = Value::from(id);
         }
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": question.method, "params": params});
+        let message =
+            json!({"jsonrpc": "2.0", "id": id, "method": question.method, "params": params});
         self.output.send(format!("{message}\n").into_bytes());
         let woken = Arc::clone(&waiting);
-        let _hook = caller.map(|caller| caller.cancel().on_cancel(move || woken.update(|news| news.cancelled = true)));
+        let _hook = caller.map(|caller| {
+            caller.cancel().on_cancel(move || woken.update(|news| news.cancelled = true))
+        });
         let end = wait(&waiting, caller, until);
         self.state().calls.remove(&id);
         if matches!(end, Err(NoResult::Cancelled | NoResult::TimedOut)) {
@@ -234,7 +245,8 @@ impl Connection {
                 () = self.ending.notified() => return "closed".to_owned(),
                 arrived = input.recv() => {
                     (heard, asked) = (Instant::now(), false);
-                    let Some(Input::Pieces(pieces)) = arrived else { return "it has closed the connection".to_owned() };
+                    let Some(Input::Pieces(pieces)) = arrived else { return "it has closed the \
+                        connection".to_owned() };
                     for piece in pieces {
                         match self.take(piece) {
                             Taken::Message => {}
@@ -264,7 +276,8 @@ impl Connection {
         let line = match piece {
             Piece::Line(line) => line,
             Piece::Oversize(prefix) => {
-                if let Some(waiting) = message::id_in_prefix(&prefix).and_then(|id| self.leave(&id)) {
+                if let Some(waiting) = message::id_in_prefix(&prefix).and_then(|id| self.leave(&id))
+                {
                     waiting.end(answered("the answer is longer than a message may be"));
                     return Taken::Message;
                 }
@@ -295,7 +308,9 @@ impl Connection {
             Message::Request(request) => self.answer(&request),
             Message::Notification { method, params } => match &*method {
                 "notifications/progress" => self.on_progress(&Value::Object(params)),
-                _ if method.ends_with("_changed") || method.ends_with("/updated") => self.owner.changed(&method),
+                _ if method.ends_with("_changed") || method.ends_with("/updated") => {
+                    self.owner.changed(&method)
+                }
                 _ => {}
             },
             Message::Invalid(..) | Message::Batch(_) => return self.unmeaning(),
@@ -307,7 +322,8 @@ impl Connection {
     fn unmeaning(&self) -> Taken {
         // Programs greet people where they should greet their client.
         if self.process.is_none() {
-            self.refused(&json!({"code": message::PARSE_ERROR, "message": "what it says is no message of the protocol"}));
+            self.refused(&json!({"code": message::PARSE_ERROR, "message": "what it says is no \
+                message of the protocol"}));
         }
         Taken::Nonsense
     }
@@ -323,10 +339,12 @@ impl Connection {
     fn on_progress(&self, params: &Value) {
         let id = params["progressToken"].as_u64();
         let waiting = id.and_then(|id| self.state().calls.get(&id).cloned());
-        let (done, total) = (params["progress"].as_f64().unwrap_or(0.0), params["total"].as_f64().unwrap_or(0.0));
+        let (done, total) =
+            (params["progress"].as_f64().unwrap_or(0.0), params["total"].as_f64().unwrap_or(0.0));
         let share = if total > 0.0 { (done / total).clamp(0.0, 0.999) } else { 0.0 };
         if let Some(waiting) = waiting {
-            let message = params["message"].as_str().unwrap_or_default().chars().take(QUOTED).collect();
+            let message =
+                params["message"].as_str().unwrap_or_default().chars().take(QUOTED).collect();
             waiting.update(|news| news.progress = Some(((share * 1000.0) as u32, message)));
         }
     }
@@ -336,7 +354,8 @@ impl Connection {
         let answer = match &*request.method {
             "ping" => Ok("{}".to_owned()),
             "roots/list" => {
-                let roots: Vec<Value> = self.owner.roots().into_iter().map(|uri| json!({"uri": uri})).collect();
+                let roots: Vec<Value> =
+                    self.owner.roots().into_iter().map(|uri| json!({"uri": uri})).collect();
                 Ok(json!({"roots": roots}).to_string())
             }
             _ => Err(RpcError::new(METHOD_NOT_FOUND, "method not found")),
@@ -344,7 +363,8 @@ impl Connection {
         self.output.send(requests::answer_line(&request.id, answer));
     }
 
-    /// The call with this id, which ends now. Ours are whole numbers; anything else is none of them.
+    /// The call with this id, which ends now. Ours are whole numbers; anything else is none of
+    /// them.
     fn leave(&self, id: &RequestId) -> Option<Arc<Waiting>> {
         let mut state = self.state();
         if planted(Fault::AnswersInOrder) {
@@ -386,11 +406,17 @@ fn is_stopped(result: &Value) -> bool {
 fn error_of(error: &Value) -> NoResult {
     let message = error["message"].as_str().unwrap_or_default();
     let end = message.floor_char_boundary(MESSAGE);
-    NoResult::Answered { code: error["code"].as_i64().unwrap_or_default(), message: message[..end].to_owned() }
+    NoResult::Answered {
+        code: error["code"].as_i64().unwrap_or_default(),
+        message: message[..end].to_owned(),
+    }
 }
 
 fn answered(message: &str) -> Result<Value, NoResult> {
-    Err(NoResult::Answered { code: i64::from(message::INTERNAL_ERROR), message: message.to_owned() })
+    Err(NoResult::Answered {
+        code: i64::from(message::INTERNAL_ERROR),
+        message: message.to_owned(),
+    })
 }
 
 /// Waits for the end of a call, and passes on what comes before.
@@ -409,7 +435,9 @@ fn wait(waiting: &Waiting, caller: Option<&dyn Caller>, until: Instant) -> Resul
             news = waiting.news.lock().unwrap_or_else(PoisonError::into_inner);
             continue;
         }
-        let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) else {
+        let Some(left) =
+            until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+        else {
             return Err(NoResult::TimedOut);
         };
         news = waiting.changed.wait_timeout(news, left).unwrap_or_else(PoisonError::into_inner).0;

@@ -1,5 +1,6 @@
-//! Who is at the other end of a connection, and under which rules of the protocol it serves: `initialize` first, and what takes its
-//! place for a peer that refuses it. Knows the connection as somebody to ask.
+//! Who is at the other end of a connection, and under which rules of the protocol it serves:
+//! `initialize` first, and what takes its place for a peer that refuses it. Knows the connection as
+//! somebody to ask.
 
 use super::connection::{Connection, NoResult, quoted};
 use super::{Expected, UpstreamQuestion, VERSION};
@@ -14,9 +15,11 @@ type Refusal = (String, bool);
 /// Introduces us, and looks whom we have before us.
 pub(super) fn shake_hands(connection: &Connection, expected: Expected) -> Result<(), Refusal> {
     let until = Instant::now() + expected.patience();
-    let capabilities = json!({"roots": {"listChanged": true}, "experimental": connection.owner.experimental()});
+    let capabilities =
+        json!({"roots": {"listChanged": true}, "experimental": connection.owner.experimental()});
     let us = json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()});
-    let params = json!({"protocolVersion": VERSION, "capabilities": capabilities, "clientInfo": us});
+    let params =
+        json!({"protocolVersion": VERSION, "capabilities": capabilities, "clientInfo": us});
     let question = UpstreamQuestion { method: "initialize", params, only_reads: true };
     let result = match connection.request(&question, None, until) {
         Ok(result) => result,
@@ -25,21 +28,40 @@ pub(super) fn shake_hands(connection: &Connection, expected: Expected) -> Result
             if expected == Expected::Anyone && discover(connection, until)? {
                 return Ok(());
             }
-            return Err((format!("it answers `initialize` with error {code}: {}", quoted(&message)), true));
+            return Err((
+                format!("it answers `initialize` with error {code}: {}", quoted(&message)),
+                true,
+            ));
         }
         Err(other) => return Err(unanswered(other, "initialize", expected)),
     };
-    connection.introduce(result["serverInfo"]["name"].as_str().map(|name| quoted(name).to_string()), false);
+    connection.introduce(
+        result["serverInfo"]["name"].as_str().map(|name| quoted(name).to_string()),
+        false,
+    );
     let of = |name: &str| result["serverInfo"][name].as_str().unwrap_or_default();
     if expected != Expected::Anyone && of("name") != env!("CARGO_PKG_NAME") {
-        return Err((format!("it is `{}`, not {}", quoted(of("name")), env!("CARGO_PKG_NAME")), true));
+        return Err((
+            format!("it is `{}`, not {}", quoted(of("name")), env!("CARGO_PKG_NAME")),
+            true,
+        ));
     }
     if expected == Expected::SameBuild && of("version") != faults::version() {
-        let why = format!("it is version {}, this is {}: end it and start it again", quoted(of("version")), faults::version());
+        let why = format!(
+            "it is version {}, this is {}: end it and start it again",
+            quoted(of("version")),
+            faults::version()
+        );
         return Err((why, true));
     }
     if expected == Expected::SameBuild && result["_meta"][PEER_KEY]["build"] != faults::build() {
-        return Err((format!("it is another build of version {}: end it and start it again", faults::version()), true));
+        return Err((
+            format!(
+                "it is another build of version {}: end it and start it again",
+                faults::version()
+            ),
+            true,
+        ));
     }
     connection.notify("notifications/initialized", json!({}));
     Ok(())
@@ -48,19 +70,33 @@ pub(super) fn shake_hands(connection: &Connection, expected: Expected) -> Result
 /// Asks a peer that knows no handshake what it is. False if it does not know that question either.
 fn discover(connection: &Connection, until: Instant) -> Result<bool, Refusal> {
     connection.introduce(None, true);
-    let question = UpstreamQuestion { method: "server/discover", params: json!({}), only_reads: true };
+    let question =
+        UpstreamQuestion { method: "server/discover", params: json!({}), only_reads: true };
     let found = match connection.request(&question, None, until) {
         Ok(found) => found,
         Err(NoResult::Answered { .. }) => return Ok(false),
         Err(other) => return Err(unanswered(other, "server/discover", Expected::Anyone)),
     };
-    let versions: Vec<&str> = found["supportedVersions"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let versions: Vec<&str> = found["supportedVersions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     if !versions.contains(&STATELESS) {
-        return Err((format!("it speaks {}, this speaks {VERSION} and {STATELESS}", quoted(&versions.join(", "))), true));
+        return Err((
+            format!(
+                "it speaks {}, this speaks {VERSION} and {STATELESS}",
+                quoted(&versions.join(", "))
+            ),
+            true,
+        ));
     }
     let name = found["_meta"][SERVER_KEY]["name"].as_str();
-    // One of our own kind would have taken the handshake; another must not pass for one, which would be asked as such.
-    let name = name.filter(|name| *name != env!("CARGO_PKG_NAME")).map(|name| quoted(name).to_string());
+    // One of our own kind would have taken the handshake; another must not pass for one, which
+    // would be asked as such.
+    let name =
+        name.filter(|name| *name != env!("CARGO_PKG_NAME")).map(|name| quoted(name).to_string());
     connection.introduce(name, true);
     if found["capabilities"]["tools"]["listChanged"] == Value::Bool(true) {
         connection.listen_for_changes();
@@ -71,6 +107,9 @@ fn discover(connection: &Connection, until: Instant) -> Result<bool, Refusal> {
 fn unanswered(end: NoResult, method: &str, expected: Expected) -> Refusal {
     match end {
         NoResult::Lost { why, .. } => (why, false),
-        _ => (format!("it does not answer `{method}` within {} s", expected.patience().as_secs()), false),
+        _ => (
+            format!("it does not answer `{method}` within {} s", expected.patience().as_secs()),
+            false,
+        ),
     }
 }

@@ -1,5 +1,6 @@
-//! The way to a peer over HTTP, made to look like any other: a stream of lines at one end, requests and their answers at the
-//! other. A message that cannot be delivered, or whose answer breaks off, ends the stream, as a socket would.
+//! The way to a peer over HTTP, made to look like any other: a stream of lines at one end, requests
+//! and their answers at the other. A message that cannot be delivered, or whose answer breaks off,
+//! ends the stream, as a socket would.
 
 use super::connection::LINE;
 use super::wire::{NoWire, Wire, wire_of};
@@ -44,11 +45,17 @@ struct Peer {
 }
 
 /// Opens the way.
-pub(super) fn connect(address: &Uri, token: Option<&BearerToken>, within: Duration) -> Result<Wire, NoWire> {
+pub(super) fn connect(
+    address: &Uri,
+    token: Option<&BearerToken>,
+    within: Duration,
+) -> Result<Wire, NoWire> {
     reach(address, within)?;
-    let connector = HttpsConnectorBuilder::new().with_native_roots()?.https_or_http().enable_http1().build();
+    let connector =
+        HttpsConnectorBuilder::new().with_native_roots()?.https_or_http().enable_http1().build();
     let authorization = token.map(|token| HeaderValue::from_str(&token.header())).transpose();
-    let authorization = authorization.map_err(|_| NoWire::Refused("the token cannot be sent".to_owned()))?;
+    let authorization =
+        authorization.map_err(|_| NoWire::Refused("the token cannot be sent".to_owned()))?;
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
     theirs.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -74,7 +81,8 @@ pub(super) fn connect(address: &Uri, token: Option<&BearerToken>, within: Durati
 
 /// Whether anybody listens there: a reason that a user can act on, before there are others.
 fn reach(address: &Uri, within: Duration) -> io::Result<()> {
-    let port = address.port_u16().unwrap_or(if address.scheme_str() == Some("https") { 443 } else { 80 });
+    let port =
+        address.port_u16().unwrap_or(if address.scheme_str() == Some("https") { 443 } else { 80 });
     let host = address.host().unwrap_or_default().trim_matches(['[', ']']);
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name means no address");
     for place in (host, port).to_socket_addrs()? {
@@ -95,8 +103,10 @@ async fn carry(
     let (read, write) = UnixStream::from_std(stream)?.into_split();
     let (lines, mut said) = channel(WAITING);
     let (broken, mut breaks) = channel(1);
-    let client = Client::builder(TokioExecutor::new()).retry_canceled_requests(false).build(connector);
-    let peer = Arc::new(Peer { client, address, authorization, session: Mutex::default(), lines, broken });
+    let client =
+        Client::builder(TokioExecutor::new()).retry_canceled_requests(false).build(connector);
+    let peer =
+        Arc::new(Peer { client, address, authorization, session: Mutex::default(), lines, broken });
     tokio::select! {
         () = send_all(&peer, &read) => {}
         () = write_all(&write, &mut said) => {}
@@ -108,7 +118,8 @@ async fn carry(
 
 /// Sends every line by a request of its own; the first must be answered before others are sent.
 async fn send_all(peer: &Arc<Peer>, read: &OwnedReadHalf) {
-    let (mut splitter, mut buffer, mut is_first) = (Splitter::new(usize::MAX / 2), vec![0; 64 << 10], true);
+    let (mut splitter, mut buffer, mut is_first) =
+        (Splitter::new(usize::MAX / 2), vec![0; 64 << 10], true);
     loop {
         if read.readable().await.is_err() {
             return;
@@ -143,7 +154,9 @@ async fn send_all(peer: &Arc<Peer>, read: &OwnedReadHalf) {
 impl Peer {
     fn request(&self, method: Method, body: Vec<u8>) -> Option<Request<Full<Bytes>>> {
         let mut request = Request::builder().method(method).uri(self.address.clone());
-        request = request.header(CONTENT_TYPE, "application/json").header(ACCEPT, "application/json, text/event-stream");
+        request = request
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "application/json, text/event-stream");
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization);
         }
@@ -187,7 +200,12 @@ impl Peer {
         if let Some(session) = answer.headers().get(SESSION) {
             *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session.clone());
         }
-        let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default().to_owned();
+        let kind = answer
+            .headers()
+            .get(CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok())
+            .unwrap_or_default()
+            .to_owned();
         let status = answer.status();
         if kind.starts_with("text/event-stream") {
             self.read(answer.into_body(), true).await
@@ -197,7 +215,13 @@ impl Peer {
             Ok(())
         } else if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             let why = format!("it answers {status}: is the token right?");
-            self.say(format!("{{\"jsonrpc\":\"2.0\",\"error\":{{\"code\":-32603,\"message\":\"{why}\"}}}}").into_bytes()).await
+            self.say(
+                format!(
+                    "{{\"jsonrpc\":\"2.0\",\"error\":{{\"code\":-32603,\"message\":\"{why}\"}}}}"
+                )
+                .into_bytes(),
+            )
+            .await
         } else {
             Err(format!("it answers {status}"))
         }
@@ -236,14 +260,19 @@ impl Peer {
     }
 
     async fn say(&self, message: Vec<u8>) -> Result<(), String> {
-        let mut line: Vec<u8> = message.iter().map(|&byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }).collect();
+        let mut line: Vec<u8> = message
+            .iter()
+            .map(|&byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte })
+            .collect();
         line.push(b'\n');
         self.lines.send(line).await.map_err(|_| "closed".to_owned())
     }
 
     /// Ends the session, if the peer still hears it.
     async fn leave(&self) {
-        if let Some(request) = self.request(Method::DELETE, Vec::new()).filter(|request| request.headers().contains_key(SESSION))
+        if let Some(request) = self
+            .request(Method::DELETE, Vec::new())
+            .filter(|request| request.headers().contains_key(SESSION))
         {
             // Nothing waits for it: a session that is not ended runs out.
             let _ = tokio::time::timeout(super::FAREWELL, self.client.request(request)).await;

@@ -1,4 +1,5 @@
-//! A list of a peer, page by page, with guards: a peer that never comes to an end is left at a bound, and that is said.
+//! A list of a peer, page by page, with guards: a peer that never comes to an end is left at a
+//! bound, and that is said.
 
 use super::UpstreamQuestion;
 use super::connection::NoResult;
@@ -20,8 +21,10 @@ pub(in crate::server) struct Bounds {
 }
 
 /// What bounds every list of a peer.
-pub(in crate::server) const BOUNDS: Bounds = Bounds { pages: 100, items: 10_000, bytes: 16 << 20, time: Duration::from_secs(10) };
-/// Bytes of the longest name of a page: all of them are kept, so that one that comes again is known.
+pub(in crate::server) const BOUNDS: Bounds =
+    Bounds { pages: 100, items: 10_000, bytes: 16 << 20, time: Duration::from_secs(10) };
+/// Bytes of the longest name of a page: all of them are kept, so that one that comes again is
+/// known.
 pub(in crate::server) const CURSOR: usize = 4 << 10;
 
 /// The tools of a peer as it describes them, unchecked.
@@ -39,7 +42,9 @@ pub(super) fn list(
     mut ask: impl FnMut(&UpstreamQuestion, Instant) -> Result<Value, NoResult>,
 ) -> Result<Listing, NoResult> {
     let until = Instant::now() + bounds.time;
-    let too_long = |tools| Ok(incomplete(tools, format!("it took longer than {} s", bounds.time.as_secs_f32())));
+    let too_long = |tools| {
+        Ok(incomplete(tools, format!("it took longer than {} s", bounds.time.as_secs_f32())))
+    };
     let (mut tools, mut cursors, mut cursor) = (Vec::new(), HashSet::new(), None::<String>);
     let mut bytes = 0;
     for _ in 0..bounds.pages {
@@ -60,7 +65,10 @@ pub(super) fn list(
             for item in items.into_iter().take(room) {
                 bytes += weight(&item);
                 if bytes > bounds.bytes {
-                    return Ok(incomplete(tools, format!("its entries take more than {} MB", bounds.bytes >> 20)));
+                    return Ok(incomplete(
+                        tools,
+                        format!("its entries take more than {} MB", bounds.bytes >> 20),
+                    ));
                 }
                 tools.push(item);
             }
@@ -71,7 +79,10 @@ pub(super) fn list(
         match page.get("nextCursor").and_then(Value::as_str) {
             None => return Ok(Listing { tools, incomplete: None }),
             Some(next) if next.len() > CURSOR => {
-                return Ok(incomplete(tools, format!("the name of a page is longer than {CURSOR} bytes")));
+                return Ok(incomplete(
+                    tools,
+                    format!("the name of a page is longer than {CURSOR} bytes"),
+                ));
             }
             Some(next) if !cursors.insert(next.to_owned()) => {
                 return Ok(incomplete(tools, "a page was named twice".to_owned()));
@@ -88,9 +99,10 @@ fn weight(value: &Value) -> usize {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().map(weight).sum(),
         // A name is text of its own, and is found by its hash.
-        Value::Object(members) => {
-            members.iter().map(|(name, value)| size_of::<(usize, String)>() + name.len() + weight(value)).sum()
-        }
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| size_of::<(usize, String)>() + name.len() + weight(value))
+            .sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     };
     size_of::<Value>() + more
@@ -110,7 +122,8 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::sync::Arc;
 
-    /// Lists from a peer that answers the n-th question so; gives what came of it and how many questions there were.
+    /// Lists from a peer that answers the n-th question so; gives what came of it and how many
+    /// questions there were.
     fn list_of(page: impl Fn(usize) -> Value) -> (Listing, usize) {
         let mut asked = 0;
         let listing = list(BOUNDS, |_, _| {
@@ -129,7 +142,8 @@ mod tests {
         let (listing, asked) = list_of(|_| json!({"tools": [{"name": "a"}], "nextCursor": "same"}));
         assert_eq!((asked, listing.incomplete.as_deref()), (2, Some("a page was named twice")));
         let many: Vec<Value> = (0..6_000).map(|number| json!({"name": number})).collect();
-        let (listing, asked) = list_of(|number| json!({"tools": many.clone(), "nextCursor": format!("c{number}")}));
+        let (listing, asked) =
+            list_of(|number| json!({"tools": many.clone(), "nextCursor": format!("c{number}")}));
         assert_eq!((listing.tools.len(), asked), (10_000, 2));
         assert_eq!(listing.incomplete.as_deref(), Some("it has more than 10000 entries"));
     }
@@ -137,18 +151,27 @@ mod tests {
     #[test]
     fn a_list_is_bounded_by_what_it_takes_in_memory_and_by_the_names_of_its_pages() {
         let heavy = json!({"name": "t", "inputSchema": {"type": "object", "x": vec![0; 50_000]}});
-        let (listing, asked) = list_of(|number| json!({"tools": [heavy.clone()], "nextCursor": format!("c{number}")}));
+        let (listing, asked) =
+            list_of(|number| json!({"tools": [heavy.clone()], "nextCursor": format!("c{number}")}));
         let fit = BOUNDS.bytes / weight(&heavy);
         assert!(fit >= 2, "the entry alone fits");
         assert_eq!((listing.tools.len(), asked), (fit, fit + 1));
         assert_eq!(listing.incomplete.as_deref(), Some("its entries take more than 16 MB"));
-        let (listing, asked) = list_of(|_| json!({"tools": [{"name": "a"}], "nextCursor": "c".repeat(CURSOR + 1)}));
+        let (listing, asked) =
+            list_of(|_| json!({"tools": [{"name": "a"}], "nextCursor": "c".repeat(CURSOR + 1)}));
         assert_eq!((listing.tools.len(), asked), (1, 1));
-        assert_eq!(listing.incomplete.as_deref(), Some("the name of a page is longer than 4096 bytes"));
+        assert_eq!(
+            listing.incomplete.as_deref(),
+            Some("the name of a page is longer than 4096 bytes")
+        );
     }
 
-    /// Lists from a peer over a socket that answers the n-th question with this page, and none for which there is no page.
-    fn list_over_a_socket(bounds: Bounds, page: impl Fn(usize) -> Option<Value> + Send + 'static) -> Listing {
+    /// Lists from a peer over a socket that answers the n-th question with this page, and none for
+    /// which there is no page.
+    fn list_over_a_socket(
+        bounds: Bounds,
+        page: impl Fn(usize) -> Option<Value> + Send + 'static,
+    ) -> Listing {
         let (ours, theirs) = UnixStream::pair().expect("a pair of sockets can be made");
         let answer = move || {
             let lines = BufReader::new(&theirs).lines().map_while(Result::ok);
@@ -162,7 +185,8 @@ mod tests {
             }
         };
         std::thread::Builder::new().spawn(answer).expect("a thread can be started");
-        let connection = Connection::start(wire_of(ours).expect("it is open"), Arc::new(Nobody)).expect("threads can be started");
+        let connection = Connection::start(wire_of(ours).expect("it is open"), Arc::new(Nobody))
+            .expect("threads can be started");
         let listing = list(bounds, |question, until| connection.request(question, None, until));
         connection.close();
         listing.expect("what has come so far is a list")
@@ -170,7 +194,8 @@ mod tests {
 
     #[test]
     fn a_peer_with_too_many_entries_is_left_at_the_bound() {
-        let full: Vec<Value> = (0..4_000).map(|number| json!({"name": format!("tool{number}")})).collect();
+        let full: Vec<Value> =
+            (0..4_000).map(|number| json!({"name": format!("tool{number}")})).collect();
         let listing = list_over_a_socket(BOUNDS, move |number| {
             assert!(number <= 3, "nothing is asked beyond the bound");
             Some(json!({"tools": full, "nextCursor": format!("c{number}")}))
@@ -183,24 +208,41 @@ mod tests {
     fn a_peer_that_falls_silent_on_the_way_is_left_when_its_time_is_up() {
         let bounds = Bounds { time: Duration::from_millis(200), ..BOUNDS };
         let begun = Instant::now();
-        let two_pages = |number| (number <= 2).then(|| json!({"tools": [{"name": number}], "nextCursor": format!("c{number}")}));
+        let two_pages = |number| {
+            (number <= 2)
+                .then(|| json!({"tools": [{"name": number}], "nextCursor": format!("c{number}")}))
+        };
         let listing = list_over_a_socket(bounds, two_pages);
         assert!(begun.elapsed() >= bounds.time, "it has all of its time");
-        assert_eq!((listing.tools.len(), listing.incomplete.as_deref()), (2, Some("it took longer than 0.2 s")));
+        assert_eq!(
+            (listing.tools.len(), listing.incomplete.as_deref()),
+            (2, Some("it took longer than 0.2 s"))
+        );
         assert_eq!(BOUNDS.time, Duration::from_secs(10));
     }
 
     #[test]
     fn the_time_is_for_all_pages_together() {
-        let bounds = Bounds { time: Duration::from_millis(50), pages: usize::MAX, items: usize::MAX, bytes: usize::MAX };
+        let bounds = Bounds {
+            time: Duration::from_millis(50),
+            pages: usize::MAX,
+            items: usize::MAX,
+            bytes: usize::MAX,
+        };
         let (mut asked, mut untils) = (0, HashSet::new());
         let listing = list(bounds, |_, until| {
             asked += 1;
             untils.insert(until);
             Ok(json!({"tools": [], "nextCursor": format!("c{asked}")}))
         });
-        assert_eq!(listing.expect("every question was answered").incomplete.as_deref(), Some("it took longer than 0.05 s"));
-        assert!(asked > 0 && untils.len() == 1, "every page has the time that is left of the whole: {untils:?}");
+        assert_eq!(
+            listing.expect("every question was answered").incomplete.as_deref(),
+            Some("it took longer than 0.05 s")
+        );
+        assert!(
+            asked > 0 && untils.len() == 1,
+            "every page has the time that is left of the whole: {untils:?}"
+        );
     }
 
     #[test]

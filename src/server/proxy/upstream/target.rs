@@ -45,7 +45,8 @@ pub struct TargetError {
 }
 
 impl Target {
-    /// Reads what a user has written: an address, or the path of a socket. `token` is shown to addresses.
+    /// Reads what a user has written: an address, or the path of a socket. `token` is shown to
+    /// addresses.
     pub fn parse(text: &str, token: Option<BearerToken>) -> Result<Self, TargetError> {
         let wrong = |why| Err(TargetError { text: text.to_owned(), why });
         if let Some(line) = text.strip_prefix(COMMAND) {
@@ -58,7 +59,9 @@ impl Target {
             _ if text.trim().is_empty() => wrong("it is empty"),
             None => Ok(Self::Socket(PathBuf::from(text))),
             Some(("http" | "https", _)) => match text.parse::<Uri>() {
-                Ok(address) if address.host().is_some_and(|host| !host.is_empty()) => Ok(Self::Http { address, token }),
+                Ok(address) if address.host().is_some_and(|host| !host.is_empty()) => {
+                    Ok(Self::Http { address, token })
+                }
                 _ => wrong("it is no address"),
             },
             Some(_) => wrong("an address begins with http:// or https://"),
@@ -69,10 +72,15 @@ impl Target {
     pub fn warning(&self) -> Option<String> {
         let Self::Http { address, token: Some(_) } = self else { return None };
         let host = address.host().unwrap_or_default().trim_matches(['[', ']']);
-        let is_this_machine =
-            host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        let is_this_machine = host.eq_ignore_ascii_case("localhost")
+            || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
         let is_clear = address.scheme_str() == Some("http") && !is_this_machine;
-        is_clear.then(|| format!("the token for {address} is sent in the clear: everyone on the way can read it; use https://"))
+        is_clear.then(|| {
+            format!(
+                "the token for {address} is sent in the clear: everyone on the \
+                                  way can read it; use https://"
+            )
+        })
     }
 
     /// What is expected there: on this machine the same build; elsewhere it may be another.
@@ -110,7 +118,9 @@ impl Target {
 fn connect_socket(path: &Path, within: Duration) -> Result<Wire, NoWire> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (stream, owner) = runtime.block_on(async {
-        let stream = tokio::time::timeout(within, tokio::net::UnixStream::connect(path)).await.map_err(io::Error::from)??;
+        let stream = tokio::time::timeout(within, tokio::net::UnixStream::connect(path))
+            .await
+            .map_err(io::Error::from)??;
         let owner = stream.peer_cred()?.uid();
         Ok::<_, io::Error>((stream.into_std()?, owner))
     })?;
@@ -124,7 +134,8 @@ fn connect_socket(path: &Path, within: Duration) -> Result<Wire, NoWire> {
 
 /// The wire to a program that is started for it, and ends with it.
 fn start(words: &[String], owner: &dyn Owner) -> Result<Wire, NoWire> {
-    let (program, arguments) = words.split_first().ok_or_else(|| NoWire::Refused("no program is named".to_owned()))?;
+    let (program, arguments) =
+        words.split_first().ok_or_else(|| NoWire::Refused("no program is named".to_owned()))?;
     let mut command = Command::new(program);
     command.args(arguments);
     let Started { process, input, output } = owner.start(command)?;
@@ -147,13 +158,28 @@ mod tests {
         for text in ["http://localhost:1/mcp", "https://far.example/mcp"] {
             assert!(matches!(Target::parse(text, None), Ok(Target::Http { .. })), "{text}");
         }
-        let warning = |text: &str, token| Target::parse(text, token).expect("it is a target").warning();
+        let warning =
+            |text: &str, token| Target::parse(text, token).expect("it is a target").warning();
         let token = || BearerToken::new("a-token-of-some-length");
-        for text in ["http://far.example/mcp", "http://192.168.0.1:1/", "http://localhost.example/", "http://[2001:db8::1]/"] {
-            assert!(warning(text, token()).is_some_and(|warning| warning.contains("in the clear")), "{text}");
+        for text in [
+            "http://far.example/mcp",
+            "http://192.168.0.1:1/",
+            "http://localhost.example/",
+            "http://[2001:db8::1]/",
+        ] {
+            assert!(
+                warning(text, token()).is_some_and(|warning| warning.contains("in the clear")),
+                "{text}"
+            );
             assert_eq!(warning(text, None), None, "{text}");
         }
-        for text in ["https://far.example/mcp", "http://localhost:1/", "http://127.0.0.1/", "http://[::1]:7/", "/a/socket"] {
+        for text in [
+            "https://far.example/mcp",
+            "http://localhost:1/",
+            "http://127.0.0.1/",
+            "http://[::1]:7/",
+            "/a/socket",
+        ] {
             assert_eq!(warning(text, token()), None, "{text}");
         }
         for text in ["socket", "/a/b", "./a b"] {

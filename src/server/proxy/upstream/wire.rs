@@ -1,4 +1,5 @@
-//! A connection before anything is said: two directions, whatever lies between, or why there are none.
+//! A connection before anything is said: two directions, whatever lies between, or why there are
+//! none.
 
 use crate::server::peers::ChildProcess;
 use crate::server::transport::Stream;

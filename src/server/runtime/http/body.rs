@@ -1,5 +1,6 @@
-//! What clients over HTTP may have this process hold before a session has it: one budget of bytes for the buffers of all connections
-//! and for all bodies under way, and the reading of one body within it.
+//! What clients over HTTP may have this process hold before a session has it: one budget of bytes
+//! for the buffers of all connections and for all bodies under way, and the reading of one body
+//! within it.
 
 use http_body_util::BodyExt;
 use hyper::StatusCode;
@@ -11,15 +12,16 @@ use tokio::time::timeout;
 
 /// Bytes for connections and bodies together.
 pub(in crate::server) const BUDGET: usize = 64 << 20;
-/// Bytes of it that a connection takes for as long as it is open: what is read ahead, and what waits to be written.
+/// Bytes of it that a connection takes for as long as it is open: what is read ahead, and what
+/// waits to be written.
 pub(in crate::server) const CONNECTION: usize = 64 << 10;
 /// The largest of a connection's two buffers, and so the longest head of a request, in bytes.
 pub(in crate::server) const BUFFER: usize = CONNECTION / 2;
 /// The longest body of a request that belongs to no session yet, in bytes.
 pub(in crate::server) const BEFORE_SESSION: usize = 1 << 20;
 
-/// Bytes that are read and dropped of a body that is too long, so that its client gets to read why it is refused: a connection that is
-/// closed on data takes the answer with it.
+/// Bytes that are read and dropped of a body that is too long, so that its client gets to read why
+/// it is refused: a connection that is closed on data takes the answer with it.
 pub(in crate::server) const DROPPED: usize = 16 << 20;
 
 /// The budget. Clones share it.
@@ -45,8 +47,8 @@ impl Budget {
     }
 }
 
-/// Reads a body as one line, for which `most` bytes and the time `within` are allowed. It counts against the budget until its share
-/// is dropped.
+/// Reads a body as one line, for which `most` bytes and the time `within` are allowed. It counts
+/// against the budget until its share is dropped.
 pub(super) async fn read(
     mut body: Incoming,
     most: usize,
@@ -70,19 +72,25 @@ pub(super) async fn read(
             let before = line.capacity();
             line.reserve(data.len());
             if let Some(grown) = line.capacity().checked_sub(before).filter(|&grown| grown > 0) {
-                let more =
-                    budget.take(grown).ok_or((StatusCode::SERVICE_UNAVAILABLE, "busy: too many messages are on their way"))?;
+                let more = budget.take(grown).ok_or((
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "busy: too many messages are on their way",
+                ))?;
                 match &mut share {
                     Some(share) => share.merge(more),
                     None => share = Some(more),
                 }
             }
             // Line ends are blanks between the parts of a message: within text they are escaped.
-            line.extend(data.iter().map(|&byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }));
+            line.extend(
+                data.iter().map(|&byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }),
+            );
         }
         Ok(())
     };
-    timeout(within, collect).await.map_err(|_| (StatusCode::REQUEST_TIMEOUT, "the message does not come"))??;
+    timeout(within, collect)
+        .await
+        .map_err(|_| (StatusCode::REQUEST_TIMEOUT, "the message does not come"))??;
     Ok((line, share))
 }
 

@@ -1,5 +1,6 @@
-//! One session behind HTTP: messages of many requests go into its one stream, and what comes out of it finds the request that it
-//! belongs to: answers by id, progress by token, the session's own questions by any stream that is open.
+//! One session behind HTTP: messages of many requests go into its one stream, and what comes out of
+//! it finds the request that it belongs to: answers by id, progress by token, the session's own
+//! questions by any stream that is open.
 
 use crate::server::jsonrpc::framing::{Piece, Splitter};
 use crate::server::jsonrpc::message::{self, Message};
@@ -15,13 +16,15 @@ use tokio::net::UnixStream;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Messages that may wait for one request to take them; further ones that are no answer are dropped.
+/// Messages that may wait for one request to take them; further ones that are no answer are
+/// dropped.
 pub(in crate::server) const WAITING: usize = 256;
 /// Messages that may wait for the session to take them.
 const SENDING: usize = 16;
 
-/// See the module. The session ends when the last owner drops this: the table of sessions, a request under way, or the stream of its
-/// answer. A request whose client hangs up leaves nothing behind.
+/// See the module. The session ends when the last owner drops this: the table of sessions, a
+/// request under way, or the stream of its answer. A request whose client hangs up leaves nothing
+/// behind.
 pub(super) struct Bridge {
     routes: Mutex<Routes>,
     sender: Sender<Vec<u8>>,
@@ -92,7 +95,14 @@ impl Bridge {
         let (read, write) = UnixStream::from_std(ours)?.into_split();
         let (sender, mut sent) = channel(SENDING);
         let (posts, used) = (BTreeMap::new(), Instant::now());
-        let routes = Mutex::new(Routes { is_open: true, is_known: false, used, next: 0, posts, listening: None });
+        let routes = Mutex::new(Routes {
+            is_open: true,
+            is_known: false,
+            used,
+            next: 0,
+            posts,
+            listening: None,
+        });
         let bridge = Arc::new(Self { routes, sender, ending: Arc::default() });
         let (own, ending) = (Arc::downgrade(&bridge), Arc::clone(&bridge.ending));
         tokio::spawn(async move {
@@ -118,22 +128,37 @@ impl Bridge {
         (routes.is_known, routes.used) = (true, Instant::now());
     }
 
-    /// Passes a message on. Gives what comes of it, unless nothing can; the request is known before its message is sent.
-    pub(super) async fn post(self: &Arc<Self>, parsed: &Message, line: Vec<u8>, streams: bool) -> Option<Delivery> {
+    /// Passes a message on. Gives what comes of it, unless nothing can; the request is known before
+    /// its message is sent.
+    pub(super) async fn post(
+        self: &Arc<Self>,
+        parsed: &Message,
+        line: Vec<u8>,
+        streams: bool,
+    ) -> Option<Delivery> {
         let members = match parsed {
             Message::Batch(members) => members.as_slice(),
             single => std::slice::from_ref(single),
         };
         let requests: Vec<_> = members
             .iter()
-            .filter_map(|member| if let Message::Request(request) = member { Some(request) } else { None })
+            .filter_map(
+                |member| if let Message::Request(request) = member { Some(request) } else { None },
+            )
             .collect();
         let delivery = (!requests.is_empty()).then(|| {
-            let token = requests.iter().find_map(|request| protocol::progress_token(request.params.as_ref().ok()?));
+            let token = requests
+                .iter()
+                .find_map(|request| protocol::progress_token(request.params.as_ref().ok()?));
             let ids = requests.iter().map(|request| request.id.to_json().to_string()).collect();
             let (frames, received) = channel(WAITING);
-            let post =
-                Post { ids, token: token.map(|token| token.to_string()), streams, frames, whole: protocol::is_stateless(parsed) };
+            let post = Post {
+                ids,
+                token: token.map(|token| token.to_string()),
+                streams,
+                frames,
+                whole: protocol::is_stateless(parsed),
+            };
             let mut routes = self.routes();
             routes.next += 1;
             let number = routes.next;
@@ -164,38 +189,57 @@ impl Bridge {
         self.routes().is_open
     }
 
-    /// How long nobody has used it, and whether its client has gone as far as can be told: it closed the stream that it had, or has
-    /// not sent anything since the answer to its first message. Nothing while a request or a stream is open.
+    /// How long nobody has used it, and whether its client has gone as far as can be told: it
+    /// closed the stream that it had, or has not sent anything since the answer to its first
+    /// message. Nothing while a request or a stream is open.
     pub(super) fn idle(&self, now: Instant) -> Option<(Duration, bool)> {
         let routes = self.routes();
-        if !routes.posts.is_empty() || routes.listening.as_ref().is_some_and(|listening| !listening.is_closed()) {
+        if !routes.posts.is_empty()
+            || routes.listening.as_ref().is_some_and(|listening| !listening.is_closed())
+        {
             return None;
         }
-        Some((now.saturating_duration_since(routes.used), routes.listening.is_some() || !routes.is_known))
+        Some((
+            now.saturating_duration_since(routes.used),
+            routes.listening.is_some() || !routes.is_known,
+        ))
     }
 
-    /// Gives a message to whom it belongs. Never waits: who does not take what it is given is cut off.
+    /// Gives a message to whom it belongs. Never waits: who does not take what it is given is cut
+    /// off.
     fn route(&self, line: Vec<u8>) {
         let parsed = message::parse(&line);
         let mut routes = self.routes();
         match kind(&parsed) {
             Kind::Answer(id) => {
-                let found = routes.posts.iter().find(|(_, post)| post.whole || post.ids.contains(&id)).map(|(number, _)| *number);
+                let found = routes
+                    .posts
+                    .iter()
+                    .find(|(_, post)| post.whole || post.ids.contains(&id))
+                    .map(|(number, _)| *number);
                 if let Some(post) = found.and_then(|number| routes.posts.get_mut(&number)) {
                     let _ = post.frames.try_send((line, true));
                 }
             }
             Kind::Progress(token) => {
-                let post = routes.posts.values().find(|post| post.streams && (post.whole || post.token.as_ref() == Some(&token)));
+                let post = routes.posts.values().find(|post| {
+                    post.streams && (post.whole || post.token.as_ref() == Some(&token))
+                });
                 if let Some(post) = post {
                     offer(&post.frames, line);
                 }
             }
             Kind::Other => {
-                let listening = routes.listening.as_ref().filter(|listening| !listening.is_closed());
+                let listening =
+                    routes.listening.as_ref().filter(|listening| !listening.is_closed());
                 let whole = routes.posts.values().find(|post| post.whole).map(|post| &post.frames);
                 let asks = matches!(parsed, Message::Request(_));
-                let any = routes.posts.values().filter(|post| asks && post.streams).map(|post| &post.frames).next_back();
+                let any = routes
+                    .posts
+                    .values()
+                    .filter(|post| asks && post.streams)
+                    .map(|post| &post.frames)
+                    .next_back();
                 if let Some(frames) = listening.or(whole).or(any) {
                     offer(frames, line);
                 }
@@ -256,7 +300,11 @@ enum Kind {
 fn kind(parsed: &Message) -> Kind {
     match parsed {
         Message::Response { id: Some(id), .. } => Kind::Answer(id.to_json().to_string()),
-        Message::Batch(members) => members.iter().map(kind).find(|kind| matches!(kind, Kind::Answer(_))).unwrap_or(Kind::Other),
+        Message::Batch(members) => members
+            .iter()
+            .map(kind)
+            .find(|kind| matches!(kind, Kind::Answer(_)))
+            .unwrap_or(Kind::Other),
         Message::Notification { method, params } if &**method == "notifications/progress" => {
             Kind::Progress(params.get("progressToken").map(Value::to_string).unwrap_or_default())
         }
@@ -282,12 +330,27 @@ mod tests {
     fn a_session_is_idle_when_nobody_waits_and_its_client_has_gone_when_it_does_not_come_back() {
         let begun = Instant::now();
         let (sender, _sent) = channel(1);
-        let routes = Routes { is_open: true, is_known: false, used: begun, next: 0, posts: BTreeMap::new(), listening: None };
+        let routes = Routes {
+            is_open: true,
+            is_known: false,
+            used: begun,
+            next: 0,
+            posts: BTreeMap::new(),
+            listening: None,
+        };
         let bridge = Bridge { routes: Mutex::new(routes), sender, ending: Arc::default() };
         let after = Duration::from_secs(5);
-        assert_eq!(bridge.idle(begun + after), Some((after, true)), "it has had the answer to its first message");
+        assert_eq!(
+            bridge.idle(begun + after),
+            Some((after, true)),
+            "it has had the answer to its first message"
+        );
         bridge.comes_back();
-        assert!(bridge.idle(Instant::now() + after).is_some_and(|(idle, is_gone)| idle >= after && !is_gone));
+        assert!(
+            bridge
+                .idle(Instant::now() + after)
+                .is_some_and(|(idle, is_gone)| idle >= after && !is_gone)
+        );
         let stream = bridge.listen();
         assert_eq!(bridge.idle(begun + after), None, "it listens");
         drop(stream);

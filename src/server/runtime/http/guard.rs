@@ -1,4 +1,5 @@
-//! HTTP access control: validation of `Host` and `Origin` (DNS rebinding, pages of other origins) and the bearer token.
+//! HTTP access control: validation of `Host` and `Origin` (DNS rebinding, pages of other origins)
+//! and the bearer token.
 
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::{StatusCode, Uri};
@@ -17,10 +18,11 @@ pub struct BearerToken(String);
 pub struct HttpListening {
     /// The address.
     pub address: SocketAddr,
-    /// What clients must show. Without one a token is made, for an address of this machine only: what others can reach is opened by
-    /// a token that somebody has chosen.
+    /// What clients must show. Without one a token is made, for an address of this machine only:
+    /// what others can reach is opened by a token that somebody has chosen.
     pub token: Option<BearerToken>,
-    /// What clients may ask about: these directories and those below them, by their canonical paths.
+    /// What clients may ask about: these directories and those below them, by their canonical
+    /// paths.
     pub within: Vec<PathBuf>,
 }
 
@@ -70,18 +72,29 @@ impl Guard {
         Self { is_local: address.ip().is_loopback(), token }
     }
 
-    /// Whether a request may be looked at. What can be read in two ways is refused: a program before this one may read it in the other.
-    pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
+    /// Whether a request may be looked at. What can be read in two ways is refused: a program
+    /// before this one may read it in the other.
+    pub(super) fn admit(
+        &self,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Result<(), (StatusCode, &'static str)> {
         let several = |name| (StatusCode::BAD_REQUEST, name);
-        let host = only(headers, &HOST).map_err(|()| several("there is more than one `Host` header"))?;
+        let host =
+            only(headers, &HOST).map_err(|()| several("there is more than one `Host` header"))?;
         let host = host.ok_or((StatusCode::BAD_REQUEST, "there is no `Host` header"))?;
         if uri.authority().is_some_and(|authority| !authority.as_str().eq_ignore_ascii_case(host)) {
-            return Err((StatusCode::BAD_REQUEST, "the address and the `Host` header name different hosts"));
+            return Err((
+                StatusCode::BAD_REQUEST,
+                "the address and the `Host` header name different hosts",
+            ));
         }
         if self.is_local && !is_local_name(host) {
             return Err((StatusCode::FORBIDDEN, "this address is for names of this machine"));
         }
-        if let Some(origin) = only(headers, &ORIGIN).map_err(|()| several("there is more than one `Origin` header"))? {
+        if let Some(origin) = only(headers, &ORIGIN)
+            .map_err(|()| several("there is more than one `Origin` header"))?
+        {
             let name = origin.split_once("://").map_or("", |(_, name)| name);
             if !(if self.is_local { is_local_name(name) } else { name == host }) {
                 return Err((StatusCode::FORBIDDEN, "pages of other origins may not come here"));
@@ -94,7 +107,8 @@ impl Guard {
     }
 }
 
-/// The value of a header that must not be there twice. One that is no text is as good as another text.
+/// The value of a header that must not be there twice. One that is no text is as good as another
+/// text.
 fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
     let mut values = headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("?"));
     match (values.next(), values.next()) {
@@ -103,7 +117,8 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>
     }
 }
 
-/// Whether a body says that it is JSON. A page of another origin can send none that does without asking first.
+/// Whether a body says that it is JSON. A page of another origin can send none that does without
+/// asking first.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let kind = only(headers, &CONTENT_TYPE).ok().flatten().unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default();
@@ -113,7 +128,11 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
 /// Whether a host, perhaps with a port, is this machine whoever asks.
 fn is_local_name(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
-        Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        Some((name, port))
+            if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            name
+        }
         _ => host,
     };
     ["localhost", "127.0.0.1", "[::1]"].contains(&name.to_ascii_lowercase().as_str())
@@ -181,18 +200,25 @@ mod tests {
 
     /// The status with which a guard of this address refuses.
     fn status(address: &str, uri: &str, given: &[(HeaderName, &'static str)]) -> Result<(), u16> {
-        let guard = Guard::new(address.parse().expect("an address"), BearerToken::new(TOKEN).expect("it is long enough"));
+        let guard = Guard::new(
+            address.parse().expect("an address"),
+            BearerToken::new(TOKEN).expect("it is long enough"),
+        );
         let admitted = guard.admit(&uri.parse().expect("a target"), &headers(given));
         admitted.map_err(|(status, _)| status.as_u16())
     }
 
     #[test]
     fn pages_and_names_from_elsewhere_are_turned_away() {
-        let local = |given: &[(HeaderName, &'static str)]| status("127.0.0.1:80", "/mcp", &[given, &[SHOWN]].concat());
+        let local = |given: &[(HeaderName, &'static str)]| {
+            status("127.0.0.1:80", "/mcp", &[given, &[SHOWN]].concat())
+        };
         for host in ["localhost", "LOCALHOST:80", "127.0.0.1:80", "[::1]:80", "[::1]"] {
             assert_eq!(local(&[(HOST, host)]), Ok(()), "{host}");
         }
-        for host in ["", "evil.example", "127.0.0.1.evil.example", "localhost.evil:80", "127.0.0.1:80@evil"] {
+        for host in
+            ["", "evil.example", "127.0.0.1.evil.example", "localhost.evil:80", "127.0.0.1:80@evil"]
+        {
             assert_eq!(local(&[(HOST, host)]), Err(403), "{host}");
         }
         assert_eq!(local(&[(HOST, "localhost"), (ORIGIN, "http://localhost:3000")]), Ok(()));
@@ -203,13 +229,25 @@ mod tests {
 
     #[test]
     fn what_can_be_read_in_two_ways_is_refused() {
-        let local = |uri, given: &[(HeaderName, &'static str)]| status("127.0.0.1:80", uri, &[given, &[SHOWN]].concat());
+        let local = |uri, given: &[(HeaderName, &'static str)]| {
+            status("127.0.0.1:80", uri, &[given, &[SHOWN]].concat())
+        };
         assert_eq!(local("/mcp", &[]), Err(400), "no host");
         assert_eq!(local("/mcp", &[(HOST, "localhost"), (HOST, "localhost")]), Err(400));
-        assert_eq!(local("/mcp", &[(HOST, "localhost"), (ORIGIN, "http://localhost"), (ORIGIN, "http://localhost")]), Err(400));
+        assert_eq!(
+            local(
+                "/mcp",
+                &[(HOST, "localhost"), (ORIGIN, "http://localhost"), (ORIGIN, "http://localhost")]
+            ),
+            Err(400)
+        );
         assert_eq!(local("http://evil.example/mcp", &[(HOST, "localhost")]), Err(400));
         assert_eq!(local("http://localhost/mcp", &[(HOST, "localhost")]), Ok(()));
-        assert_eq!(local("/mcp", &[(HOST, "localhost"), (AUTHORIZATION, "Bearer another")]), Err(401), "two tokens");
+        assert_eq!(
+            local("/mcp", &[(HOST, "localhost"), (AUTHORIZATION, "Bearer another")]),
+            Err(401),
+            "two tokens"
+        );
     }
 
     #[test]
@@ -222,23 +260,42 @@ mod tests {
             (Some("text/plain; application/json"), false),
             (None, false),
         ] {
-            assert_eq!(is_json(&headers(&kind.map(|kind| (CONTENT_TYPE, kind)).into_iter().collect::<Vec<_>>())), is, "{kind:?}");
+            assert_eq!(
+                is_json(&headers(
+                    &kind.map(|kind| (CONTENT_TYPE, kind)).into_iter().collect::<Vec<_>>()
+                )),
+                is,
+                "{kind:?}"
+            );
         }
-        assert!(!is_json(&headers(&[(CONTENT_TYPE, "application/json"), (CONTENT_TYPE, "text/plain")])));
+        assert!(!is_json(&headers(&[
+            (CONTENT_TYPE, "application/json"),
+            (CONTENT_TYPE, "text/plain")
+        ])));
     }
 
     #[test]
     fn the_token_is_asked_for_everywhere_and_never_printed() {
-        assert!(BearerToken::new("short").is_none() && BearerToken::new("with blanks in the middle").is_none());
+        assert!(
+            BearerToken::new("short").is_none()
+                && BearerToken::new("with blanks in the middle").is_none()
+        );
         for address in ["0.0.0.0:80", "127.0.0.1:80", "[::1]:80"] {
-            let status =
-                |given: &[(HeaderName, &'static str)]| status(address, "/mcp", &[&[(HOST, "localhost")], given].concat());
+            let status = |given: &[(HeaderName, &'static str)]| {
+                status(address, "/mcp", &[&[(HOST, "localhost")], given].concat())
+            };
             assert_eq!(status(&[]), Err(401), "{address}");
-            assert_eq!(status(&[(AUTHORIZATION, "Bearer a-token-of-some-lengtH")]), Err(401), "{address}");
+            assert_eq!(
+                status(&[(AUTHORIZATION, "Bearer a-token-of-some-lengtH")]),
+                Err(401),
+                "{address}"
+            );
             assert_eq!(status(&[SHOWN]), Ok(()), "{address}");
         }
         let (token, text) = BearerToken::random().expect("the system gives some");
-        assert!(BearerToken::new(&text) == Some(token.clone()) && !format!("{token:?}").contains(&text));
+        assert!(
+            BearerToken::new(&text) == Some(token.clone()) && !format!("{token:?}").contains(&text)
+        );
     }
 
     #[test]
@@ -252,6 +309,9 @@ mod tests {
         ] {
             assert_eq!(decoded(Some(value)).as_deref(), expected, "{value}");
         }
-        assert_ne!(random_name().expect("the system gives some"), random_name().expect("the system gives some"));
+        assert_ne!(
+            random_name().expect("the system gives some"),
+            random_name().expect("the system gives some")
+        );
     }
 }

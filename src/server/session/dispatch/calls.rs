@@ -1,5 +1,6 @@
-//! The life of a tool call: admission, its thread, its deadline, its progress, its end. A permit belongs to the request, not
-//! to the thread: a thread that does not stop keeps nobody else waiting.
+//! The life of a tool call: admission, its thread, its deadline, its progress, its end. A permit
+//! belongs to the request, not to the thread: a thread that does not stop keeps nobody else
+//! waiting.
 
 use super::{Dispatcher, Event, Work};
 use crate::faults::{self, Fault, planted};
@@ -93,7 +94,8 @@ impl Dispatcher {
         }
         let now = Instant::now();
         let allowed = faults::deadline(tool.name, self.limits.deadline.unwrap_or(tool.deadline));
-        let deadline = now + if planted(Fault::NoDeadline) { Duration::from_secs(86_400) } else { allowed };
+        let deadline =
+            now + if planted(Fault::NoDeadline) { Duration::from_secs(86_400) } else { allowed };
         let call = Call {
             era,
             purpose,
@@ -109,7 +111,10 @@ impl Dispatcher {
         };
         self.set_work(ticket, Work::Call(Box::new(call)));
         if self.lingering.len() >= self.limits.lingering_calls {
-            return self.fail(ticket, "busy: too many earlier calls have not stopped yet; try again later");
+            return self.fail(
+                ticket,
+                "busy: too many earlier calls have not stopped yet; try again later",
+            );
         }
         if self.requests.len() > self.limits.in_flight() {
             return self.fail(ticket, BUSY);
@@ -139,7 +144,12 @@ impl Dispatcher {
                     self.deadlines.insert((call.deadline, ticket));
                 }
                 let link = Link {
-                    times: Times { arrived: call.arrived, started: now, waited: Cell::default(), statements: Cell::default() },
+                    times: Times {
+                        arrived: call.arrived,
+                        started: now,
+                        waited: Cell::default(),
+                        statements: Cell::default(),
+                    },
                     ticket,
                     token: call.token.clone(),
                     events: self.event_sender.clone(),
@@ -157,7 +167,9 @@ impl Dispatcher {
             }
             // A thread that is gone has sent its result: it will be seen next.
             Stage::Resuming(permit) => drop(permit.try_send(())),
-            Stage::Running | Stage::Paused => unreachable!("only a call in the queue is given a permit"),
+            Stage::Running | Stage::Paused => {
+                unreachable!("only a call in the queue is given a permit")
+            }
         }
     }
 
@@ -240,17 +252,29 @@ impl Dispatcher {
         {
             self.deadlines.pop_first();
             if let Some(Work::Call(call)) = self.requests.work(ticket) {
-                if planted(Fault::DeadlineAfterAdmission) && matches!(call.stage, Stage::Queued(_)) {
+                if planted(Fault::DeadlineAfterAdmission) && matches!(call.stage, Stage::Queued(_))
+                {
                     continue;
                 }
-                let queued = call.started.map_or(at, |started| started).duration_since(call.arrived);
-                tracing::warn!(tool = call.tool.name, queued_ms = queued.as_millis(), "a call has timed out");
+                let queued =
+                    call.started.map_or(at, |started| started).duration_since(call.arrived);
+                tracing::warn!(
+                    tool = call.tool.name,
+                    queued_ms = queued.as_millis(),
+                    "a call has timed out"
+                );
                 let after = at.duration_since(call.arrived).as_secs_f32();
                 let text = match call.stage {
                     Stage::Queued(_) => {
-                        format!("timed out after {after:.0} s, before it could run: the server is busy; try again later")
+                        format!(
+                            "timed out after {after:.0} s, before it could run: the server is \
+                             busy; try again later"
+                        )
                     }
-                    _ => format!("timed out after {after:.0} s; ask for less (a narrower path, a smaller depth)"),
+                    _ => format!(
+                        "timed out after {after:.0} s; ask for less (a narrower path, a smaller \
+                         depth)"
+                    ),
                 };
                 self.fail(ticket, &text);
             }
@@ -306,7 +330,9 @@ fn weight(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().map(weight).sum(),
-        Value::Object(members) => members.iter().map(|(name, value)| name.len() + weight(value)).sum(),
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| name.len() + weight(value)).sum()
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,
     }
 }
@@ -340,7 +366,8 @@ impl Times {
     fn log(&self, tool: &Tool, outcome: &'static str) {
         let (tool, total) = (tool.name, self.arrived.elapsed());
         let queued_ms = self.started.duration_since(self.arrived).as_millis();
-        let (index_ms, sql_ms, total_ms) = (self.waited.get().as_millis(), self.statements.get().as_millis(), total.as_millis());
+        let (index_ms, sql_ms, total_ms) =
+            (self.waited.get().as_millis(), self.statements.get().as_millis(), total.as_millis());
         if total > SLOW {
             tracing::info!(tool, outcome, queued_ms, index_ms, sql_ms, total_ms, "slow call");
         } else {
@@ -377,7 +404,8 @@ impl Host for Link {
             return true;
         }
         let (permit, granted) = sync_channel(1);
-        let goes_on = self.events.blocking_send(Event::Resume(self.ticket, permit)).is_ok() && granted.recv().is_ok();
+        let goes_on = self.events.blocking_send(Event::Resume(self.ticket, permit)).is_ok()
+            && granted.recv().is_ok();
         let since = self.paused.take().unwrap_or_else(Instant::now);
         self.times.waited.set(self.times.waited.get() + since.elapsed());
         goes_on
@@ -393,7 +421,12 @@ impl Host for Link {
 }
 
 /// Runs a call on a thread of its own. Whatever happens there, the dispatcher hears of its end.
-fn spawn(tool: &'static Tool, arguments: Arguments, link: Link, tools: Arc<dyn Tools>) -> std::io::Result<()> {
+fn spawn(
+    tool: &'static Tool,
+    arguments: Arguments,
+    link: Link,
+    tools: Arc<dyn Tools>,
+) -> std::io::Result<()> {
     let name = format!("{}-{}", tool.class.word(), tool.name);
     std::thread::Builder::new().name(name).spawn(move || {
         allocator::share_arena();
@@ -403,7 +436,10 @@ fn spawn(tool: &'static Tool, arguments: Arguments, link: Link, tools: Arc<dyn T
         }
         let reply = outcome.unwrap_or_else(|_| {
             // The message of the panic is in the log: it may hold text of the repository.
-            Reply::error(format!("{}: internal error; the call failed, the server goes on", tool.name))
+            Reply::error(format!(
+                "{}: internal error; the call failed, the server goes on",
+                tool.name
+            ))
         });
         let outcome = match (link.token.is_cancelled(), reply.outcome.is_error()) {
             (true, _) => "given up",

@@ -1,5 +1,6 @@
-//! The dispatcher under random interleavings of calls, results, waits, cancellations, deadlines and the end: one answer for each
-//! request that was not cancelled, none for one that was, and nothing held at the end.
+//! The dispatcher under random interleavings of calls, results, waits, cancellations, deadlines and
+//! the end: one answer for each request that was not cancelled, none for one that was, and nothing
+//! held at the end.
 
 use super::*;
 use crate::server::jsonrpc::admission::LaneState;
@@ -21,7 +22,12 @@ struct Immediate;
 
 impl Tools for Immediate {
     fn call(&self, _: &'static Tool, _: &Arguments, _: &dyn Host) -> Reply {
-        Reply { text: "done".to_owned(), outcome: Outcome::Found, structured: None, marks: Marks::default() }
+        Reply {
+            text: "done".to_owned(),
+            outcome: Outcome::Found,
+            structured: None,
+            marks: Marks::default(),
+        }
     }
 }
 
@@ -77,16 +83,28 @@ impl Stage {
         self.dispatcher.on_piece(Piece::Line(message.to_string().into_bytes()));
     }
 
-    /// Waits until every thread that was started has said that it has ended, and keeps that to itself.
+    /// Waits until every thread that was started has said that it has ended, and keeps that to
+    /// itself.
     fn gather(&mut self) {
-        let in_table = self.dispatcher.requests.all().filter(|(_, work)| matches!(work, Work::Call(call) if call.has_thread()));
+        let in_table = self
+            .dispatcher
+            .requests
+            .all()
+            .filter(|(_, work)| matches!(work, Work::Call(call) if call.has_thread()));
         let alive = in_table.count() + self.dispatcher.lingering.len();
         while self.threads.len() < alive {
-            let end = self.dispatcher.events.blocking_recv().expect("the dispatcher keeps a sender");
-            let Event::Finished(ticket, _) = end else { unreachable!("these tools do nothing but end") };
+            let end =
+                self.dispatcher.events.blocking_recv().expect("the dispatcher keeps a sender");
+            let Event::Finished(ticket, _) = end else {
+                unreachable!("these tools do nothing but end")
+            };
             self.threads.push(Thread { ticket, end, paused: false, permit: None });
         }
-        assert_eq!(self.threads.len(), alive, "every thread is known to the dispatcher until it has ended");
+        assert_eq!(
+            self.threads.len(),
+            alive,
+            "every thread is known to the dispatcher until it has ended"
+        );
     }
 
     fn take(&mut self, step: Step) {
@@ -99,23 +117,27 @@ impl Stage {
                 };
                 *self.sent.entry(number).or_default() += 1;
                 let params = serde_json::json!({"name": tool, "arguments": arguments});
-                self.line(&serde_json::json!({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}));
+                self.line(&serde_json::json!({"jsonrpc": "2.0", "id": number, "method": "tools/\
+                    call", "params": params}));
             }
             Step::Cancel(number) => {
                 if self.dispatcher.requests.ticket(&id(number)).is_some() {
                     *self.cancelled.entry(number).or_default() += 1;
                 }
                 let params = serde_json::json!({"requestId": number});
-                self.line(&serde_json::json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
+                self.line(&serde_json::json!({"jsonrpc": "2.0", "method": "notifications/\
+                    cancelled", "params": params}));
             }
             Step::Finish(at) => {
                 self.gather();
-                // One that waits for a permit ends when it has it, or when it is told that there will be none.
+                // One that waits for a permit ends when it has it, or when it is told that there
+                // will be none.
                 let is_free = |thread: &Thread| match &thread.permit {
                     Some(permit) => permit.try_recv() != Err(TryRecvError::Empty),
                     None => !thread.paused,
                 };
-                let free: Vec<usize> = (0..self.threads.len()).filter(|&at| is_free(&self.threads[at])).collect();
+                let free: Vec<usize> =
+                    (0..self.threads.len()).filter(|&at| is_free(&self.threads[at])).collect();
                 if let Some(&chosen) = free.get(at % free.len().max(1)) {
                     let thread = self.threads.swap_remove(chosen);
                     self.dispatcher.on_event(thread.end);
@@ -124,14 +146,19 @@ impl Stage {
             Step::Pause(at) => {
                 self.gather();
                 let count = self.threads.len().max(1);
-                if let Some(thread) = self.threads.get_mut(at % count).filter(|thread| !thread.paused) {
+                if let Some(thread) =
+                    self.threads.get_mut(at % count).filter(|thread| !thread.paused)
+                {
                     thread.paused = true;
                     self.dispatcher.on_event(Event::Paused(thread.ticket));
                 }
             }
             Step::Resume(at) => {
-                let mut waiting: Vec<&mut Thread> =
-                    self.threads.iter_mut().filter(|thread| thread.paused && thread.permit.is_none()).collect();
+                let mut waiting: Vec<&mut Thread> = self
+                    .threads
+                    .iter_mut()
+                    .filter(|thread| thread.paused && thread.permit.is_none())
+                    .collect();
                 let count = waiting.len().max(1);
                 if let Some(thread) = waiting.get_mut(at % count) {
                     let (sender, permit) = sync_channel(1);
@@ -173,7 +200,8 @@ proptest! {
             control_permits: 1, query_permits: 2, heavy_permits: 1, queued_calls: 3, lingering_calls: 5, ..Limits::default()
         };
         let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
-        let output = writer::start(write_end, limits.output_bytes).expect("a thread can be started");
+        let output = writer::start(write_end, limits.output_bytes).expect("a thread can be \
+            started");
         let (_input, input) = tokio::sync::mpsc::channel(1);
         let (event_sender, events) = tokio::sync::mpsc::channel(1_000);
         let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
@@ -206,7 +234,8 @@ proptest! {
         }
         for (number, sent) in sent {
             let cancelled = cancelled.get(&number).copied().unwrap_or(0);
-            prop_assert_eq!(answers.get(&number).copied().unwrap_or(0), sent - cancelled, "id {}", number);
+            prop_assert_eq!(answers.get(&number).copied().unwrap_or(0), sent - cancelled, "id \
+                {}", number);
         }
     }
 }

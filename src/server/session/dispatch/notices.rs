@@ -1,5 +1,5 @@
-//! What the client is told and asked without having sent a request at that moment: that the resources have changed (several
-//! changes in a row are told once), and what it works on.
+//! What the client is told and asked without having sent a request at that moment: that the
+//! resources have changed (several changes in a row are told once), and what it works on.
 
 use super::{Dispatcher, Work};
 use crate::server::jsonrpc::message::{INTERNAL_ERROR, RequestId, RpcError};
@@ -12,10 +12,12 @@ use std::time::Instant;
 pub(in crate::server) const MOST_SUBSCRIPTIONS: usize = 64;
 
 impl Dispatcher {
-    /// Opens a subscription. Its request stays in flight until the client cancels it or the process ends.
+    /// Opens a subscription. Its request stays in flight until the client cancels it or the process
+    /// ends.
     pub(super) fn on_listen(&mut self, ticket: Ticket, id: RequestId, wanted: WantedChanges) {
         if self.subscriptions().count() >= MOST_SUBSCRIPTIONS {
-            let reason = format!("{MOST_SUBSCRIPTIONS} subscriptions are open already: cancel one first");
+            let reason =
+                format!("{MOST_SUBSCRIPTIONS} subscriptions are open already: cancel one first");
             return self.answer(ticket, Err(RpcError::new(INTERNAL_ERROR, reason)));
         }
         self.output.send(wanted.acknowledged(&id));
@@ -42,8 +44,8 @@ impl Dispatcher {
         }
     }
 
-    /// Asks a client for its roots that has them, if they matter. Calls wait for the answer, not for long; if none comes, they
-    /// mean the repository that the process was started in.
+    /// Asks a client for its roots that has them, if they matter. Calls wait for the answer, not
+    /// for long; if none comes, they mean the repository that the process was started in.
     fn ask_for_roots(&mut self) {
         if self.session.has_roots() && self.tools.asks_client() {
             self.tools.client_was_asked(Instant::now() + self.limits.roots_wait);
@@ -77,7 +79,8 @@ impl Dispatcher {
         if !std::mem::take(&mut self.resources_untold) {
             return;
         }
-        let negotiated = self.session.wanted().into_iter().flat_map(|wanted| wanted.notifications(None));
+        let negotiated =
+            self.session.wanted().into_iter().flat_map(|wanted| wanted.notifications(None));
         let asked = self.subscriptions().flat_map(|(id, wanted)| wanted.notifications(Some(id)));
         for frame in negotiated.chain(asked) {
             self.output.send(frame);
@@ -91,7 +94,8 @@ impl Dispatcher {
             self.tell_at.get_or_insert_with(|| Instant::now() + self.limits.change_interval);
             return;
         }
-        let negotiated = self.session.wanted().map(|wanted| wanted.tools_notification(None)).into_iter();
+        let negotiated =
+            self.session.wanted().map(|wanted| wanted.tools_notification(None)).into_iter();
         let asked = self.subscriptions().map(|(id, wanted)| wanted.tools_notification(Some(id)));
         for frame in negotiated.chain(asked).flatten() {
             self.output.send(frame);

@@ -1,4 +1,5 @@
-//! The dispatcher over pipes of its own, with tools that misbehave: one that panics, one that never returns.
+//! The dispatcher over pipes of its own, with tools that misbehave: one that panics, one that never
+//! returns.
 
 use super::*;
 use crate::server::tools::arguments::Arguments;
@@ -12,8 +13,8 @@ use std::io::{BufRead, BufReader};
 use std::sync::mpsc::{Receiver as Gate, SyncSender as Opener, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-/// `search` panics, `trace` does not return before the gate is open, whatever it is told, `grep` goes back and forth; the others
-/// answer.
+/// `search` panics, `trace` does not return before the gate is open, whatever it is told, `grep`
+/// goes back and forth; the others answer.
 struct Misbehaving(Mutex<Gate<()>>);
 
 impl Tools for Misbehaving {
@@ -32,7 +33,12 @@ impl Tools for Misbehaving {
                 }
                 Reply::error("done")
             }
-            _ => Reply { text: "fine".to_owned(), outcome: Outcome::Found, structured: None, marks: Marks::default() },
+            _ => Reply {
+                text: "fine".to_owned(),
+                outcome: Outcome::Found,
+                structured: None,
+                marks: Marks::default(),
+            },
         }
     }
 }
@@ -48,33 +54,45 @@ fn requests_of_one_read_wait_for_room_in_the_output() {
     let (event_sender, events) = tokio::sync::mpsc::channel(64);
     let output = writer::start(write_end, limits.output_bytes).expect("a thread can be started");
     let waiting = output.waiting();
-    let list = |id: usize| Piece::Line(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#).into_bytes());
+    let list = |id: usize| {
+        Piece::Line(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#).into_bytes())
+    };
     let count = 1_000;
-    let pieces = std::iter::once(Piece::Line(hello().into_bytes())).chain((1..=count).map(list)).collect();
+    let pieces =
+        std::iter::once(Piece::Line(hello().into_bytes())).chain((1..=count).map(list)).collect();
     input_sender.try_send(Input::Pieces(pieces)).expect("there is room");
     input_sender.try_send(Input::End).expect("there is room");
     let channels = Channels { input, events, event_sender, output };
     let process = Process { permits: Permits::of_one(&limits), parent: Parent::nobody() };
     let (_opener, gate): (Opener<()>, _) = sync_channel(0);
-    let dispatcher = Dispatcher::new(limits, Arc::new(Misbehaving(Mutex::new(gate))), channels, process);
+    let dispatcher =
+        Dispatcher::new(limits, Arc::new(Misbehaving(Mutex::new(gate))), channels, process);
     let serving = std::thread::Builder::new().spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime can be built");
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .expect("a runtime can be built");
         runtime.block_on(dispatcher.run())
     });
     let mut lines = BufReader::new(std::io::PipeReader::from(read_end)).lines();
     let (mut answered, mut most, mut largest) = (0, 0, 0);
     while answered <= count {
-        // The client is slow: whenever it looks, no more waits than there is room for, and one answer.
+        // The client is slow: whenever it looks, no more waits than there is room for, and one
+        // answer.
         most = most.max(waiting());
         let line = lines.next().expect("there is more").expect("the pipe can be read");
         (answered, largest) = (answered + 1, largest.max(line.len()));
     }
     assert!(count * largest > PIPE, "all answers are more than a pipe takes");
     assert!(most <= (64 << 10) + largest + 1, "{most} bytes wait");
-    assert_eq!(serving.expect("a thread can be started").join().expect("it does not panic"), Ending::InputEnded);
+    assert_eq!(
+        serving.expect("a thread can be started").join().expect("it does not panic"),
+        Ending::InputEnded
+    );
 }
 
-/// Runs the dispatcher on these lines, then on the end of input. Gives its messages and the opener of the gate.
+/// Runs the dispatcher on these lines, then on the end of input. Gives its messages and the opener
+/// of the gate.
 fn run(limits: Limits, lines: &[String]) -> (Vec<Value>, Ending) {
     run_after(Vec::new(), limits, lines)
 }
@@ -90,28 +108,39 @@ fn run_after(happened: Vec<Event>, limits: Limits, lines: &[String]) -> (Vec<Val
     }
     let output = writer::start(write_end, limits.output_bytes).expect("a thread can be started");
     for line in lines {
-        input_sender.try_send(Input::Pieces(vec![Piece::Line(line.clone().into_bytes())])).expect("there is room");
+        input_sender
+            .try_send(Input::Pieces(vec![Piece::Line(line.clone().into_bytes())]))
+            .expect("there is room");
     }
     input_sender.try_send(Input::End).expect("there is room");
     let channels = Channels { input, events, event_sender, output };
     let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
-    let dispatcher = Dispatcher::new(limits, Arc::new(Misbehaving(Mutex::new(gate))), channels, process);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime can be built");
+    let dispatcher =
+        Dispatcher::new(limits, Arc::new(Misbehaving(Mutex::new(gate))), channels, process);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime can be built");
     let ending = runtime.block_on(dispatcher.run());
     drop(opener);
     let messages = BufReader::new(std::io::PipeReader::from(read_end))
         .lines()
-        .map(|line| serde_json::from_str(&line.expect("the pipe can be read")).expect("messages are JSON"))
+        .map(|line| {
+            serde_json::from_str(&line.expect("the pipe can be read")).expect("messages are JSON")
+        })
         .collect();
     (messages, ending)
 }
 
 fn hello() -> String {
-    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#.to_owned()
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#
+        .to_owned()
 }
 
 fn call(id: u64, tool: &str, arguments: &str) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#)
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+    )
 }
 
 /// The texts and the verdicts of all answers to an id.
@@ -120,19 +149,26 @@ fn answers(messages: &[Value], id: u64) -> Vec<(String, bool)> {
     of_id
         .map(|message| {
             let result = &message["result"];
-            (result["content"][0]["text"].as_str().unwrap_or_default().to_owned(), result["isError"] == Value::Bool(true))
+            (
+                result["content"][0]["text"].as_str().unwrap_or_default().to_owned(),
+                result["isError"] == Value::Bool(true),
+            )
         })
         .collect()
 }
 
 #[test]
 fn a_tool_that_panics_is_one_failed_call() {
-    let lines = [hello(), call(1, "search", r#"{"query":"x"}"#), call(2, "show", r#"{"targets":["x"]}"#)];
+    let lines =
+        [hello(), call(1, "search", r#"{"query":"x"}"#), call(2, "show", r#"{"targets":["x"]}"#)];
     let (messages, ending) = run(Limits::default(), &lines);
     assert_eq!(ending, Ending::InputEnded);
     assert_eq!(answers(&messages, 2), [("fine".to_owned(), false)]);
     let failed = answers(&messages, 1);
-    assert!(failed.len() == 1 && failed[0].1 && failed[0].0.contains("internal error"), "{failed:?}");
+    assert!(
+        failed.len() == 1 && failed[0].1 && failed[0].0.contains("internal error"),
+        "{failed:?}"
+    );
     assert!(!failed[0].0.contains("repository"), "the message of a panic may hold anything");
 }
 
@@ -145,31 +181,49 @@ fn a_tool_that_never_returns_gives_its_place_back_at_the_deadline() {
         end_grace: Duration::from_secs(20),
         ..Limits::default()
     };
-    let lines =
-        [hello(), call(1, "trace", r#"{"symbol":"x"}"#), call(2, "trace", r#"{"symbol":"x"}"#), call(3, "overview", "{}")];
+    let lines = [
+        hello(),
+        call(1, "trace", r#"{"symbol":"x"}"#),
+        call(2, "trace", r#"{"symbol":"x"}"#),
+        call(3, "overview", "{}"),
+    ];
     let (messages, ending) = run(limits, &lines);
     assert_eq!(ending, Ending::InputEnded);
     for id in [1, 2] {
         let timed_out = answers(&messages, id);
-        assert!(timed_out.len() == 1 && timed_out[0].1 && timed_out[0].0.contains("timed out"), "{id}: {timed_out:?}");
+        assert!(
+            timed_out.len() == 1 && timed_out[0].1 && timed_out[0].0.contains("timed out"),
+            "{id}: {timed_out:?}"
+        );
     }
-    assert_eq!(answers(&messages, 3), [("fine".to_owned(), false)], "a paused call keeps nobody waiting");
+    assert_eq!(
+        answers(&messages, 3),
+        [("fine".to_owned(), false)],
+        "a paused call keeps nobody waiting"
+    );
 }
 
 #[test]
 fn progress_only_grows_is_not_too_frequent_and_ends_with_the_answer() {
     let grep = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"grep","arguments":{"pattern":"x"},"_meta":{"progressToken":7}}}"#;
-    for (interval, expected) in [(Duration::ZERO, &[10, 20, 900, 901][..]), (Duration::from_secs(3600), &[10])] {
+    for (interval, expected) in
+        [(Duration::ZERO, &[10, 20, 900, 901][..]), (Duration::from_secs(3600), &[10])]
+    {
         let limits = Limits { progress_interval: interval, ..Limits::default() };
         let (messages, _) = run(limits, &[hello(), grep.to_owned()]);
-        let answered = messages.iter().position(|message| message["id"] == 1).expect("it was answered");
+        let answered =
+            messages.iter().position(|message| message["id"] == 1).expect("it was answered");
         let told: Vec<(u64, &Value, bool)> = messages
             .iter()
             .enumerate()
             .filter(|(_, message)| message["method"] == "notifications/progress")
             .map(|(at, message)| {
                 let params = &message["params"];
-                (params["progress"].as_u64().expect("it is a number"), &params["progressToken"], at < answered)
+                (
+                    params["progress"].as_u64().expect("it is a number"),
+                    &params["progressToken"],
+                    at < answered,
+                )
             })
             .collect();
         let token = Value::from(7);
@@ -190,7 +244,10 @@ fn several_changes_in_a_row_are_told_once() {
     // The call that does not return keeps the dispatcher at work until long after the time to tell.
     let lines = [hello(), ready, call(1, "trace", r#"{"symbol":"x"}"#)];
     let (messages, _) = run_after((0..5).map(|_| Event::Published).collect(), limits, &lines);
-    let told = messages.iter().filter(|message| message["method"] == "notifications/resources/list_changed").count();
+    let told = messages
+        .iter()
+        .filter(|message| message["method"] == "notifications/resources/list_changed")
+        .count();
     assert_eq!(told, 1, "{messages:?}");
 }
 
@@ -224,23 +281,36 @@ fn calls_that_wait_without_a_permit_are_bounded_too() {
         ..Limits::default()
     };
     let most = limits.in_flight();
-    let lines: Vec<String> = [hello()].into_iter().chain((1..=20).map(|id| call(id, "trace", r#"{"symbol":"x"}"#))).collect();
+    let lines: Vec<String> = [hello()]
+        .into_iter()
+        .chain((1..=20).map(|id| call(id, "trace", r#"{"symbol":"x"}"#)))
+        .collect();
     let (messages, _) = run(limits, &lines);
     let all: Vec<(String, bool)> = (1..=20).flat_map(|id| answers(&messages, id)).collect();
     assert_eq!(all.len(), 20);
     let served = all.iter().filter(|(text, _)| text.contains("timed out")).count();
     let refused = all.iter().filter(|(text, _)| text.contains("busy")).count();
-    assert!((1..=most).contains(&served) && served + refused == 20, "{served} served, {refused} refused");
+    assert!(
+        (1..=most).contains(&served) && served + refused == 20,
+        "{served} served, {refused} refused"
+    );
 }
 
 #[test]
 fn calls_that_do_not_stop_are_bounded_although_their_permits_are_free() {
-    let limits = Limits { lingering_calls: 1, end_grace: Duration::from_secs(20), ..Limits::default() };
-    let cancelled = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#.to_owned();
-    let lines = [hello(), call(1, "trace", r#"{"symbol":"x"}"#), cancelled, call(2, "overview", "{}")];
+    let limits =
+        Limits { lingering_calls: 1, end_grace: Duration::from_secs(20), ..Limits::default() };
+    let cancelled =
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#
+            .to_owned();
+    let lines =
+        [hello(), call(1, "trace", r#"{"symbol":"x"}"#), cancelled, call(2, "overview", "{}")];
     let (messages, _) = run(limits, &lines);
     let refused = answers(&messages, 2);
-    assert!(refused.len() == 1 && refused[0].1 && refused[0].0.contains("have not stopped yet"), "{refused:?}");
+    assert!(
+        refused.len() == 1 && refused[0].1 && refused[0].0.contains("have not stopped yet"),
+        "{refused:?}"
+    );
     assert_eq!(answers(&messages, 1), [], "it was cancelled");
 }
 
@@ -255,15 +325,21 @@ fn answers_that_wait_for_the_rest_of_their_array_are_bounded() {
     };
     let list = |id: u64| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
     // The first does not return before its deadline, so the others wait for it.
-    let members: Vec<String> = [call(1, "trace", r#"{"symbol":"x"}"#)].into_iter().chain((2..=20).map(list)).collect();
-    let lines = [hello().replace("2025-11-25", "2025-03-26"), format!("[{}]", members.join(",")), list(21)];
+    let members: Vec<String> =
+        [call(1, "trace", r#"{"symbol":"x"}"#)].into_iter().chain((2..=20).map(list)).collect();
+    let lines =
+        [hello().replace("2025-11-25", "2025-03-26"), format!("[{}]", members.join(",")), list(21)];
     let (messages, _) = run(limits, &lines);
     let array = messages.iter().find_map(Value::as_array).expect("it is answered in an array");
     assert_eq!(array.len(), 20, "each has its answer");
     let served = array.iter().filter(|answer| answer["result"]["tools"].is_array()).count();
-    let refused =
-        array.iter().filter(|answer| answer["error"]["message"].as_str().is_some_and(|text| text.contains("too large")));
+    let refused = array.iter().filter(|answer| {
+        answer["error"]["message"].as_str().is_some_and(|text| text.contains("too large"))
+    });
     assert!(served > 0 && served + refused.count() == 19, "{served} of 19 are served");
     assert!(served < 15, "{served}");
-    assert!(messages.iter().any(|message| message["id"] == 21 && message["result"].is_object()), "others go on");
+    assert!(
+        messages.iter().any(|message| message["id"] == 21 && message["result"].is_object()),
+        "others go on"
+    );
 }

@@ -1,5 +1,6 @@
-//! What a question is about, as far as its arguments tell: so that of many changed files those are taken in first that it could
-//! speak of. A guess that decides about an order, never about what is taken in.
+//! What a question is about, as far as its arguments tell: so that of many changed files those are
+//! taken in first that it could speak of. A guess that decides about an order, never about what is
+//! taken in.
 
 use super::Files;
 use crate::index::ChangeSet;
@@ -30,22 +31,36 @@ impl About {
         let mut about = Self::default();
         for text in texts {
             for part in text.split_whitespace() {
-                let path = part.split(':').next().unwrap_or_default().trim_start_matches("./").trim_end_matches('/');
+                let path = part
+                    .split(':')
+                    .next()
+                    .unwrap_or_default()
+                    .trim_start_matches("./")
+                    .trim_end_matches('/');
                 about.paths.extend(Some(path.to_owned()).filter(|path| !path.is_empty()));
             }
             let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-            about.words.extend(words.filter(|word| word.chars().count() >= SHORT).map(str::to_owned));
+            about
+                .words
+                .extend(words.filter(|word| word.chars().count() >= SHORT).map(str::to_owned));
         }
         about
     }
 
-    /// Those of many changes that matter to the question, and the others; none if they need not be kept apart.
-    pub(super) fn split(&self, changes: &ChangeSet, files: &Files) -> Option<(ChangeSet, ChangeSet)> {
+    /// Those of many changes that matter to the question, and the others; none if they need not be
+    /// kept apart.
+    pub(super) fn split(
+        &self,
+        changes: &ChangeSet,
+        files: &Files,
+    ) -> Option<(ChangeSet, ChangeSet)> {
         if changes.len()? <= FEW {
             return None;
         }
         let until = Instant::now() + SEARCH;
-        let matters = |path: &RepoPath| self.names(path) || (Instant::now() < until && self.is_mentioned_in(path, files));
+        let matters = |path: &RepoPath| {
+            self.names(path) || (Instant::now() < until && self.is_mentioned_in(path, files))
+        };
         let wanted: BTreeSet<&RepoPath> = changes.paths().filter(|path| matters(path)).collect();
         if wanted.is_empty() || wanted.len() > FEW {
             return None;
@@ -56,8 +71,15 @@ impl About {
     /// Whether an argument names the file, its end or a directory above it.
     fn names(&self, path: &RepoPath) -> bool {
         self.paths.iter().any(|named| {
-            let inside = path.as_str().strip_prefix(named.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-            inside || path.as_str().strip_suffix(named.as_str()).is_some_and(|before| before.ends_with('/'))
+            let inside = path
+                .as_str()
+                .strip_prefix(named.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            inside
+                || path
+                    .as_str()
+                    .strip_suffix(named.as_str())
+                    .is_some_and(|before| before.ends_with('/'))
         })
     }
 
@@ -82,19 +104,27 @@ mod tests {
             let text = format!("def name_{number}_end():\n    pass\n");
             std::fs::write(root.join(format!("sub/file_{number}.py")), text).expect("written");
         }
-        let gone: Vec<RepoPath> =
-            (0..40).map(|number| RepoPath::new(&format!("sub/file_{number}.py")).expect("well formed")).collect();
+        let gone: Vec<RepoPath> = (0..40)
+            .map(|number| RepoPath::new(&format!("sub/file_{number}.py")).expect("well formed"))
+            .collect();
         let files = Files { root: crate::source::Root::new(&root), limits: Limits::default() };
         let all = ChangeSet::Some { touched: Vec::new(), gone };
         let first = |texts: &[&str]| -> Vec<String> {
             let split = About::texts(texts.iter().copied()).split(&all, &files);
             split.map_or(Vec::new(), |(first, rest)| {
-                assert_eq!(first.len().zip(rest.len()).map(|(first, rest)| first + rest), Some(40), "none is lost");
+                assert_eq!(
+                    first.len().zip(rest.len()).map(|(first, rest)| first + rest),
+                    Some(40),
+                    "none is lost"
+                );
                 first.paths().map(ToString::to_string).collect()
             })
         };
         assert_eq!(first(&["name_7_end"]), ["sub/file_7.py"]);
-        assert_eq!(first(&["Outer.name_7_end", "file_9.py::x"]), ["sub/file_7.py", "sub/file_9.py"]);
+        assert_eq!(
+            first(&["Outer.name_7_end", "file_9.py::x"]),
+            ["sub/file_7.py", "sub/file_9.py"]
+        );
         assert_eq!(first(&["sub/file_3.py:10-20"]), ["sub/file_3.py"]);
         for all_or_none in [&["sub"][..], &["elsewhere.py"], &["def pass"], &[]] {
             assert_eq!(first(all_or_none), [""; 0], "{all_or_none:?}");

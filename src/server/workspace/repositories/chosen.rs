@@ -1,5 +1,5 @@
-//! Which repository a call of a session means, above all one that names none, and when that one has changed. Looks at directories, opens
-//! no store.
+//! Which repository a call of a session means, above all one that names none, and when that one has
+//! changed. Looks at directories, opens no store.
 
 use super::{Unavailable, unavailable};
 use crate::config::{Config, Repository};
@@ -15,7 +15,8 @@ use std::time::Instant;
 pub struct Reach {
     /// The repository of calls that name none, if it was named when the process was started.
     pub root: Option<PathBuf>,
-    /// Directories, by their canonical paths: the session is about these and what is below them. None: about every directory.
+    /// Directories, by their canonical paths: the session is about these and what is below them.
+    /// None: about every directory.
     pub within: Option<Arc<[PathBuf]>>,
 }
 
@@ -32,23 +33,35 @@ impl Reach {
 
     /// Whether it was named when the process was started: this very directory, not one above it.
     fn names(&self, root: &Path) -> bool {
-        let is_own = self.root.as_ref().and_then(|own| own.canonicalize().ok()).is_some_and(|own| own == root);
+        let is_own = self
+            .root
+            .as_ref()
+            .and_then(|own| own.canonicalize().ok())
+            .is_some_and(|own| own == root);
         is_own || self.within.as_ref().is_some_and(|within| within.iter().any(|top| top == root))
     }
 
     /// What is said of a directory that is not in it, whether it is there or not.
     fn outside(&self) -> Unavailable {
-        let within: Vec<String> =
-            self.within.iter().flat_map(|within| within.iter()).map(|top| top.display().to_string()).collect();
+        let within: Vec<String> = self
+            .within
+            .iter()
+            .flat_map(|within| within.iter())
+            .map(|top| top.display().to_string())
+            .collect();
         unavailable(
-            "over HTTP only directories can be asked about that the runtime was started for, and those below them",
-            &format!("name one at or below {}; `cograph serve --http … --allow DIR` adds others", within.join(", ")),
+            "over HTTP only directories can be asked about that the runtime was started for, and \
+             those below them",
+            &format!(
+                "name one at or below {}; `cograph serve --http … --allow DIR` adds others",
+                within.join(", ")
+            ),
         )
     }
 }
 
-/// The choice. The directory that the server was started with comes first, then the one that the client has named, then what
-/// it works on, then where the process was started.
+/// The choice. The directory that the server was started with comes first, then the one that the
+/// client has named, then what it works on, then where the process was started.
 pub(super) struct Chosen {
     config: Result<Config, Unavailable>,
     reach: Reach,
@@ -71,10 +84,20 @@ struct ChoiceState {
 }
 
 impl Chosen {
-    /// Nothing is looked at yet. `on_change` is called when the chosen repository has a new generation, on the thread that
-    /// finds out.
-    pub(super) fn new(config: Result<Config, Unavailable>, reach: Reach, on_change: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { config, reach, state: Mutex::default(), told: Condvar::new(), on_change: Box::new(on_change) }
+    /// Nothing is looked at yet. `on_change` is called when the chosen repository has a new
+    /// generation, on the thread that finds out.
+    pub(super) fn new(
+        config: Result<Config, Unavailable>,
+        reach: Reach,
+        on_change: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            config,
+            reach,
+            state: Mutex::default(),
+            told: Condvar::new(),
+            on_change: Box::new(on_change),
+        }
     }
 
     /// The settings from outside.
@@ -87,7 +110,8 @@ impl Chosen {
         self.reach.root.is_none() && self.state().named.is_none()
     }
 
-    /// The client names its repository itself: exactly this directory. A directory that the process was started with comes first.
+    /// The client names its repository itself: exactly this directory. A directory that the process
+    /// was started with comes first.
     pub(super) fn set_root(&self, root: PathBuf) {
         self.state().named = Some(root);
     }
@@ -100,13 +124,16 @@ impl Chosen {
     /// Waits until the client has answered, if it was asked, or the time for that is over.
     pub(super) fn await_client(&self) {
         let mut state = self.state();
-        while let Some(left) = state.asked_until.and_then(|until| until.checked_duration_since(Instant::now())) {
+        while let Some(left) =
+            state.asked_until.and_then(|until| until.checked_duration_since(Instant::now()))
+        {
             state = self.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         state.asked_until = None;
     }
 
-    /// What the client works on now. True if answers that were given before may have been about another repository.
+    /// What the client works on now. True if answers that were given before may have been about
+    /// another repository.
     pub(super) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         let mut state = self.state();
         state.asked_until = None;
@@ -142,11 +169,19 @@ impl Chosen {
                 if let Some(named) = named {
                     return self.at(config, &named);
                 }
-                if let Some(usable) = client.iter().find_map(|directory| self.around(config, directory).ok()) {
+                if let Some(usable) =
+                    client.iter().find_map(|directory| self.around(config, directory).ok())
+                {
                     return self.meant(config, usable);
                 }
-                let found = config.default_repository().map_err(|error| unavailable(&error.to_string(), error.hint()))?;
-                if self.reach.has(&found.root) { self.meant(config, found) } else { Err(self.reach.outside()) }
+                let found = config
+                    .default_repository()
+                    .map_err(|error| unavailable(&error.to_string(), error.hint()))?;
+                if self.reach.has(&found.root) {
+                    self.meant(config, found)
+                } else {
+                    Err(self.reach.outside())
+                }
             }
         }
     }
@@ -155,7 +190,9 @@ impl Chosen {
     fn at(&self, config: &Config, directory: &Path) -> Result<Repository, Unavailable> {
         match config.repository_at(directory) {
             Ok(found) if self.reach.has(&found.root) => Ok(found),
-            Err(error) if self.reach.within.is_none() => Err(unavailable(&error.to_string(), error.hint())),
+            Err(error) if self.reach.within.is_none() => {
+                Err(unavailable(&error.to_string(), error.hint()))
+            }
             Ok(_) | Err(_) => Err(self.reach.outside()),
         }
     }
@@ -163,11 +200,14 @@ impl Chosen {
     /// The repository that contains this directory, as far as the session may ask about it.
     fn around(&self, config: &Config, directory: &Path) -> Result<Repository, Unavailable> {
         let exact = self.at(config, directory)?;
-        let found = config.repository_around(directory).map_err(|error| unavailable(&error.to_string(), error.hint()))?;
+        let found = config
+            .repository_around(directory)
+            .map_err(|error| unavailable(&error.to_string(), error.hint()))?;
         Ok(if self.reach.has(&found.root) { found } else { exact })
     }
 
-    /// The repository, unless it is one by accident. One that was named when the process was started is none.
+    /// The repository, unless it is one by accident. One that was named when the process was
+    /// started is none.
     fn meant(&self, config: &Config, found: Repository) -> Result<Repository, Unavailable> {
         if self.reach.names(&found.root) {
             return Ok(found);
@@ -175,7 +215,8 @@ impl Chosen {
         index::meant(config, found).map_err(|error| unavailable(&error.to_string(), error.hint()))
     }
 
-    /// A call was answered from this state of the chosen repository. The first one changes nothing for the client.
+    /// A call was answered from this state of the chosen repository. The first one changes nothing
+    /// for the client.
     pub(super) fn answered_from(&self, root: &Path, identity: Identity) {
         let before = self.state().seen.replace((root.to_path_buf(), identity));
         if before.is_some_and(|(known, before)| known == root && before != identity) {
@@ -208,9 +249,14 @@ mod tests {
     use std::time::Duration;
 
     fn config(project: &Path) -> Result<Config, Unavailable> {
-        let variables = [("COGRAPH_CACHE_DIR", OsString::from("/cache")), ("CLAUDE_PROJECT_DIR", project.into())];
-        Config::from_variables(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone()))
-            .map_err(|error: ConfigError| unavailable(&error.to_string(), error.hint()))
+        let variables = [
+            ("COGRAPH_CACHE_DIR", OsString::from("/cache")),
+            ("CLAUDE_PROJECT_DIR", project.into()),
+        ];
+        Config::from_variables(|name| {
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone())
+        })
+        .map_err(|error: ConfigError| unavailable(&error.to_string(), error.hint()))
     }
 
     #[test]
@@ -232,7 +278,10 @@ mod tests {
         given.set_client(vec![one]);
         assert_eq!((root(&given), given.asks_client()), (two.clone(), false));
         chosen.set_root(two.clone());
-        assert!(!chosen.set_client(vec![project]), "a client that names its repository is not asked");
+        assert!(
+            !chosen.set_client(vec![project]),
+            "a client that names its repository is not asked"
+        );
         assert_eq!((root(&chosen), chosen.asks_client()), (two, false));
     }
 
@@ -247,16 +296,29 @@ mod tests {
         std::fs::create_dir(outer.join(".git")).expect("the directory is new");
         std::os::unix::fs::symlink(&other, inner.join("link")).expect("the name is free");
         let within: Arc<[PathBuf]> = [inner.clone()].into();
-        let session = |root| Chosen::new(config(&other), Reach { root, within: Some(Arc::clone(&within)) }, || {});
+        let session = |root| {
+            Chosen::new(config(&other), Reach { root, within: Some(Arc::clone(&within)) }, || {})
+        };
         let named = |path: &Path| session(None).find(path.to_str()).map(|found| found.root);
         assert_eq!(named(&inner), Ok(inner.clone()), "the repository around it is outside");
         assert_eq!(named(&inner.join("deep")), Ok(inner.join("deep")));
         let refused = session(None).reach.outside();
-        for path in [&outer, &other, &inner.join("link"), &inner.join(".."), &inner.join("missing"), Path::new("/missing")] {
+        for path in [
+            &outer,
+            &other,
+            &inner.join("link"),
+            &inner.join(".."),
+            &inner.join("missing"),
+            Path::new("/missing"),
+        ] {
             assert_eq!(named(path), Err(refused.clone()), "{}", path.display());
         }
         let chosen = session(None);
-        assert_eq!(chosen.find(None).map(|found| found.root), Err(refused.clone()), "where the process was started");
+        assert_eq!(
+            chosen.find(None).map(|found| found.root),
+            Err(refused.clone()),
+            "where the process was started"
+        );
         chosen.set_client(vec![other.clone(), inner.clone()]);
         assert_eq!(chosen.find(None).map(|found| found.root), Ok(inner.clone()));
         chosen.set_root(other.clone());
@@ -305,6 +367,9 @@ mod tests {
         assert_eq!(told.load(Ordering::SeqCst), 2, "another process may have made it");
         chosen.published(Path::new("/elsewhere"), state(9));
         assert_eq!(told.load(Ordering::SeqCst), 2);
-        assert!(chosen.set_client(vec![top.clone()]) && !chosen.set_client(Vec::new()), "nothing was answered in between");
+        assert!(
+            chosen.set_client(vec![top.clone()]) && !chosen.set_client(Vec::new()),
+            "nothing was answered in between"
+        );
     }
 }

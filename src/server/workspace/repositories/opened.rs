@@ -1,5 +1,6 @@
-//! A repository that can be asked, and the words for how its answers stand to the files: one wording for the first line of an
-//! answer, for the JSON of it, and for what programs are told beside it.
+//! A repository that can be asked, and the words for how its answers stand to the files: one
+//! wording for the first line of an answer, for the JSON of it, and for what programs are told
+//! beside it.
 
 use super::{Files, rough};
 use crate::index::ChangeSet;
@@ -41,7 +42,8 @@ pub(super) enum Extent {
     All,
     /// What was reported was looked at; every file, for changes that nobody reports, so long ago.
     Reported(Duration),
-    /// Every file was looked at, as this kind of file system shows it here: others may have changed it since.
+    /// Every file was looked at, as this kind of file system shows it here: others may have changed
+    /// it since.
     Remote(String),
 }
 
@@ -78,7 +80,10 @@ impl Stale {
             Some(count) => format!("{count} files"),
             None => "all files".to_owned(),
         };
-        format!("{files} {}", if matches!(self.cause, Cause::Failed(_)) { "not indexed" } else { "pending" })
+        format!(
+            "{files} {}",
+            if matches!(self.cause, Cause::Failed(_)) { "not indexed" } else { "pending" }
+        )
     }
 
     /// How far the run is, or why it has failed.
@@ -97,7 +102,9 @@ impl fmt::Display for Stale {
 impl Opened {
     /// How much the answer does not reflect yet, if anything.
     pub(in crate::server) fn stale(&self) -> Option<Stale> {
-        self.behind.as_ref().map(|behind| Stale { files: behind.changes.len(), cause: behind.cause.clone() })
+        self.behind
+            .as_ref()
+            .map(|behind| Stale { files: behind.changes.len(), cause: behind.cause.clone() })
     }
 
     /// Whether the answer is known to be about the files as they are.
@@ -120,13 +127,21 @@ impl Opened {
         };
         let age = rough(SystemTime::now().duration_since(meta.built_at).unwrap_or_default());
         let Some(count) = changes.len() else {
-            return format!("generation {generation}, made {age} ago by other rules; stale: {stale}");
+            return format!(
+                "generation {generation}, made {age} ago by other rules; stale: {stale}"
+            );
         };
-        let names = changes.paths().take(NAMED_FILES).map(|path| SafeLine::new(path.as_str(), 120).to_string());
+        let names = changes
+            .paths()
+            .take(NAMED_FILES)
+            .map(|path| SafeLine::new(path.as_str(), 120).to_string());
         let more = (count > NAMED_FILES).then(|| format!("{} more", count - NAMED_FILES));
         let named: Vec<String> = names.chain(more).collect();
         let (what, why) = (stale.what(), stale.why());
-        format!("generation {generation}, made {age} ago; stale: {what} ({}){why}", named.join(", "))
+        format!(
+            "generation {generation}, made {age} ago; stale: {what} ({}){why}",
+            named.join(", ")
+        )
     }
 
     /// Which repository the answers of a session speak of: for the first one.
@@ -139,18 +154,24 @@ impl Opened {
     pub(in crate::server) fn reserve(&self) -> Option<String> {
         match &self.extent {
             Extent::All => None,
-            Extent::Reported(ago) => Some(format!("up to date by what was reported; all files looked at {} ago", rough(*ago))),
-            Extent::Remote(kind) => {
-                Some(format!("files as {} shows them here: changes made elsewhere may come late", SafeLine::new(kind, 40)))
-            }
+            Extent::Reported(ago) => Some(format!(
+                "up to date by what was reported; all files looked at {} ago",
+                rough(*ago)
+            )),
+            Extent::Remote(kind) => Some(format!(
+                "files as {} shows them here: changes made elsewhere may come late",
+                SafeLine::new(kind, 40)
+            )),
         }
     }
 }
 
 impl ReadFile for Files {
     fn read(&self, path: &RepoPath) -> io::Result<Vec<u8>> {
-        // Lines of any length may be looked at; they are cut when they are shown. What binary data means the question decides.
+        // Lines of any length may be looked at; they are cut when they are shown. What binary data
+        // means the question decides.
         let read = self.root.read_named(path, self.limits.file_bytes);
-        read.map_err(|error| io::Error::other(error.to_string()))?.map_err(|reason| io::Error::other(reason.word()))
+        read.map_err(|error| io::Error::other(error.to_string()))?
+            .map_err(|reason| io::Error::other(reason.word()))
     }
 }

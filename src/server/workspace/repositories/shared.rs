@@ -1,5 +1,6 @@
-//! What all sessions of a process have in common: open stores, index runs and watches. A repository has each of them once,
-//! however many sessions ask about it. Knows no session but as somebody to tell of new generations.
+//! What all sessions of a process have in common: open stores, index runs and watches. A repository
+//! has each of them once, however many sessions ask about it. Knows no session but as somebody to
+//! tell of new generations.
 
 use super::chosen::Chosen;
 use super::wanted::WantedRuns;
@@ -33,7 +34,10 @@ struct Sessions {
 
 impl Shared {
     /// Nothing is opened or looked at before the first call.
-    pub(in crate::server) fn new(config: Result<Config, ConfigError>, stores: PoolSettings) -> Arc<Self> {
+    pub(in crate::server) fn new(
+        config: Result<Config, ConfigError>,
+        stores: PoolSettings,
+    ) -> Arc<Self> {
         let config = config.map_err(|error| unavailable(&error.to_string(), error.hint()));
         let known = config.as_ref().ok();
         let limits = known.map(|config| config.limits).unwrap_or_default();

@@ -1,5 +1,6 @@
-//! Who wants which index run. A run goes on while anybody does: a call that waits for it, or a session that it is the own
-//! repository of, or whose call was told that it goes on. With the last of them it is stopped.
+//! Who wants which index run. A run goes on while anybody does: a call that waits for it, or a
+//! session that it is the own repository of, or whose call was told that it goes on. With the last
+//! of them it is stopped.
 
 use crate::faults::{Fault, planted};
 use crate::index::Job;
@@ -28,7 +29,12 @@ impl WantedRuns {
         // Runs that are over are known to nobody else.
         waited.retain(|entry| Weak::strong_count(&entry.run) > 0);
         let known = waited.iter().position(|entry| entry.is(job)).unwrap_or_else(|| {
-            waited.push(Waited { run: Arc::downgrade(job), begun: Instant::now(), waiting: 0, sessions: BTreeSet::new() });
+            waited.push(Waited {
+                run: Arc::downgrade(job),
+                begun: Instant::now(),
+                waiting: 0,
+                sessions: BTreeSet::new(),
+            });
             waited.len() - 1
         });
         waited[known].waiting += 1;
@@ -38,7 +44,8 @@ impl WantedRuns {
         waited[known].begun
     }
 
-    /// A call waits no more for a run; `is_answered` says that it was not cancelled. Stops a run that nobody wants.
+    /// A call waits no more for a run; `is_answered` says that it was not cancelled. Stops a run
+    /// that nobody wants.
     pub(super) fn leave(&self, job: &Arc<Job>, session: u64, is_answered: bool) {
         let mut waited = self.lock();
         let is_unwanted = waited.iter_mut().find(|entry| entry.is(job)).is_some_and(|entry| {
@@ -56,10 +63,15 @@ impl WantedRuns {
 
     /// A session has ended. Stops the runs that only it wanted.
     pub(super) fn forget(&self, session: u64) {
-        let left =
-            |entry: &mut Waited| entry.sessions.remove(&session) && (entry.is_unwanted() || planted(Fault::SessionOwnsIndex));
-        let unwanted: Vec<Arc<Job>> =
-            self.lock().iter_mut().filter_map(|entry| left(entry).then(|| entry.run.upgrade())?).collect();
+        let left = |entry: &mut Waited| {
+            entry.sessions.remove(&session)
+                && (entry.is_unwanted() || planted(Fault::SessionOwnsIndex))
+        };
+        let unwanted: Vec<Arc<Job>> = self
+            .lock()
+            .iter_mut()
+            .filter_map(|entry| left(entry).then(|| entry.run.upgrade())?)
+            .collect();
         for job in unwanted {
             job.cancel();
         }

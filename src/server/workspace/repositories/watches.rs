@@ -1,10 +1,12 @@
-//! Which files a question has to look at: all of them, or those that may have changed since all were looked at. Repositories
-//! are watched while they are in use; whatever stands in the way of that, every question looks at everything.
+//! Which files a question has to look at: all of them, or those that may have changed since all
+//! were looked at. Repositories are watched while they are in use; whatever stands in the way of
+//! that, every question looks at everything.
 //!
-//! A notification tells of what happens in a directory that is watched. Other changes are looked for at every question: whether the
-//! root's path leads to the same directory and the same things are mounted in it (`watch`), whether the rules that lie elsewhere are the
-//! same (`source::Rules`), and whether the inodes of all files are as they were (`swept`): a write through mapped memory or through
-//! another hard link touches nothing else.
+//! A notification tells of what happens in a directory that is watched. Other changes are looked
+//! for at every question: whether the root's path leads to the same directory and the same things
+//! are mounted in it (`watch`), whether the rules that lie elsewhere are the same
+//! (`source::Rules`), and whether the inodes of all files are as they were (`swept`): a write
+//! through mapped memory or through another hard link touches nothing else.
 
 mod swept;
 
@@ -27,7 +29,8 @@ use swept::{Swept, TakenFiles};
 const IDLE: Duration = Duration::from_secs(60);
 /// The repository is walked as a whole once in so long even so.
 const TRUSTED: Duration = Duration::from_secs(60);
-/// How long a question waits for another one that reads the same watch, before it looks at everything by itself.
+/// How long a question waits for another one that reads the same watch, before it looks at
+/// everything by itself.
 const TURN: Duration = Duration::from_millis(100);
 
 /// The watches of a process.
@@ -50,8 +53,8 @@ struct Repository {
     /// What decides which files there are, and the files, as they were when they were compared.
     rules: Arc<Rules>,
     files: Swept,
-    /// A state of the store of which it is known that it reflects every file outside of `reported`, and when the repository was
-    /// walked last. None while a question looks at what was reported.
+    /// A state of the store of which it is known that it reflects every file outside of `reported`,
+    /// and when the repository was walked last. None while a question looks at what was reported.
     known: Option<(Identity, Instant)>,
     reported: Hints,
     /// When reports were taken by a question last: it compares them with the store of its time.
@@ -67,7 +70,8 @@ enum Slot {
     /// A question reads it.
     Away,
     Here(Box<Watch>),
-    /// The directory that it was bound to is no longer under its path, or could not be listed: another one may come.
+    /// The directory that it was bound to is no longer under its path, or could not be listed:
+    /// another one may come.
     Gone(String),
     /// It cannot be; why.
     None(String),
@@ -116,9 +120,11 @@ impl Watches {
             Known::Reported(paths, _, extent) if paths.is_empty() => {
                 return Ok((ChangeSet::Some { touched: Vec::new(), gone: Vec::new() }, extent));
             }
-            Known::Reported(paths, looked, extent) => {
-                (index::compare_some(&paths, snapshot, limits, verified, cancel)?, looked, Some((paths, extent)))
-            }
+            Known::Reported(paths, looked, extent) => (
+                index::compare_some(&paths, snapshot, limits, verified, cancel)?,
+                looked,
+                Some((paths, extent)),
+            ),
         };
         let Comparison { changes, seen, rules } = found;
         let extent = self.kept.with(location, |repository| {
@@ -151,7 +157,8 @@ impl Watches {
         self.kept.with(location, |repository| repository.reported.extend(hints_of(paths)));
     }
 
-    /// A run that began after `looked` has made this state of the store: it reflects all but what was reported since.
+    /// A run that began after `looked` has made this state of the store: it reflects all but what
+    /// was reported since.
     pub(super) fn taken_in(&self, location: &Location, store: Identity, looked: Instant) {
         self.kept.with(location, |repository| {
             if repository.taken.is_none_or(|taken| taken < looked)
@@ -169,7 +176,8 @@ impl Watches {
         }
     }
 
-    /// The repositories that are in use: the location, and how many directories are watched, or why none is.
+    /// The repositories that are in use: the location, and how many directories are watched, or why
+    /// none is.
     pub(super) fn all(&self) -> Vec<(Location, Result<usize, String>)> {
         let all = self.kept.each(|location, repository| {
             let watched = match &repository.watch {
@@ -183,12 +191,21 @@ impl Watches {
     }
 
     /// What is known now, with everything that has happened up to now.
-    fn known(&self, location: &Location, store: Identity, limits: &config::Limits, cancel: &CancelToken) -> Known {
+    fn known(
+        &self,
+        location: &Location,
+        store: Identity,
+        limits: &config::Limits,
+        cancel: &CancelToken,
+    ) -> Known {
         self.attend(location, limits.threads);
         self.begin_again(location, limits.threads);
         let nothing = Known::Nothing { watched: false };
-        let Some(Senses { mut watch, rules, mut files }) = self.take(location, store) else { return nothing };
-        let hints = look(&mut watch, &rules, files.as_mut().map(|files| (files, limits.threads)), cancel);
+        let Some(Senses { mut watch, rules, mut files }) = self.take(location, store) else {
+            return nothing;
+        };
+        let hints =
+            look(&mut watch, &rules, files.as_mut().map(|files| (files, limits.threads)), cancel);
         let known = self.kept.with(location, |repository| {
             if let Some(files) = files {
                 repository.files.put(files);
@@ -215,20 +232,26 @@ impl Watches {
         known.unwrap_or(nothing)
     }
 
-    /// Takes what tells of changes; waits a little for another question that reads it. None if there is no watch.
+    /// Takes what tells of changes; waits a little for another question that reads it. None if
+    /// there is no watch.
     fn take(&self, location: &Location, store: Identity) -> Option<Senses> {
         let asked = Instant::now();
         loop {
             let turn = self.turns.count();
-            let taken = self.kept.with(location, |repository| match std::mem::replace(&mut repository.watch, Slot::Away) {
-                Slot::Here(watch) => {
-                    let files = repository.is_known(store).then(|| repository.files.take_for(asked)).flatten();
-                    Some(Some(Senses { watch, rules: Arc::clone(&repository.rules), files }))
-                }
-                Slot::Away => None,
-                other => {
-                    repository.watch = other;
-                    Some(None)
+            let taken = self.kept.with(location, |repository| {
+                match std::mem::replace(&mut repository.watch, Slot::Away) {
+                    Slot::Here(watch) => {
+                        let files = repository
+                            .is_known(store)
+                            .then(|| repository.files.take_for(asked))
+                            .flatten();
+                        Some(Some(Senses { watch, rules: Arc::clone(&repository.rules), files }))
+                    }
+                    Slot::Away => None,
+                    other => {
+                        repository.watch = other;
+                        Some(None)
+                    }
                 }
             })?;
             if let Some(taken) = taken {
@@ -240,9 +263,14 @@ impl Watches {
         }
     }
 
-    /// Looks at all files on a thread of its own, if that was not done lately. What is found there, the next question looks at.
+    /// Looks at all files on a thread of its own, if that was not done lately. What is found there,
+    /// the next question looks at.
     fn sweep_aside(&self, location: &Location) {
-        let Some(mut files) = self.kept.with(location, |repository| repository.files.take_when_due()).flatten() else { return };
+        let Some(mut files) =
+            self.kept.with(location, |repository| repository.files.take_when_due()).flatten()
+        else {
+            return;
+        };
         let (kept, own) = (Arc::clone(&self.kept), location.clone());
         let work = move || {
             // One thread: nobody waits for it.
@@ -258,9 +286,13 @@ impl Watches {
         }
     }
 
-    /// Watches what is there now, if the directory that was watched is gone and another one is under its path.
+    /// Watches what is there now, if the directory that was watched is gone and another one is
+    /// under its path.
     fn begin_again(&self, location: &Location, threads: usize) {
-        let is_gone = self.kept.with(location, |repository| matches!(repository.watch, Slot::Gone(_))).unwrap_or(false);
+        let is_gone = self
+            .kept
+            .with(location, |repository| matches!(repository.watch, Slot::Gone(_)))
+            .unwrap_or(false);
         let claim = |repository: &mut Repository| match repository.watch {
             Slot::Gone(_) => {
                 repository.watch = Slot::Coming;
@@ -268,12 +300,16 @@ impl Watches {
             }
             _ => false,
         };
-        if is_gone && DirectoryId::of(location.root()).is_some() && self.kept.with(location, claim) == Some(true) {
+        if is_gone
+            && DirectoryId::of(location.root()).is_some()
+            && self.kept.with(location, claim) == Some(true)
+        {
             self.begin(location, threads);
         }
     }
 
-    /// Makes a watch, on a thread of its own: the question that wants it looks at everything meanwhile.
+    /// Makes a watch, on a thread of its own: the question that wants it looks at everything
+    /// meanwhile.
     fn begin(&self, location: &Location, threads: usize) {
         let (kept, own) = (Arc::clone(&self.kept), location.clone());
         let make = move || {
@@ -281,7 +317,8 @@ impl Watches {
             if let Err(error) = &made {
                 tracing::warn!(%error, "a repository is not watched");
             }
-            let slot = made.map_or_else(|error| Slot::without(&error), |watch| Slot::Here(Box::new(watch)));
+            let slot = made
+                .map_or_else(|error| Slot::without(&error), |watch| Slot::Here(Box::new(watch)));
             kept.with(&own, |repository| repository.watch = slot);
         };
         if let Err(error) = Builder::new().name("watch-start".to_owned()).spawn(make) {
@@ -325,11 +362,14 @@ fn hints_of(paths: Vec<RepoPath>) -> Hints {
 }
 
 impl Slot {
-    /// Without a watch, for this reason. One that was interrupted has reported what is lost now: only a new one tells everything.
+    /// Without a watch, for this reason. One that was interrupted has reported what is lost now:
+    /// only a new one tells everything.
     fn without(error: &WatchError) -> Self {
         match error {
             WatchError::Lost { .. } | WatchError::Source(_) => Self::Gone(error.to_string()),
-            WatchError::Limit { .. } | WatchError::Remote { .. } | WatchError::System { .. } => Self::None(error.to_string()),
+            WatchError::Limit { .. } | WatchError::Remote { .. } | WatchError::System { .. } => {
+                Self::None(error.to_string())
+            }
         }
     }
 }
@@ -352,7 +392,8 @@ impl Turns {
             if left.is_zero() {
                 return false;
             }
-            ended = self.changed.wait_timeout(ended, left).unwrap_or_else(PoisonError::into_inner).0;
+            ended =
+                self.changed.wait_timeout(ended, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         true
     }
@@ -361,7 +402,8 @@ impl Turns {
 impl Repository {
     /// Whether all that can differ between a state of the store and the files was reported.
     fn is_known(&self, store: Identity) -> bool {
-        let known = self.known.is_some_and(|(known, looked)| known == store && looked.elapsed() < TRUSTED);
+        let known =
+            self.known.is_some_and(|(known, looked)| known == store && looked.elapsed() < TRUSTED);
         known && !self.reported.everything
     }
 

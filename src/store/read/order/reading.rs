@@ -10,9 +10,10 @@ use crate::store::format::error::StoreError;
 use crate::store::format::rows::{FileKey, SymbolHead, SymbolKey};
 use crate::store::format::statements;
 use crate::store::read::connection::Snapshot;
-use crate::store::read::snapshot::symbol_head;
+use crate::store::read::row_decoder::symbol_head;
 
-/// With more added files among so many, all paths are gone through once: less work than a look-up for each.
+/// With more added files among so many, all paths are gone through once: less work than a look-up
+/// for each.
 const SWEPT_FROM: u64 = 8;
 
 impl Snapshot {
@@ -23,22 +24,31 @@ impl Snapshot {
             return Ok(known);
         }
         let (last_file, last_symbol) = (self.meta().last_file, self.meta().last_symbol);
-        let greatest = self.one(statements::LAST_SYMBOL, [], |row| row.get::<_, Option<u32>>(0))?.flatten();
+        let greatest =
+            self.one(statements::LAST_SYMBOL, [], |row| row.get::<_, Option<u32>>(0))?.flatten();
         let is_by_key = greatest.is_none_or(|greatest| greatest <= last_symbol);
-        let order = Arc::new(KeyOrder { last_file, last_symbol, added: self.ranks_of_added(last_file)?, is_by_key });
+        let order = Arc::new(KeyOrder {
+            last_file,
+            last_symbol,
+            added: self.ranks_of_added(last_file)?,
+            is_by_key,
+        });
         self.store().keep_order(state, Arc::clone(&order));
         Ok(order)
     }
 
     fn ranks_of_added(&self, last_file: u32) -> Result<FxHashMap<FileKey, FileRank>, StoreError> {
         let mut files: Vec<(String, FileKey)> =
-            self.all(statements::ADDED_FILES, [last_file], |row| Ok((row.get(1)?, FileKey(row.get(0)?))))?;
+            self.all(statements::ADDED_FILES, [last_file], |row| {
+                Ok((row.get(1)?, FileKey(row.get(0)?)))
+            })?;
         let mut ranks = FxHashMap::default();
         if files.len() as u64 * SWEPT_FROM > self.meta().files {
             let mut last = FileRank::default();
             self.visit(statements::FILE_KEYS_BY_PATH, [], |row| {
                 let key: u32 = row.get(0)?;
-                last = if key <= last_file { FileRank(key, 0) } else { FileRank(last.0, last.1 + 1) };
+                last =
+                    if key <= last_file { FileRank(key, 0) } else { FileRank(last.0, last.1 + 1) };
                 if key > last_file {
                     ranks.insert(FileKey(key), last);
                 }
@@ -48,7 +58,8 @@ impl Snapshot {
         }
         files.sort_unstable();
         for (path, key) in files {
-            let before = self.one(statements::FILE_KEY_BEFORE, [path], |row| row.get(0).map(FileKey))?;
+            let before =
+                self.one(statements::FILE_KEY_BEFORE, [path], |row| row.get(0).map(FileKey))?;
             // Of an added file before this one the rank is known: they come by path.
             let rank = match before.map(|before| (before, ranks.get(&before))) {
                 None => FileRank(0, 1),
@@ -65,9 +76,13 @@ impl Snapshot {
         self.one(statements::FILE_OF_SYMBOL, [symbol.0], |row| row.get(0).map(FileKey))
     }
 
-    /// Hands what ranking needs of the symbols with at least so many references to `visit`, until it says stop by false: those with most
-    /// references first, of equals by path and position.
-    pub fn visit_referenced(&self, at_least: u32, mut visit: impl FnMut(SymbolHead) -> bool) -> Result<(), StoreError> {
+    /// Hands what ranking needs of the symbols with at least so many references to `visit`, until
+    /// it says stop by false: those with most references first, of equals by path and position.
+    pub fn visit_referenced(
+        &self,
+        at_least: u32,
+        mut visit: impl FnMut(SymbolHead) -> bool,
+    ) -> Result<(), StoreError> {
         let order = self.key_order()?;
         let mut equals: Vec<SymbolHead> = Vec::new();
         let mut goes_on = true;

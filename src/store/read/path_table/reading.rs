@@ -25,7 +25,11 @@ impl Snapshot {
         self.visit(statements::PATHS_BY_KEY, [], |row| {
             let (first, flags): (u32, i64) = (row.get(2)?, row.get(5)?);
             let language = row.get::<_, Option<u32>>(4)?.map(LanguageKey);
-            let mark = FileMark { path: row.get_ref(1)?.as_str()?, language, test: flags & file_flags::TEST != 0 };
+            let mark = FileMark {
+                path: row.get_ref(1)?.as_str()?,
+                language,
+                test: flags & file_flags::TEST != 0,
+            };
             table.add(FileKey(row.get(0)?), mark, first..first + row.get::<_, u32>(3)?);
             Ok(true)
         })?;

@@ -11,7 +11,8 @@ use crate::store::read::connection::Store;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct EntryId(pub(super) u64);
 
-/// The outcome: an open store on which everybody who waits has a lease already, or why there is none.
+/// The outcome: an open store on which everybody who waits has a lease already, or why there is
+/// none.
 pub(super) type Landing = Result<(EntryId, Arc<Store>), StoreError>;
 
 /// An opening under way. Lock order: the pool's lock before this one's.
@@ -28,7 +29,8 @@ struct Progress {
 }
 
 impl Flight {
-    /// Counts one more who will wait. Called under the pool's lock, so that nobody joins after the landing.
+    /// Counts one more who will wait. Called under the pool's lock, so that nobody joins after the
+    /// landing.
     pub(super) fn join(&self) {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner).waiting += 1;
     }
@@ -41,7 +43,8 @@ impl Flight {
         progress.waiting
     }
 
-    /// Waits for the outcome, or until `cancel`. Consumes the hold on the flight, and with it one on the store.
+    /// Waits for the outcome, or until `cancel`. Consumes the hold on the flight, and with it one
+    /// on the store.
     pub(super) fn wait(self: Arc<Self>, location: &Location, cancel: &CancelToken) -> Landing {
         let woken = Arc::clone(&self);
         let hook = cancel.on_cancel(move || {
@@ -57,11 +60,17 @@ impl Flight {
             if cancel.is_cancelled() {
                 progress.waiting -= 1;
                 let detail = "cancelled while it was being opened";
-                break Err(StoreError::new(StoreErrorKind::Cancelled, "opening store", location.directory(), detail));
+                break Err(StoreError::new(
+                    StoreErrorKind::Cancelled,
+                    "opening store",
+                    location.directory(),
+                    detail,
+                ));
             }
             progress = self.landed.wait(progress).unwrap_or_else(PoisonError::into_inner);
         };
-        // Before the hook: the token's lock is taken while the hook runs, and the hook takes this one.
+        // Before the hook: the token's lock is taken while the hook runs, and the hook takes this
+        // one.
         drop(progress);
         drop(hook);
         outcome

@@ -1,4 +1,5 @@
-//! What a pool knows, and every decision it takes under its lock. No I/O: stores to open or close are handed to the caller.
+//! What a pool knows, and every decision it takes under its lock. No I/O: stores to open or close
+//! are handed to the caller.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,18 +62,34 @@ pub(super) struct PoolState {
 
 impl PoolState {
     pub(super) fn new(capacity: usize) -> Self {
-        Self { capacity, slots: LruCache::unbounded(), retired: FxHashMap::default(), next: 0, ended: false }
+        Self {
+            capacity,
+            slots: LruCache::unbounded(),
+            retired: FxHashMap::default(),
+            next: 0,
+            ended: false,
+        }
     }
 
     /// Decides what a lease of the store at `location` takes, given what its newest file is.
-    pub(super) fn plan(&mut self, location: &Location, newest: Result<Option<Version>, StoreError>, now: Duration) -> Plan {
+    pub(super) fn plan(
+        &mut self,
+        location: &Location,
+        newest: Result<Option<Version>, StoreError>,
+        now: Duration,
+    ) -> Plan {
         let slot = self.slots.get_or_insert_mut(location.clone(), Slot::default);
         slot.used = now;
         let newest = match newest {
             Ok(Some(newest)) => newest,
             Ok(None) => {
                 let detail = "there is no store of this repository yet";
-                let error = StoreError::new(StoreErrorKind::Missing, "opening store", location.directory(), detail);
+                let error = StoreError::new(
+                    StoreErrorKind::Missing,
+                    "opening store",
+                    location.directory(),
+                    detail,
+                );
                 return Plan::Fail { error, victims: self.forget(location) };
             }
             Err(error) => match &mut slot.current {
@@ -85,7 +102,9 @@ impl PoolState {
             },
         };
         match &mut slot.current {
-            Some(entry) if slot.chosen_for == Some(newest) || planted(Fault::HandlePinned) => return entry.take(),
+            Some(entry) if slot.chosen_for == Some(newest) || planted(Fault::HandlePinned) => {
+                return entry.take();
+            }
             _ => {}
         }
         if let Some(flight) = &slot.flight {
@@ -98,7 +117,8 @@ impl PoolState {
         Plan::Open { flight, newest, victims: self.evict_down_to(room) }
     }
 
-    /// Takes in the outcome of an opening, leases it to the pilot and to all who wait, and tells them.
+    /// Takes in the outcome of an opening, leases it to the pilot and to all who wait, and tells
+    /// them.
     pub(super) fn land(
         &mut self,
         location: &Location,
@@ -119,8 +139,16 @@ impl PoolState {
                 slot.chosen_for = Some(newest);
                 match &mut slot.current {
                     // The newer file is unreadable, and this is the one that is open already.
-                    Some(current) if current.store.is_same_file(&store) => victims.push(Arc::new(store)),
-                    _ => replaced = slot.current.replace(OpenEntry { id, store: Arc::new(store), leases: 0 }),
+                    Some(current) if current.store.is_same_file(&store) => {
+                        victims.push(Arc::new(store))
+                    }
+                    _ => {
+                        replaced = slot.current.replace(OpenEntry {
+                            id,
+                            store: Arc::new(store),
+                            leases: 0,
+                        })
+                    }
                 }
                 slot.current.as_mut()
             }
@@ -155,7 +183,12 @@ impl PoolState {
     }
 
     /// Ends a lease.
-    pub(super) fn give_back(&mut self, location: &Location, id: EntryId, now: Duration) -> Vec<Arc<Store>> {
+    pub(super) fn give_back(
+        &mut self,
+        location: &Location,
+        id: EntryId,
+        now: Duration,
+    ) -> Vec<Arc<Store>> {
         if let Some(slot) = self.slots.peek_mut(location)
             && let Some(entry) = slot.current.as_mut().filter(|entry| entry.id == id)
         {
@@ -196,9 +229,13 @@ impl PoolState {
         self.ended
     }
 
-    /// What the current stores can do without. It holds no store, so whoever gives one up meanwhile is still the last to.
+    /// What the current stores can do without. It holds no store, so whoever gives one up meanwhile
+    /// is still the last to.
     pub(super) fn take_spare(&self) -> Vec<Spare> {
-        self.slots.iter().filter_map(|(_, slot)| Some(slot.current.as_ref()?.store.take_spare())).collect()
+        self.slots
+            .iter()
+            .filter_map(|(_, slot)| Some(slot.current.as_ref()?.store.take_spare()))
+            .collect()
     }
 
     /// Whether no store is open that could become idle.
@@ -207,7 +244,8 @@ impl PoolState {
     }
 
     pub(super) fn counts(&self) -> PoolCounts {
-        let current: Vec<&OpenEntry> = self.slots.iter().filter_map(|(_, slot)| slot.current.as_ref()).collect();
+        let current: Vec<&OpenEntry> =
+            self.slots.iter().filter_map(|(_, slot)| slot.current.as_ref()).collect();
         let leases = current.iter().map(|entry| entry.leases).sum::<usize>()
             + self.retired.values().map(|entry| entry.leases).sum::<usize>();
         let opening = self.slots.iter().filter(|(_, slot)| slot.flight.is_some()).count();
@@ -231,7 +269,10 @@ impl PoolState {
             .collect();
         let mut victims = Vec::with_capacity(chosen.len());
         for location in chosen {
-            let slot = self.slots.peek_mut(&location).expect("chosen from the slots a moment ago, under the same lock");
+            let slot = self
+                .slots
+                .peek_mut(&location)
+                .expect("chosen from the slots a moment ago, under the same lock");
             victims.extend(slot.current.take().map(|entry| entry.store));
             self.drop_empty(&location);
         }
@@ -248,7 +289,11 @@ impl PoolState {
     }
 
     fn drop_empty(&mut self, location: &Location) {
-        if self.slots.peek(location).is_some_and(|slot| slot.current.is_none() && slot.flight.is_none()) {
+        if self
+            .slots
+            .peek(location)
+            .is_some_and(|slot| slot.current.is_none() && slot.flight.is_none())
+        {
             self.slots.pop(location);
         }
     }

@@ -1,4 +1,5 @@
-//! Gates and announcements, and a look at what the process holds: for tests that are built with the feature `faults`.
+//! Gates and announcements, and a look at what the process holds: for tests that are built with the
+//! feature `faults`.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,12 @@ impl Bench {
     }
 
     /// Asks a tool; the answer must come within a time of a quiet machine.
-    pub(in crate::server::forty) fn prompt_ask(&mut self, tool: &str, arguments: Value, quiet: u64) -> String {
+    pub(in crate::server::forty) fn prompt_ask(
+        &mut self,
+        tool: &str,
+        arguments: Value,
+        quiet: u64,
+    ) -> String {
         let start = Instant::now();
         let text = self.ask(tool, arguments);
         assert_prompt(start.elapsed(), quiet, tool);
@@ -74,7 +80,9 @@ impl Bench {
     pub(in crate::server::forty) fn open_stores(&self, below: &Path) -> usize {
         let entries = std::fs::read_dir(format!("/proc/{}/fd", self.pid())).expect("it runs");
         let targets = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
-        targets.filter(|target| target.starts_with(below) && target.to_string_lossy().contains(".db")).count()
+        targets
+            .filter(|target| target.starts_with(below) && target.to_string_lossy().contains(".db"))
+            .count()
     }
 
     /// The cache.
@@ -103,7 +111,8 @@ impl Gate {
     /// Lets everybody through.
     pub(in crate::server::forty) fn open(&mut self) {
         // For both, so that this does not wait for somebody at the gate.
-        self.open = Some(File::options().read(true).write(true).open(&self.path).expect("it was made"));
+        self.open =
+            Some(File::options().read(true).write(true).open(&self.path).expect("it was made"));
     }
 
     /// Holds who comes from now on.

@@ -27,7 +27,8 @@ pub(in crate::server::forty) struct Runtime {
 }
 
 /// The ways to a runtime.
-pub(in crate::server::forty) const WAYS: [&[&str]; 2] = [&[], &["--http", "127.0.0.1:0", "--allow", "/"]];
+pub(in crate::server::forty) const WAYS: [&[&str]; 2] =
+    [&[], &["--http", "127.0.0.1:0", "--allow", "/"]];
 
 /// What a runtime asks its clients over HTTP to show.
 const TOKEN: &str = "a-token-of-some-length";
@@ -39,7 +40,11 @@ pub(in crate::server::forty) fn socket(place: &Path) -> PathBuf {
 
 impl Runtime {
     /// Starts it, and waits until it listens. What it is reached by is the last line that it says.
-    pub(in crate::server::forty) fn start(place: &Path, arguments: &[&str], gates: &[String]) -> Self {
+    pub(in crate::server::forty) fn start(
+        place: &Path,
+        arguments: &[&str],
+        gates: &[String],
+    ) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
         command
             .arg("serve")
@@ -57,7 +62,11 @@ impl Runtime {
             line.clear();
             output.read_line(&mut line).expect("it says where it listens");
         }
-        let target = line.trim_end().strip_prefix("listening on ").expect("it says where it listens").to_owned();
+        let target = line
+            .trim_end()
+            .strip_prefix("listening on ")
+            .expect("it says where it listens")
+            .to_owned();
         Self {
             child,
             #[cfg(feature = "faults")]
@@ -71,7 +80,13 @@ impl Runtime {
     /// Sends it a signal.
     pub(in crate::server::forty) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().expect("kill can be run").success());
+        assert!(
+            Command::new("kill")
+                .args([&format!("-{name}"), &pid])
+                .status()
+                .expect("kill can be run")
+                .success()
+        );
     }
 
     /// Waits for its end.
@@ -108,7 +123,8 @@ impl Runtime {
     /// Threads of the process whose names begin so.
     pub(in crate::server::forty) fn threads(&self, beginning: &str) -> usize {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("it runs");
-        let names = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
+        let names =
+            tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
         names.filter(|name| name.starts_with(beginning)).count()
     }
 }
@@ -122,41 +138,63 @@ impl Drop for Runtime {
 }
 
 /// A client on a place that several share, after the handshake.
-pub(in crate::server::forty) fn thin(shared: &TempDir, arguments: &[&str], gates: &[String]) -> Bench {
+pub(in crate::server::forty) fn thin(
+    shared: &TempDir,
+    arguments: &[&str],
+    gates: &[String],
+) -> Bench {
     let mut bench = thin_before(shared, arguments, gates);
     bench.hello("2025-11-25");
     bench
 }
 
 /// The same before the handshake.
-pub(in crate::server::forty) fn thin_before(shared: &TempDir, arguments: &[&str], gates: &[String]) -> Bench {
+pub(in crate::server::forty) fn thin_before(
+    shared: &TempDir,
+    arguments: &[&str],
+    gates: &[String],
+) -> Bench {
     let mut command = command(shared.path());
     set(&mut command, arguments, gates);
-    let mut child = command.env("COGRAPH_TOKEN", TOKEN).spawn().expect("the program was built with the tests");
+    let mut child =
+        command.env("COGRAPH_TOKEN", TOKEN).spawn().expect("the program was built with the tests");
     let notes = listen(child.stderr.take().expect("it is piped"));
-    let (input, output) = (child.stdin.take().expect("it is piped"), child.stdout.take().expect("it is piped"));
+    let (input, output) =
+        (child.stdin.take().expect("it is piped"), child.stdout.take().expect("it is piped"));
     let mut client = Client::over(child, Some(input.into()), output.into(), place(&[]));
     client.patience = milliseconds(10_000);
     Bench { client, notes, noted: Vec::new() }
 }
 
-/// Something that listens at the socket of a place and does with every client what the test wants. It ends with the test.
-pub(in crate::server::forty) fn peer(place: &Path, serve: impl Fn(UnixStream) + Send + Sync + 'static) -> PathBuf {
+/// Something that listens at the socket of a place and does with every client what the test wants.
+/// It ends with the test.
+pub(in crate::server::forty) fn peer(
+    place: &Path,
+    serve: impl Fn(UnixStream) + Send + Sync + 'static,
+) -> PathBuf {
     let path = place.join("peer");
     let listener = UnixListener::bind(&path).expect("the name is free");
     let serve = std::sync::Arc::new(serve);
     let accept = move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let serve = std::sync::Arc::clone(&serve);
-            std::thread::Builder::new().spawn(move || serve(stream)).expect("a thread can be started");
+            std::thread::Builder::new()
+                .spawn(move || serve(stream))
+                .expect("a thread can be started");
         }
     };
-    std::thread::Builder::new().name("test-peer".to_owned()).spawn(accept).expect("a thread can be started");
+    std::thread::Builder::new()
+        .name("test-peer".to_owned())
+        .spawn(accept)
+        .expect("a thread can be started");
     path
 }
 
-/// The same over HTTP: what each message is answered with goes out as a stream of events. Gives its address.
-pub(in crate::server::forty) fn web_peer(answer: impl Fn(Value) -> Vec<Value> + Send + Sync + 'static) -> String {
+/// The same over HTTP: what each message is answered with goes out as a stream of events. Gives its
+/// address.
+pub(in crate::server::forty) fn web_peer(
+    answer: impl Fn(Value) -> Vec<Value> + Send + Sync + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it has one");
     let answer = std::sync::Arc::new(answer);
@@ -167,7 +205,10 @@ pub(in crate::server::forty) fn web_peer(answer: impl Fn(Value) -> Vec<Value> + 
             std::thread::Builder::new().spawn(serve).expect("a thread can be started");
         }
     };
-    std::thread::Builder::new().name("test-web-peer".to_owned()).spawn(accept).expect("a thread can be started");
+    std::thread::Builder::new()
+        .name("test-web-peer".to_owned())
+        .spawn(accept)
+        .expect("a thread can be started");
     format!("http://{address}/mcp")
 }
 
@@ -180,7 +221,10 @@ fn web_exchange(stream: &TcpStream, answer: &dyn Fn(Value) -> Vec<Value>) -> Opt
         reader.read_line(&mut line).ok().filter(|count| *count > 0)?;
         head.push(line.to_lowercase());
     }
-    let length = head.iter().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok()).unwrap_or(0);
+    let length = head
+        .iter()
+        .find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok())
+        .unwrap_or(0);
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     let said = if head[0].starts_with("post") {
@@ -195,14 +239,20 @@ fn web_exchange(stream: &TcpStream, answer: &dyn Fn(Value) -> Vec<Value>) -> Opt
         (false, _) => ("405 Method Not Allowed", ""),
     };
     let mut writer = stream;
-    writer.write_all(format!("HTTP/1.1 {status}\r\n{kind}Content-Length: {}\r\n\r\n{events}", events.len()).as_bytes()).ok()
+    writer
+        .write_all(
+            format!("HTTP/1.1 {status}\r\n{kind}Content-Length: {}\r\n\r\n{events}", events.len())
+                .as_bytes(),
+        )
+        .ok()
 }
 
 /// The lines of a client, and a way to answer.
 pub(in crate::server::forty) fn messages(
     stream: &UnixStream,
 ) -> (impl Iterator<Item = Value> + use<>, impl FnMut(Value) + use<>) {
-    let (reader, mut writer) = (stream.try_clone().expect("it is open"), stream.try_clone().expect("it is open"));
+    let (reader, mut writer) =
+        (stream.try_clone().expect("it is open"), stream.try_clone().expect("it is open"));
     let lines = BufReader::new(reader).lines().map_while(Result::ok);
     let messages = lines.map(|line| serde_json::from_str(&line).expect("clients send messages"));
     // A client that is gone misses it.

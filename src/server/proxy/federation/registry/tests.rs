@@ -32,11 +32,14 @@ struct Planned {
 impl Peer for Planned {
     fn list(&self, _: &CancelToken) -> Result<Listing, UpstreamError> {
         let _ = self.asked.try_send(());
-        let unreachable = || UpstreamError::Unreachable { target: "it".to_owned(), why: "planned".to_owned() };
+        let unreachable =
+            || UpstreamError::Unreachable { target: "it".to_owned(), why: "planned".to_owned() };
         let entry = |name: &String| json!({"name": name, "inputSchema": {"type": "object"}});
         let does = locked(&self.does).clone();
         match does {
-            Does::Lists(names) => Ok(Listing { tools: names.iter().map(entry).collect(), incomplete: None }),
+            Does::Lists(names) => {
+                Ok(Listing { tools: names.iter().map(entry).collect(), incomplete: None })
+            }
             Does::ListsInPart(names) => {
                 let incomplete = Some("it has more than 100 pages".to_owned());
                 Ok(Listing { tools: names.iter().map(entry).collect(), incomplete })
@@ -86,9 +89,15 @@ fn stage(plans: Vec<(&str, Vec<Does>)>) -> Stage {
         let Target::Command(words) = target else { panic!("the stage has programs only") };
         let mut plans = locked(&plans);
         let plan = plans.get_mut(&words[0]).expect("it is planned");
-        let does = if plan.len() > 1 { plan.pop_front() } else { plan.front().cloned() }.expect("it is planned");
+        let does = if plan.len() > 1 { plan.pop_front() } else { plan.front().cloned() }
+            .expect("it is planned");
         let (does, asked) = (Mutex::new(does), asked_sender.clone());
-        let peer = Arc::new(Planned { does, closed: AtomicUsize::new(0), let_go: CancelToken::new(), asked });
+        let peer = Arc::new(Planned {
+            does,
+            closed: AtomicUsize::new(0),
+            let_go: CancelToken::new(),
+            asked,
+        });
         tell.send((words[0].clone(), Arc::clone(&peer), ear)).expect("the stage stands");
         peer as Arc<dyn Peer>
     };
@@ -146,7 +155,8 @@ impl Stage {
         let until = Instant::now() + PATIENCE;
         loop {
             let view = self.registry.view();
-            let seen = view.upstreams.iter().find(|seen| seen.name.as_str() == of).expect("it is known");
+            let seen =
+                view.upstreams.iter().find(|seen| seen.name.as_str() == of).expect("it is known");
             if seen.trouble.as_ref().is_some_and(|trouble| trouble.contains(part)) {
                 return view;
             }
@@ -158,7 +168,9 @@ impl Stage {
 
 #[test]
 fn names_are_checked_and_unique_and_there_is_a_bound_to_them() {
-    for wrong in ["", " ", "a b", "../x", "-x", "x-", "a__b", "1a", "é", "a\0b", "a.b", &"x".repeat(25)] {
+    for wrong in
+        ["", " ", "a b", "../x", "-x", "x-", "a__b", "1a", "é", "a\0b", "a.b", &"x".repeat(25)]
+    {
         let error = Name::new(wrong).expect_err("it cannot be a name").to_string();
         assert!(error.contains("cannot name an upstream") && error.len() < 400, "{error}");
     }
@@ -167,7 +179,10 @@ fn names_are_checked_and_unique_and_there_is_a_bound_to_them() {
     for text in &plans[..MOST_UPSTREAMS] {
         stage.add(text);
     }
-    assert_eq!(stage.registry.add(&name("u0"), target("u0")), Err(RegistryError::Known(name("u0"))));
+    assert_eq!(
+        stage.registry.add(&name("u0"), target("u0")),
+        Err(RegistryError::Known(name("u0")))
+    );
     assert_eq!(stage.registry.add(&name("u16"), target("u16")), Err(RegistryError::Full));
 }
 
@@ -186,7 +201,11 @@ fn tools_are_merged_under_the_names_of_their_upstreams_and_an_incomplete_list_is
 
 #[test]
 fn a_slow_and_a_dead_upstream_delay_nobody() {
-    let stage = stage(vec![("slow", vec![Does::Stalls]), ("dead", vec![Does::Fails]), ("good", vec![lists(&["x"])])]);
+    let stage = stage(vec![
+        ("slow", vec![Does::Stalls]),
+        ("dead", vec![Does::Fails]),
+        ("good", vec![lists(&["x"])]),
+    ]);
     stage.add("slow");
     // The slow one is being asked from here on: nobody may hold a lock meanwhile.
     stage.asked.recv_timeout(PATIENCE).expect("it is asked");
@@ -199,7 +218,11 @@ fn a_slow_and_a_dead_upstream_delay_nobody() {
     assert!(begun.elapsed() < PATIENCE / 3, "{:?}", begun.elapsed());
     let ending = Instant::now();
     drop(stage);
-    assert!(ending.elapsed() < PATIENCE / 3, "an upstream that stalls does not hold the end up: {:?}", ending.elapsed());
+    assert!(
+        ending.elapsed() < PATIENCE / 3,
+        "an upstream that stalls does not hold the end up: {:?}",
+        ending.elapsed()
+    );
 }
 
 #[test]
@@ -222,10 +245,14 @@ fn a_reconnection_that_fails_closes_what_it_opened_and_leaves_the_old_one_servin
     }
     assert_eq!(third.closed.load(Ordering::SeqCst), 0);
     assert!(view.upstreams[0].trouble.is_none());
-    // What the old connection still says is of no interest any more: else each one would be replaced for the end of the last.
+    // What the old connection still says is of no interest any more: else each one would be
+    // replaced for the end of the last.
     ear.lost();
     ear.tools_changed();
-    assert!(stage.dialled.recv_timeout(Duration::from_millis(300)).is_err(), "nobody connects again");
+    assert!(
+        stage.dialled.recv_timeout(Duration::from_millis(300)).is_err(),
+        "nobody connects again"
+    );
 }
 
 #[test]
@@ -257,7 +284,8 @@ fn the_generation_changes_with_what_is_served_and_the_list_is_told_of_only_when_
 fn there_is_never_more_than_the_bound_however_many_come_at_once() {
     let names: Vec<String> = (0..8).map(|number| format!("u{number}")).collect();
     let many: Vec<String> = (0..60).map(|number| format!("t{number}")).collect();
-    let stage = stage(names.iter().map(|name| (name.as_str(), vec![Does::Lists(many.clone())])).collect());
+    let stage =
+        stage(names.iter().map(|name| (name.as_str(), vec![Does::Lists(many.clone())])).collect());
     for text in &names {
         stage.add(text);
     }
@@ -265,7 +293,10 @@ fn there_is_never_more_than_the_bound_however_many_come_at_once() {
     loop {
         let view = stage.registry.view();
         assert!(view.tools.len() <= MOST_TOOLS, "{}", view.tools.len());
-        let refused = view.upstreams.iter().filter(|seen| seen.trouble.as_ref().is_some_and(|why| why.contains("more than 256")));
+        let refused = view
+            .upstreams
+            .iter()
+            .filter(|seen| seen.trouble.as_ref().is_some_and(|why| why.contains("more than 256")));
         if view.upstreams.len() == 8 && refused.count() == 4 {
             assert_eq!(view.tools.len(), 240, "as many as fit are served");
             return;
@@ -298,7 +329,10 @@ fn a_name_that_is_taken_is_refused_and_what_is_replaced_does_not_stand_in_its_ow
     let full: Vec<String> = (0..MOST_TOOLS).map(|number| format!("t{number}")).collect();
     let mut table = inner.0.lock();
     table.admit(&a, first, &serving(&full), None).expect("there is room");
-    assert!(table.admit(&a, first, &serving(&full), None).is_ok(), "what is replaced is not counted twice");
+    assert!(
+        table.admit(&a, first, &serving(&full), None).is_ok(),
+        "what is replaced is not counted twice"
+    );
     let refused = table.admit(&b, second, &serving(&["u".to_owned()]), None).err();
     assert_eq!(refused, Some(RegistryError::TooManyTools { name: b.clone(), tools: 1 }));
     table.admit(&a, first, &serving(&["t".to_owned()]), None).expect("there is room");

@@ -1,4 +1,5 @@
-//! A connection to peers that ask without reading, that are not read by anybody, and that send what is too much.
+//! A connection to peers that ask without reading, that are not read by anybody, and that send what
+//! is too much.
 
 use super::super::Nobody;
 use super::super::wire::wire_of;
@@ -10,7 +11,11 @@ use std::os::unix::net::UnixStream;
 fn connected() -> (Arc<Connection>, UnixStream) {
     let (ours, theirs) = UnixStream::pair().expect("a pair of sockets can be made");
     theirs.set_write_timeout(Some(Duration::from_secs(60))).expect("it is a socket");
-    (Connection::start(wire_of(ours).expect("it is open"), Arc::new(Nobody)).expect("threads can be started"), theirs)
+    (
+        Connection::start(wire_of(ours).expect("it is open"), Arc::new(Nobody))
+            .expect("threads can be started"),
+        theirs,
+    )
 }
 
 fn why_lost(connection: &Connection) -> Option<String> {
@@ -21,10 +26,16 @@ fn why_lost(connection: &Connection) -> Option<String> {
 #[test]
 fn a_peer_that_asks_and_does_not_read_is_left_when_its_answers_wait_for_too_long() {
     let (connection, mut peer) = connected();
-    let question = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"{}\",\"method\":\"ping\"}}\n", "i".repeat(message::ID_BYTES));
+    let question = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":\"{}\",\"method\":\"ping\"}}\n",
+        "i".repeat(message::ID_BYTES)
+    );
     let many = question.repeat(64);
     // The connection is gone long before: an answer is as long as its question.
-    let sent = (0..4 * WAITING / many.len()).take_while(|_| peer.write_all(many.as_bytes()).is_ok()).count() * many.len();
+    let sent = (0..4 * WAITING / many.len())
+        .take_while(|_| peer.write_all(many.as_bytes()).is_ok())
+        .count()
+        * many.len();
     assert_eq!(why_lost(&connection).as_deref(), Some(UNREAD));
     assert!((WAITING / 2..2 * WAITING).contains(&sent), "{sent}");
 }
@@ -34,7 +45,8 @@ fn a_peer_is_not_asked_more_when_it_reads_nothing() {
     let (connection, _peer) = connected();
     let params = json!({"x": "y".repeat(1 << 20)});
     let question = UpstreamQuestion { method: "tools/call", params, only_reads: true };
-    let ends: Vec<_> = (0..32).map(|_| connection.request(&question, None, Instant::now())).collect();
+    let ends: Vec<_> =
+        (0..32).map(|_| connection.request(&question, None, Instant::now())).collect();
     assert_eq!(ends.first(), Some(&Err(NoResult::TimedOut)), "it was sent");
     assert_eq!(ends.last(), Some(&answered(UNREAD)));
     connection.close();
@@ -43,8 +55,10 @@ fn a_peer_is_not_asked_more_when_it_reads_nothing() {
 #[test]
 fn questions_whose_ids_are_too_long_are_no_messages() {
     let (connection, mut peer) = connected();
-    let question = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"{}\",\"method\":\"ping\"}}\n", "i".repeat(1 << 20));
-    let taken = (0..2 * NONSENSE).take_while(|_| peer.write_all(question.as_bytes()).is_ok()).count();
+    let question =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":\"{}\",\"method\":\"ping\"}}\n", "i".repeat(1 << 20));
+    let taken =
+        (0..2 * NONSENSE).take_while(|_| peer.write_all(question.as_bytes()).is_ok()).count();
     assert!(why_lost(&connection).is_some_and(|why| why.contains("no messages of the protocol")));
     assert!(taken <= NONSENSE + 2, "{taken}");
     assert_eq!(BufReader::new(&peer).lines().map_while(Result::ok).count(), 0, "none is answered");
@@ -52,7 +66,9 @@ fn questions_whose_ids_are_too_long_are_no_messages() {
 
 #[test]
 fn the_text_of_an_error_is_kept_as_far_as_it_can_matter() {
-    let NoResult::Answered { code: -1, message } = error_of(&json!({"code": -1, "message": "é".repeat(MESSAGE)})) else {
+    let NoResult::Answered { code: -1, message } =
+        error_of(&json!({"code": -1, "message": "é".repeat(MESSAGE)}))
+    else {
         panic!("it is an error")
     };
     assert_eq!(message, "é".repeat(MESSAGE / 2));

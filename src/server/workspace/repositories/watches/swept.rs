@@ -1,8 +1,10 @@
-//! The files of a repository in use, on their way through the threads that look at them, and how far an answer may rely on them.
+//! The files of a repository in use, on their way through the threads that look at them, and how
+//! far an answer may rely on them.
 //!
-//! A look at one file is one system call: 1.4 µs of CPU on the machine where it was measured, 4 ms for the 2,788 files of Django, which
-//! threads share, and 82 ms for a tree of 55,000. So the files of most repositories are looked at for every question, and those of a
-//! large one beside the questions, every few seconds while there are any: an answer says then when that was last.
+//! A look at one file is one system call: 1.4 µs of CPU on the machine where it was measured, 4 ms
+//! for the 2,788 files of Django, which threads share, and 82 ms for a tree of 55,000. So the files
+//! of most repositories are looked at for every question, and those of a large one beside the
+//! questions, every few seconds while there are any: an answer says then when that was last.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +26,8 @@ pub(super) struct Swept {
     /// What was compared meanwhile.
     added: Vec<(RepoPath, FileStamp)>,
     count: usize,
-    /// When they were compared as a whole, which tells them from those of another time; none before the first time.
+    /// When they were compared as a whole, which tells them from those of another time; none before
+    /// the first time.
     begun: Option<Instant>,
     /// When they were all looked at last.
     looked: Option<Instant>,
@@ -40,7 +43,13 @@ pub(super) struct TakenFiles {
 impl Swept {
     /// The files of a whole comparison that began at this time.
     pub(super) fn new(sweep: Sweep, begun: Instant) -> Self {
-        Self { count: sweep.len(), sweep: Some(sweep), added: Vec::new(), begun: Some(begun), looked: Some(begun) }
+        Self {
+            count: sweep.len(),
+            sweep: Some(sweep),
+            added: Vec::new(),
+            begun: Some(begun),
+            looked: Some(begun),
+        }
     }
 
     /// Adds files that were compared later.
@@ -66,7 +75,8 @@ impl Swept {
         if is_due { self.take() } else { None }
     }
 
-    /// Takes the files back from a thread that has looked at them; those of another time are not wanted any more.
+    /// Takes the files back from a thread that has looked at them; those of another time are not
+    /// wanted any more.
     pub(super) fn put(&mut self, taken: TakenFiles) {
         let TakenFiles { mut sweep, begun, looked } = taken;
         if self.begun == begun && self.sweep.is_none() {

@@ -1,0 +1,157 @@
+//! Imports that are paths: trees of them with lists, aliases and wildcards, and single ones.
+
+use super::ImportEntry;
+use crate::extract::walk::Walker;
+use crate::grammar::{ImportForm, Selector};
+use crate::model::facts::{ImportKind, NameId};
+use tree_sitter::Node;
+
+impl<'t> Walker<'t> {
+    pub(super) fn import_tree(
+        &mut self,
+        form: &'static ImportForm,
+        node: Node<'t>,
+        prefix: &mut Vec<String>,
+        reexport: bool,
+    ) {
+        let ImportForm::Tree {
+            list,
+            path,
+            name,
+            alias,
+            wildcard,
+            scoped_list,
+            aliased,
+            plain_list,
+            ..
+        } = form
+        else {
+            return;
+        };
+        let kind = node.kind();
+        let depth = prefix.len();
+        if kind == scoped_list || kind == plain_list {
+            if kind == scoped_list
+                && let Some(path) = path.first(node)
+            {
+                self.push_path(path, prefix);
+            }
+            let items = if kind == plain_list { Some(node) } else { list.first(node) };
+            for item in items.map(|items| self.named_children(items)).unwrap_or_default() {
+                self.nested(item, (), |walker| walker.import_tree(form, item, prefix, reexport));
+            }
+        } else if kind == wildcard {
+            for child in self.named_children(node) {
+                self.push_path(child, prefix);
+            }
+            let (item, alias) = (NameId::NONE, NameId::NONE);
+            let module = self.joined(prefix);
+            self.record(ImportEntry {
+                kind: ImportKind::Wildcard,
+                module,
+                level: 0,
+                item,
+                alias,
+                node,
+                reexport,
+            });
+        } else {
+            let (target, alias_node) = match kind == aliased {
+                true => (path.first(node), alias.first(node)),
+                false => (Some(node), None),
+            };
+            let Some(target) = target else { return };
+            self.push_path(target, prefix);
+            let last_node = name.first(target).unwrap_or(target);
+            self.import_leaf(prefix, last_node, alias_node, reexport);
+        }
+        prefix.truncate(depth);
+    }
+
+    /// The last segment of a path is what is imported; the word for the module itself means the
+    /// path before it.
+    fn import_leaf(
+        &mut self,
+        path: &[String],
+        node: Node<'t>,
+        alias: Option<Node<'t>>,
+        reexport: bool,
+    ) {
+        let modules = &self.language.manifest.modules;
+        let Some((last, before)) = path.split_last() else { return };
+        let is_self = modules.self_word.as_ref() == Some(last) && !before.is_empty();
+        let (item, before) = match before.split_last() {
+            Some((item, before)) if is_self => (item, before),
+            _ => (last, before),
+        };
+        let bound = match alias {
+            Some(alias) => self.name_of(alias),
+            None => self.build.name(item),
+        };
+        let module = before.join(&modules.separator);
+        let item = self.build.name(item);
+        self.record(ImportEntry {
+            kind: ImportKind::Item,
+            module,
+            level: 0,
+            item,
+            alias: bound,
+            node,
+            reexport,
+        });
+    }
+
+    fn joined(&self, path: &[String]) -> String {
+        path.join(&self.language.manifest.modules.separator)
+    }
+
+    fn push_path(&mut self, node: Node<'t>, path: &mut Vec<String>) {
+        let text: String = self.text_of(node).split_whitespace().collect();
+        let separator = &self.language.manifest.modules.separator;
+        path.extend(
+            text.split(separator.as_str()).filter(|part| !part.is_empty()).map(str::to_owned),
+        );
+    }
+
+    pub(super) fn import_path(
+        &mut self,
+        node: Node<'t>,
+        of: &'static Selector,
+        wildcard: Option<&'static Selector>,
+        member: Option<&str>,
+    ) {
+        let Some(path_node) = of.first(node) else { return };
+        let text: String = self.text_of(path_node).split_whitespace().collect();
+        let separator = self.language.manifest.modules.separator.clone();
+        let is_member = member
+            .is_some_and(|word| self.children(node).into_iter().any(|child| child.kind() == word));
+        let level = u16::from(is_member);
+        if wildcard.is_some_and(|selector| selector.first(node).is_some()) {
+            let (item, alias) = (NameId::NONE, NameId::NONE);
+            self.record(ImportEntry {
+                kind: ImportKind::Wildcard,
+                module: text,
+                level,
+                item,
+                alias,
+                node: path_node,
+                reexport: false,
+            });
+            return;
+        }
+        let (module, last) = text
+            .rsplit_once(separator.as_str())
+            .map_or(("", text.as_str()), |(module, last)| (module, last));
+        let item = self.build.name(last);
+        let module = module.to_owned();
+        self.record(ImportEntry {
+            kind: ImportKind::Item,
+            module,
+            level,
+            item,
+            alias: item,
+            node: path_node,
+            reexport: false,
+        });
+    }
+}

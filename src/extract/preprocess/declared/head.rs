@@ -1,0 +1,178 @@
+//! The head of a declaration: the words in front of what decides what it is, each as what it may
+//! be.
+
+use crate::extract::preprocess::attributes::{Finder, Holds};
+use crate::extract::preprocess::tokens::Kind;
+use crate::extract::preprocess::{Edit, Use};
+use crate::grammar::WordLists;
+use crate::model::SiteKind;
+use smallvec::SmallVec;
+
+/// A part of the head of a declaration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A word or a path that is none of the language.
+    Name,
+    /// Names of builtin types, or a type that is named with the word for its kind.
+    Type,
+    /// What makes a pointer or a reference.
+    Mark,
+}
+
+/// Parts by their first tokens; few declarations have more of them.
+type Parts = SmallVec<[(Part, usize); 8]>;
+
+/// The head of a declaration.
+pub(super) struct Head {
+    pub(super) parts: Parts,
+    /// The token after it.
+    pub(super) end: usize,
+    /// The name is not among the parts: an operator, or in parentheses.
+    pub(super) named_elsewhere: bool,
+    /// It is the name of a destructor.
+    pub(super) destructor: bool,
+}
+
+impl Finder<'_> {
+    /// Reads the head of a declaration; none for statements.
+    pub(super) fn head(&mut self, start: usize, inside: Holds) -> Option<Head> {
+        let mut head =
+            Head { parts: Parts::new(), end: start, named_elsewhere: false, destructor: false };
+        let mut at = start;
+        while let Some(token) = self.tokens.get(at) {
+            match token.kind {
+                Kind::Word if token.lists == WordLists::default() => {
+                    let mut last = self.end_of_path(at);
+                    if self.tokens.get(last + 1).is_some_and(|next| next.kind == Kind::Scope) {
+                        // The path of a destructor or an operator.
+                        if self.is_in(last + 2, WordLists::NAME) {
+                            at = last + 2;
+                            continue;
+                        }
+                        if self.is(last + 2, b'~') {
+                            head.destructor = true;
+                            last += 3;
+                        }
+                    }
+                    if !self.is(last + 1, b'(') {
+                        head.parts.push((Part::Name, at));
+                    } else if self.is_attribute(at) && self.stands_before(at, &head, inside) {
+                        at = self.take(at) + 1;
+                        continue;
+                    } else {
+                        head.parts.push((Part::Name, at));
+                        at = last + 1;
+                        break;
+                    }
+                    at = last;
+                }
+                Kind::Word if self.is_in(at, WordLists::STATEMENT.and(WordLists::ASSEMBLER)) => {
+                    return None;
+                }
+                Kind::Word if self.is_in(at, WordLists::TYPE) => {
+                    at = self.type_head(at + 1);
+                    head.parts.push((Part::Type, at));
+                    if self.is_plain(at) {
+                        at = self.end_of_path(at) + 1;
+                    }
+                    continue;
+                }
+                Kind::Word if self.is_in(at, WordLists::NAME) => {
+                    // An operator: its name ends before the parameters.
+                    while self
+                        .tokens
+                        .get(at)
+                        .is_some_and(|token| !matches!(token.kind, Kind::Mark(b'(' | b';' | b'{')))
+                    {
+                        at += 1;
+                    }
+                    if self.is(at + 1, b')') && self.is(at + 2, b'(') {
+                        at += 2;
+                    }
+                    head.named_elsewhere = true;
+                    break;
+                }
+                Kind::Word if self.is_in(at, WordLists::VALUE_TYPE) => {
+                    head.parts.push((Part::Type, at));
+                    at = self.value_type(at);
+                }
+                Kind::Word if self.is_in(at, WordLists::ATTRIBUTE) => at = self.end_of_use(at),
+                Kind::Word if self.is_in(at, WordLists::BUILTIN) => {
+                    head.parts.push((Part::Type, at))
+                }
+                Kind::Word
+                    if self.is_in(at, WordLists::BLOCK.and(WordLists::PARAMETER))
+                        && !head.parts.is_empty() =>
+                {
+                    break;
+                }
+                Kind::Mark(b'~') => head.destructor = true,
+                Kind::Mark(b'*' | b'&') => head.parts.push((Part::Mark, at)),
+                Kind::Word | Kind::Scope => {}
+                Kind::Mark(b'[') if self.is(at + 1, b'[') => {
+                    at = self.brackets.close(at).unwrap_or(at)
+                }
+                _ => break,
+            }
+            at += 1;
+        }
+        head.end = at;
+        Some(head)
+    }
+
+    /// Blanks the value whose type is meant. Gives the last token of it.
+    fn value_type(&mut self, at: usize) -> usize {
+        let close = self.end_of_use(at);
+        if close > at && at >= self.noted {
+            self.noted = close;
+            for word in at + 2..close {
+                if self.is_plain(word)
+                    && !matches!(self.tokens[word - 1].kind, Kind::Mark(b'.' | b'>'))
+                {
+                    self.uses.push(Use { name: self.tokens[word].range(), kind: SiteKind::Read });
+                }
+            }
+            self.edits.push(Edit::blank(self.range(at + 1, close)));
+        }
+        close
+    }
+
+    /// After `class` and the like: attributes before the name of a type with a body. Gives the
+    /// token to go on with.
+    fn type_head(&mut self, mut at: usize) -> usize {
+        while self.is_attribute(at) || self.is_in(at, WordLists::ATTRIBUTE) {
+            let end = self.end_of_use(at);
+            if self.is_in(at, WordLists::ATTRIBUTE) {
+                at = end + 1;
+                continue;
+            }
+            if self.is(end + 1, b'{')
+                && (end > at || !self.is_capital(at))
+                && self.known_or_reserved(at)
+            {
+                return self.take(at) + 1;
+            }
+            if !self.is_word(end + 1) {
+                break;
+            }
+            let after = self.end_of_path(end + 1) + 1;
+            let defines = match self.tokens.get(after).map(|token| token.kind) {
+                Some(Kind::Mark(b'{' | b':')) => true,
+                Some(Kind::Word) => {
+                    self.is_in(after, WordLists::QUALIFIER) || self.is_attribute(end + 1)
+                }
+                _ => end > at,
+            };
+            if !defines {
+                break;
+            }
+            at = self.take(at) + 1;
+        }
+        at
+    }
+
+    pub(super) fn known_or_reserved(&self, at: usize) -> bool {
+        self.is_attribute(at)
+            && (!self.is_capital(at) || self.known.is_nothing(self.tokens[at].bytes(self.source)))
+    }
+}

@@ -1,0 +1,50 @@
+//! Parts of rules: the tables that some of their keys hold.
+
+use crate::grammar::Selector;
+use serde::Deserialize;
+
+/// Tokens by which expressions among the tokens of a macro are recognised.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct TokenWords {
+    /// Tokens between a value or module and its member.
+    pub(crate) joiners: Vec<String>,
+    /// Token that opens an argument list.
+    pub(crate) call: String,
+    /// Token between arguments.
+    pub(crate) separator: String,
+    /// Token after a value that is unwrapped.
+    pub(crate) unwrap: String,
+    /// Member name that awaits the value.
+    pub(crate) awaits: String,
+    /// Tokens after a name that is a label and no value.
+    pub(crate) labels: Vec<String>,
+    /// Token that opens type arguments, after a joiner.
+    pub(crate) open: String,
+    /// Token that closes type arguments.
+    pub(crate) close: String,
+}
+
+/// Binding of a `for`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Yielded {
+    /// The elements.
+    #[default]
+    Items,
+    /// The keys.
+    Keys,
+    /// With two names the key and the element, with one the key.
+    KeyAndItem,
+}
+
+/// The bases of a type, or a part of them.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct BaseRule {
+    /// The node that holds the bases.
+    pub(crate) of: Selector,
+    /// The bases are interfaces to implement.
+    #[serde(default)]
+    pub(crate) implement: bool,
+}

@@ -1,0 +1,123 @@
+//! Facts of files that have not changed: from memory, from the archive, or made anew.
+
+use super::{Resident, id, ids};
+use crate::faults::{Fault, planted};
+use crate::index::Run;
+use crate::index::build::ingest;
+use crate::index::build::plan;
+use crate::index::build::workers::Workers;
+use crate::model::facts::FileFacts;
+use crate::model::graph::{FileId, FileRecord};
+use crate::model::{RepoPath, SkipReason};
+use crate::resolve::{Archive as _, Shared};
+use crate::source::WalkedFile;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+impl Resident {
+    /// All facts of some files, with what others may look at.
+    pub(super) fn facts(
+        &mut self,
+        files: &[FileId],
+        shared: &FxHashMap<RepoPath, Shared>,
+        run: &Run,
+        workers: &Workers,
+    ) -> Vec<(usize, Arc<FileFacts>, Shared)> {
+        let places: Vec<usize> = files.iter().map(|file| file.0 as usize).collect();
+        let read = |place: usize| {
+            let record = &self.graph.files[place];
+            match (shared.get(&record.path), &record.content) {
+                (Some(shared), Ok(facts)) => Some((Arc::clone(facts), *shared)),
+                _ => self
+                    .archive
+                    .facts(self.tables.key(id(place)))
+                    .map(|(facts, shared)| (Arc::new(facts), shared)),
+            }
+        };
+        let read = workers.map(&places, run, read);
+        let all: Vec<_> = read
+            .into_iter()
+            .filter_map(|(place, read)| read.map(|(facts, shared)| (place, facts, shared)))
+            .collect();
+        for (place, facts, _) in &all {
+            self.graph.files[*place].content = Ok(Arc::clone(facts));
+        }
+        all
+    }
+
+    /// Reads the touched files and those whose language their neighbours decide otherwise now.
+    pub(super) fn read(
+        &mut self,
+        root: &Path,
+        touched: Vec<WalkedFile>,
+        gone: &[RepoPath],
+        run: &Run,
+        workers: &Workers,
+    ) -> Read {
+        let mut touched = touched;
+        let same_paths =
+            gone.is_empty() && touched.iter().all(|file| self.position(&file.path).is_some());
+        let neighbours = if same_paths {
+            std::mem::take(&mut self.neighbours)
+        } else {
+            self.make_way(&mut touched, gone)
+        };
+        let again: FxHashSet<RepoPath> = touched.iter().map(|file| file.path.clone()).collect();
+        if !planted(Fault::StaleProjectFile) {
+            self.project_files
+                .retain(|file| !again.contains(&file.path) && !gone.contains(&file.path));
+        }
+        let plan = plan::plan_among(touched, neighbours);
+        let taken = ingest::take_in(root, &plan, run, workers);
+        let touched: Vec<WalkedFile> = plan.files.clone();
+        self.neighbours = plan.into_neighbours();
+        // A file that vanished meanwhile is gone: nothing would look at a row for it again.
+        let has_vanished = |record: &&FileRecord| {
+            record.content.as_ref().is_err_and(|reason| *reason == SkipReason::Vanished)
+        };
+        let records = || taken.files.iter().map(|(record, _)| record);
+        let vanished: Vec<RepoPath> =
+            records().filter(has_vanished).map(|record| record.path.clone()).collect();
+        if !vanished.is_empty() {
+            let left = touched.into_iter().filter(|file| !vanished.contains(&file.path)).collect();
+            return self.read(root, left, &[gone, &vanished].concat(), run, workers);
+        }
+        if !planted(Fault::StaleProjectFile) {
+            self.project_files.extend(taken.project_files);
+        }
+        self.project_files.sort_by(|a, b| a.path.cmp(&b.path));
+        let shared = |(record, shared): &(FileRecord, Option<Shared>)| {
+            Some((record.path.clone(), (*shared)?))
+        };
+        let shared = taken.files.iter().filter_map(shared).collect();
+        let files = taken.files.into_iter().map(|(record, _)| record);
+        let mut changed: Vec<FileId> = if same_paths {
+            let put = |record: FileRecord| {
+                let place = self.position(&record.path)?;
+                self.graph.files[place.0 as usize] = record;
+                Some(place)
+            };
+            files.filter_map(put).collect()
+        } else {
+            self.graph.files.extend(files);
+            if !planted(Fault::UnsortedFiles) {
+                self.graph.files.sort_by(|a, b| a.path.cmp(&b.path));
+            }
+            let files = &self.graph.files;
+            ids(files.len()).filter(|id| again.contains(&files[id.0 as usize].path)).collect()
+        };
+        changed.sort_unstable();
+        Read { changed, same_paths, shared }
+    }
+}
+
+/// What was read.
+pub(super) struct Read {
+    /// The files that are new or other ones, in order.
+    pub(super) changed: Vec<FileId>,
+    /// Whether there are the same paths as before.
+    pub(super) same_paths: bool,
+    /// What others may look at in those that have facts.
+    pub(super) shared: FxHashMap<RepoPath, Shared>,
+}

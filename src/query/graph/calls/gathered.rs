@@ -1,0 +1,108 @@
+//! What has been seen of the neighbours of a symbol: an edge for each, with its sites and how many
+//! of them are how certain.
+
+use super::{Edge, End, Neighbours, Through};
+use crate::query::{Certainty, Counts};
+use crate::store::{KeyOrder, SiteRow};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+impl Counts {
+    /// Counts one site.
+    pub(in crate::query) fn add(&mut self, certainty: Certainty) {
+        match certainty {
+            Certainty::Certain => self.certain += 1,
+            Certainty::Likely => self.likely += 1,
+            Certainty::Possible => self.possible += 1,
+            Certainty::Textual => self.textual += 1,
+        }
+    }
+}
+
+/// Edges in the making.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) edges: Vec<Edge>,
+    places: FxHashMap<(End, Option<Through>), usize>,
+    pub(super) vague: Vec<(SiteRow, Certainty)>,
+    pub(super) unlisted: u64,
+    pub(super) counts: Counts,
+}
+
+impl Gathered {
+    /// Makes room for edges of so many sites.
+    pub(super) fn reserve(&mut self, sites: usize) {
+        self.edges.reserve(sites);
+        self.places.reserve(sites);
+    }
+
+    pub(super) fn add(
+        &mut self,
+        end: End,
+        through: Option<Through>,
+        degree: Certainty,
+        site: SiteRow,
+        follow: Certainty,
+    ) {
+        if degree > follow {
+            return self.vague(site, degree);
+        }
+        if through.is_none() {
+            self.counts.add(degree);
+        }
+        self.connect(end, through, degree, site);
+    }
+
+    pub(super) fn vague(&mut self, site: SiteRow, degree: Certainty) {
+        self.counts.add(degree);
+        self.vague.push((site, degree));
+    }
+
+    pub(super) fn connect(
+        &mut self,
+        end: End,
+        through: Option<Through>,
+        certainty: Certainty,
+        site: SiteRow,
+    ) {
+        let next = self.edges.len();
+        // Sites come in order of place: often several of one edge one after the other.
+        let is_last =
+            self.edges.last().is_some_and(|edge| (edge.end, edge.through) == (end, through));
+        let place =
+            if is_last { next - 1 } else { *self.places.entry((end, through)).or_insert(next) };
+        if place == next {
+            self.edges.push(Edge { end, through, certainty, sites: SmallVec::new() });
+        }
+        let edge = &mut self.edges[place];
+        edge.certainty = edge.certainty.min(certainty);
+        edge.sites.push(site);
+    }
+
+    /// `last` come behind the others that are as sure.
+    pub(super) fn finish(mut self, order: &KeyOrder, last: &FxHashSet<End>) -> Neighbours {
+        for edge in &mut self.edges {
+            edge.sites.sort_by_key(|site| order.site(site));
+            edge.sites.dedup_by_key(|site| site.key);
+        }
+        self.edges.sort_by_key(|edge| {
+            let is_external = matches!(edge.end, End::External(_));
+            let is_last = last.contains(&edge.end);
+            (
+                is_external,
+                edge.certainty,
+                edge.through.is_some(),
+                is_last,
+                edge.sites.first().map(|site| order.site(site)),
+            )
+        });
+        self.vague.sort_by_key(|(site, degree)| (*degree, order.site(site)));
+        self.vague.dedup_by_key(|(site, _)| site.key);
+        Neighbours {
+            edges: self.edges,
+            vague: self.vague,
+            unlisted: self.unlisted,
+            counts: self.counts,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Files whose place among the files decides what they mean: where one comes or goes, whom that
+//! concerns.
+
+use super::{Listing, Replaced, SeenFile, language_by_name};
+use crate::grammar::{Language, ModuleSystem};
+use crate::model::graph::FileId;
+use crate::resolve::units::footprint::{Altered, Asked, Question};
+use crate::resolve::units::import_target::family;
+use crate::resolve::workspace::postings::Own;
+use crate::resolve::workspace::tables::Tables;
+use rustc_hash::FxHashSet;
+
+/// What a change means for where imports lead, and what is asked about modules by name.
+pub(super) struct Placement {
+    /// Whether module systems see other files, or the same ones in other packages.
+    pub(super) is_other: bool,
+    /// Whether that may concern files of every family.
+    pub(super) is_everywhere: bool,
+    /// Families of which files come, go or move, and whether a crate has another tree.
+    families: FxHashSet<&'static str>,
+    has_other_crates: bool,
+    /// Keys of files that are seen otherwise, and of those that paste one by a name that comes or
+    /// goes.
+    pub(super) files: FxHashSet<u32>,
+    pub(super) questions: Vec<Question>,
+}
+
+impl Placement {
+    pub(super) fn of(
+        tables: &Tables,
+        replaced: &[Replaced],
+        gone: &[(FileId, Vec<Own>)],
+        listing: Option<&Listing>,
+        has_project_files: bool,
+        asked: &[&Asked],
+    ) -> Self {
+        let others = || replaced.iter().filter(|file| file.seen == SeenFile::Anything);
+        let is_crate =
+            |language: &Language| language.manifest.modules.system == ModuleSystem::CrateTree;
+        let mut placement = Self {
+            is_other: listing.is_some()
+                || has_project_files
+                || replaced.iter().any(Replaced::is_placed_otherwise),
+            is_everywhere: has_project_files,
+            families: FxHashSet::default(),
+            has_other_crates: others().flat_map(Replaced::languages).any(is_crate),
+            files: others().map(|file| file.key).collect(),
+            questions: Vec::new(),
+        };
+        let mut included = Altered::default();
+        let gone = gone.iter().map(|(file, _)| {
+            let path = &tables.files[file.0 as usize].path;
+            (path, tables.language(*file).or_else(|| language_by_name(path)))
+        });
+        let placed = replaced
+            .iter()
+            .filter(|file| file.is_placed_otherwise() || tables.position(file.key).is_none());
+        let placed = placed.flat_map(|file| {
+            let languages = file.languages().map(Some);
+            languages
+                .chain(std::iter::once(language_by_name(&file.path)))
+                .map(|language| (&file.path, language))
+        });
+        for (path, language) in gone.chain(placed) {
+            let name = path.file_name();
+            let stems = [
+                name.split('.').next().unwrap_or(name),
+                name.rsplit_once('.').map_or(name, |(stem, _)| stem),
+            ];
+            let folder = path.directory().rsplit('/').next().unwrap_or_default();
+            placement.questions.extend(stems.into_iter().chain([folder]).map(Question::child));
+            included.question(Question::included(name));
+            placement.families.extend(language.map(family));
+            placement.has_other_crates |= language.is_some_and(is_crate);
+        }
+        placement.is_other |= placement.has_other_crates;
+        let key = |place: usize| {
+            listing.map_or_else(|| tables.keys[place], |Listing(files)| files[place].1)
+        };
+        let paste = asked.iter().enumerate().filter(|(_, asked)| included.concerns(asked));
+        placement.files.extend(paste.map(|(place, _)| key(place)));
+        placement
+    }
+
+    /// Whether the imports of a file may lead elsewhere.
+    pub(super) fn concerns(&self, tables: &Tables, file: FileId) -> bool {
+        let Some(language) = tables.language(file) else { return false };
+        let by_system = match language.manifest.modules.system {
+            ModuleSystem::Includes => false,
+            ModuleSystem::CrateTree => self.has_other_crates || self.is_everywhere,
+            _ => self.is_everywhere,
+        };
+        let is_pasted = language.manifest.modules.system == ModuleSystem::Includes;
+        by_system
+            || self.files.contains(&tables.key(file))
+            || (!is_pasted && self.families.contains(family(language)))
+    }
+}

@@ -1,0 +1,183 @@
+//! The types that a type inherits from, in the order in which members are looked for.
+
+use crate::grammar::MemberLookup;
+use crate::model::SymbolKind;
+use crate::model::facts::Expr;
+use crate::model::graph::SymbolRef;
+use crate::resolve::Resolver;
+use crate::resolve::members::mro::{breadth_first, depth_first, merge};
+use crate::resolve::types::ty::{Ty, TyList, no_types};
+use crate::resolve::units::bounds::BASES;
+use std::rc::Rc;
+
+/// A type and everything it inherits from, nearest first, each with the type arguments it is
+/// inherited with.
+#[derive(Debug, Default)]
+pub(in crate::resolve) struct Hierarchy {
+    pub(in crate::resolve) types: Vec<(SymbolRef, TyList)>,
+    /// Names of bases that are not in the repository.
+    pub(in crate::resolve) outside: Vec<Rc<str>>,
+    /// Whether some base is not known at all.
+    pub(in crate::resolve) open: bool,
+    /// Whether each type of it has one base at most: then it is the type and the hierarchy of its
+    /// base.
+    pub(super) is_row: bool,
+}
+
+/// A type whose hierarchy is being found out.
+struct Joining {
+    pub(super) symbol: SymbolRef,
+    /// Its bases, and how many of them were looked at.
+    pub(super) bases: Vec<Ty>,
+    looked_at: usize,
+}
+
+impl Hierarchy {
+    /// Adds bases that are not in the repository, each once.
+    fn add_outside(&mut self, names: &[Rc<str>]) {
+        for name in names {
+            if !self.outside.contains(name) {
+                self.outside.push(name.clone());
+            }
+        }
+    }
+}
+
+impl Resolver<'_, '_> {
+    /// The bases of a type as written, in order: types, and what is outside.
+    fn direct_bases(&mut self, symbol: SymbolRef) -> Vec<Ty> {
+        let facts = self.program.known(symbol.file).facts;
+        let mut bases = Vec::new();
+        for part in self.parts_of_type(symbol) {
+            for base in &facts.lists[self.program.symbol(part).bases.range()] {
+                if let Some(Expr::Base(base, _)) = base.get().map(|position| facts.exprs[position])
+                {
+                    bases.push(self.base_type(symbol.file, base));
+                }
+            }
+        }
+        let entry = self.program.symbol(symbol);
+        if entry.kind == SymbolKind::Variant && entry.inner.is_some() && entry.container.is_some() {
+            // One of the values of a type, with members of its own.
+            bases.push(Ty::instance(SymbolRef { file: symbol.file, symbol: entry.container }));
+        }
+        bases
+    }
+
+    /// The first base that a type extends, rather than implements.
+    pub(in crate::resolve) fn extended(&mut self, symbol: SymbolRef) -> Option<Ty> {
+        let facts = self.program.known(symbol.file).facts;
+        let bases = &facts.lists[self.program.symbol(symbol).bases.range()];
+        let base = bases.iter().find_map(|base| {
+            match base.get().map(|position| facts.exprs[position]) {
+                Some(Expr::Base(base, false)) => Some(base),
+                _ => None,
+            }
+        })?;
+        Some(self.ty(symbol.file, base))
+    }
+
+    /// A type and what it inherits from, in the language's order: the nearest `BASES`, and open
+    /// where there are more.
+    pub(in crate::resolve) fn hierarchy(&mut self, symbol: SymbolRef) -> Rc<Hierarchy> {
+        if let Some(known) = self.linear.get(&symbol) {
+            return known.clone();
+        }
+        // Bases before what derives from them, without recursion: a row of types can be as long as
+        // a file.
+        let mut waiting = vec![self.begin_hierarchy(symbol)];
+        while let Some(Joining { bases, looked_at, .. }) = waiting.last_mut() {
+            let next = bases[*looked_at..]
+                .iter()
+                .inspect(|_| *looked_at += 1)
+                .filter_map(declared)
+                .find(|base| !self.linear.contains_key(base));
+            match next {
+                Some(base) => {
+                    let next = self.begin_hierarchy(base);
+                    waiting.push(next);
+                }
+                None => {
+                    let Some(Joining { symbol, bases, .. }) = waiting.pop() else { break };
+                    let hierarchy = self.join_hierarchy(symbol, &bases);
+                    self.linear.insert(symbol, Rc::new(hierarchy));
+                }
+            }
+        }
+        self.linear[&symbol].clone()
+    }
+
+    /// The bases of a type, aliases followed.
+    fn begin_hierarchy(&mut self, symbol: SymbolRef) -> Joining {
+        // Ends circular bases: while it is being found out, a type has no bases.
+        self.linear.insert(
+            symbol,
+            Rc::new(Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() }),
+        );
+        let mut bases = Vec::new();
+        for base in self.direct_bases(symbol) {
+            for base in base.alternatives() {
+                bases.push(match base {
+                    Ty::Type(base, args) | Ty::Instance(base, args) => {
+                        Ty::Type(self.alias_target(*base).unwrap_or(*base), args.clone())
+                    }
+                    other => other.clone(),
+                });
+            }
+        }
+        Joining { symbol, bases, looked_at: 0 }
+    }
+
+    /// A type with what its bases inherit, which is known.
+    fn join_hierarchy(&mut self, symbol: SymbolRef, bases: &[Ty]) -> Hierarchy {
+        let mut hierarchy = Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() };
+        let mut parents: Vec<Vec<(SymbolRef, TyList)>> = Vec::new();
+        hierarchy.is_row = bases.len() <= 1;
+        for base in bases {
+            match base {
+                Ty::Type(base, args) => {
+                    let above = self.linear[base].clone();
+                    let map = self.arguments_of(*base, args);
+                    let own = (*base, args.clone());
+                    let mapped = |args: &TyList| match args.is_empty() {
+                        true => args.clone(),
+                        false => args.iter().map(|arg| arg.map(&map)).collect(),
+                    };
+                    let inherited =
+                        above.types.iter().skip(1).map(|(ty, args)| (*ty, mapped(args)));
+                    parents.push(std::iter::once(own).chain(inherited).collect());
+                    hierarchy.add_outside(&above.outside);
+                    hierarchy.open |= above.open;
+                    hierarchy.is_row &= above.is_row;
+                }
+                Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
+                    hierarchy.add_outside(std::slice::from_ref(name));
+                }
+                _ => hierarchy.open = true,
+            }
+        }
+        if let Some(interfaces) = self.program.implemented(symbol) {
+            hierarchy.is_row = false;
+            parents.extend(interfaces.iter().map(|interface| vec![(*interface, no_types())]));
+        }
+        let order = self.program.known(symbol.file).language.manifest.resolution.members;
+        match order {
+            MemberLookup::C3 => merge(&mut hierarchy.types, parents),
+            MemberLookup::Embedding => breadth_first(&mut hierarchy.types, parents),
+            MemberLookup::Chain | MemberLookup::InherentFirst => {
+                depth_first(&mut hierarchy.types, parents)
+            }
+        }
+        hierarchy.open |= hierarchy.types.len() > BASES || !self.budget.take(hierarchy.types.len());
+        hierarchy.types.truncate(BASES);
+        hierarchy
+    }
+}
+
+/// The type of the repository that a base is.
+fn declared(base: &Ty) -> Option<SymbolRef> {
+    match base {
+        Ty::Type(symbol, _) => Some(*symbol),
+        _ => None,
+    }
+}

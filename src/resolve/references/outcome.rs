@@ -1,0 +1,62 @@
+//! What was found as the resolution of a site: verdict, target and step.
+
+use crate::model::graph::{Resolution, SymbolRef, Target};
+use crate::model::{Step, Verdict};
+use crate::resolve::Symbols;
+use crate::resolve::units::import_target::Module;
+
+/// One symbol is the target; several stay candidates.
+pub(in crate::resolve) fn chosen(symbols: &Symbols, step: Step, several: Step) -> Resolution {
+    match symbols[..] {
+        [] => unresolved(Step::NoSuchName),
+        [only] => {
+            let verdict =
+                if step == Step::UniqueName { Verdict::Likely } else { Verdict::Resolved };
+            Resolution { verdict, step, target: Target::Symbol(only) }
+        }
+        _ => {
+            let mut candidates = symbols.to_vec();
+            candidates.sort_unstable();
+            candidates.dedup();
+            if let [only] = candidates[..] {
+                return Resolution {
+                    verdict: Verdict::Resolved,
+                    step,
+                    target: Target::Symbol(only),
+                };
+            }
+            Resolution {
+                verdict: Verdict::Ambiguous,
+                step: several,
+                target: Target::Candidates(candidates.into()),
+            }
+        }
+    }
+}
+
+pub(super) fn module_target(module: Module, step: Step) -> Resolution {
+    match module {
+        Module::File(file) => {
+            Resolution { verdict: Verdict::Resolved, step, target: Target::File(file) }
+        }
+        Module::Package(_) => Resolution { verdict: Verdict::Resolved, step, target: Target::None },
+    }
+}
+
+pub(in crate::resolve) fn external(name: &str, step: Step) -> Resolution {
+    Resolution { verdict: Verdict::External, step, target: Target::External(name.into()) }
+}
+
+/// A call of the function that a variable or field holds: which function that is, is not known
+/// here.
+pub(super) fn held_by(holder: SymbolRef) -> Resolution {
+    Resolution {
+        verdict: Verdict::Unresolved,
+        step: Step::FunctionValue,
+        target: Target::Symbol(holder),
+    }
+}
+
+pub(super) fn unresolved(step: Step) -> Resolution {
+    Resolution { verdict: Verdict::Unresolved, step, target: Target::None }
+}

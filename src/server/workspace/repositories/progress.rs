@@ -1,0 +1,95 @@
+//! How far an index run is: waiting for it, its report to the host, and what a caller is told who
+//! does not wait.
+
+use super::LOOK_AGAIN;
+use crate::index::{Job, JobState, Phase, Progress};
+use crate::server::workspace::{host::Host, metrics::ProgressReport};
+use std::time::Instant;
+
+/// A first index in the making.
+#[derive(Debug)]
+pub(in crate::server) struct SoFar {
+    pub(super) name: String,
+    pub(super) progress: ProgressReport,
+}
+
+pub(super) fn about_to_start() -> ProgressReport {
+    ProgressReport { thousandths: 1, message: "indexing: about to start".to_owned() }
+}
+
+/// Waits for the end of a run, telling the host how far it is.
+pub(super) fn watch(job: &Job, until: Instant, host: &dyn Host) -> JobState {
+    let mut seen = None;
+    loop {
+        let state = job.wait_for_progress(seen, until.min(Instant::now() + LOOK_AGAIN));
+        match state {
+            JobState::Running(progress) => {
+                host.progress(&report(progress));
+                seen = Some(progress);
+            }
+            // Whoever passes the call on learns why it takes time.
+            JobState::Queued => host.progress(&about_to_start()),
+            JobState::Done(_) => {}
+        }
+        if matches!(state, JobState::Done(_))
+            || host.cancel().is_cancelled()
+            || Instant::now() >= until
+        {
+            return state;
+        }
+    }
+}
+
+impl SoFar {
+    /// What a caller is told.
+    pub(in crate::server) fn text(&self) -> String {
+        format!(
+            "{} is being indexed for the first time ({}). The index goes on by itself: ask again \
+             in a moment. \
+             Until then only reading and searching files directly can answer.",
+            self.name, self.progress.message,
+        )
+    }
+}
+
+/// A phase's share of a whole index, in thousandths: where it begins and where it ends.
+fn share(phase: Phase) -> (u32, u32) {
+    match phase {
+        Phase::Walk => (1, 20),
+        Phase::Extract => (20, 700),
+        Phase::Tables => (700, 720),
+        Phase::Resolve => (720, 900),
+        Phase::Write => (900, 999),
+    }
+}
+
+pub(super) fn report(progress: Progress) -> ProgressReport {
+    let (begin, end) = share(progress.phase);
+    let within = (u64::from(end - begin) * progress.done.min(progress.total))
+        .checked_div(progress.total)
+        .unwrap_or(0);
+    let thousandths = begin + u32::try_from(within).unwrap_or(0);
+    let message = match progress.total {
+        0 => format!("indexing: {} files", progress.phase.word()),
+        total => format!("indexing: {} {} of {total} files", progress.phase.word(), progress.done),
+    };
+    ProgressReport { thousandths, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_never_goes_back() {
+        let mut last = 0;
+        for phase in Phase::ALL {
+            for done in [0, 1, 50, 100] {
+                let now = report(Progress { phase, done, total: 100 }).thousandths;
+                assert!(now >= last && now < 1000, "{phase:?} {done}");
+                last = now;
+            }
+            assert!(report(Progress { phase, done: 0, total: 0 }).thousandths > 0);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Why a repository cannot be asked, and what the caller can do.
+
+use crate::server::base::escape::SafeLine;
+use crate::store::StoreError;
+
+/// Why a repository cannot be asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unavailable {
+    /// What went wrong.
+    pub what: String,
+    /// What the caller can do.
+    pub hint: String,
+}
+
+pub(super) fn store_failed(error: &StoreError) -> Unavailable {
+    let hint = if error.is_cancelled() {
+        "ask again"
+    } else {
+        "check the cache directory: its permissions and its free space"
+    };
+    unavailable(&error.to_string(), hint)
+}
+
+pub(super) fn unavailable(what: &str, hint: &str) -> Unavailable {
+    Unavailable { what: SafeLine::new(what, 600).to_string(), hint: hint.to_owned() }
+}
