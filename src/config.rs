@@ -390,7 +390,9 @@ mod tests {
             .err()
             .expect("it is relative");
         assert!(
-            matches!(&error, ConfigError::RelativeCacheDirectory { path } if path == Path::new("cache")),
+            matches!(
+                &error, ConfigError::RelativeCacheDirectory { path } if path == Path::new("cache")
+            ),
             "{error}"
         );
     }

@@ -4,9 +4,11 @@
 //!
 //! ```text
 //! thread reader  descriptor -> reader -> framing -> bounded channel
-//! dispatcher     message -> protocol -> answered at once, or requests (table) -> admission -> a thread
+//! dispatcher     message -> protocol -> answered at once, or
+//!                requests (table) -> admission -> a thread
 //! thread a call  arguments -> tools -> workspace -> query -> answers -> dispatcher
-//!                or, where a runtime serves: tools -> proxy -> upstream -> the same of another process
+//!                or, where a runtime serves:
+//!                tools -> proxy -> upstream -> the same of another process
 //! thread writer  writer: whole messages to the descriptor
 //! ```
 //!

@@ -59,7 +59,11 @@ pub struct Hints {
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     /// The system does not let this user watch more directories.
-    #[error("the system's limit of watches does not allow for the directories of {}", root.display())]
+    #[
+        error(
+            "the system's limit of watches does not allow for the directories of {}", root.display()
+        )
+    ]
     Limit {
         /// The repository.
         root: PathBuf,
@@ -71,7 +75,12 @@ pub enum WatchError {
         root: PathBuf,
     },
     /// Others can change its files without this machine being told.
-    #[error("{} is on {kind}, where files can change without this machine being told", root.display())]
+    #[
+        error(
+            "{} is on {kind}, where files can change without this machine being told",
+            root.display()
+        )
+    ]
     Remote {
         /// The repository.
         root: PathBuf,

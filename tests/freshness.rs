@@ -377,7 +377,9 @@ fn runs_are_stopped_by_whoever_has_them_and_by_the_end() {
     }
     let third = started[2].wait(Instant::now() + PATIENCE);
     assert!(
-        matches!(&third, JobState::Done(Err(error)) if matches!(**error, IndexError::Cancelled { .. })),
+        matches!(
+            &third, JobState::Done(Err(error)) if matches!(**error, IndexError::Cancelled { .. })
+        ),
         "{third:?}"
     );
 

@@ -110,6 +110,11 @@ fn every_file_says_what_it_is_and_can_be_read_in_one_sitting() {
 }
 
 #[test]
+fn every_line_can_be_read_beside_another() {
+    hold(&sources(&["src", "tests", "benches", "grammars"]), rules::width);
+}
+
+#[test]
 fn nothing_is_left_for_later_and_nothing_sleeps() {
     hold(&sources(&["src", "tests", "benches", "grammars"]), rules::leftovers);
 }
@@ -289,6 +294,30 @@ fn planted_shapes_are_seen() {
         lines(rules::shape("src/x.rs", &(head.to_owned() + &"\n".repeat(rules::MAX_LINES)))),
         [rules::MAX_LINES + 1]
     );
+}
+
+#[test]
+fn planted_wide_lines_are_seen() {
+    let wide = "ab ".repeat(rules::MAX_COLUMNS / 3 + 1);
+    for planted in [
+        format!("// {wide}"),
+        format!("f({wide});"),
+        format!("f(\"{wide} or\");"),
+        format!("f(\"{wide}\\\n b\");"),
+        format!("f(\"a\nb\"); f();\n// {wide}"),
+    ] {
+        let last = planted.lines().position(|line| line.len() > rules::MAX_COLUMNS);
+        let found = lines(rules::width("src/x.rs", &planted));
+        assert_eq!(found.first().copied(), last.map(|at| at + 1), "{planted}");
+    }
+    for allowed in [
+        "é".repeat(rules::MAX_COLUMNS),
+        format!("f(r#\"{wide}\"#);"),
+        format!("f(\"a\n{wide}\");"),
+        format!("    /// https://{}", "a".repeat(rules::MAX_COLUMNS)),
+    ] {
+        assert_eq!(rules::width("src/x.rs", &allowed), [], "{allowed}");
+    }
 }
 
 #[test]

@@ -128,9 +128,10 @@ fn a_repository_of_its_own_starts_from_nothing() {
     let place = Place::new();
     place.refresh(&place.repository("first", "work"));
     let other = place.repository("second", "a_much_longer_word");
-    assert!(
-        matches!(place.refresh(&other), Outcome::Published { published, .. } if published.identity.generation == 1)
-    );
+    assert!(matches!(
+        place.refresh(&other),
+        Outcome::Published { published, .. } if published.identity.generation == 1
+    ));
     let small = place.location("small");
     place.write("small/sub/file_1.py", "def work_1():\n    return 1\n");
     let lock = small.lock(Duration::ZERO).expect("nobody writes");

@@ -94,9 +94,10 @@ fn a_worker_builds_what_this_process_builds() {
     assert_eq!((report.symbols(), report.references()), (2, 1));
     assert_eq!((published.identity.generation, timings.len()), (1, 5));
     assert_says_what_is_there(&project.location);
-    assert!(
-        matches!(project.apply(&worker(), false), Ok(Outcome::Unchanged { identity }) if identity == published.identity)
-    );
+    assert!(matches!(
+        project.apply(&worker(), false),
+        Ok(Outcome::Unchanged { identity }) if identity == published.identity
+    ));
     assert!(matches!(refresh(&project.location, PATIENCE, &run), Ok(Outcome::Unchanged { .. })));
     let Ok(Outcome::Published { published, .. }) = project.apply(&worker(), true) else {
         panic!("it was to be built anyway")

@@ -24,7 +24,12 @@ pub(super) struct DoctorArguments {
     #[arg(long)]
     json: bool,
     /// How long a server may take to answer, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u64).range(1..=600)
+    )]
     timeout: u64,
 }
 

@@ -23,9 +23,9 @@ pub(super) struct ServeArguments {
     /// Serve MCP over HTTP as well: an address and a port [for example: 127.0.0.1:7474]
     #[arg(long, value_name = "ADDR:PORT")]
     http: Option<SocketAddr>,
-    /// A directory that clients over HTTP may name as `root`, with all below it, besides that of --root;
-    /// can be given several times [default, if neither is given: the repository of the working
-    /// directory]
+    /// A directory that clients over HTTP may name as `root`, with all below it, besides that of
+    /// --root; can be given several times [default, if neither is given: the repository of the
+    /// working directory]
     #[arg(long, value_name = "DIR", requires = "http")]
     allow: Vec<PathBuf>,
     #[command(flatten)]

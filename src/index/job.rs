@@ -226,7 +226,9 @@ impl SharedJobs {
         if let Ok(Outcome::Published { published, .. }) = &outcome {
             (self.on_published)(job, published.identity);
         }
-        let made_whole = matches!(&outcome, Ok(Outcome::Published { published, .. }) if published.is_whole(&job.location));
+        let made_whole = matches!(
+            &outcome, Ok(Outcome::Published { published, .. }) if published.is_whole(&job.location)
+        );
         let made_in_place = matches!(&outcome, Ok(Outcome::Published { .. })) && !made_whole;
         if made_whole {
             self.make_room(&job.location);

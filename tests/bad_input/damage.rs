@@ -137,7 +137,10 @@ proptest! {
     #![proptest_config(settings(1))]
 
     #[test]
-    fn packed_facts_of_any_bytes_are_read_promptly(words in proptest::collection::vec(damage(), 0..3), bytes in proptest::collection::vec(damage(), 0..6)) {
+    fn packed_facts_of_any_bytes_are_read_promptly(
+        words in proptest::collection::vec(damage(), 0..3),
+        bytes in proptest::collection::vec(damage(), 0..6)
+    ) {
         let (sound_words, sound) = packed();
         let (word_bytes, bytes) = (damaged(&sound_words, &words), damaged(&sound, &bytes));
         let begun = Instant::now();
@@ -157,7 +160,9 @@ proptest! {
     #![proptest_config(settings(4))]
 
     #[test]
-    fn a_damaged_store_costs_an_answer_and_nothing_else(changes in proptest::collection::vec(damage(), 1..5)) {
+    fn a_damaged_store_costs_an_answer_and_nothing_else(
+        changes in proptest::collection::vec(damage(), 1..5)
+    ) {
         let (repository, files) = indexed();
         let bytes = damaged(&fs::read(&files[0]).expect("it is there"), &changes);
         fs::write(&files[0], &bytes).expect("it is ours");

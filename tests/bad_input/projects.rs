@@ -165,8 +165,14 @@ proptest! {
     #![proptest_config(settings())]
 
     #[test]
-    fn any_project_file_is_read_promptly(changes in proptest::collection::vec((0..FILES.len(), proptest::collection::vec(change(), 1..5)), 1..4)) {
-        let mut projects: Vec<(&str, Vec<u8>)> = FILES.iter().map(|(path, text)| (*path, text.as_bytes().to_vec())).collect();
+    fn any_project_file_is_read_promptly(
+        changes in proptest::collection::vec(
+            (0..FILES.len(), proptest::collection::vec(change(), 1..5)), 1..4
+        )
+    ) {
+        let mut projects: Vec<(&str, Vec<u8>)> = FILES.iter().map(
+            |(path, text)| (*path, text.as_bytes().to_vec())
+        ).collect();
         for (file, changes) in &changes {
             projects[*file].1 = changed(FILES[*file].1, changes);
         }

@@ -9,7 +9,8 @@ use cograph::server::{FixtureError, Fixtures, Host, Limits, ProgressReport, run_
 use serde_json::{Map, Value, json};
 
 /// A picture of one point.
-const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8\
+                   z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 /// A sound of no length.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 
@@ -30,14 +31,18 @@ impl Fixtures for Suite {
         match name {
             "tools" => tools(),
             "resources" => json!([
-                {"uri": "test://static-text", "name": "static-text", "description": "A text", "mimeType": "text/plain"},
+                {
+                    "uri": "test://static-text", "name": "static-text", "description": "A text",
+                    "mimeType": "text/plain"
+                },
                 {"uri": "test://static-binary", "name": "static-binary", "description": "A \
                     picture", "mimeType": "image/png"},
                 {"uri": "test://watched-resource", "name": "watched", "description": "A text to \
                     follow", "mimeType": "text/plain"},
             ]),
             "resourceTemplates" => json!([{
-                "uriTemplate": "test://template/{id}/data", "name": "template", "description": "Data of an id",
+                "uriTemplate": "test://template/{id}/data", "name": "template",
+                "description": "Data of an id",
                 "mimeType": "application/json",
             }]),
             _ => prompts(),
@@ -55,15 +60,21 @@ impl Fixtures for Suite {
             "tools/call" => call(text("name"), params, host),
             "resources/read" => read(text("uri")),
             "prompts/get" => prompt(text("name"), params.get("arguments").unwrap_or(&Value::Null)),
-            _ => Ok(
-                json!({"completion": {"values": ["paris", "park", "party"], "total": 3, "hasMore": false}}),
-            ),
+            _ => Ok(json!({
+                "completion": {
+                    "values": ["paris", "park", "party"], "total": 3, "hasMore": false
+                }
+            })),
         }
     }
 }
 
 fn tools() -> Value {
-    let plain = |name: &str| json!({"name": name, "description": "A fixture", "inputSchema": {"type": "object"}});
+    let plain = |name: &str| {
+        json!({
+            "name": name, "description": "A fixture", "inputSchema": {"type": "object"}
+        })
+    };
     let mut tools: Vec<Value> = [
         "test_simple_text",
         "test_image_content",
@@ -97,7 +108,9 @@ fn tools() -> Value {
                 "email": {"type": "string"},
             },
             "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
-            "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+            "if": {
+                "properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]
+            },
             "then": {"required": ["phone"]},
             "else": {"required": ["email"]},
             "additionalProperties": false,
@@ -129,7 +142,8 @@ fn call(name: &str, params: &Map<String, Value>, host: &dyn Host) -> Result<Valu
         }}]),
         "test_multiple_content_types" => {
             json!([text("Multiple content types test:"), image, {"type": "resource", "resource": {
-                "uri": "test://mixed-content-resource", "mimeType": "application/json", "text": "{\"test\":\"data\",\"value\":123}",
+                "uri": "test://mixed-content-resource", "mimeType": "application/json",
+                "text": "{\"test\":\"data\",\"value\":123}",
             }}])
         }
         "test_tool_with_progress" => {
@@ -183,8 +197,14 @@ fn prompts() -> Value {
         |name: &str| json!({"name": name, "description": "An argument", "required": true});
     json!([
         {"name": "test_simple_prompt", "description": "A prompt"},
-        {"name": "test_prompt_with_arguments", "description": "One with arguments", "arguments": [argument("arg1"), argument("arg2")]},
-        {"name": "test_prompt_with_embedded_resource", "description": "One with a resource", "arguments": [argument("resourceUri")]},
+        {
+            "name": "test_prompt_with_arguments", "description": "One with arguments",
+            "arguments": [argument("arg1"), argument("arg2")]
+        },
+        {
+            "name": "test_prompt_with_embedded_resource", "description": "One with a resource",
+            "arguments": [argument("resourceUri")]
+        },
         {"name": "test_prompt_with_image", "description": "One with a picture"},
     ])
 }

@@ -11,6 +11,8 @@ pub(super) struct Token {
     pub(super) text: String,
     /// 1-based line on which it starts.
     pub(super) line: usize,
+    /// Whether it is a literal in which a backslash is one.
+    pub(super) is_raw: bool,
 }
 
 /// What a token is.
@@ -82,7 +84,9 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         };
         line += chars[start..at].iter().filter(|&&c| c == '\n').count();
         if let Some(kind) = kind {
-            found.push(Token { kind, text: chars[inner].iter().collect(), line: first_line });
+            let is_raw = kind == Kind::Literal && raw_string(&chars, start).is_some();
+            let text = chars[inner].iter().collect();
+            found.push(Token { kind, text, line: first_line, is_raw });
         }
     }
     found

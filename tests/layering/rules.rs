@@ -16,6 +16,9 @@ pub(super) struct Violation {
 /// Files are split by meaning when they pass this.
 pub(super) const MAX_LINES: usize = 500;
 
+/// Columns of a line.
+pub(super) const MAX_COLUMNS: usize = 100;
+
 /// The layers from the bottom up. A module imports from layers below its own only.
 const LAYERS: &[&[&str]] = &[
     &["model", "faults"],
@@ -244,6 +247,31 @@ pub(super) fn shape(_path: &str, text: &str) -> Vec<Violation> {
         });
     }
     found
+}
+
+/// A line is short enough to be read beside another. One that is a single word (an address), or has
+/// a part of a literal that is raw or has line ends of its own, cannot be broken without saying
+/// something else.
+pub(super) fn width(_path: &str, text: &str) -> Vec<Violation> {
+    let has_line_ends = |token: &Token| token.text.replace("\\\n", "").contains('\n');
+    let literals = tokens(text).into_iter().filter(|token| token.kind == Kind::Literal);
+    let fixed: HashSet<usize> = literals
+        .filter(|token| token.is_raw || has_line_ends(token))
+        .flat_map(|token| token.line..=token.line + token.text.matches('\n').count())
+        .collect();
+    let is_fixed = |number: usize, line: &str| {
+        fixed.contains(&number)
+            || line.trim_start_matches(['/', '!', ' ']).split_whitespace().count() == 1
+    };
+    let columns = |line: &str| line.chars().count();
+    let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
+    lines
+        .filter(|&(number, line)| columns(line) > MAX_COLUMNS && !is_fixed(number, line))
+        .map(|(line, text)| Violation {
+            line,
+            what: format!("{} columns: break it at {MAX_COLUMNS}", columns(text)),
+        })
+        .collect()
 }
 
 /// Nothing is left for later, nothing waits by sleeping, no test is switched off.

@@ -39,7 +39,9 @@ fn ids_and_progress_tokens_are_short_or_refused() {
     assert_eq!((&refused["error"]["code"], refused.get("id")), (&json!(-32600), None));
     assert_eq!(refused["error"]["message"], json!("the member `id` is longer than 16384 bytes"));
     for (id, length, code) in [(1, 16_384, Value::Null), (2, 16_385, json!(-32602))] {
-        let params = json!({"name": "status", "arguments": {}, "_meta": {"progressToken": "t".repeat(length)}});
+        let params = json!({
+            "name": "status", "arguments": {}, "_meta": {"progressToken": "t".repeat(length)}
+        });
         client.request(id, "tools/call", params);
         assert_eq!(client.answer(&json!(id))["error"]["code"], code, "{length}");
     }

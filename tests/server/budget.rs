@@ -73,7 +73,9 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("search", json!({"query": "(", "mode": "regex"})),
         (
             "show",
-            json!({"targets": ["excess.py", "many.py", "one_line.txt:1", "C1.twin", "nowhere", "twin"]}),
+            json!({
+                "targets": ["excess.py", "many.py", "one_line.txt:1", "C1.twin", "nowhere", "twin"]
+            }),
         ),
         ("show", json!({"targets": ["excess.py:1-300"]})),
         ("outline", json!({})),

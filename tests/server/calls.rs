@@ -11,7 +11,9 @@ use super::client::{Client, PROMPT};
 const HELD_UP: &[&str] = &["--delay-ms", "3600000", "--permits", "1", "--queue", "1"];
 
 fn cancel(client: &mut Client, id: impl Into<Value>) {
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id.into()}}));
+    client.send(&json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id.into()}
+    }));
 }
 
 fn text(answer: &Value) -> &str {
@@ -122,7 +124,9 @@ fn calls_that_are_cancelled_at_any_moment_leave_nothing_behind() {
 #[test]
 fn progress_grows_and_ends_with_the_answer() {
     let mut client = Client::connected(&[]);
-    let params = json!({"name": "search", "arguments": {"query": "helper"}, "_meta": {"progressToken": "t"}});
+    let params = json!({
+        "name": "search", "arguments": {"query": "helper"}, "_meta": {"progressToken": "t"}
+    });
     client.request(1, "tools/call", params);
     client.answer(&json!(1));
     client.ping();

@@ -302,14 +302,19 @@ pub(super) fn command(place: &Path) -> Command {
 
 /// The first message of a client.
 pub(super) fn initialize(version: &str) -> Value {
-    let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+    let params = json!({
+        "protocolVersion": version, "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"}
+    });
     json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
 }
 
 /// What a request of the stateless era carries.
 pub(super) fn meta(version: &str) -> Value {
-    json!({"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/\
-        clientCapabilities": {}})
+    json!({
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientCapabilities": {}
+    })
 }
 
 /// Reads messages on a thread of its own until the server closes its output.

@@ -59,7 +59,8 @@ fn symbols_and_paths_are_offered_for_arguments_of_prompts_and_templates() {
         );
     }
     let params = json!({
-        "_meta": meta("2026-07-28"), "ref": prompt("explore"), "argument": {"name": "topic", "value": "mai"},
+        "_meta": meta("2026-07-28"), "ref": prompt("explore"),
+        "argument": {"name": "topic", "value": "mai"},
         "context": {"arguments": {"path": "a.py"}},
     });
     client.request("modern", "completion/complete", params);

@@ -20,7 +20,10 @@ fn every_known_version_is_taken_and_any_other_gets_the_latest() {
         assert_eq!(result["protocolVersion"], json!(given), "{asked}");
         assert_eq!(
             result["capabilities"],
-            json!({"tools": {}, "resources": {"subscribe": true, "listChanged": true}, "prompts": {}, "completions": {}}),
+            json!({
+                "tools": {}, "resources": {"subscribe": true, "listChanged": true}, "prompts": {},
+                "completions": {}
+            }),
             "what is declared has a test in a file of its own"
         );
         assert!(result["serverInfo"]["version"].is_string() && result["instructions"].is_string());
@@ -86,7 +89,9 @@ fn a_stateless_request_needs_no_handshake_and_says_when_it_cannot_be_served() {
 #[test]
 fn before_the_handshake_nothing_ends_the_process() {
     let mut client = Client::start(&[]);
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "gone"}}));
+    client.send(&json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "gone"}
+    }));
     client.ping();
     client.request("early", "tools/call", json!({"name": "status", "arguments": {}}));
     assert_eq!(client.answer(&json!("early"))["error"]["code"], json!(-32602));
@@ -137,7 +142,9 @@ fn a_subscription_is_acknowledged_and_ends_in_silence() {
         json!({}),
         "nothing is promised that never comes"
     );
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "listen:0"}}));
+    client.send(&json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "listen:0"}
+    }));
     client.ping();
     assert_eq!(client.answers(&json!("listen:0")), 0);
 }

@@ -131,9 +131,13 @@ const WORDS: &[&str] = &[
 
 fn part() -> impl Strategy<Value = Part> {
     prop_oneof![
-        3 => proptest::collection::vec(select(WORDS), 0..60).prop_map(|words| Part::Bytes(words.concat().into_bytes())),
+        3 => proptest::collection::vec(select(WORDS), 0..60).prop_map(
+            |words| Part::Bytes(words.concat().into_bytes())
+        ),
         2 => proptest::collection::vec(any::<u8>(), 0..200).prop_map(Part::Bytes),
-        1 => (select(WORDS), 0usize..50_000).prop_map(|(word, times)| Part::Bytes(word.repeat(times).into_bytes())),
+        1 => (select(WORDS), 0usize..50_000).prop_map(
+            |(word, times)| Part::Bytes(word.repeat(times).into_bytes())
+        ),
         2 => Just(Part::Request),
     ]
 }
@@ -239,7 +243,10 @@ fn any_head_is_answered_or_closed_and_none_gets_in_without_the_token() {
     let head = prop_oneof![word, proptest::collection::vec(any::<u8>(), 0..400)];
     proptest!(settings("tests/server/random/heads.seeds"), |(head in head)| {
         let status = status_of(&web, &head);
-        prop_assert!(status.is_none_or(|status| (400..500).contains(&status) || status == 505), "{:?}", status);
+        prop_assert!(
+            status.is_none_or(|status| (400..500).contains(&status) || status == 505), "{:?}",
+            status
+        );
     });
     serves(&web);
 }
@@ -268,15 +275,26 @@ fn a_request_gets_in_by_one_host_one_token_and_no_foreign_origin_only() {
         ]),
     );
     let local = |name: &str| name == own || name.starts_with("localhost");
-    proptest!(settings("tests/server/random/requests.seeds"), |((hosts, origins, tokens, kinds, target) in parts)| {
+    proptest!(settings("tests/server/random/requests.seeds"), |(
+        (hosts, origins, tokens, kinds, target) in parts
+    )| {
         let body = initialize("2025-11-25").to_string();
-        let headers = [("Host", &hosts), ("Origin", &origins), ("Authorization", &tokens), ("Content-Type", &kinds)];
-        let lines: String = headers.iter().flat_map(|(name, values)| values.iter().map(move |value| format!("{name}: {value}\r\n"))).collect();
+        let headers = [
+            ("Host", &hosts), ("Origin", &origins), ("Authorization", &tokens),
+            ("Content-Type", &kinds)
+        ];
+        let lines: String = headers.iter().flat_map(
+            |(name, values)| values.iter().map(move |value| format!("{name}: {value}\r\n"))
+        ).collect();
         let head = format!("POST {target} HTTP/1.1\r\n{lines}Accept: application/json\r\n\
                             Connection: close\r\nContent-Length: {}\r\n\r\n", body.len());
         let one_host = hosts.len() == 1 && local(&hosts[0]);
-        let one_origin = origins.is_empty() || (origins.len() == 1 && origins[0].starts_with("http://localhost"));
-        let is_mcp = target == "/mcp" || (target == format!("http://{own}/mcp") && hosts == [own.clone()]);
+        let one_origin = origins.is_empty() || (
+            origins.len() == 1 && origins[0].starts_with("http://localhost")
+        );
+        let is_mcp = target == "/mcp" || (
+            target == format!("http://{own}/mcp") && hosts == [own.clone()]
+        );
         let is_json = kinds.len() == 1 && kinds[0].to_lowercase().starts_with("application/json");
         let gets_in = one_host && one_origin && tokens == [bearer.clone()] && is_json && is_mcp;
         let status = ask(&web, &(head + &body));

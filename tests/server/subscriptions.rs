@@ -80,7 +80,9 @@ fn a_new_generation_is_told_to_those_who_asked_for_it_and_to_nobody_else() {
     client.request(2, "resources/subscribe", json!({"uri": "cograph://overview"}));
     client.request(3, "resources/unsubscribe", json!({"uri": "cograph://overview"}));
     assert_eq!(client.answer(&json!(3))["result"], json!({}));
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "list"}}));
+    client.send(&json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "list"}
+    }));
     edit(&mut client, 1);
     wait_for(&mut client, UPDATED, &json!("one"), 2);
     assert_eq!(count(&client, LIST, &json!("list")), 1, "it was cancelled");

@@ -40,8 +40,10 @@ fn nothing_hostile_reaches_a_reply_raw() {
     ] {
         let (text, _) = client.outcome(tool, arguments.clone());
         let raw = text.chars().find(|letter| {
-            matches!(letter, '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+            matches!(letter,
+                '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
+                | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+                | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
         });
         assert_eq!(raw, None, "{tool} {arguments}: {text}");
         assert!(

@@ -136,7 +136,10 @@ fn arguments_of(list: &Array<'_>) -> Vec<String> {
 /// Whether there is a server of this name, of whatever kind.
 pub(super) fn has(text: &str, relaxed: bool, section: &str, name: &str) -> bool {
     let Ok(Some(parsed)) = parse(text, relaxed) else { return false };
-    matches!(object(&parsed.root, section), Ok(Some(servers)) if matches!(member(servers, name), Ok(Some(_))))
+    matches!(
+        object(&parsed.root, section),
+        Ok(Some(servers)) if matches!(member(servers, name), Ok(Some(_)))
+    )
 }
 
 /// Whether two texts have the same values everywhere but at this server. A list that is empty is as

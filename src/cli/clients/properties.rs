@@ -120,7 +120,10 @@ proptest! {
     #[test]
     fn text_that_is_no_list_is_refused(text in "\\PC{0,200}") {
         for client in &CLIENTS {
-            check(client, &text, &ServerEntry { command: "c".to_owned(), arguments: vec!["mcp".to_owned()] })?;
+            check(
+                client, &text,
+                &ServerEntry { command: "c".to_owned(), arguments: vec!["mcp".to_owned()] }
+            )?;
         }
     }
 }

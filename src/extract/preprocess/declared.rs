@@ -295,7 +295,11 @@ impl Finder<'_> {
                 outer.is_some_and(|outer| text(outer) == text(last))
             };
         }
-        matches!(inside, Holds::Members { name: Some(name), .. } if self.tokens[name].bytes(self.source) == self.tokens[at].bytes(self.source))
+        matches!(
+            inside,
+            Holds::Members { name: Some(name), .. }
+                if self.tokens[name].bytes(self.source) == self.tokens[at].bytes(self.source)
+        )
     }
 
     /// Takes words out, in code only those that are likely to stand for attributes.

@@ -133,7 +133,10 @@ impl Resolver<'_, '_> {
             .into_iter()
             .filter(|member| {
                 let implements = self.program.symbol(*member).implements;
-                matches!(self.type_of(member.file, implements), Ty::Type(of, given) if of == *interface && given == *args)
+                matches!(
+                    self.type_of(member.file, implements),
+                    Ty::Type(of, given) if of == *interface && given == *args
+                )
             })
             .collect();
         if fitting.len() == 1 { Member::Symbols(fitting) } else { found }

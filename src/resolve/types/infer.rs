@@ -305,7 +305,12 @@ impl Resolver<'_, '_> {
             owner = inner;
         }
         let Expr::Apply(base, args) = unit.facts.exprs[owner.get()?] else { return None };
-        let is_named = |arg: &ExprId| matches!(arg.get().map(|arg| unit.facts.exprs[arg]), Some(Expr::Name(name, _)) if name == binding.name);
+        let is_named = |arg: &ExprId| {
+            matches!(
+                arg.get().map(|arg| unit.facts.exprs[arg]),
+                Some(Expr::Name(name, _)) if name == binding.name
+            )
+        };
         let position = unit.facts.lists[args.range()].iter().position(is_named)?;
         let ty = self.named_type(file, base)?;
         let own = self.program.symbol(ty).type_params.range().nth(position)?;

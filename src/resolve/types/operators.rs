@@ -27,7 +27,11 @@ impl Resolver<'_, '_> {
         }
         let right = *unit.facts.lists[args.range()].first()?;
         let (left, right) = (self.ty(file, left), self.ty(file, right));
-        let is_text = |ty: &Ty| matches!((ty, &rules.text), (Ty::Builtin(name, _), Some(text)) if **name == **text);
+        let is_text = |ty: &Ty| {
+            matches!(
+                (ty, &rules.text), (Ty::Builtin(name, _), Some(text)) if **name == **text
+            )
+        };
         if is_text(&left) || is_text(&right) {
             return Some(if is_text(&left) { left } else { right });
         }

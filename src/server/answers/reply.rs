@@ -55,7 +55,10 @@ const FLAGS: [(u16, &str); 13] = [
 
 /// A symbol where only its identity matters.
 fn brief(symbol: &SymbolInfo) -> Value {
-    json!({"symbol": symbol.full_name(), "kind": symbol.kind.word(), "path": symbol.path.as_str(), "line": symbol.first_line})
+    json!({
+        "symbol": symbol.full_name(), "kind": symbol.kind.word(), "path": symbol.path.as_str(),
+        "line": symbol.first_line
+    })
 }
 
 /// An object with one more member.
@@ -113,7 +116,10 @@ pub(in crate::server) fn state(opened: &Opened) -> Value {
 }
 
 fn counts(counts: &Counts) -> Value {
-    json!({"certain": counts.certain, "likely": counts.likely, "possible": counts.possible, "textual": counts.textual})
+    json!({
+        "certain": counts.certain, "likely": counts.likely, "possible": counts.possible,
+        "textual": counts.textual
+    })
 }
 
 fn site(site: &SiteInfo) -> Value {

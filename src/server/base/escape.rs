@@ -116,23 +116,28 @@ fn deceives(letter: char, before: Option<char>) -> bool {
 
 fn is_unseen(letter: char) -> bool {
     matches!(letter,
-        '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'   // control characters
-        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}'   // soft hyphen, joiner, Arabic and Mongolian marks
-        | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'            // fillers of Hangul
-        | '\u{17b4}' | '\u{17b5}' | '\u{2800}'                         // vowels without a shape, the empty Braille pattern
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'            // zero width, line separators, direction
+        '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' // control characters
+        | '\u{ad}' | '\u{34f}' // soft hyphen, joiner
+        | '\u{61c}' | '\u{180b}'..='\u{180f}' // Arabic and Mongolian marks
+        | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' // fillers of Hangul
+        | '\u{17b4}' | '\u{17b5}' | '\u{2800}' // vowels without a shape, the empty Braille pattern
+        | '\u{200b}'..='\u{200f}' // zero width
+        | '\u{2028}'..='\u{202e}' // line separators, direction
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' // joiners, isolates, marks
-        | '\u{fe00}'..='\u{fe0f}'                                      // forms
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'        // marks of shorthand and of music
+        | '\u{fe00}'..='\u{fe0f}' // forms
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' // marks of shorthand and of music
         | '\u{e0000}'..='\u{e0fff}') // tags, forms
 }
 
 /// Characters that are shown as text or as a picture.
 fn is_pictograph(letter: char) -> bool {
     matches!(letter,
-        '#' | '*' | '0'..='9' | '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}'
-        | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{2460}'..='\u{24ff}' | '\u{25a0}'..='\u{27bf}'
-        | '\u{2900}'..='\u{297f}' | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}'
+        '#' | '*' | '0'..='9' | '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}'
+        | '\u{2122}' | '\u{2139}'
+        | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{2460}'..='\u{24ff}'
+        | '\u{25a0}'..='\u{27bf}'
+        | '\u{2900}'..='\u{297f}' | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}'
+        | '\u{3297}' | '\u{3299}'
         | '\u{1f000}'..='\u{1faff}')
 }
 

@@ -128,14 +128,20 @@ mod tests {
     proptest! {
         #[test]
         fn any_cutting_gives_the_same_pieces(
-            stream in proptest::collection::vec(prop_oneof![Just(b'\n'), Just(b'\r'), Just(0xef), Just(0xbb), Just(0xbf), any::<u8>()], 0..400),
+            stream in proptest::collection::vec(
+                prop_oneof![
+                    Just(b'\n'), Just(b'\r'), Just(0xef), Just(0xbb), Just(0xbf), any::<u8>()
+                ], 0..400
+            ),
             cuts in proptest::collection::vec(0usize..400, 0..40),
             limit in 1usize..40,
         ) {
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(stream.len())).collect();
             cuts.extend([0, stream.len()]);
             cuts.sort_unstable();
-            let chunks: Vec<&[u8]> = cuts.windows(2).map(|pair| &stream[pair[0]..pair[1]]).collect();
+            let chunks: Vec<&[u8]> = cuts.windows(2).map(
+                |pair| &stream[pair[0]..pair[1]]
+            ).collect();
             prop_assert_eq!(split(limit, &chunks), split(limit, &[&stream]));
         }
 
@@ -143,7 +149,9 @@ mod tests {
         fn lines_come_out_as_they_went_in(lines in proptest::collection::vec("[a-z{}\":é \
             ]{1,30}", 0..20)) {
             let stream: String = lines.iter().map(|line| format!("{line}\n")).collect();
-            let expected: Vec<Piece> = lines.iter().filter(|text| !text.trim().is_empty()).map(|text| line(text)).collect();
+            let expected: Vec<Piece> = lines.iter().filter(
+                |text| !text.trim().is_empty()
+            ).map(|text| line(text)).collect();
             prop_assert_eq!(split(1000, &[stream.as_bytes()]), expected);
         }
     }

@@ -284,7 +284,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_interleaving_gives_each_request_at_most_one_answer(steps in proptest::collection::vec((0u8..4, 0u64..6), 0..200)) {
+        fn any_interleaving_gives_each_request_at_most_one_answer(
+            steps in proptest::collection::vec((0u8..4, 0u64..6), 0..200)
+        ) {
             let mut table = Requests::new();
             let mut open: HashMap<u64, Ticket> = HashMap::new();
             let mut old: Vec<Ticket> = Vec::new();
@@ -302,7 +304,9 @@ mod tests {
                         old.push(ticket);
                     },
                     2 => if let Some(ticket) = open.remove(&number) {
-                        prop_assert!(table.cancel(ticket).expect("it is in flight").frame.is_none());
+                        prop_assert!(
+                            table.cancel(ticket).expect("it is in flight").frame.is_none()
+                        );
                         old.push(ticket);
                     },
                     _ => for ticket in &old {

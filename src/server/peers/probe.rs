@@ -158,8 +158,13 @@ fn ask(
     let version = agreed["protocolVersion"].as_str().unwrap_or_default();
     let of = |member: &str| agreed["serverInfo"][member].as_str().unwrap_or("?").to_owned();
     let mut versions = vec![quoted(version)];
-    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
-    let discover = json!({"jsonrpc": "2.0", "id": "discover", "method": "server/discover", "params": {"_meta": meta}});
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}
+    });
+    let discover = json!({
+        "jsonrpc": "2.0", "id": "discover", "method": "server/discover", "params": {"_meta": meta}
+    });
     let _ = input.write_all(format!("{discover}\n").as_bytes());
     if let Ok(found) = answers.result(&json!("discover"), Instant::now() + DISCOVERY.min(patience))
     {

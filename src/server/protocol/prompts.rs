@@ -92,7 +92,11 @@ impl Given {
 
 impl Prompt {
     fn listing(&self) -> Value {
-        let argument = |argument: &Argument| json!({"name": argument.name, "description": argument.about, "required": argument.required});
+        let argument = |argument: &Argument| {
+            json!({
+                "name": argument.name, "description": argument.about, "required": argument.required
+            })
+        };
         json!({
             "name": self.name,
             "title": self.title,

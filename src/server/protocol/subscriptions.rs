@@ -128,8 +128,9 @@ mod tests {
     fn only_what_can_be_had_is_promised_and_sent() {
         let asked = json!({"notifications": {
             "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
-            "resourceSubscriptions": ["cograph://overview", "cograph://outline/../x", "file:///\
-                x", 5],
+            "resourceSubscriptions": [
+                "cograph://overview", "cograph://outline/../x", "file:///x", 5
+            ],
         }});
         let wanted = WantedChanges::asked(asked.as_object().expect("it is an object"), false);
         assert_eq!(

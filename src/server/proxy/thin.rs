@@ -312,7 +312,10 @@ mod tests {
     #[test]
     fn an_answer_is_escaped_and_bounded_whatever_the_runtime_says() {
         let hostile = json!({
-            "content": [{"type": "text", "text": "a\u{1b}[31m\r\n\tb"}, {"type": "image", "data": "x"}, {"type": "text", "text": "c"}],
+            "content": [
+                {"type": "text", "text": "a\u{1b}[31m\r\n\tb"}, {"type": "image", "data": "x"},
+                {"type": "text", "text": "c"}
+            ],
             "structuredContent": {"k\u{202e}": ["\u{200b}", 1]},
             "isError": true,
             "_meta": {"cograph": "missing", "sanitized": 2, "stale": "1 file\u{1b} pending: \
@@ -326,7 +329,10 @@ mod tests {
             Some("1 file\\u{1b} pending: indexing: parse 1 of 2 files")
         );
         assert_eq!(reply.structured, Some(json!({"k\\u{202e}": ["\\u{200b}", 1]})));
-        let long = json!({"content": [{"type": "text", "text": "x".repeat(1 << 20)}], "_meta": {"cograph": "failed"}});
+        let long = json!({
+            "content": [{"type": "text", "text": "x".repeat(1 << 20)}],
+            "_meta": {"cograph": "failed"}
+        });
         let reply = super::reply(&long);
         assert!(reply.text.len() < LONGEST + 40 && reply.text.ends_with(')'));
         assert_eq!(reply.outcome, Outcome::Found, "a word does not make an error of what is none");

@@ -180,7 +180,9 @@ mod tests {
         let second = SocketPlace::take(&socket).expect_err("somebody is there");
         let own = std::process::id();
         assert!(
-            matches!(second, ServeError::AlreadyServed { process: Some(process), .. } if process == own),
+            matches!(
+                second, ServeError::AlreadyServed { process: Some(process), .. } if process == own
+            ),
             "{second}"
         );
         drop((first, listener));

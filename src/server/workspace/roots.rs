@@ -81,7 +81,11 @@ mod tests {
         let first = String::from_utf8(roots.ask()).expect("messages are text");
         assert_eq!(first, "{\"jsonrpc\":\"2.0\",\"id\":\"roots-1\",\"method\":\"roots/list\"}\n");
         roots.ask();
-        let result = json!({"roots": [{"uri": "file:///a%20b"}, {"uri": "https://x/"}, {"name": "x"}, {"uri": "file:///c"}]});
+        let result = json!({
+            "roots": [
+                {"uri": "file:///a%20b"}, {"uri": "https://x/"}, {"name": "x"}, {"uri": "file:///c"}
+            ]
+        });
         assert_eq!(roots.answered(&id("roots-1"), Some(&result)), None);
         assert_eq!(
             roots.answered(&id("roots-2"), Some(&result)),

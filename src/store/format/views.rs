@@ -167,7 +167,10 @@ pub const VIEWS: &[View] = &[
     View {
         name: "problems",
         about: "regions of files that are incomplete",
-        columns: &[("path", "file"), ("kind", "what is wrong"), ("first_line", "first line"), ("last_line", "last line")],
+        columns: &[
+            ("path", "file"), ("kind", "what is wrong"), ("first_line", "first line"),
+            ("last_line", "last line")
+        ],
         definition: "
             SELECT f.path, w.text AS kind, p.first_line, p.last_line
             FROM problem p JOIN file f ON f.id = p.file JOIN word w ON w.id = 800 + p.kind",

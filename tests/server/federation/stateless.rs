@@ -72,7 +72,9 @@ fn answer(head: &str, request: &Value) -> Option<(u16, Value)> {
         }
         "tools/call" if is_modern => json!({"content": [{"type": "text", "text": "heard"}]}),
         _ => {
-            let error = json!({"code": -32022, "message": "2026-07-28 only", "data": {"supported": ["2026-07-28"]}});
+            let error = json!({
+                "code": -32022, "message": "2026-07-28 only", "data": {"supported": ["2026-07-28"]}
+            });
             return Some((400, json!({"jsonrpc": "2.0", "id": id, "error": error})));
         }
     };

@@ -164,9 +164,14 @@ fn t05_a_burst_is_answered_though_the_input_ends_behind_it() {
 #[test]
 fn t05_a_probe_of_the_other_era_may_come_first() {
     let mut bench = Bench::start_at(place(SMALL), &[], &[], Wire::Socket);
-    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
-    let probe = json!({"jsonrpc": "2.0", "id": "server-discover-probe-1", "method": "server/\
-        discover", "params": {"_meta": meta}});
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}
+    });
+    let probe = json!({
+        "jsonrpc": "2.0", "id": "server-discover-probe-1", "method": "server/discover",
+        "params": {"_meta": meta}
+    });
     let unknown =
         json!({"jsonrpc": "2.0", "id": "u", "method": "no/such/method", "params": {"_meta": meta}});
     bench.write(format!("{probe}\n{unknown}\n{BURST}").as_bytes());

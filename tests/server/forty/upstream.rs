@@ -32,15 +32,17 @@ fn t40_answers_find_their_questions_whatever_comes_between() {
                     call["params"]["arguments"]["query"].as_str().unwrap_or_default().to_owned()
                 };
                 say(json!({"jsonrpc": "2.0", "id": first["id"], "method": "ping"}));
-                say(
-                    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"id": first["id"]}}),
-                );
+                say(json!({
+                    "jsonrpc": "2.0", "method": "notifications/message",
+                    "params": {"id": first["id"]}
+                }));
                 say(result(&json!(first["id"].to_string()), "an answer to text"));
                 say(result(&json!(999), "an answer to nobody"));
                 say(result(&second["id"], &name(second)));
-                say(
-                    json!({"jsonrpc": "2.0", "id": first["id"], "method": "sampling/createMessage", "params": {}}),
-                );
+                say(json!({
+                    "jsonrpc": "2.0", "id": first["id"], "method": "sampling/createMessage",
+                    "params": {}
+                }));
                 say(result(&first["id"], &name(first)));
                 say(result(&first["id"], "an answer that was given before"));
                 calls.clear();
@@ -87,11 +89,17 @@ fn t40_answers_over_http_find_their_questions_whatever_comes_between() {
                 changed.notify_all();
                 return vec![
                     json!({"jsonrpc": "2.0", "id": first["id"], "method": "ping"}),
-                    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"id": first["id"]}}),
+                    json!({
+                        "jsonrpc": "2.0", "method": "notifications/message",
+                        "params": {"id": first["id"]}
+                    }),
                     result(&json!(first["id"].to_string()), "an answer to text"),
                     result(&json!(999), "an answer to nobody"),
                     result(&first["id"], &name(&first)),
-                    json!({"jsonrpc": "2.0", "id": message["id"], "method": "sampling/createMessage", "params": {}}),
+                    json!({
+                        "jsonrpc": "2.0", "id": message["id"], "method": "sampling/createMessage",
+                        "params": {}
+                    }),
                     result(&message["id"], &name(&message)),
                     result(&first["id"], "an answer that was given before"),
                 ];

@@ -55,7 +55,9 @@ impl Answer for FoundSymbols {
                 )
             })
             .collect();
-        json!({"total": reply::total(self.result.total), "offset": self.params.offset, "symbols": hits})
+        json!({
+            "total": reply::total(self.result.total), "offset": self.params.offset, "symbols": hits
+        })
     }
 
     fn is_empty(&self) -> bool {

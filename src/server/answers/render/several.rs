@@ -78,7 +78,10 @@ impl Answer for Several {
     fn json(&self) -> Value {
         let others: Vec<Value> =
             self.others.iter().map(|symbol| json!(symbol.full_name())).collect();
-        json!({"meanings": self.parts.iter().map(|part| part.json()).collect::<Vec<_>>(), "others": others})
+        json!({
+            "meanings": self.parts.iter().map(|part| part.json()).collect::<Vec<_>>(),
+            "others": others
+        })
     }
 
     fn is_empty(&self) -> bool {

@@ -30,7 +30,9 @@ fn explored(explored: &Explored) -> Value {
     json!({
         "symbol": symbol(&explored.symbol),
         "why": why(&explored.why),
-        "source": explored.source.as_ref().map(excerpt).unwrap_or_else(|error| json!({"error": error.to_string()})),
+        "source": explored.source.as_ref().map(excerpt).unwrap_or_else(
+            |error| json!({"error": error.to_string()})
+        ),
         "callers": list(&explored.callers, brief),
         "caller_total": explored.caller_total,
         "callees": list(&explored.callees, brief),
@@ -53,7 +55,10 @@ pub(in crate::server) fn trace(result: &TraceResult) -> Value {
         TraceFinding::Tree(tree) => reply["tree"] = trace_tree(tree),
         TraceFinding::Path(steps) => reply["path"] = list(steps, path_step),
         TraceFinding::NoPath { exhausted, visited, not_followed, first } => {
-            reply["no_path"] = json!({"exhausted": exhausted, "visited": visited, "not_followed": not_followed, "first": list(first, site)});
+            reply["no_path"] = json!({
+                "exhausted": exhausted, "visited": visited, "not_followed": not_followed,
+                "first": list(first, site)
+            });
         }
     }
     reply
@@ -64,7 +69,10 @@ fn trace_tree(tree: &TraceTree) -> Value {
         "total": total(tree.total),
         "counts": counts(&tree.root_counts),
         "nodes": list(&tree.nodes, trace_node),
-        "not_followed": list(&tree.not_followed, |(at, around)| with(site(at), "enclosing", json!(around.as_ref().map(brief)))),
+        "not_followed": list(
+            &tree.not_followed,
+            |(at, around)| with(site(at), "enclosing", json!(around.as_ref().map(brief)))
+        ),
     })
 }
 
@@ -107,8 +115,13 @@ fn link(link: TraceLink) -> &'static str {
 /// An answer that says of a symbol that nobody uses it, with what stands behind that.
 pub(in crate::server) fn unused(answer: Value, elsewhere: &Elsewhere) -> Value {
     let found = json!({
-        "values": list(&elsewhere.values, |value| with(site(&value.site), "enclosing", json!(value.enclosing.as_ref().map(brief)))),
-        "lines": list(&elsewhere.lines, |(file, line)| json!({"path": file.as_str(), "line": line})),
+        "values": list(
+            &elsewhere.values,
+            |value| with(site(&value.site), "enclosing", json!(value.enclosing.as_ref().map(brief)))
+        ),
+        "lines": list(
+            &elsewhere.lines, |(file, line)| json!({"path": file.as_str(), "line": line})
+        ),
         "unsearched": elsewhere.unsearched,
         "not_read": elsewhere.not_read,
     });
@@ -130,14 +143,19 @@ pub(in crate::server) fn references(result: &ReferencesResult) -> Value {
         "symbol": symbol(&result.symbol),
         "declarations": list(&result.declarations, brief),
         "counts": counts(&result.counts),
-        "by_kind": result.by_kind.iter().map(|(kind, count)| (kind.word().to_owned(), json!(count))).collect::<serde_json::Map<_, _>>(),
+        "by_kind": result.by_kind.iter().map(
+            |(kind, count)| (kind.word().to_owned(), json!(count))
+        ).collect::<serde_json::Map<_, _>>(),
         "reasons": list(&result.reasons, |(certainty, step, count)| {
             json!({"certainty": certainty.word(), "reason": step.word(), "count": count})
         }),
         "files": result.file_count,
         "sites": sites,
         "related": list(&result.related, |related| {
-            json!({"relation": related.kind.word(), "incoming": related.incoming, "symbol": brief(&related.symbol)})
+            json!({
+                "relation": related.kind.word(), "incoming": related.incoming,
+                "symbol": brief(&related.symbol)
+            })
         }),
     })
 }
@@ -155,7 +173,8 @@ pub(in crate::server) fn outline(result: &OutlineResult) -> Value {
                 "target": import.target.as_ref().map(path),
             })),
             "problems": list(&outline.problems, |problem| json!({
-                "kind": problem.kind.word(), "first_line": problem.first_line, "last_line": problem.last_line,
+                "kind": problem.kind.word(), "first_line": problem.first_line,
+                "last_line": problem.last_line,
             })),
         }),
         OutlineResult::Directory { info, entries } => {
@@ -182,7 +201,9 @@ fn file(file: &FileInfo) -> Value {
 }
 
 fn directory(info: &DirectoryInfo) -> Value {
-    json!({"directory": info.path, "files": info.files, "lines": info.lines, "symbols": info.symbols})
+    json!({
+        "directory": info.path, "files": info.files, "lines": info.lines, "symbols": info.symbols
+    })
 }
 
 fn entry(entry_of: &DirectoryEntry) -> Value {
@@ -198,14 +219,19 @@ fn entry(entry_of: &DirectoryEntry) -> Value {
 pub(in crate::server) fn overview(result: &OverviewResult) -> Value {
     json!({
         "languages": list(&result.languages, |share| json!({
-            "name": share.name, "tier": share.tier.word(), "files": share.files, "lines": share.lines, "symbols": share.symbols,
+            "name": share.name, "tier": share.tier.word(), "files": share.files,
+            "lines": share.lines, "symbols": share.symbols,
         })),
         "modules": list(&result.modules, |module| json!({
-            "path": module.path, "files": module.files, "lines": module.lines, "symbols": module.symbols,
+            "path": module.path, "files": module.files, "lines": module.lines,
+            "symbols": module.symbols,
             "used_by": module.used_by, "uses": module.uses,
         })),
         "module_total": result.module_total,
-        "dependencies": list(&result.dependencies, |edge| json!({"from": edge.from, "to": edge.to, "sites": edge.sites})),
+        "dependencies": list(
+            &result.dependencies,
+            |edge| json!({"from": edge.from, "to": edge.to, "sites": edge.sites})
+        ),
         "dependency_total": result.dependency_total,
         "entry_points": list(&result.entry_points, |entry| match entry {
             EntryPoint::Main(main) => brief(main),

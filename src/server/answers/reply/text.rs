@@ -16,9 +16,12 @@ pub(in crate::server) fn grep(result: &GrepResult) -> Value {
         "file_total": total(result.file_total),
         "searched": result.searched,
         "not_text": result.not_text,
-        "unreadable": list(&result.unreadable, |(file, reason)| json!({"path": path(file), "reason": reason})),
+        "unreadable": list(
+            &result.unreadable, |(file, reason)| json!({"path": path(file), "reason": reason})
+        ),
         "files": list(&result.files, |file| json!({
-            "path": path(&file.path), "total": file.total, "stale": file.stale, "hits": list(&file.hits, hit),
+            "path": path(&file.path), "total": file.total, "stale": file.stale,
+            "hits": list(&file.hits, hit),
         })),
     })
 }
@@ -95,7 +98,8 @@ pub(in crate::server) fn status(result: &StatusResult) -> Value {
         "languages": list(&result.languages, language),
         "skipped": skipped,
         "problems": list(&result.problems, |(file, problem)| json!({
-            "path": path(file), "kind": problem.kind.word(), "first_line": problem.first_line, "last_line": problem.last_line,
+            "path": path(file), "kind": problem.kind.word(), "first_line": problem.first_line,
+            "last_line": problem.last_line,
         })),
         "problem_total": result.problem_total,
         "problem_files": result.problem_files,
@@ -111,15 +115,23 @@ pub(in crate::server) fn process(server: &ServerState, activity: &Activity) -> V
         "in_flight": server.in_flight,
         "not_stopped": server.lingering,
         "classes": list(&server.lanes, |lane| json!({
-            "class": lane.class.word(), "running": lane.running, "waiting": lane.waiting, "permits": lane.permits,
+            "class": lane.class.word(), "running": lane.running, "waiting": lane.waiting,
+            "permits": lane.permits,
         })),
         "calls": list(&server.calls, |call| json!({
             "tool": call.tool, "stage": call.stage, "age_ms": call.age.as_millis() as u64,
         })),
-        "stores": {"open": activity.stores.open, "leases": activity.stores.leases, "opening": activity.stores.opening},
-        "repositories": list(&activity.repositories, |(repository, watched)| json!({"repository": repository, "state": watched})),
+        "stores": {
+            "open": activity.stores.open, "leases": activity.stores.leases,
+            "opening": activity.stores.opening
+        },
+        "repositories": list(
+            &activity.repositories,
+            |(repository, watched)| json!({"repository": repository, "state": watched})
+        ),
         "index_runs": list(&activity.runs, |(repository, progress)| json!({
-            "repository": repository, "thousandths": progress.thousandths, "message": progress.message,
+            "repository": repository, "thousandths": progress.thousandths,
+            "message": progress.message,
         })),
     })
 }

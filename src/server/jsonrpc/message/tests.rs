@@ -159,7 +159,12 @@ fn the_values_of_a_message_are_counted_before_they_are_made() {
                 .as_bytes(),
         )
     };
-    let refused = |message: Message| matches!(message, Message::Request(Request { params: Err(error), .. }) if error.code == INVALID_PARAMS);
+    let refused = |message: Message| {
+        matches!(
+            message,
+            Message::Request(Request { params: Err(error), .. }) if error.code == INVALID_PARAMS
+        )
+    };
     let numbers = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
     // Two are the array and the object around it.
     assert!(!refused(request(&numbers(VALUES - 2))) && refused(request(&numbers(VALUES))));

@@ -237,7 +237,10 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_left_out_and_that_is_said() {
-        let result = json!({"content": [{"type": "image", "data": "x"}, {"type": "text", "text": "a\u{1b}b"}], "isError": true});
+        let result = json!({
+            "content": [{"type": "image", "data": "x"}, {"type": "text", "text": "a\u{1b}b"}],
+            "isError": true
+        });
         let reply = foreign(&result);
         assert_eq!(reply.text, "a\\u{1b}b\n(1 parts of the answer that are no text are left out)");
         assert!(reply.outcome.is_error() && reply.marks.truncated && reply.structured.is_none());

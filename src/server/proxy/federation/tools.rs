@@ -106,7 +106,10 @@ mod tests {
 
     #[test]
     fn tools_come_under_the_name_of_their_upstream() {
-        let reads = json!({"name": "a.b", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}, "title": "x"});
+        let reads = json!({
+            "name": "a.b", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true},
+            "title": "x"
+        });
         let found = checked(vec![reads, entry("c-d")], None);
         let names: Vec<(&str, &str, bool)> = found
             .tools
@@ -131,7 +134,9 @@ mod tests {
                 json!({"name": 5}),
                 entry(&"x".repeat(60)),
                 json!({"name": "no_schema"}),
-                json!({"name": "large", "inputSchema": {"type": "object", "x": "y".repeat(SCHEMA)}}),
+                json!({
+                    "name": "large", "inputSchema": {"type": "object", "x": "y".repeat(SCHEMA)}
+                }),
             ],
             Some("it has more than 100 pages"),
         );
@@ -155,7 +160,9 @@ mod tests {
     fn what_an_upstream_says_cannot_deceive_and_has_a_bound() {
         let hostile = json!({
             "name": "t", "description": format!("a\u{1b}[31m\u{202e}{}", "x".repeat(1 << 20)),
-            "inputSchema": {"type": "object", "properties": {"p\u{200b}": {"description": "y\u{7}"}}},
+            "inputSchema": {
+                "type": "object", "properties": {"p\u{200b}": {"description": "y\u{7}"}}
+            },
         });
         let listing = checked(vec![hostile], None).tools.remove(0).listing.to_string();
         assert!(

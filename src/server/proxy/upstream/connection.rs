@@ -184,7 +184,9 @@ impl Connection {
     pub(super) fn listen_for_changes(&self) {
         let params = json!({"notifications": {"toolsListChanged": true}, "_meta": stateless()});
         // Its answer is the end of the telling: nobody waits for that.
-        let message = json!({"jsonrpc": "2.0", "id": "changes", "method": "subscriptions/listen", "params": params});
+        let message = json!({
+            "jsonrpc": "2.0", "id": "changes", "method": "subscriptions/listen", "params": params
+        });
         self.output.send(format!("{message}\n").into_bytes());
     }
 

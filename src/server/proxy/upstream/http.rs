@@ -134,7 +134,10 @@ async fn send_all(peer: &Arc<Peer>, read: &OwnedReadHalf) {
         for piece in pieces {
             let Piece::Line(line) = piece else { continue };
             let parsed = message::parse(&line);
-            let opens = matches!(&parsed, Message::Notification { method, .. } if &**method == "notifications/initialized");
+            let opens = matches!(
+                &parsed,
+                Message::Notification { method, .. } if &**method == "notifications/initialized"
+            );
             let own = Arc::clone(peer);
             let sending = async move { own.post(line).await };
             // What is only told keeps its place before what is asked after it.

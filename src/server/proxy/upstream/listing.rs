@@ -135,7 +135,11 @@ mod tests {
 
     #[test]
     fn a_list_without_an_end_is_left_at_a_bound_that_is_said() {
-        let endless = |number: usize| json!({"tools": [{"name": number}], "nextCursor": format!("c{number}")});
+        let endless = |number: usize| {
+            json!({
+                "tools": [{"name": number}], "nextCursor": format!("c{number}")
+            })
+        };
         let (listing, asked) = list_of(endless);
         assert_eq!((listing.tools.len(), asked), (100, 100));
         assert_eq!(listing.incomplete.as_deref(), Some("it has more than 100 pages"));

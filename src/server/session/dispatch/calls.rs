@@ -129,7 +129,9 @@ impl Dispatcher {
 
     /// A call that has just got a permit starts, or goes on.
     pub(super) fn go_on(&mut self, ticket: Ticket) {
-        let is_control = matches!(self.requests.work(ticket), Some(Work::Call(call)) if call.tool.class == Class::Control);
+        let is_control = matches!(
+            self.requests.work(ticket), Some(Work::Call(call)) if call.tool.class == Class::Control
+        );
         let state = is_control.then(|| self.state(ticket));
         let Some(Work::Call(call)) = self.requests.work(ticket) else {
             unreachable!("a call that is answered or cancelled leaves the queue");
@@ -219,7 +221,8 @@ impl Dispatcher {
         }
         call.progress = report.thousandths;
         let params = json!({
-            "progressToken": token, "progress": report.thousandths, "total": 1000, "message": report.message,
+            "progressToken": token, "progress": report.thousandths, "total": 1000,
+            "message": report.message,
         });
         self.output.send(requests::notification("notifications/progress", params));
     }

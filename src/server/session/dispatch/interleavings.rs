@@ -117,16 +117,18 @@ impl Stage {
                 };
                 *self.sent.entry(number).or_default() += 1;
                 let params = serde_json::json!({"name": tool, "arguments": arguments});
-                self.line(&serde_json::json!({"jsonrpc": "2.0", "id": number, "method": "tools/\
-                    call", "params": params}));
+                self.line(&serde_json::json!({
+                    "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params
+                }));
             }
             Step::Cancel(number) => {
                 if self.dispatcher.requests.ticket(&id(number)).is_some() {
                     *self.cancelled.entry(number).or_default() += 1;
                 }
                 let params = serde_json::json!({"requestId": number});
-                self.line(&serde_json::json!({"jsonrpc": "2.0", "method": "notifications/\
-                    cancelled", "params": params}));
+                self.line(&serde_json::json!({
+                    "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params
+                }));
             }
             Step::Finish(at) => {
                 self.gather();
@@ -197,7 +199,8 @@ proptest! {
         ends_in_the_middle in any::<bool>(),
     ) {
         let limits = Limits {
-            control_permits: 1, query_permits: 2, heavy_permits: 1, queued_calls: 3, lingering_calls: 5, ..Limits::default()
+            control_permits: 1, query_permits: 2, heavy_permits: 1, queued_calls: 3,
+            lingering_calls: 5, ..Limits::default()
         };
         let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
         let output = writer::start(write_end, limits.output_bytes).expect("a thread can be \
@@ -207,9 +210,12 @@ proptest! {
         let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
         let channels = Channels { input, events, event_sender, output };
         let dispatcher = Dispatcher::new(limits, Arc::new(Immediate), channels, process);
-        let mut stage = Stage { dispatcher, threads: Vec::new(), sent: BTreeMap::new(), cancelled: BTreeMap::new() };
+        let mut stage = Stage {
+            dispatcher, threads: Vec::new(), sent: BTreeMap::new(), cancelled: BTreeMap::new()
+        };
         stage.line(&serde_json::json!({
-            "jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {"protocolVersion": "2025-11-25"},
+            "jsonrpc": "2.0", "id": "hello", "method": "initialize",
+            "params": {"protocolVersion": "2025-11-25"},
         }));
         for step in &steps {
             stage.take(*step);
@@ -222,12 +228,19 @@ proptest! {
         stage.settle();
         stage.dispatcher.close_all();
         let Stage { dispatcher, sent, cancelled, .. } = stage;
-        prop_assert_eq!((dispatcher.requests.len(), dispatcher.lingering.len(), dispatcher.deadlines.len()), (0, 0, 0));
-        prop_assert!(dispatcher.admission.state().iter().all(|lane| lane.running == 0 && lane.waiting == 0));
+        prop_assert_eq!(
+            (dispatcher.requests.len(), dispatcher.lingering.len(), dispatcher.deadlines.len()),
+            (0, 0, 0)
+        );
+        prop_assert!(
+            dispatcher.admission.state().iter().all(|lane| lane.running == 0 && lane.waiting == 0)
+        );
         dispatcher.output.finish(Duration::from_secs(20));
         let mut answers: BTreeMap<u64, usize> = BTreeMap::new();
         for line in BufReader::new(std::io::PipeReader::from(read_end)).lines() {
-            let message: Value = serde_json::from_str(&line.expect("the pipe can be read")).expect("messages are JSON");
+            let message: Value = serde_json::from_str(
+                &line.expect("the pipe can be read")
+            ).expect("messages are JSON");
             if let Some(number) = message["id"].as_u64() {
                 *answers.entry(number).or_default() += 1;
             }

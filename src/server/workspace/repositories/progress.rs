@@ -45,8 +45,7 @@ impl SoFar {
     pub(in crate::server) fn text(&self) -> String {
         format!(
             "{} is being indexed for the first time ({}). The index goes on by itself: ask again \
-             in a moment. \
-             Until then only reading and searching files directly can answer.",
+             in a moment. Until then only reading and searching files directly can answer.",
             self.name, self.progress.message,
         )
     }

@@ -50,7 +50,10 @@ impl Bench {
 
     /// Cancels a request.
     pub(in crate::server::forty) fn cancel(&mut self, id: impl Into<Value>) {
-        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id.into()}}));
+        self.send(&json!({
+            "jsonrpc": "2.0", "method": "notifications/cancelled",
+            "params": {"requestId": id.into()}
+        }));
     }
 
     /// Waits until nothing runs and nothing waits but the question itself.

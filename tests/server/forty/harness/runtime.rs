@@ -263,7 +263,9 @@ pub(in crate::server::forty) fn messages(
 pub(in crate::server::forty) fn introduction(id: &Value) -> Value {
     let us = json!({"name": "cograph", "version": env!("CARGO_PKG_VERSION")});
     let meta = json!({"cograph": {"build": env!("COGRAPH_BUILD")}});
-    let result = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": us, "_meta": meta});
+    let result = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": us, "_meta": meta
+    });
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
