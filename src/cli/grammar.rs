@@ -63,7 +63,8 @@ fn check(config: &Config, directories: &[PathBuf], kinds: bool) -> Result<(), St
                 let without = fits.without.len();
                 let mut said = format!(
                     "{}: {} fits its grammar: rules for {nodes} kinds of nodes, {types} of types, \
-                     {patterns} of patterns; {without} kinds without a rule, whose children are visited",
+                     {patterns} of patterns; {without} kinds without a rule, \
+                     whose children are visited",
                     manifest.display(),
                     fits.title
                 );
