@@ -2,6 +2,7 @@
 //! them has where.
 
 use std::hash::{BuildHasher, Hasher};
+use std::thread;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
@@ -9,15 +10,19 @@ use smallvec::SmallVec;
 use super::asked::{Asked, joined};
 use super::candidates::Chosen;
 use super::{SOURCE_BYTES, prose};
-use crate::model::SymbolKind;
 use crate::model::facts::flags;
 use crate::model::words;
+use crate::model::{RepoPath, SymbolKind};
 use crate::query::graph::lookup::Lookup;
 use crate::query::{QueryError, ReadFile};
 use crate::store::{SymbolKey, SymbolRow};
 
 /// Lines that a variable, constant or field has at least to be one of the answers.
 const LEAST_LINES: u32 = 3;
+/// Threads that look into files for one question.
+const MOST_THREADS: usize = 4;
+/// Bytes of text for which another thread is worth starting.
+const LEAST_SHARE: usize = 64 << 10;
 /// Containers of which the names count.
 const MAX_CONTAINERS: usize = 5;
 
@@ -50,15 +55,51 @@ pub(super) struct Unit {
     pub(super) lengths: [f32; FIELDS],
 }
 
-/// Looks into the chosen files.
+/// A chosen file: its position among them, its symbols and its text.
+struct Source {
+    place: u32,
+    path: RepoPath,
+    symbols: Vec<SymbolRow>,
+    text: Vec<u8>,
+}
+
+/// Looks into the chosen files, several at a time.
 pub(super) fn look_into(
     lookup: &Lookup<'_>,
     files: &dyn ReadFile,
     asked: &Asked,
     chosen: &Chosen,
 ) -> Result<Vec<Unit>, QueryError> {
-    let mut matcher = Matcher { asked, known: FxHashMap::default() };
-    let mut units = Vec::new();
+    let sources = sources(lookup, files, chosen)?;
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let units_of = |part: &[Source]| {
+        let mut matcher = Matcher { asked, known: FxHashMap::default() };
+        let mut units = Vec::new();
+        part.iter().for_each(|source| of_file(&mut matcher, source, &mut units));
+        units
+    };
+    let mut parts = shares(&sources, threads);
+    let own = parts.pop().unwrap_or_default();
+    let units = thread::scope(|scope| {
+        let others: Vec<_> =
+            parts.into_iter().map(|part| scope.spawn(move || units_of(part))).collect();
+        let own = units_of(own);
+        let others = others.into_iter().map(thread::ScopedJoinHandle::join);
+        let found: Result<Vec<Vec<Unit>>, _> = others.chain([Ok(own)]).collect();
+        // A panic goes on where the question is asked, as without threads.
+        found.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    lookup.check()?;
+    Ok(units.into_iter().flatten().collect())
+}
+
+/// What is read of the chosen files, in their order.
+fn sources(
+    lookup: &Lookup<'_>,
+    files: &dyn ReadFile,
+    chosen: &Chosen,
+) -> Result<Vec<Source>, QueryError> {
+    let mut sources = Vec::new();
     let mut bytes = 0;
     for (place, candidate) in chosen.files.iter().enumerate() {
         lookup.check()?;
@@ -67,23 +108,31 @@ pub(super) fn look_into(
             continue;
         }
         // A file that is gone by now has no text: its names are still known.
-        let text = if bytes < SOURCE_BYTES {
-            files.read(&file.path).unwrap_or_default()
-        } else {
-            Vec::new()
-        };
+        let is_read = bytes < SOURCE_BYTES;
+        let text = if is_read { files.read(&file.path).unwrap_or_default() } else { Vec::new() };
         bytes += text.len();
+        let place = u32::try_from(place).unwrap_or(u32::MAX);
         let symbols = lookup.snapshot.symbols_of(&file)?;
-        of_file(
-            &mut matcher,
-            u32::try_from(place).unwrap_or(u32::MAX),
-            file.path.as_str(),
-            &symbols,
-            &text,
-            &mut units,
-        );
+        sources.push(Source { place, path: file.path.clone(), symbols, text });
     }
-    Ok(units)
+    Ok(sources)
+}
+
+/// Cuts files into at most so many parts of about as much text each, in their order.
+fn shares(sources: &[Source], parts: usize) -> Vec<&[Source]> {
+    let all: usize = sources.iter().map(|source| source.text.len()).sum();
+    let share = (all / parts.max(1)).max(LEAST_SHARE);
+    let mut cut = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (at, source) in sources.iter().enumerate() {
+        bytes += source.text.len();
+        if bytes >= share && cut.len() + 1 < parts {
+            cut.push(&sources[start..=at]);
+            (start, bytes) = (at + 1, 0);
+        }
+    }
+    cut.push(&sources[start..]);
+    cut
 }
 
 /// The asked words that a run has, and how many words it has in all.
@@ -167,14 +216,9 @@ fn is_unit(symbol: &SymbolRow, symbols: &[SymbolRow], first: u32) -> bool {
             && !matches!(symbol.kind, SymbolKind::Module | SymbolKind::Namespace))
 }
 
-fn of_file(
-    matcher: &mut Matcher<'_>,
-    place: u32,
-    path: &str,
-    symbols: &[SymbolRow],
-    text: &[u8],
-    units: &mut Vec<Unit>,
-) {
+fn of_file(matcher: &mut Matcher<'_>, source: &Source, units: &mut Vec<Unit>) {
+    let Source { place, path, symbols, text } = source;
+    let (place, path) = (*place, path.as_str());
     let Some(first) = symbols.first().map(|symbol| symbol.key.0) else { return };
     let (mut in_path, mut path_length) = (Counts::default(), 0.0);
     let without_extension = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
@@ -281,4 +325,30 @@ fn begin(
         lengths,
     };
     (counts, unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_shared_out_whole_and_in_order() {
+        let source = |(place, bytes): (u32, usize)| {
+            let path = RepoPath::new("a.py").expect("a path");
+            Source { place, path, symbols: Vec::new(), text: vec![b'x'; bytes] }
+        };
+        let sizes = [300 << 10, 10, 90 << 10, 200 << 10, 0, 70 << 10];
+        let sources: Vec<Source> = (0..).zip(sizes).map(source).collect();
+        for parts in 1..8 {
+            let shares = shares(&sources, parts);
+            let places: Vec<u32> = shares.iter().copied().flatten().map(|one| one.place).collect();
+            assert_eq!(places, [0, 1, 2, 3, 4, 5], "{parts}");
+            assert!(
+                shares.len() <= parts && (parts < 3 || shares.len() > 2),
+                "{parts}: {}",
+                shares.len()
+            );
+        }
+        assert_eq!(shares(&[], 4).len(), 1);
+    }
 }
