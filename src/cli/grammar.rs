@@ -22,7 +22,7 @@ const MANIFEST: &str = "grammar.toml";
 pub(super) enum Command {
     /// Check manifests: all errors, each with its line
     Check {
-        /// Directories with a grammar.toml; what one extends is in a directory beside it
+        /// Directories with a grammar.toml; a manifest extends one of a sibling directory
         #[arg(required = true, value_name = "DIR")]
         directories: Vec<PathBuf>,
         /// List the named node kinds that have no rule

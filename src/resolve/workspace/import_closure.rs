@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 /// What so many files import is followed once for all of them.
 const MANY: u32 = 8;
 
-/// One file in so many has a memo whoever imports it: a way over files that few import is as long
+/// One file in so many has a memo in any case: a way over files that few import is as long
 /// as the repository has files.
 const LANDMARKS: usize = 64;
 
