@@ -59,6 +59,8 @@ struct ConnectionState {
     next: u64,
     calls: HashMap<u64, Arc<Waiting>>,
     lost: Option<String>,
+    /// A refusal that arrived before anything was asked: the end of the first request.
+    refusal: Option<NoResult>,
     /// The peer is ending: nothing more is asked of it.
     retiring: bool,
     /// What the peer calls itself, once it has.
@@ -232,6 +234,9 @@ impl Connection {
             return Err(NoResult::Lost { why, sent: false });
         }
         state.next += 1;
+        if let Some(refusal) = state.refusal.take() {
+            return Err(refusal);
+        }
         let id = state.next;
         state.calls.insert(id, Arc::clone(waiting));
         Ok(id)
@@ -330,9 +335,15 @@ impl Connection {
         Taken::Nonsense
     }
 
-    /// The handshake comes to nothing, if it is still under way.
+    /// Ends the handshake, which is the first request, if it has no end yet. A peer may refuse a
+    /// connection before the handshake is sent.
     fn refused(&self, error: &Value) {
-        let first = self.state().calls.remove(&1);
+        let mut state = self.state();
+        if state.next == 0 {
+            state.refusal.get_or_insert(error_of(error));
+        }
+        let first = state.calls.remove(&1);
+        drop(state);
         if let Some(waiting) = first {
             waiting.end(Err(error_of(error)));
         }

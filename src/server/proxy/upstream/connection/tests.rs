@@ -40,6 +40,47 @@ fn a_peer_that_asks_and_does_not_read_is_left_when_its_answers_wait_for_too_long
     assert!((WAITING / 2..2 * WAITING).contains(&sent), "{sent}");
 }
 
+/// Hears of changes.
+struct Listener(std::sync::mpsc::Sender<String>);
+
+impl Owner for Listener {
+    fn experimental(&self) -> Value {
+        Value::Null
+    }
+
+    fn roots(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn changed(&self, method: &str) {
+        // A test that has ended misses it.
+        drop(self.0.send(method.to_owned()));
+    }
+}
+
+#[test]
+fn a_refusal_before_the_handshake_ends_the_handshake() {
+    let (ours, mut theirs) = UnixStream::pair().expect("a pair of sockets can be made");
+    let (sender, changes) = std::sync::mpsc::channel();
+    let connection =
+        Connection::start(wire_of(ours).expect("it is open"), Arc::new(Listener(sender)))
+            .expect("threads can be started");
+    let notification = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+    write!(theirs, "HTTP/1.1 400 Bad Request\n{notification}\n").expect("it is open");
+    changes.recv_timeout(Duration::from_secs(60)).expect("the lines were read");
+    let question =
+        || UpstreamQuestion { method: "initialize", params: json!({}), only_reads: true };
+    let until = Instant::now() + Duration::from_secs(60);
+    let end = connection.request(&question(), None, until);
+    assert!(
+        matches!(&end, Err(NoResult::Answered { message, .. }) if message.contains("no message")),
+        "{end:?}"
+    );
+    let second = connection.request(&question(), None, Instant::now());
+    assert_eq!(second, Err(NoResult::TimedOut), "only the first request is refused");
+    connection.close();
+}
+
 #[test]
 fn a_peer_is_not_asked_more_when_it_reads_nothing() {
     let (connection, _peer) = connected();
