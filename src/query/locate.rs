@@ -22,7 +22,7 @@ use crate::query::graph::lookup::Lookup;
 use crate::store::{FileKey, SymbolKey};
 
 /// Files that are looked into for one question, those that fit best first.
-pub const FILES: usize = 250;
+pub const FILES: usize = 100;
 /// Files that are looked into besides because the text names something in them.
 pub const NAMED_FILES: usize = 60;
 /// Bytes of source that are looked through for one question.

@@ -14,7 +14,7 @@ use crate::store::{FileKey, SymbolKey};
 /// In a list of names a word means a symbol of that name if there are no more than these, and so
 /// strongly.
 const FEW_MEANINGS: usize = 4;
-const LISTED: f64 = 0.8;
+const LISTED: f64 = 1.7;
 /// Letters of a word that may be mistyped.
 const LEAST_MISTYPED: usize = 4;
 
@@ -88,8 +88,10 @@ pub(super) fn named(
             if lookup.of_file(symbol.file, |file| filter.admits(file))?
                 && symbol.flags & flags::LOCAL == 0
             {
-                found.symbols.entry(symbol.key).or_insert(LISTED);
-                found.files.entry(symbol.file).or_insert(LISTED * weight::TO_FILE);
+                let entry = found.symbols.entry(symbol.key).or_default();
+                *entry = entry.max(LISTED);
+                let entry = found.files.entry(symbol.file).or_default();
+                *entry = entry.max(LISTED * weight::TO_FILE);
             }
         }
     }

@@ -73,18 +73,11 @@ pub(super) fn best(
     named: &NamedThings,
     limit: usize,
 ) -> Result<Location, QueryError> {
-    // The file as a whole: its three best, weighed less and less.
-    let mut by_file: Vec<Vec<f64>> = vec![Vec::new(); chosen.files.len()];
+    let mut of_file = vec![0.0_f64; chosen.files.len()];
     for (unit, &score) in units.iter().zip(&scores) {
-        by_file[unit.file as usize].push(score);
+        let best = &mut of_file[unit.file as usize];
+        *best = best.max(score);
     }
-    let of_file: Vec<f64> = by_file
-        .iter_mut()
-        .map(|scores| {
-            scores.sort_by(|one, other| other.total_cmp(one));
-            scores.iter().zip(weight::OF_BEST).map(|(score, share)| score * share).sum()
-        })
-        .collect();
     let most = scores.iter().copied().fold(0.0, f64::max).max(1e-9);
     for (unit, score) in units.iter().zip(&mut scores) {
         let file = chosen.files[unit.file as usize].key;

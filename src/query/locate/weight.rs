@@ -8,7 +8,7 @@ pub(super) const SUBJECT: f64 = 2.0;
 pub(super) const ONLY_IN_CODE: f64 = 0.7;
 /// How much more a word counts that the text has several times, by the logarithm; in blocks of code
 /// half of them count.
-pub(super) const OFTEN: f64 = 0.5;
+pub(super) const OFTEN: f64 = 1.0;
 pub(super) const OFTEN_IN_CODE: f64 = 0.5;
 /// How much two neighbours count that are written as one name.
 pub(super) const NEIGHBOURS: f64 = 0.5;
@@ -18,7 +18,7 @@ pub(super) const RARITY: f64 = 0.8;
 
 /// How much words count in each field: name, container, path, signature, documentation, code,
 /// comments and texts.
-pub(super) const FIELD: [f64; 7] = [1.0, 0.5, 3.0, 1.0, 1.0, 1.0, 1.0];
+pub(super) const FIELD: [f64; 7] = [1.0, 0.5, 3.0, 1.0, 1.0, 1.0, 0.5];
 /// How far the length of each field counts against them.
 pub(super) const LENGTH: [f64; 7] = [0.24, 0.24, 0.24, 0.4, 0.48, 0.56, 0.56];
 /// How soon it makes no difference any more that a word stands there once more.
@@ -27,26 +27,25 @@ pub(super) const SATURATION: f64 = 0.6;
 pub(super) const NOT_CALLABLE: f64 = 0.85;
 /// Symbols of a few lines count less: by this power of the logarithm of their lines, up to `LARGE`
 /// of it.
-pub(super) const SIZE: f64 = 0.25;
+pub(super) const SIZE: f64 = 0.4;
 pub(super) const LARGE: f64 = 5.0;
 
 /// What callees and callers give of their scores.
-pub(super) const CALLEES: f64 = 0.2;
+pub(super) const CALLEES: f64 = 0.1;
 pub(super) const CALLERS: f64 = 0.15;
 
-/// What the three best of a file give to all that is in it, and their shares.
+/// What the best symbol of a file gives to the others in it.
 pub(super) const OF_FILE: f64 = 0.1;
-pub(super) const OF_BEST: [f64; 3] = [1.0, 0.5, 0.25];
 
 /// How much a symbol counts that is named as strongly as can be, in parts of the best score by
 /// words; and all of a file that is.
-pub(super) const NAMED: f64 = 1.5;
+pub(super) const NAMED: f64 = 0.7;
 pub(super) const NAMED_FILE: f64 = 0.15;
 /// How strongly a name is named: as code, in back ticks or with its container, as the whole text;
 /// and in the first line.
 pub(super) const AS_CODE: f64 = 0.3;
 pub(super) const AS_MARKED: f64 = 0.5;
-pub(super) const ALONE: f64 = 2.0;
+pub(super) const ALONE: f64 = 3.0;
 pub(super) const IN_SUBJECT: f64 = 1.5;
 /// Of several meanings each is named less: by this power of their number.
 pub(super) const MEANINGS: f64 = 0.7;

@@ -144,6 +144,8 @@ fn digits(number: usize) -> usize {
 struct Groups {
     order: Vec<(String, Vec<String>)>,
     positions: HashMap<String, usize>,
+    /// Whether only neighbours are grouped, so that the entries keep their order.
+    is_ordered: bool,
     room: usize,
     /// What stands between the entries of a group, and before the first.
     separator: &'static str,
@@ -152,12 +154,24 @@ struct Groups {
 impl Groups {
     /// One line a group: `heading: a, b`.
     fn inline(room: usize) -> Self {
-        Self { order: Vec::new(), positions: HashMap::new(), room, separator: ", " }
+        Self {
+            order: Vec::new(),
+            positions: HashMap::new(),
+            is_ordered: false,
+            room,
+            separator: ", ",
+        }
     }
 
     /// One line an entry, below its heading.
     fn stacked(room: usize) -> Self {
         Self { separator: "\n  ", ..Self::inline(room) }
+    }
+
+    /// One line an entry in the order of the entries: the heading stands above each run that shares
+    /// it.
+    fn ranked(room: usize) -> Self {
+        Self { is_ordered: true, ..Self::stacked(room) }
     }
 
     /// Adds an entry if there is room for it.
@@ -171,6 +185,9 @@ impl Groups {
         }
         self.room -= cost;
         let position = known.unwrap_or_else(|| {
+            if self.is_ordered {
+                self.positions.clear();
+            }
             self.positions.insert(heading.to_owned(), self.order.len());
             self.order.push((heading.to_owned(), Vec::new()));
             self.order.len() - 1
@@ -239,8 +256,12 @@ mod tests {
         assert_eq!(grouped(&mut page, groups, entries.clone()), 3);
         assert_eq!(page.finish("head"), "head\nb: 1, 3\na: 2");
         let mut page = Page::new(1000);
-        assert_eq!(grouped(&mut page, Groups::stacked(14), entries), 2);
+        assert_eq!(grouped(&mut page, Groups::stacked(14), entries.clone()), 2);
         assert_eq!(page.finish("head"), "head\nb\n  1\na\n  2");
+        let mut page = Page::new(1000);
+        let with_a_run = entries.into_iter().chain([("b".to_owned(), "4".to_owned())]);
+        assert_eq!(grouped(&mut page, Groups::ranked(1000), with_a_run), 4);
+        assert_eq!(page.finish("head"), "head\nb\n  1\na\n  2\nb\n  3\n  4");
     }
 
     #[test]

@@ -83,9 +83,9 @@ impl ExploreResult {
         shown
     }
 
-    /// What comes next, one line each, by file.
+    /// What comes next, one line each, best first.
     fn others(&self, page: &mut Page) -> usize {
-        let mut groups = Groups::stacked(page.room() / OTHERS_PART);
+        let mut groups = Groups::ranked(page.room() / OTHERS_PART);
         let entry =
             |other: &OtherSymbol| format!("{}{}", short_line(&other.symbol), because(&other.why));
         let shown = self
