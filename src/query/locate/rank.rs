@@ -34,9 +34,14 @@ pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> 
             rarity * asked.words[word].weight
         })
         .collect();
+    let all: f64 = rarity[..asked.singles].iter().sum::<f64>().max(1e-9);
     units
         .iter()
         .map(|unit| {
+            let singles = unit.hits.iter().map(|(word, _)| usize::from(*word));
+            let covered: f64 =
+                singles.filter(|&word| word < asked.singles).map(|word| rarity[word]).sum();
+            let coverage = (weight::UNCOVERED + covered / all).powf(weight::COVERAGE);
             let norm: Vec<f64> = (0..FIELDS)
                 .map(|at| 1.0 - LENGTH[at] + LENGTH[at] * f64::from(unit.lengths[at]) / average[at])
                 .collect();
@@ -58,7 +63,7 @@ pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> 
             } else {
                 standing
             };
-            own * standing * kind * size
+            own * coverage * standing * kind * size
         })
         .collect()
 }

@@ -23,6 +23,10 @@ pub(super) const FIELD: [f64; 7] = [1.0, 0.5, 3.0, 1.0, 1.0, 1.0, 0.5];
 pub(super) const LENGTH: [f64; 7] = [0.24, 0.24, 0.24, 0.4, 0.48, 0.56, 0.56];
 /// How soon it makes no difference any more that a word stands there once more.
 pub(super) const SATURATION: f64 = 0.6;
+/// A symbol that has more of the asked words counts more than one that has one of them often: by
+/// this power of their share by rarity, to which the constant is added.
+pub(super) const COVERAGE: f64 = 0.15;
+pub(super) const UNCOVERED: f64 = 0.3;
 /// What is no function counts so much.
 pub(super) const NOT_CALLABLE: f64 = 0.85;
 /// Symbols of a few lines count less: by this power of the logarithm of their lines, up to `LARGE`

@@ -8,7 +8,11 @@ use super::watches::Watches;
 use super::{Unavailable, unavailable};
 use crate::config::{Config, ConfigError};
 use crate::index::{Job, Jobs, Verified};
-use crate::store::{Identity, Location, Pool, PoolSettings, StoreError};
+use crate::server::base::allocator;
+use crate::store::{
+    Identity, Location, MonotonicClock, Opener, Pool, PoolSettings, Store, StoreError, StoreOpener,
+    Version,
+};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -23,6 +27,25 @@ pub(in crate::server) struct Shared {
     /// Runs that calls wait for.
     pub(super) wanted: WantedRuns,
     sessions: Arc<Sessions>,
+}
+
+/// Opens stores from the file system. The pages and memos of a store are most of what a server
+/// holds: once it is closed they go back to the system.
+struct ReturningOpener(StoreOpener);
+
+impl Opener for ReturningOpener {
+    fn newest(&self, location: &Location) -> Result<Option<Version>, StoreError> {
+        self.0.newest(location)
+    }
+
+    fn open(&self, location: &Location) -> Result<Store, StoreError> {
+        self.0.open(location)
+    }
+
+    fn close(&self, store: Store) {
+        self.0.close(store);
+        allocator::return_unused_pages();
+    }
 }
 
 /// Who is told of new generations.
@@ -72,7 +95,11 @@ impl Shared {
 
     /// The open stores.
     pub(super) fn pool(&self) -> Result<&Pool, &StoreError> {
-        self.pool.get_or_init(|| Pool::new(self.stores)).as_ref()
+        let open = || {
+            let opener = Arc::new(ReturningOpener(StoreOpener));
+            Pool::with(self.stores, opener, Arc::new(MonotonicClock::default()))
+        };
+        self.pool.get_or_init(open).as_ref()
     }
 }
 
