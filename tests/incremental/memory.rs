@@ -31,7 +31,8 @@ fn caller(directory: char, called: &str, last: &str) -> String {
 
 fn definitions(name: &str, number: usize) -> String {
     format!(
-        "class Kind_{number}:\n    def shown(self):\n        pass\n\n\n\
+        "class Kind_{number}:\n    def shown(self):\n        pass\n\n    \
+         def alone_in_{name}_{number}(self):\n        pass\n\n\n\
          def {name}_{number}() -> Kind_{number}:\n    return Kind_{number}()\n"
     )
 }
@@ -88,7 +89,8 @@ fn facts_read_by_need_are_forgotten_above_a_limit_and_read_again() {
     assert!(both < MODULES, "{both} files");
 
     // The text of now, not that of the whole build, nor that of memory.
-    watched.write("use_a.py", &caller('a', "other", ""));
+    let by_name = "\n\ndef call_one(of):\n    of.alone_in_other_1()\n    of.alone_in_made_1()\n";
+    watched.write("use_a.py", &caller('a', "other", by_name));
     let again = watched.holds("the modules are read again, one of them as it has become");
     assert!(again >= MODULES, "{again} files");
     watched.write("a/m002.py", &definitions("other", 2));
