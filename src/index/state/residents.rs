@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use super::resident::Resident;
 pub use super::resident::MOST_AT_HAND;
+use super::resident::Resident;
 use crate::index::kept::Kept;
 use crate::store::{Identity, Location, Snapshot};
 
