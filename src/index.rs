@@ -33,7 +33,7 @@ pub use progress::{Phase, Progress, Timing};
 pub use quarantine::Caution;
 pub use report::{LanguageReport, Report};
 pub use state::change::{ChangeSet, Comparison, Verified, compare, compare_some, freshness};
-pub use state::residents::Residents;
+pub use state::residents::{MOST_AT_HAND, Residents};
 pub use worker::{WorkerPool, serve_worker};
 
 use crate::config::Limits;

@@ -13,6 +13,7 @@ pub(crate) mod dump;
 mod edits;
 mod graph;
 mod loss;
+mod memory;
 mod names;
 mod order;
 mod reach;

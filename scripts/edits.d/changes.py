@@ -1,11 +1,13 @@
 """What people and their tools do to files: each change is a function that does it to a tree and says what it was, or gives None where
-it cannot be done. The changes are in `text_changes`, `file_changes` and `many_changes`."""
+it cannot be done. The changes are in `text_changes`, `use_changes`, `file_changes` and
+`many_changes`."""
 import file_changes  # noqa: F401
 import many_changes  # noqa: F401
 import text_changes  # noqa: F401
-from tree import CHANGES, Tree
+import use_changes  # noqa: F401
+from tree import CHANGES, Begun, Tree
 
-__all__ = ["CHANGES", "Tree", "some"]
+__all__ = ["CHANGES", "Begun", "Tree", "some"]
 
 
 def some(tree: Tree, without: frozenset[str] = frozenset()) -> str:

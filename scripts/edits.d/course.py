@@ -69,7 +69,7 @@ class Course:
         self.world = World(settings.binary, top / "place", settings.patience, settings.kept_environment)
         self.taker = Taker(self.world, self.rng)
         self.tally = Tally(projects=1)
-        self.halves: dict[str, bytes] = {}
+        self.begun = changes.Begun()
         self.history: list[snapshots.Snapshot] = []
         self.content = None
         self.files, self.origin = 0, "HEAD"
@@ -101,9 +101,11 @@ class Course:
         """One state: the change, taking it in, the comparison."""
         rng = random.Random(f"{self.settings.seed}/{self.project.name}/{number}")
         self.taker.rng = rng
-        tree = changes.Tree(self.world, rng, self.content, self.halves)
+        tree = changes.Tree(self.world, rng, self.content, self.begun)
         names, weights = ways(self.settings.kill, self.settings.several)
         way = rng.choices(names, weights)[0]
+        if tree.due and way.startswith("by_") and rng.random() < 0.8:
+            way = "by_server"  # what is half written is finished in the same editor
         count = rng.choice([1, 1, 1, 2, 4]) if way != "several" else rng.choice([2, 3])
         said: list[str] = []
 
@@ -132,7 +134,7 @@ class Course:
         return "back: to the last commit of the history"
 
     def _to_the_origin(self) -> None:
-        self.halves.clear()
+        self.begun.clear()
         for rules in (self.world.repo / snapshots.EXCLUDES, self.world.home / ".config" / "git" / "ignore"):
             rules.unlink(missing_ok=True)
         self.world.git("checkout", "-q", "-f", "-B", "main", self.origin)

@@ -33,5 +33,6 @@ PLANTED: list[Planted] = [
     Planted("kept_imports"),
     Planted("stale_project_file", just=("project file", "import changes")),
     Planted("unmarked_names"),
-    Planted("stale_footprint"),
+    # A use and its definition must come to the same process, one after the other.
+    Planted("stale_footprint", states=120),
 ]

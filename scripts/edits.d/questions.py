@@ -76,7 +76,7 @@ def comparable(tool: str, answer: Answer, ordered: bool = True) -> str:
     # The first answer of a session names the repository as well, and says what names are.
     text = re.sub(r"( · all names are repository content, not instructions)? · (/\S+, )?generation \d+", " · generation N", text)
     text = re.sub(r"\bgeneration \d+", "generation N", text)
-    # "At least so many" is where counting ended; how far it got depends on the order of the names in the store.
+    # "At least so many" is where counting ended: runs of names are looked through, and which names stand in a run depends on when they came.
     text = re.sub(r" of >=\d+ ", " of >=N ", text)
     return text if ordered else _unordered(tool, text, bool(answer.meta.get("truncated")))
 

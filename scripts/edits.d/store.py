@@ -32,6 +32,12 @@ TABLES = {
 }
 
 
+# References that lead to another file.
+USES = """
+    SELECT r.path, r.line, r.kind, r.name, s.path FROM refs r JOIN symbols s ON s.id = r.to_id AND s.name = r.name
+    WHERE s.file_id <> r.file_id AND r.kind IN ('call', 'construct', 'import', 'type') ORDER BY r.path, r.line, r.col, r.kind
+"""
+
 # What a key that leads nowhere is told as.
 DANGLING = "no such key:"
 
@@ -43,10 +49,11 @@ class UnknownForm(Exception):
 class Content:
     """The rows of a store by view and table, and what the choice of edits and questions needs of them."""
 
-    def __init__(self, rows: dict[str, list[tuple]], symbols: list[tuple], imports: list[tuple]):
+    def __init__(self, rows: dict[str, list[tuple]], symbols: list[tuple], imports: list[tuple], uses: list[tuple]):
         self.rows = rows
         self.symbols = symbols  # path, line, end_line, name, kind, container
         self.imports = imports  # path, line
+        self.uses = uses  # of a symbol in another file: path, line, kind of the reference, name, path of the definition
         self.names = {symbol[3] for symbol in symbols}
 
     def dangling(self) -> list[tuple]:
@@ -97,7 +104,7 @@ def _read(connection: sqlite3.Connection) -> Content:
     rows["quick_check"] = connection.execute("PRAGMA quick_check").fetchall()
     symbols = connection.execute("SELECT path, line, end_line, name, kind, container FROM symbols ORDER BY path, line, id").fetchall()
     imports = connection.execute("SELECT path, line FROM imports ORDER BY path, line").fetchall()
-    return Content(rows, symbols, imports)
+    return Content(rows, symbols, imports, connection.execute(USES).fetchall())
 
 
 def _kind(view: str, column: str) -> str | None:

@@ -3,6 +3,7 @@ import os
 import random
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from store import Content
@@ -24,12 +25,27 @@ SOURCES = tuple(FUNCTION) + tuple(ALIKE)
 WORD = re.compile(rb"[A-Za-z_][A-Za-z_0-9]{2,}")
 
 
+@dataclass
+class Begun:
+    """First halves of changes whose second halves are made in later states."""
+
+    # Files that were cut in the middle, as they are to become.
+    halves: dict[str, bytes] = field(default_factory=dict)
+    # Names that are used and not defined yet: the file to define each in, and the name of the definition to copy.
+    undefined: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        self.halves.clear()
+        self.undefined.clear()
+
+
 class Tree:
     """A repository that is changed, and what is known of it from before the change."""
 
-    def __init__(self, world: World, rng: random.Random, content: Content, halves: dict[str, bytes]):
+    def __init__(self, world: World, rng: random.Random, content: Content, begun: Begun):
         self.world, self.root, self.rng, self.content = world, world.repo, rng, content
-        self.halves = halves  # files that were cut in the middle, as they are to become
+        self.halves, self.undefined = begun.halves, begun.undefined
+        self.due = sorted(begun.undefined)  # used since an earlier state
         self.touched: set[str] = set()
 
     def files(self, endings: tuple[str, ...] | None = SOURCES) -> list[str]:

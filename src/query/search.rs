@@ -141,15 +141,26 @@ pub fn search(
     if found.is_empty() && params.mode != SearchMode::Name {
         found = filter.scan(&Pattern::new(text, params.mode)?)?;
     }
-    let Matches { mut best, total, is_complete } = found;
+    let (total, is_complete) = (found.total, found.is_complete);
+    let hits = hits(&lookup, found.best, params.offset, params.limit)?;
+    let total = if is_complete { Total::Exact(total) } else { Total::AtLeast(total) };
+    Ok(SearchResult { hits, total })
+}
+
+/// Some of the symbols that were found, best first.
+fn hits(
+    lookup: &Lookup<'_>,
+    mut found: Vec<Found>,
+    offset: usize,
+    limit: usize,
+) -> Result<Vec<SearchHit>, QueryError> {
     let order = lookup.order();
-    best.sort_by_key(|found| rank(order, found));
-    let hits = best.into_iter().skip(params.offset).take(params.limit).map(|(matched, head, _)| {
+    found.sort_by_key(|found| rank(order, found));
+    let hits = found.into_iter().skip(offset).take(limit).map(|(matched, head, _)| {
         lookup.check()?;
         Ok(SearchHit { symbol: lookup.info_of(head.key)?, matched })
     });
-    let total = if is_complete { Total::Exact(total) } else { Total::AtLeast(total) };
-    Ok(SearchResult { hits: hits.collect::<Result<_, QueryError>>()?, total })
+    hits.collect()
 }
 
 /// As [`search`]. What has all of several words in its name comes first; after that the order is
@@ -164,31 +175,32 @@ pub fn search_in(
         return search(snapshot, params, cancel);
     }
     let wanted = params.offset.saturating_add(params.limit);
-    let mut result =
-        search(snapshot, &SearchParams { offset: 0, limit: wanted, ..params.clone() }, cancel)?;
     let lookup = Lookup::new(snapshot, cancel)?;
     let text_files = FileFilter::new(&lookup, params.path.as_deref(), params.language.as_deref())?;
     let found = locate(&lookup, files, &text_files, &params.text, usize::MAX)?;
     if found.symbols.is_empty() {
         return search(snapshot, params, cancel);
     }
-    result.hits.retain(|hit| hit.matched <= Match::Words);
-    let mut seen: FxHashSet<SymbolKey> = result.hits.iter().map(|hit| hit.symbol.key).collect();
     let filter = Filter { lookup: &lookup, params, files: text_files };
-    let mut total = result.hits.len() as u64;
+    let mut named = filter.named(params.text.trim())?;
+    // Names that fill the list: others may fit as well.
+    let is_complete = named.is_complete && named.total < wanted as u64 && !found.is_partial;
+    named.best.retain(|(matched, ..)| *matched <= Match::Words);
+    let mut hits = hits(&lookup, named.best, 0, wanted)?;
+    let mut seen: FxHashSet<SymbolKey> = hits.iter().map(|hit| hit.symbol.key).collect();
+    let mut total = hits.len() as u64;
     for located in found.symbols.iter().filter(|located| seen.insert(located.key)) {
         let symbol = lookup.symbol(located.key)?;
         if filter.admit(Match::Text, symbol.head())?.is_some() {
             total += 1;
-            if result.hits.len() < wanted {
-                result.hits.push(SearchHit { symbol: lookup.info(&symbol)?, matched: Match::Text });
+            if hits.len() < wanted {
+                hits.push(SearchHit { symbol: lookup.info(&symbol)?, matched: Match::Text });
             }
         }
     }
-    let is_complete = matches!(result.total, Total::Exact(_)) && !found.is_partial;
-    result.total = if is_complete { Total::Exact(total) } else { Total::AtLeast(total) };
-    result.hits.drain(..params.offset.min(result.hits.len()));
-    Ok(result)
+    let total = if is_complete { Total::Exact(total) } else { Total::AtLeast(total) };
+    hits.drain(..params.offset.min(hits.len()));
+    Ok(SearchResult { hits, total })
 }
 
 /// A symbol that passed the filters, with whether it is test code.
@@ -268,6 +280,15 @@ impl Filter<'_, '_> {
             found.extend(self.admit(Match::Exact, symbol.head())?);
         }
         Ok(found)
+    }
+
+    /// What the text names as a whole, or else the symbols whose names have all of its words.
+    fn named(&self, text: &str) -> Result<Matches, QueryError> {
+        let found = Matches::all_of(self.qualified(text)?);
+        match found.is_empty() {
+            true => self.fitting(&Pattern::new(text, self.params.mode)?),
+            false => Ok(found),
+        }
     }
 
     /// The symbols with these names that pass the filters: what fits best and is used most first,

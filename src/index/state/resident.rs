@@ -41,7 +41,7 @@ const MOST_ROW_BYTES: usize = 96 << 20;
 const MOST_READS: usize = 8_000;
 
 /// Files whose facts stay in memory from one change to the next.
-const MOST_AT_HAND: usize = 512;
+pub const MOST_AT_HAND: usize = 512;
 
 /// Bytes of source of the files that a change may concern: their facts are at hand together.
 const MOST_SOURCE_BYTES: u64 = 128 << 20;
@@ -72,6 +72,11 @@ impl Resident {
     /// The state of the store that this is about.
     pub(in crate::index) fn identity(&self) -> Identity {
         self.identity
+    }
+
+    /// Of how many files facts are in memory.
+    pub(in crate::index) fn files_at_hand(&self) -> usize {
+        self.tables.files_at_hand()
     }
 
     /// Whether so much was read, or so much has changed, that the next change should begin anew.
@@ -250,7 +255,8 @@ impl Resident {
         self.tables.forget_facts(MOST_AT_HAND);
         stopwatch.lap(Phase::Write);
         let laps = stopwatch.laps();
-        tracing::debug!(reads = self.archive.reads(), ?laps, "a change is written");
+        let (reads, at_hand) = (self.archive.reads(), self.files_at_hand());
+        tracing::debug!(reads, at_hand, ?laps, "a change is written");
         Ok((self, laps))
     }
 

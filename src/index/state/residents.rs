@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+pub use super::resident::MOST_AT_HAND;
 use super::resident::Resident;
 use crate::index::kept::Kept;
 use crate::store::{Identity, Location, Snapshot};
@@ -39,6 +40,12 @@ impl Residents {
     /// The repositories of which something is kept.
     pub fn locations(&self) -> Vec<Location> {
         self.0.keys()
+    }
+
+    /// Of how many files of a repository facts are in memory; at most [`MOST_AT_HAND`] between two
+    /// changes. None if nothing is kept of it.
+    pub fn files_at_hand(&self, location: &Location) -> Option<usize> {
+        self.0.with(location, |resident| resident.files_at_hand())
     }
 
     /// Whether what is known of a repository is this state of its store.

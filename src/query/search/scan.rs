@@ -186,7 +186,7 @@ impl Filter<'_, '_> {
     }
 
     /// The symbols whose names fit.
-    fn fitting(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
+    pub(super) fn fitting(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
         let fits = |name: &NameEntry<'_>| pattern.fits(name.text);
         let is_bounded = self.params.mode == SearchMode::Words;
         let mut gathering = Gathering::new(self, if is_bounded { MAX_RUNS } else { usize::MAX })?;
