@@ -1,10 +1,9 @@
-//! Several upstreams behind one client. A question of ours goes to all that are this program too,
-//! at the same time, and the answers come back one below the other, each under the name of its
-//! upstream; tools of other programs are listed under the names of theirs.
-//!
-//! `registry` keeps the upstreams and their connections, `tools` makes what they list fit for a
-//! model, `answers` puts answers together. Whatever an upstream says is escaped and bounded before
-//! it is passed on.
+//! Federation of several upstream servers behind one client. A query is sent to all upstreams that
+//! run cograph, concurrently, and the responses are concatenated, each under the name of its
+//! upstream. Tools of other programs are listed with the upstream's name as a prefix.
+//! `registry` owns the upstreams and their connections, `tools` validates and renames the listed
+//! tools, `answers` merges responses. Text from an upstream is escaped and truncated before it is
+//! relayed.
 
 mod answers;
 pub(in crate::server) mod registry;
@@ -41,24 +40,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender;
 
-/// How long the first calls wait for upstreams that were never tried to the end yet.
+/// Timeout of the first calls for the first connection attempts.
 const FIRST_LOOK: Duration = Duration::from_millis(1500);
-/// How long an answer waits for the other upstreams once one of them has answered.
+/// Timeout for the remaining upstreams after the first one has answered.
 const FOR_OTHERS: Duration = Duration::from_secs(5);
-/// How long each step may take in which programs are ended that serve us, at our own end.
+/// Timeout of each step of ending the child processes at shutdown.
 const LAST_STEP: Duration = Duration::from_millis(80);
-/// Calls of one upstream's tools at the same time: one that is slow must not hold all permits.
+/// Concurrent calls per upstream: a slow upstream cannot hold all permits.
 pub(in crate::server) const CALLS_OF_ONE: usize = 4;
 
-/// Calls of all upstreams' own tools at the same time.
+/// Concurrent calls of external tools, over all upstreams.
 pub(in crate::server) const MOST_CALLS: usize = CALLS_OF_ONE * MOST_UPSTREAMS;
 
-/// Upstreams under names that can be used.
+/// Upstreams with validated names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Upstreams(Vec<(Name, Target)>);
 
 impl Upstreams {
-    /// Checks the names: each can be one, no two are the same, and there are not too many.
+    /// Validates the names (syntax, uniqueness) and the number of upstreams.
     pub fn new(given: Vec<(String, Target)>) -> Result<Self, RegistryError> {
         let mut known: Vec<(Name, Target)> = Vec::new();
         for (name, target) in given {
@@ -71,30 +70,30 @@ impl Upstreams {
         if known.len() > MOST_UPSTREAMS { Err(RegistryError::Full) } else { Ok(Self(known)) }
     }
 
-    /// Each with its name.
+    /// All upstreams with their names.
     pub fn all(&self) -> impl Iterator<Item = (&Name, &Target)> {
         self.0.iter().map(|(name, target)| (name, target))
     }
 }
 
-/// See the module.
+/// Tool set over all connected upstreams. See the module.
 pub(in crate::server) struct Federation {
     registry: Registry,
     place: Arc<ClientRoots>,
-    /// Those that were started to be upstreams, whatever has become of that.
+    /// Child processes started as upstreams, in any state.
     programs: Arc<Programs>,
-    /// The tools of others, of the generation with this number.
+    /// External tools, cached per registry generation.
     more: Mutex<(u64, Arc<MoreTools>)>,
-    /// Calls under way by the upstream whose tool is called.
+    /// Number of calls in flight, by upstream.
     busy: Mutex<BTreeMap<String, usize>>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No code that can panic runs under these locks.
+    // No code that can panic runs under these locks, so a poisoned lock is consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What one connection tells.
+/// Receives the notifications of one connection.
 struct Heard {
     ear: Ear,
     place: Arc<ClientRoots>,
@@ -153,7 +152,7 @@ impl Peer for Upstream {
 }
 
 impl Federation {
-    /// Takes the upstreams in; their keepers connect to them from here on.
+    /// Registers the upstreams and starts their connection threads.
     pub(in crate::server) fn new(
         upstreams: Upstreams,
         place: Arc<ClientRoots>,
@@ -170,12 +169,11 @@ impl Federation {
             Arc::new(Upstream::new(target.clone(), Expected::Anyone, owner, Box::new(|| Ok(()))))
                 as Arc<dyn Peer>
         };
-        // A dispatcher that is gone has nobody to tell.
+        // The send fails only after the dispatcher has ended.
         let on_change = move || drop(events.blocking_send(Event::ToolsChanged));
         let registry = Registry::new(Box::new(dial), Box::new(on_change));
         for (name, target) in upstreams.0 {
-            // What can be wrong with names was looked at: this is the system that has no thread
-            // left.
+            // Names were validated by `Upstreams::new`: the error here is a failed thread creation.
             if let Err(error) = registry.add(&name, target) {
                 tracing::error!(%error, "an upstream is left out");
             }
@@ -183,7 +181,7 @@ impl Federation {
         Self { registry, place, programs, more: Mutex::default(), busy: Mutex::default() }
     }
 
-    /// Asks every upstream that is this program, or the one that is named.
+    /// Sends a query to every upstream that runs cograph, or to the named one.
     fn ask(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply {
         self.registry.settle(FIRST_LOOK);
         let view = self.registry.view();
@@ -222,7 +220,7 @@ impl Federation {
         }
     }
 
-    /// Calls a tool of somebody else.
+    /// Calls an external tool.
     fn pass_on(&self, arguments: &Arguments, host: &dyn Host) -> Reply {
         let name = arguments.text(external_tools::TOOL_NAME).unwrap_or_default();
         let view = self.registry.view();
@@ -255,7 +253,7 @@ impl Federation {
         }
     }
 
-    /// A turn at an upstream, given back when it is dropped.
+    /// Permit for a call to the upstream of `tool`; released on drop.
     fn turn(&self, tool: &str) -> Option<Turn<'_>> {
         let upstream =
             tool.split_once(tools::BETWEEN).map_or(tool, |(upstream, _)| upstream).to_owned();
@@ -270,7 +268,7 @@ impl Federation {
 
 impl Drop for Federation {
     fn drop(&mut self) {
-        // Before the registry: its keepers may be waiting for what these say.
+        // Before the registry: its connection threads may block on output of these processes.
         self.programs.end_all(LAST_STEP);
     }
 }
@@ -309,7 +307,7 @@ impl Tools for Federation {
         changed
     }
 
-    /// A call that does not come to its end does not keep a program alive.
+    /// A call that does not return must not keep a child process alive.
     fn close(&self) {
         self.programs.end_all(LAST_STEP);
     }
@@ -334,13 +332,13 @@ impl Tools for Federation {
     }
 }
 
-/// News of one of several questions.
+/// Progress or response of one of several concurrent requests.
 enum News {
     Progress(usize, u32, String),
     Answered(usize, Result<Value, UpstreamError>),
 }
 
-/// One of several questions as its upstream sees it.
+/// One of several concurrent requests, as seen by its upstream connection.
 struct OneOfSeveral<'a> {
     place: usize,
     cancel: &'a CancelToken,
@@ -353,13 +351,13 @@ impl Caller for OneOfSeveral<'_> {
     }
 
     fn progress(&self, thousandths: u32, message: &str) {
-        // Whoever waits for the answers has heard of it before if there is no room.
+        // If the channel is full, the receiver already has progress to report.
         let _ = self.news.try_send(News::Progress(self.place, thousandths, message.to_owned()));
     }
 }
 
-/// Asks upstreams at the same time. Those that have not answered some time after the first one are
-/// not waited for.
+/// Sends a request to several upstreams concurrently. After the first response the others have
+/// `FOR_OTHERS` to answer.
 fn ask_all(
     asked: &[(Name, Arc<Serving>)],
     question: &UpstreamQuestion,
@@ -375,7 +373,7 @@ fn ask_all(
             let caller = OneOfSeveral { place, cancel: &all, news: sender.clone() };
             let ask = move || {
                 let answer = serving.peer.call(question, &caller);
-                // Nobody waits any more if it took too long.
+                // The receiver is gone if this response came after the timeout.
                 let _ = caller.news.send(News::Answered(place, answer));
             };
             if std::thread::Builder::new()
@@ -388,7 +386,7 @@ fn ask_all(
         }
         drop(sender);
         collect(&news, asked, &mut answers, host);
-        // Whoever still asks has an end to come to before this can.
+        // Cancels the requests still in flight, so that the scope can join their threads.
         all.cancel();
         drop(news);
     });
@@ -416,7 +414,7 @@ fn collect(
         match heard {
             None => break,
             Some(News::Progress(place, thousandths, message)) => {
-                // It waits for an index, and so may the call.
+                // An upstream waits for an index, so the deadline of this call is paused too.
                 if !std::mem::replace(&mut is_paused, true) {
                     host.pause();
                 }
@@ -436,12 +434,12 @@ fn collect(
         }
     }
     if is_paused {
-        // A call that is to end ends all the same.
+        // A cancelled call ends too: its next check sees the token.
         host.resume();
     }
 }
 
-/// What an upstream is, for `status`.
+/// Description of the upstreams for `status`.
 fn described(view: &View) -> Vec<String> {
     let one = |seen: &registry::SeenUpstream| {
         let what = match &seen.serving {
@@ -455,7 +453,7 @@ fn described(view: &View) -> Vec<String> {
     view.upstreams.iter().map(one).collect()
 }
 
-/// The outcome of several.
+/// Merged outcome of several responses.
 fn outcome(outcomes: &[Outcome]) -> Outcome {
     use Outcome::{Failed, Found, Missing, NotYet, Nothing, Refused};
     let order = [Found, NotYet, Nothing, Missing, Refused];

@@ -1,6 +1,6 @@
-//! The tools of a client that owns nothing: every call is passed on to a runtime and its answer
-//! passed back. What can be answered without a repository the dispatcher answers by itself, whether
-//! the runtime is there or not.
+//! Proxy tool set: forwards every tool call to a runtime (daemon) and relays its response. The
+//! dispatcher answers requests that need no repository locally, whether a runtime is reachable or
+//! not.
 
 use super::upstream::{Caller, Expected, Owner, Target, Upstream, UpstreamError, UpstreamQuestion};
 use crate::faults;
@@ -23,24 +23,25 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::mpsc::Sender;
 
-/// The longest text that is taken from a runtime, in bytes: more than any tool answers.
+/// Maximum length of a response text accepted from a runtime, in bytes; larger than any tool
+/// response.
 pub(in crate::server) const LONGEST: usize = 64 << 10;
-/// The longest message about progress, in bytes.
+/// Maximum length of a progress message, in bytes.
 const MESSAGE: usize = 200;
 
-/// Where calls go.
+/// Proxy to one runtime, with an optional embedded tool set as a fallback.
 pub(in crate::server) struct Thin {
     upstream: Upstream,
     place: Arc<ClientRoots>,
-    /// Serves calls when there is no runtime, if that is wanted.
+    /// Fallback tool set while no runtime is reachable; none if the fallback is disabled.
     embedded: Option<Arc<dyn Tools>>,
 }
 
-/// What the runtime is told of the client's directories.
+/// Workspace roots of the client, forwarded to the runtime.
 pub(in crate::server) struct ClientRoots {
-    /// The directory that calls mean which name none, if the user has named it.
+    /// Default root of calls without a `root` argument, from the command line.
     root: Option<PathBuf>,
-    /// Where the client was started.
+    /// Working directory in which the client started this process.
     started_in: Option<PathBuf>,
     state: Mutex<ProxyState>,
     told: Condvar,
@@ -49,14 +50,14 @@ pub(in crate::server) struct ClientRoots {
 
 #[derive(Default)]
 struct ProxyState {
-    /// What the client says that it works on.
+    /// Roots from the client's `roots/list` response.
     client: Vec<PathBuf>,
     asked_until: Option<Instant>,
     is_embedded: bool,
 }
 
 impl ClientRoots {
-    /// `root` is what the user has named, `started_in` the directory to fall back on.
+    /// `root` is the directory given by the user, `started_in` the fallback.
     pub(in crate::server) fn new(
         root: Option<PathBuf>,
         started_in: Option<PathBuf>,
@@ -65,17 +66,17 @@ impl ClientRoots {
         Arc::new(Self { root, started_in, state: Mutex::default(), told: Condvar::new(), events })
     }
 
-    /// Whether the client has anything to say about directories.
+    /// True if the client declared the `roots` capability.
     pub(in crate::server) fn asks_client(&self) -> bool {
         self.root.is_none()
     }
 
-    /// The client was asked what it works on.
+    /// Records that `roots/list` was sent; its response is awaited until `until`.
     pub(in crate::server) fn client_was_asked(&self, until: Instant) {
         self.state().asked_until = Some(until);
     }
 
-    /// What the client works on. True if that is something else than before.
+    /// Sets the client's roots. Returns true if they changed.
     pub(in crate::server) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         let changed = {
             let mut state = self.state();
@@ -86,8 +87,7 @@ impl ClientRoots {
         changed
     }
 
-    /// Waits until the client has said what it works on, if it was asked, or the time for that is
-    /// over.
+    /// Blocks until the pending `roots/list` response arrives or its timeout expires.
     pub(in crate::server) fn await_client(&self) {
         let mut state = self.state();
         while let Some(left) =
@@ -115,13 +115,13 @@ impl Owner for ClientRoots {
     }
 
     fn changed(&self, _method: &str) {
-        // A dispatcher that is busy is told of the next change.
+        // A full event queue drops the notification; the next change sends it again.
         let _ = self.events.try_send(Event::Published);
     }
 }
 
 impl Thin {
-    /// Calls go to `target`, or to `embedded` while there is nothing there.
+    /// Creates a proxy to `target` that falls back to `embedded` while the target is unreachable.
     pub(in crate::server) fn new(
         target: Target,
         expected: Expected,
@@ -137,13 +137,13 @@ impl Thin {
         }
     }
 
-    /// Attaches before anything is asked: what a client of a runtime must not do.
+    /// Connects eagerly, before the first call: the runtime counts connections as clients.
     pub(in crate::server) fn attach(&self) {
         let _ = self.upstream.answers(&CancelToken::new());
     }
 
-    /// What serves the next call in place of the runtime. It is decided at the first call and when
-    /// a runtime goes, and then stays so: a session does not change sides while it has one.
+    /// The fallback tool set for the next call. Chosen at the first call and when the runtime
+    /// disconnects, then fixed: a session does not switch while its current tool set works.
     fn instead(&self, host: &dyn Host) -> Option<&Arc<dyn Tools>> {
         let embedded = self.embedded.as_ref()?;
         if !self.place.state().is_embedded {
@@ -233,19 +233,19 @@ impl Tools for Thin {
     }
 }
 
-/// A call as the upstream sees it.
+/// Adapter: the host of a call, in the form the upstream connection needs.
 pub(in crate::server) struct Call<'a> {
     host: &'a dyn Host,
     paused: Cell<bool>,
 }
 
 impl<'a> Call<'a> {
-    /// A call for this host.
+    /// Creates the adapter of `host`.
     pub(in crate::server) fn new(host: &'a dyn Host) -> Self {
         Self { host, paused: Cell::new(false) }
     }
 
-    /// The call is over, and may have waited. False if nobody wants what has come of it.
+    /// Ends the call and resumes its deadline. Returns false if the call was cancelled.
     pub(in crate::server) fn resume(&self) -> bool {
         !self.paused.get() || self.host.resume()
     }
@@ -257,7 +257,7 @@ impl Caller for Call<'_> {
     }
 
     fn progress(&self, thousandths: u32, message: &str) {
-        // A runtime reports only while it waits for an index: that is allowed more time.
+        // A runtime sends progress only while it waits for an index, so the deadline is paused.
         if !self.paused.replace(true) {
             self.host.pause();
         }
@@ -266,7 +266,7 @@ impl Caller for Call<'_> {
     }
 }
 
-/// The answer of a runtime as an answer of ours, escaped and bounded.
+/// Converts the runtime's response to a reply, escaped and truncated.
 pub(in crate::server) fn reply(result: &Value) -> Reply {
     let (reply, sanitized) = escape::counting(|| {
         let texts = result["content"]
@@ -300,7 +300,7 @@ pub(in crate::server) fn reply(result: &Value) -> Reply {
     Reply { marks: Marks { sanitized: before.saturating_add(sanitized), ..reply.marks }, ..reply }
 }
 
-/// The address of a directory.
+/// The `file://` URI of a directory.
 fn address(directory: &Path) -> String {
     format!("file://{}", uri::encode_path(directory.as_os_str().as_bytes()))
 }

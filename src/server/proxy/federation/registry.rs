@@ -1,11 +1,9 @@
-//! Several upstreams under their names. Each has a keeper, a thread that connects to it, lists its
-//! tools and does so again when they change or the connection is lost; so nobody waits for
-//! another's upstream.
-//!
-//! Whether a connection is taken in (is the name still known? is there room? is every tool's name
-//! free?) is decided, and it is taken in, under one lock; connecting, listing and closing happen
-//! outside of it. The generation changes with what is served, and what is made from it (`View`) is
-//! kept for as long as it stays the same.
+//! Registry of upstreams by name. Each upstream has a connection thread that connects, lists its
+//! tools, and repeats this when the tools change or the connection is lost; a slow upstream blocks
+//! no other.
+//! A connection is admitted (name still registered, limits kept, tool names unique) and inserted
+//! under one lock; connecting, listing and closing happen outside of it. The generation changes
+//! with every change of the published tools; a `View` of one generation is cached and immutable.
 
 mod table;
 
@@ -20,139 +18,137 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use table::{Seat, Table};
 
-/// Upstreams at once.
+/// Maximum number of upstreams.
 pub(in crate::server) const MOST_UPSTREAMS: usize = 16;
-/// Tools of all upstreams together.
+/// Maximum number of tools of all upstreams together.
 pub(in crate::server) const MOST_TOOLS: usize = 256;
-/// The longest name of an upstream.
+/// Maximum length of an upstream's name.
 const NAME: usize = 24;
-/// The pause after the first failure to connect; it doubles up to the longest.
+/// Initial reconnect delay; doubles with every failure up to the maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// Shortest time between two looks at one upstream: one that says all the time that it has changed
-/// is not believed faster.
+/// Minimum interval between two listings of one upstream: rate limit for `tools/list_changed`.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
-/// The name of an upstream: letters, digits, `-` and single `_`, beginning with a letter and ending
-/// with a letter or digit.
+/// Name of an upstream: letters, digits, `-` and single `_`; starts with a letter and ends with a
+/// letter or digit.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(String);
 
-/// Why an upstream is not taken in.
+/// Why an upstream was not admitted.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// The name cannot be one.
+    /// The name is syntactically invalid.
     #[error(
         "{given:?} cannot name an upstream: at most {NAME} letters, digits, `-` and single `_`, \
          the first a letter, the last none of the signs"
     )]
     Name {
-        /// What was given, shortened.
+        /// The given name, truncated.
         given: String,
     },
-    /// The name is in use.
+    /// The name is already registered.
     #[error("two upstreams are named {0}")]
     Known(Name),
-    /// There are too many.
+    /// The maximum number of upstreams is reached.
     #[error("there are {MOST_UPSTREAMS} upstreams already")]
     Full,
-    /// It was taken out, or put in anew, in the meantime.
+    /// The upstream was removed or replaced while it connected.
     #[error("{0} is no longer what it was")]
     Gone(Name),
-    /// It has more tools than there is room for.
+    /// Its tools would exceed the maximum number of tools.
     #[error("{name} has {tools} tools, with those of the others more than {MOST_TOOLS}")]
     TooManyTools {
-        /// The upstream.
+        /// Name of the upstream.
         name: Name,
-        /// How many tools it has.
+        /// Number of its tools.
         tools: usize,
     },
-    /// A name of a tool is taken.
+    /// A tool name is already in use.
     #[error("{0} has a tool whose name another upstream's tool has")]
     Collision(Name),
-    /// It could not be reached, or did not list its tools.
+    /// Connecting or listing the tools failed.
     #[error("{0}")]
     Upstream(String),
-    /// The system gives no thread.
+    /// Thread creation failed.
     #[error("no thread for the upstream {0}")]
     NoThread(Name),
 }
 
-/// One upstream, however it is reached.
+/// Connection to one upstream, independent of the transport.
 pub(super) trait Peer: Send + Sync {
-    /// Connects if it must, and lists the tools.
+    /// Connects if necessary, and lists the tools.
     fn list(&self, cancel: &CancelToken) -> Result<Listing, UpstreamError>;
-    /// Asks.
+    /// Sends a request and waits for its response.
     fn call(
         &self,
         question: &UpstreamQuestion,
         caller: &dyn Caller,
     ) -> Result<Value, UpstreamError>;
-    /// What it calls itself.
+    /// Server name from the handshake.
     fn title(&self) -> Option<String>;
-    /// Tells it something, if it is connected.
+    /// Sends a notification, if connected.
     fn tell(&self, method: &str);
-    /// Lets go of it; whoever waits for its answers hears of that. A second time does nothing.
+    /// Closes the connection; requests in flight fail. Idempotent.
     fn close(&self);
 }
 
-/// Makes the other side of an upstream; nothing is connected yet. What it hears goes to the ear.
+/// Creates an unconnected peer. Its events are sent to the given subscription.
 pub(super) type Dial = dyn Fn(&Target, Ear) -> Arc<dyn Peer> + Send + Sync;
 
-/// What is served under a name.
+/// An admitted upstream.
 pub(super) struct Serving {
-    /// The other side.
+    /// Connection.
     pub(super) peer: Arc<dyn Peer>,
     /// Its tools.
     pub(super) tools: Vec<ForeignTool>,
-    /// It is this program too.
+    /// True if the upstream runs cograph.
     pub(super) is_own_kind: bool,
 }
 
-/// An upstream as it is seen by those who ask.
+/// Upstream as seen by callers and `status`.
 #[derive(Clone)]
 pub(super) struct SeenUpstream {
-    /// Its name.
+    /// Name.
     pub(super) name: Name,
-    /// What is served; none while there is no connection.
+    /// Admitted connection and tools; none while disconnected.
     pub(super) serving: Option<Arc<Serving>>,
-    /// What is wrong, or missing.
+    /// Last error, or what is missing from the tools.
     pub(super) trouble: Option<String>,
 }
 
-/// What all upstreams serve together; it does not change.
+/// Immutable view of all admitted upstreams.
 #[derive(Clone, Default)]
 pub(super) struct View {
-    /// Another one means that something else is served.
+    /// Changes with every change of the admitted tools.
     pub(super) generation: u64,
     /// Every upstream, by name.
     pub(super) upstreams: Vec<SeenUpstream>,
-    /// Where a tool is: its upstream, and its place there.
+    /// Upstream of each tool and the tool's index there.
     pub(super) tools: BTreeMap<String, (Arc<Serving>, usize)>,
 }
 
-/// See the module.
+/// Registry of upstreams. See the module.
 pub(super) struct Registry(Arc<Inner>);
 
 struct Inner {
     table: Mutex<Table>,
-    /// Every attempt that ends wakes those who wait for the first ones.
+    /// Signalled when a first connection attempt has ended.
     attempted: Condvar,
     dial: Box<Dial>,
-    /// Told when the list of tools has become another one.
+    /// Called after the list of tools has changed.
     on_change: Box<dyn Fn() + Send + Sync>,
     stop: CancelToken,
 }
 
-/// What a keeper waits for.
+/// Wakes the connection thread of an upstream.
 #[derive(Default)]
 struct Bell {
     rung: Mutex<Rung>,
     changed: Condvar,
 }
 
-/// What has happened, by the number of the connection: those of earlier ones are of no interest any
-/// more.
+/// Pending events, by connection number: events of earlier connections are ignored.
 #[derive(Clone, Debug, Default)]
 struct Rung {
     tools_changed: Option<u64>,
@@ -160,7 +156,7 @@ struct Rung {
     stop: bool,
 }
 
-/// What one connection hears, for the keeper.
+/// Event sink of one connection, for its connection thread.
 #[derive(Clone)]
 pub(super) struct Ear {
     bell: Arc<Bell>,
@@ -168,25 +164,24 @@ pub(super) struct Ear {
 }
 
 impl Ear {
-    /// The upstream says that its tools have changed.
+    /// The upstream sent `tools/list_changed`.
     pub(super) fn tools_changed(&self) {
         self.bell.ring(|rung| rung.tools_changed = rung.tools_changed.max(Some(self.number)));
     }
 
-    /// The connection is gone.
+    /// The connection was lost.
     pub(super) fn lost(&self) {
         self.bell.ring(|rung| rung.lost = rung.lost.max(Some(self.number)));
     }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What panics under these locks leaves them as they were: they are changed by single
-    // assignments.
+    // Every change under these locks is a single assignment, so a poisoned lock is consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Name {
-    /// The name in a text.
+    /// Parses a name.
     pub fn new(given: &str) -> Result<Self, RegistryError> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         let begins = given.bytes().next().is_some_and(|first| first.is_ascii_alphabetic());
@@ -202,7 +197,7 @@ impl Name {
         Err(RegistryError::Name { given: SafeLine::new(given, 80).to_string() })
     }
 
-    /// The text.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -220,8 +215,8 @@ impl Bell {
         self.changed.notify_all();
     }
 
-    /// Waits until something of interest has happened, or the time is up. Takes it, but for the
-    /// order to stop.
+    /// Waits for an event of the current connection or the deadline. Consumes the event, except for
+    /// the order to stop.
     fn wait(&self, until: Option<Instant>, of_interest: impl Fn(&Rung) -> bool) -> Rung {
         let mut rung = locked(&self.rung);
         while !rung.stop && !of_interest(&rung) {
@@ -242,13 +237,13 @@ impl Bell {
 }
 
 impl Registry {
-    /// No upstreams yet.
+    /// Creates an empty registry.
     pub(super) fn new(dial: Box<Dial>, on_change: Box<dyn Fn() + Send + Sync>) -> Self {
         let (table, attempted, stop) = (Mutex::default(), Condvar::new(), CancelToken::new());
         Self(Arc::new(Inner { table, attempted, dial, on_change, stop }))
     }
 
-    /// Takes an upstream in; its keeper goes on from there.
+    /// Registers an upstream and starts its connection thread.
     pub(super) fn add(&self, name: &Name, target: Target) -> Result<(), RegistryError> {
         let epoch = self.0.enter(name, target)?;
         let (inner, named) = (Arc::clone(&self.0), name.clone());
@@ -269,12 +264,12 @@ impl Registry {
         }
     }
 
-    /// What is served now.
+    /// Current view.
     pub(super) fn view(&self) -> Arc<View> {
         Arc::clone(&self.0.lock().view)
     }
 
-    /// Waits until every upstream was tried once, no longer than this.
+    /// Waits until every upstream has had one connection attempt, at most this long.
     pub(super) fn settle(&self, at_most: Duration) {
         let until = Instant::now() + at_most;
         let mut table = self.0.lock();
@@ -307,7 +302,7 @@ impl Drop for Registry {
             }
         }
         for keeper in seats.into_values().filter_map(|seat| seat.keeper) {
-            // One that has panicked has ended too.
+            // `join` fails for a panicked thread, which has ended too.
             let _ = keeper.join();
         }
     }
@@ -336,7 +331,7 @@ impl Inner {
         Ok(epoch)
     }
 
-    /// The life of a keeper.
+    /// Main loop of a connection thread.
     fn keep(&self, name: &Name, epoch: u64) {
         let Some(bell) = self
             .lock()
@@ -382,12 +377,12 @@ impl Inner {
         }
     }
 
-    /// One attempt: connects, lists, and takes in what has come. What fails is closed, and what was
-    /// there stays.
+    /// One connection attempt: connects, lists and admits. A failed attempt is closed and leaves
+    /// the admitted state unchanged.
     fn connect(&self, name: &Name, epoch: u64, ear: Ear) -> Result<(), RegistryError> {
         let target = self.target(name, epoch)?;
         let peer = (self.dial)(&target, ear);
-        // From here on the end of the registry is the end of it too.
+        // From here on the shutdown of the registry closes this connection.
         self.seat(name, epoch, |seat| seat.connecting = Some(Arc::clone(&peer)))?;
         let result = self.take_in(name, epoch, &peer);
         match &result {
@@ -399,7 +394,7 @@ impl Inner {
         result.map(drop)
     }
 
-    /// Lists the tools of what is served. What fails leaves the tools as they were.
+    /// Lists the tools of an admitted upstream again. A failure leaves them unchanged.
     fn look_again(&self, name: &Name, epoch: u64) -> Result<(), RegistryError> {
         let serving = self.lock().seats.get(name).and_then(|seat| seat.serving.clone());
         let peer = &serving.ok_or_else(|| RegistryError::Gone(name.clone()))?.peer;
@@ -412,7 +407,7 @@ impl Inner {
         self.seat(name, epoch, |seat| seat.target.clone())
     }
 
-    /// Looks at a seat, or changes it, if it still is what it was.
+    /// Reads or changes an entry, if it still belongs to this registration.
     fn seat<T>(
         &self,
         name: &Name,
@@ -424,8 +419,7 @@ impl Inner {
         seat.map(look).ok_or_else(|| RegistryError::Gone(name.clone()))
     }
 
-    /// Lists, then admits. Gives what was served before by another connection, which its caller
-    /// closes.
+    /// Lists and admits. Returns the replaced connection, which the caller closes.
     fn take_in(
         &self,
         name: &Name,
@@ -435,7 +429,7 @@ impl Inner {
         let listing =
             peer.list(&self.stop).map_err(|error| RegistryError::Upstream(error.to_string()))?;
         let is_own_kind = peer.title().as_deref() == Some(env!("CARGO_PKG_NAME"));
-        // Its tools are those of this program: they are asked through ours.
+        // Tools of another cograph are not listed: they are called through the tools of this one.
         let checked = if is_own_kind {
             tools::Checked::default()
         } else {

@@ -1,6 +1,5 @@
-//! One connection to a peer: calls in flight by id, the peer's own questions, and the certainty
-//! that it is still there. It is used until it is lost; then every call in flight hears of it,
-//! once.
+//! JSON-RPC connection to a peer: pending requests by id, requests of the peer, and a keep-alive.
+//! After a connection is lost it is not reused; every pending request fails exactly once.
 
 use super::wire::Wire;
 use super::{Caller, Owner, UpstreamQuestion};
@@ -24,33 +23,32 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// The longest line that is taken from a peer, in bytes.
+/// Maximum length of a line from a peer, in bytes.
 pub(in crate::server) const LINE: usize = 8 << 20;
-/// Bytes that may wait to be written to a peer. One that asks more and reads none of the answers is
-/// left.
+/// Maximum size of the output queue, in bytes. A peer that does not read its responses is
+/// disconnected.
 pub(in crate::server) const WAITING: usize = 16 << 20;
-/// A peer that was silent for so long is asked for a sign of life; after as long again it is given
-/// up.
+/// Keep-alive interval: a silent peer gets a ping, and is disconnected after a second interval.
 pub(in crate::server) const SILENCE: Duration = Duration::from_secs(10);
-/// Lines without meaning that are passed over before a connection is given up.
+/// Number of invalid lines after which a connection is closed.
 pub(in crate::server) const NONSENSE: usize = 100;
-/// The longest text of a peer in an error, in bytes.
+/// Maximum length of the peer's text in an error, in bytes.
 pub(in crate::server) const QUOTED: usize = 300;
-/// What is said of a peer that does not read what it is sent.
+/// Error for a peer that does not read (backpressure limit reached).
 const UNREAD: &str = "it does not read what it is sent: 16 MB wait for it";
-/// Bytes of an error's message that are kept.
+/// Maximum length of a JSON-RPC error message, in bytes.
 pub(in crate::server) const MESSAGE: usize = 4 << 10;
 
-/// See the module.
+/// JSON-RPC connection. See the module.
 pub(super) struct Connection {
     output: Output,
     state: Mutex<ConnectionState>,
-    /// Wakes the connection's thread to end it.
+    /// Tells the connection's thread to stop.
     ending: Notify,
-    /// Woken when the connection is lost.
+    /// Signalled when the connection is lost.
     gone: Condvar,
     pub(super) owner: Arc<dyn Owner>,
-    /// The process at the other end, if it is ours.
+    /// Child process at the other end, if this process started it.
     process: Option<Arc<ChildProcess>>,
 }
 
@@ -59,17 +57,17 @@ struct ConnectionState {
     next: u64,
     calls: HashMap<u64, Arc<Waiting>>,
     lost: Option<String>,
-    /// A refusal that arrived before anything was asked: the end of the first request.
+    /// Error response received before any request was sent: the result of the first request.
     refusal: Option<NoResult>,
-    /// The peer is ending: nothing more is asked of it.
+    /// The peer announced its shutdown: no further requests are sent.
     retiring: bool,
-    /// What the peer calls itself, once it has.
+    /// Server name from the handshake.
     peer: Option<String>,
-    /// The peer knows no handshake: what one settles every request says by itself.
+    /// Stateless protocol without a handshake: every request carries its own metadata.
     is_stateless: bool,
 }
 
-/// A call in flight.
+/// Pending request.
 #[derive(Default)]
 struct Waiting {
     news: Mutex<News>,
@@ -83,27 +81,27 @@ struct News {
     end: Option<Result<Value, NoResult>>,
 }
 
-/// What a line of a peer was.
+/// Classification of a line from the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Taken {
-    /// A message.
+    /// JSON-RPC message.
     Message,
-    /// Nothing that means anything.
+    /// Not a JSON-RPC message.
     Nonsense,
-    /// A question for whose answer there is no room.
+    /// Request of the peer whose response does not fit the output queue.
     Unread,
 }
 
-/// Why a connection gives no result.
+/// Why a request has no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum NoResult {
-    /// The connection was lost; whether the question may have been sent.
+    /// The connection was lost; `sent` if the request may have reached the peer.
     Lost { why: String, sent: bool },
-    /// An error of the protocol.
+    /// JSON-RPC error response.
     Answered { code: i64, message: String },
-    /// The caller left.
+    /// Cancelled by the caller.
     Cancelled,
-    /// The time for it is up.
+    /// Timeout.
     TimedOut,
 }
 
@@ -113,7 +111,7 @@ impl Waiting {
         self.changed.notify_all();
     }
 
-    /// The first end counts.
+    /// Completes the request; later results are ignored.
     fn end(&self, end: Result<Value, NoResult>) {
         self.update(|news| {
             news.end.get_or_insert(end);
@@ -122,7 +120,7 @@ impl Waiting {
 }
 
 impl Connection {
-    /// Starts the threads of a connection. Nothing has been said yet.
+    /// Starts the connection's threads. Sends nothing.
     pub(super) fn start(wire: Wire, owner: Arc<dyn Owner>) -> io::Result<Arc<Self>> {
         let output = writer::start(wire.stream.output, WAITING)?;
         let mut input = reader::start(wire.stream.input, LINE)?;
@@ -137,10 +135,10 @@ impl Connection {
                 end();
                 return own.lose(why);
             }
-            // To end a program takes time, which those who wait for answers need not spend.
+            // The callers are released first, because ending a process takes time.
             own.lose(why);
-            // One that is still saying something must be able to: else it cannot come to its end by
-            // itself.
+            // Drains the output of the process, which may otherwise block on a full pipe and never
+            // exit.
             let drains = std::thread::Builder::new().name("upstream-drain".to_owned());
             drop(drains.spawn(move || while let Some(Input::Pieces(_)) = input.blocking_recv() {}));
             end();
@@ -148,51 +146,50 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Whether it can be used, as far as is known.
+    /// True until the connection is known to be lost.
     pub(super) fn is_open(&self) -> bool {
         let state = self.state();
         state.lost.is_none() && !state.retiring
     }
 
-    /// The peer has said who it is, and under which rules it serves.
+    /// Records the result of the handshake.
     pub(super) fn introduce(&self, name: Option<String>, is_stateless: bool) {
         let mut state = self.state();
         (state.peer, state.is_stateless) = (name, is_stateless);
     }
 
-    /// What the peer calls itself.
+    /// Server name from the handshake.
     pub(super) fn peer_name(&self) -> Option<String> {
         self.state().peer.clone()
     }
 
-    /// Ends the connection.
+    /// Closes the connection.
     pub(super) fn close(&self) {
         self.ending.notify_one();
     }
 
-    /// Waits until the connection has ended and the peer knows it, no longer than this.
+    /// Waits for the graceful close, at most this long.
     pub(super) fn await_end(&self, at_most: Duration) {
-        // Whether it came to that or not, nothing else is done.
+        // The result is irrelevant: after the timeout the caller proceeds.
         let _ = self.gone.wait_timeout_while(self.state(), at_most, |state| state.lost.is_none());
     }
 
-    /// Tells the peer something.
+    /// Sends a notification.
     pub(super) fn notify(&self, method: &str, params: Value) {
         self.output.send(requests::notification(method, params));
     }
 
-    /// Has a peer that knows no handshake tell of changes of its tools, for as long as the
-    /// connection lasts.
+    /// Subscribes to tool list changes of a stateless peer, for the lifetime of the connection.
     pub(super) fn listen_for_changes(&self) {
         let params = json!({"notifications": {"toolsListChanged": true}, "_meta": stateless()});
-        // Its answer is the end of the telling: nobody waits for that.
+        // The response ends the subscription; no request waits for it.
         let message = json!({
             "jsonrpc": "2.0", "id": "changes", "method": "subscriptions/listen", "params": params
         });
         self.output.send(format!("{message}\n").into_bytes());
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for its response.
     pub(super) fn request(
         &self,
         question: &UpstreamQuestion,
@@ -226,7 +223,7 @@ impl Connection {
         end
     }
 
-    /// Makes a call known. From here on it has an end, whatever happens.
+    /// Registers a pending request. From here on it always completes.
     fn enter(&self, waiting: &Arc<Waiting>) -> Result<u64, NoResult> {
         let mut state = self.state();
         let ending = || state.retiring.then(|| "it is ending".to_owned());
@@ -242,7 +239,7 @@ impl Connection {
         Ok(id)
     }
 
-    /// Takes what the peer says, until there is a reason to stop; gives it.
+    /// Handles messages of the peer until the connection ends; returns the reason.
     async fn listen(&self, input: &mut tokio::sync::mpsc::Receiver<Input>) -> String {
         let (mut heard, mut asked, mut nonsense) = (Instant::now(), false, 0);
         loop {
@@ -270,7 +267,7 @@ impl Connection {
                         return format!("it was silent for {} s", (2 * SILENCE).as_secs());
                     }
                     asked = true;
-                    // Any answer is a sign of life, so the id is nobody's.
+                    // Any response proves liveness, so the id matches no pending request.
                     let ping = json!({"jsonrpc": "2.0", "id": "alive", "method": "ping"});
                     self.output.send(format!("{ping}\n").into_bytes());
                 }
@@ -278,7 +275,7 @@ impl Connection {
         }
     }
 
-    /// Takes one line.
+    /// Handles one line.
     fn take(&self, piece: Piece) -> Taken {
         let line = match piece {
             Piece::Line(line) => line,
@@ -292,10 +289,10 @@ impl Connection {
             }
         };
         match message::parse(&line) {
-            // A refusal of the connection.
+            // Error response without an id: the peer refuses the connection.
             Message::Response { id: None, error: Some(error), .. } => self.refused(&error),
             Message::Response { id, result, error } => {
-                // Late answers and those to pings find nobody.
+                // Late responses and responses to pings match no pending request.
                 if let Some(waiting) = id.and_then(|id| self.leave(&id)) {
                     waiting.end(match (result, error) {
                         (Some(result), _) if is_stopped(&result) => {
@@ -325,9 +322,9 @@ impl Connection {
         Taken::Message
     }
 
-    /// Something that means nothing: whoever shakes hands need not wait for more of it.
+    /// Counts an invalid line; one during the handshake fails the connection at once.
     fn unmeaning(&self) -> Taken {
-        // Programs greet people where they should greet their client.
+        // A program may print a banner to standard output before it serves.
         if self.process.is_none() {
             self.refused(&json!({"code": message::PARSE_ERROR, "message": "what it says is no \
                 message of the protocol"}));
@@ -335,8 +332,8 @@ impl Connection {
         Taken::Nonsense
     }
 
-    /// Ends the handshake, which is the first request, if it has no end yet. A peer may refuse a
-    /// connection before the handshake is sent.
+    /// Fails the pending handshake, the first request. A peer may refuse a connection before the
+    /// handshake is sent.
     fn refused(&self, error: &Value) {
         let mut state = self.state();
         if state.next == 0 {
@@ -362,7 +359,7 @@ impl Connection {
         }
     }
 
-    /// Answers a question of the peer.
+    /// Responds to a request of the peer.
     fn answer(&self, request: &Request) {
         let answer = match &*request.method {
             "ping" => Ok("{}".to_owned()),
@@ -376,8 +373,7 @@ impl Connection {
         self.output.send(requests::answer_line(&request.id, answer));
     }
 
-    /// The call with this id, which ends now. Ours are whole numbers; anything else is none of
-    /// them.
+    /// Removes the pending request with this id. Own ids are integers; others match nothing.
     fn leave(&self, id: &RequestId) -> Option<Arc<Waiting>> {
         let mut state = self.state();
         if planted(Fault::AnswersInOrder) {
@@ -387,7 +383,7 @@ impl Connection {
         id.to_json().as_u64().and_then(|id| state.calls.remove(&id))
     }
 
-    /// The connection is gone: every call hears of it.
+    /// Closes the connection and fails every pending request.
     fn lose(&self, why: String) {
         let calls = {
             let mut state = self.state();
@@ -406,12 +402,12 @@ impl Connection {
     }
 }
 
-/// Text of a peer on its way into an error.
+/// Quotes text of a peer for an error message, escaped and truncated.
 pub(super) fn quoted(text: &str) -> SafeLine {
     SafeLine::new(text, QUOTED)
 }
 
-/// Whether a runtime says that it did not come to the end of a call, because of its own.
+/// True if the runtime reports that it stopped the call because of its own shutdown.
 fn is_stopped(result: &Value) -> bool {
     result["_meta"][PEER_KEY].as_str().and_then(Outcome::from_word) == Some(Outcome::Stopped)
 }
@@ -432,7 +428,7 @@ fn answered(message: &str) -> Result<Value, NoResult> {
     })
 }
 
-/// Waits for the end of a call, and passes on what comes before.
+/// Waits for the result of a request, and relays progress meanwhile.
 fn wait(waiting: &Waiting, caller: Option<&dyn Caller>, until: Instant) -> Result<Value, NoResult> {
     let mut news = waiting.news.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
@@ -457,7 +453,7 @@ fn wait(waiting: &Waiting, caller: Option<&dyn Caller>, until: Instant) -> Resul
     }
 }
 
-/// What a request says by itself where there is no handshake.
+/// Request metadata (`_meta`) of the stateless protocol.
 fn stateless() -> Value {
     let us = json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()});
     json!({VERSION_KEY: STATELESS, CAPABILITIES_KEY: {}, "io.modelcontextprotocol/clientInfo": us})

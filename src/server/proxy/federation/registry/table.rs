@@ -1,5 +1,4 @@
-//! The table of upstreams: a seat for each, the tools that are admitted, and the view of it all
-//! that is published.
+//! Table of upstreams: one entry per name, the admitted tools, and the published view.
 
 use super::{Bell, MOST_TOOLS, Name, Peer, RegistryError, SeenUpstream, Serving, View};
 use crate::server::proxy::federation::tools::ForeignTool;
@@ -17,10 +16,10 @@ pub(super) struct Table {
 
 pub(super) struct Seat {
     pub(super) target: Target,
-    /// Which of those that had this name.
+    /// Registration number: distinguishes successive upstreams of the same name.
     pub(super) epoch: u64,
     pub(super) serving: Option<Arc<Serving>>,
-    /// What is perhaps going to be served.
+    /// Candidate for admission.
     pub(super) connecting: Option<Arc<dyn Peer>>,
     pub(super) trouble: Option<String>,
     pub(super) attempted: bool,
@@ -29,8 +28,8 @@ pub(super) struct Seat {
 }
 
 impl Table {
-    /// All conditions and the insertion in one. Gives what was there before, and whether the list
-    /// of tools is another one now.
+    /// Checks all conditions and inserts, atomically. Returns the replaced upstream and whether the
+    /// list of tools has changed.
     pub(super) fn admit(
         &mut self,
         name: &Name,
@@ -38,7 +37,7 @@ impl Table {
         serving: &Arc<Serving>,
         missing: Option<String>,
     ) -> Result<(Option<Arc<Serving>>, bool), RegistryError> {
-        // What is replaced counts neither as room that is taken nor as names that are.
+        // The replaced upstream counts neither for the limits nor for name collisions.
         let others = || {
             self.seats
                 .iter()
@@ -72,7 +71,7 @@ impl Table {
         Ok((old, is_other))
     }
 
-    /// What is served becomes visible, under a generation of its own.
+    /// Publishes the admitted upstreams as a new generation.
     pub(super) fn publish(&mut self) {
         let mut view = View { generation: self.view.generation + 1, ..View::default() };
         for (name, seat) in &self.seats {

@@ -1,4 +1,4 @@
-//! The registry with upstreams that misbehave, each in one way.
+//! Registry with misbehaving upstreams.
 
 use super::*;
 use serde_json::json;
@@ -8,20 +8,20 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What an upstream does when it is asked for its tools.
+/// Behaviour of an upstream when its tools are listed.
 #[derive(Clone)]
 enum Does {
-    /// Has these tools.
+    /// Lists these tools.
     Lists(Vec<String>),
-    /// Has these tools, and there are more that it does not come to.
+    /// Lists these tools of a longer list that it does not finish.
     ListsInPart(Vec<String>),
-    /// Is not there.
+    /// Refuses the connection.
     Fails,
-    /// Accepts, and never answers; only when it is let go of does whoever asks hear of it.
+    /// Accepts and never answers; the request fails only when the connection is closed.
     Stalls,
 }
 
-/// An upstream whose every step is planned.
+/// Scripted upstream.
 struct Planned {
     does: Mutex<Does>,
     closed: AtomicUsize,
@@ -68,7 +68,7 @@ impl Peer for Planned {
     }
 }
 
-/// A registry over planned upstreams, and everything that was dialled.
+/// Registry over scripted upstreams, and the targets connected to.
 struct Stage {
     registry: Registry,
     dialled: Receiver<(String, Arc<Planned>, Ear)>,
@@ -76,7 +76,7 @@ struct Stage {
     asked: Receiver<()>,
 }
 
-/// What the connections to each target do, one after the other; the last is repeated.
+/// Script of the connections to each target, in order; the last entry is repeated.
 fn stage(plans: Vec<(&str, Vec<Does>)>) -> Stage {
     let mut plans: BTreeMap<String, VecDeque<Does>> =
         plans.into_iter().map(|(name, does)| (name.to_owned(), does.into())).collect();
@@ -128,7 +128,7 @@ impl Stage {
         self.dialled.recv_timeout(PATIENCE).expect("somebody connects")
     }
 
-    /// The tools that are served, once they are these.
+    /// Waits for these admitted tools.
     fn await_tools(&self, wanted: &[&str]) -> Arc<View> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -141,7 +141,7 @@ impl Stage {
         }
     }
 
-    /// Waits until it was told so often that the tools are others.
+    /// Waits for this number of change notifications.
     fn await_changes(&self, wanted: usize) {
         let until = Instant::now() + PATIENCE;
         while self.changes.load(Ordering::SeqCst) < wanted {
@@ -207,7 +207,7 @@ fn a_slow_and_a_dead_upstream_delay_nobody() {
         ("good", vec![lists(&["x"])]),
     ]);
     stage.add("slow");
-    // The slow one is being asked from here on: nobody may hold a lock meanwhile.
+    // The slow upstream is listing from here on: no lock may be held meanwhile.
     stage.asked.recv_timeout(PATIENCE).expect("it is asked");
     let begun = Instant::now();
     stage.add("dead");
@@ -245,8 +245,8 @@ fn a_reconnection_that_fails_closes_what_it_opened_and_leaves_the_old_one_servin
     }
     assert_eq!(third.closed.load(Ordering::SeqCst), 0);
     assert!(view.upstreams[0].trouble.is_none());
-    // What the old connection still says is of no interest any more: else each one would be
-    // replaced for the end of the last.
+    // Events of the old connection are ignored: otherwise each connection would be replaced because
+    // the previous one was lost.
     ear.lost();
     ear.tools_changed();
     assert!(

@@ -1,5 +1,4 @@
-//! A connection to peers that ask without reading, that are not read by anybody, and that send what
-//! is too much.
+//! Connections to peers that send requests without reading responses, or send lines over the limit.
 
 use super::super::Nobody;
 use super::super::wire::wire_of;
@@ -31,7 +30,7 @@ fn a_peer_that_asks_and_does_not_read_is_left_when_its_answers_wait_for_too_long
         "i".repeat(message::ID_BYTES)
     );
     let many = question.repeat(64);
-    // The connection is gone long before: an answer is as long as its question.
+    // The connection is closed long before the loop ends: a response is as long as its request.
     let sent = (0..4 * WAITING / many.len())
         .take_while(|_| peer.write_all(many.as_bytes()).is_ok())
         .count()
@@ -40,7 +39,7 @@ fn a_peer_that_asks_and_does_not_read_is_left_when_its_answers_wait_for_too_long
     assert!((WAITING / 2..2 * WAITING).contains(&sent), "{sent}");
 }
 
-/// Hears of changes.
+/// Records change notifications.
 struct Listener(std::sync::mpsc::Sender<String>);
 
 impl Owner for Listener {
@@ -53,7 +52,7 @@ impl Owner for Listener {
     }
 
     fn changed(&self, method: &str) {
-        // A test that has ended misses it.
+        // The send fails after the test has ended.
         drop(self.0.send(method.to_owned()));
     }
 }
