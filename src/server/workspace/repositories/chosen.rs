@@ -1,5 +1,5 @@
-//! Which repository a call of a session means, above all one that names none, and when that one has
-//! changed. Looks at directories, opens no store.
+//! Root selection: the repository of a call, in particular of one without `root`, and changes of
+//! the default repository. Inspects directories, opens no store.
 
 use super::{Unavailable, unavailable};
 use crate::config::{Config, Repository};
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Which directories a session is about.
+/// Directories that a session may access.
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
-    /// The repository of calls that name none, if it was named when the process was started.
+    /// Default repository from the command line.
     pub root: Option<PathBuf>,
-    /// Directories, by their canonical paths: the session is about these and what is below them.
-    /// None: about every directory.
+    /// Allowed workspace roots, as canonical paths, each with all directories below it. None: every
+    /// directory is allowed.
     pub within: Option<Arc<[PathBuf]>>,
 }
 
@@ -31,7 +31,7 @@ impl Reach {
         self.within.as_ref().is_none_or(|within| within.iter().any(|top| root.starts_with(top)))
     }
 
-    /// Whether it was named when the process was started: this very directory, not one above it.
+    /// True if this very directory, not one above it, is the root from the command line.
     fn names(&self, root: &Path) -> bool {
         let is_own = self
             .root
@@ -41,7 +41,7 @@ impl Reach {
         is_own || self.within.as_ref().is_some_and(|within| within.iter().any(|top| top == root))
     }
 
-    /// What is said of a directory that is not in it, whether it is there or not.
+    /// Error for a directory that is not allowed, whether it exists or not.
     fn outside(&self) -> Unavailable {
         let within: Vec<String> = self
             .within
@@ -60,32 +60,32 @@ impl Reach {
     }
 }
 
-/// The choice. The directory that the server was started with comes first, then the one that the
-/// client has named, then what it works on, then where the process was started.
+/// Selected default repository. Precedence: root from the command line, root set by the client,
+/// roots list of the client, working directory.
 pub(super) struct Chosen {
     config: Result<Config, Unavailable>,
     reach: Reach,
     state: Mutex<ChoiceState>,
-    /// Woken when the client has said what it works on.
+    /// Signalled when the client's roots have arrived.
     told: Condvar,
     on_change: Box<dyn Fn() + Send + Sync>,
 }
 
 #[derive(Default)]
 struct ChoiceState {
-    /// The repository that the client has named itself.
+    /// Root set by the client.
     named: Option<PathBuf>,
-    /// What the client says that it works on, best first. Not looked at before a call needs it.
+    /// Roots of the client, best first. Not inspected before a call needs them.
     client: Vec<PathBuf>,
-    /// The client was asked; calls wait for its answer, no longer than this.
+    /// Deadline of the pending `roots/list` request; calls wait for its response until then.
     asked_until: Option<Instant>,
-    /// The state of the chosen repository that was seen last.
+    /// Last known generation of the default repository.
     seen: Option<(PathBuf, Identity)>,
 }
 
 impl Chosen {
-    /// Nothing is looked at yet. `on_change` is called when the chosen repository has a new
-    /// generation, on the thread that finds out.
+    /// Inspects nothing yet. `on_change` is called when the default repository has a new
+    /// generation, on the thread that notices it.
     pub(super) fn new(
         config: Result<Config, Unavailable>,
         reach: Reach,
@@ -100,28 +100,28 @@ impl Chosen {
         }
     }
 
-    /// The settings from outside.
+    /// Configuration from the environment.
     pub(super) fn config(&self) -> Result<&Config, Unavailable> {
         self.config.as_ref().map_err(Unavailable::clone)
     }
 
-    /// Whether it matters what the client works on.
+    /// True if the client's roots can decide the default repository.
     pub(super) fn asks_client(&self) -> bool {
         self.reach.root.is_none() && self.state().named.is_none()
     }
 
-    /// The client names its repository itself: exactly this directory. A directory that the process
-    /// was started with comes first.
+    /// Sets the root chosen by the client: exactly this directory. A root from the command line
+    /// takes precedence.
     pub(super) fn set_root(&self, root: PathBuf) {
         self.state().named = Some(root);
     }
 
-    /// The client was asked what it works on.
+    /// Records that `roots/list` was sent.
     pub(super) fn client_was_asked(&self, until: Instant) {
         self.state().asked_until = Some(until);
     }
 
-    /// Waits until the client has answered, if it was asked, or the time for that is over.
+    /// Waits for the pending `roots/list` response or its timeout.
     pub(super) fn await_client(&self) {
         let mut state = self.state();
         while let Some(left) =
@@ -132,8 +132,8 @@ impl Chosen {
         state.asked_until = None;
     }
 
-    /// What the client works on now. True if answers that were given before may have been about
-    /// another repository.
+    /// Sets the client's roots. Returns true if earlier responses may have been about another
+    /// repository.
     pub(super) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         let mut state = self.state();
         state.asked_until = None;
@@ -143,7 +143,7 @@ impl Chosen {
         changed && self.reach.root.is_none() && state.named.is_none()
     }
 
-    /// The repository that `named` means, or the chosen one.
+    /// The repository that `named` selects, or the default one.
     pub(super) fn find(&self, named: Option<&str>) -> Result<Repository, Unavailable> {
         let config = self.config()?;
         match (named, &self.reach.root) {
@@ -186,7 +186,7 @@ impl Chosen {
         }
     }
 
-    /// The repository at exactly this directory.
+    /// The repository whose root is exactly this directory.
     fn at(&self, config: &Config, directory: &Path) -> Result<Repository, Unavailable> {
         match config.repository_at(directory) {
             Ok(found) if self.reach.has(&found.root) => Ok(found),
@@ -197,7 +197,7 @@ impl Chosen {
         }
     }
 
-    /// The repository that contains this directory, as far as the session may ask about it.
+    /// The repository that contains this directory, if the session may access it.
     fn around(&self, config: &Config, directory: &Path) -> Result<Repository, Unavailable> {
         let exact = self.at(config, directory)?;
         let found = config
@@ -206,8 +206,8 @@ impl Chosen {
         Ok(if self.reach.has(&found.root) { found } else { exact })
     }
 
-    /// The repository, unless it is one by accident. One that was named when the process was
-    /// started is none.
+    /// Rejects a directory that is a repository by accident, such as the home directory. A root
+    /// from the command line is always accepted.
     fn meant(&self, config: &Config, found: Repository) -> Result<Repository, Unavailable> {
         if self.reach.names(&found.root) {
             return Ok(found);
@@ -215,8 +215,7 @@ impl Chosen {
         index::meant(config, found).map_err(|error| unavailable(&error.to_string(), error.hint()))
     }
 
-    /// A call was answered from this state of the chosen repository. The first one changes nothing
-    /// for the client.
+    /// Records the generation of a response. The first one is no change for the client.
     pub(super) fn answered_from(&self, root: &Path, identity: Identity) {
         let before = self.state().seen.replace((root.to_path_buf(), identity));
         if before.is_some_and(|(known, before)| known == root && before != identity) {
@@ -224,7 +223,7 @@ impl Chosen {
         }
     }
 
-    /// A repository, perhaps the chosen one, has a new generation.
+    /// A repository, possibly the default one, has a new generation.
     pub(super) fn published(&self, root: &Path, identity: Identity) {
         if self.find(None).is_ok_and(|repository| repository.root == root) {
             let new = (root.to_path_buf(), identity);

@@ -1,6 +1,5 @@
-//! What all sessions of a process have in common: open stores, index runs and watches. A repository
-//! has each of them once, however many sessions ask about it. Knows no session but as somebody to
-//! tell of new generations.
+//! Process-wide state of all sessions: open stores, index runs and watches, one of each per
+//! repository. Sessions are known only as subscribers to new generations.
 
 use super::chosen::Chosen;
 use super::wanted::WantedRuns;
@@ -20,12 +19,12 @@ pub(in crate::server) struct Shared {
     pub(super) jobs: Jobs,
     pub(super) verified: Verified,
     pub(super) watches: Watches,
-    /// Runs that calls wait for.
+    /// Interest of calls and sessions in index runs.
     pub(super) wanted: WantedRuns,
     sessions: Arc<Sessions>,
 }
 
-/// Who is told of new generations.
+/// Subscribers to new generations.
 #[derive(Default)]
 struct Sessions {
     open: Mutex<Vec<Weak<Chosen>>>,
@@ -33,7 +32,7 @@ struct Sessions {
 }
 
 impl Shared {
-    /// Nothing is opened or looked at before the first call.
+    /// Opens nothing before the first call.
     pub(in crate::server) fn new(
         config: Result<Config, ConfigError>,
         stores: PoolSettings,
@@ -46,7 +45,7 @@ impl Shared {
         let watches = Watches::new();
         let (told, noted) = (Arc::clone(&sessions), watches.clone());
         let published = move |job: &Job, state| {
-            // Before anybody asks again, whether or not somebody still waits for the run.
+            // Recorded before the next query, whether or not a call waits for the run.
             noted.taken_in(job.location(), state, job.begun());
             told.tell(job.location(), state);
         };
@@ -62,7 +61,7 @@ impl Shared {
         })
     }
 
-    /// A session comes; gives its number.
+    /// Registers a session and returns its id.
     pub(super) fn enter(&self, session: &Arc<Chosen>) -> u64 {
         let mut open = self.sessions.lock();
         open.retain(|known| known.strong_count() > 0);
@@ -70,14 +69,14 @@ impl Shared {
         self.sessions.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The open stores.
+    /// Open stores.
     pub(super) fn pool(&self) -> Result<&Pool, &StoreError> {
         self.pool.get_or_init(|| Pool::new(self.stores)).as_ref()
     }
 }
 
 impl Sessions {
-    /// Tells every session; what that means for it, it finds out without the lock.
+    /// Publishes a new generation to every session, without holding the lock.
     fn tell(&self, location: &Location, identity: Identity) {
         let open: Vec<Arc<Chosen>> = self.lock().iter().filter_map(Weak::upgrade).collect();
         for session in open {

@@ -1,12 +1,10 @@
-//! Which files a question has to look at: all of them, or those that may have changed since all
-//! were looked at. Repositories are watched while they are in use; whatever stands in the way of
-//! that, every question looks at everything.
-//!
-//! A notification tells of what happens in a directory that is watched. Other changes are looked
-//! for at every question: whether the root's path leads to the same directory and the same things
-//! are mounted in it (`watch`), whether the rules that lie elsewhere are the same
-//! (`source::Rules`), and whether the inodes of all files are as they were (`swept`): a write
-//! through mapped memory or through another hard link touches nothing else.
+//! Selects the files to check for a query: all, or those that may have changed since all were
+//! checked. Repositories in use are watched; without a watch every query checks everything.
+//! A notification reports changes in a watched directory. Other changes are checked at every query:
+//! whether the root's path still leads to the same directory with the same mounts (`watch`),
+//! whether rules outside of the repository are unchanged (`source::Rules`), and whether the inodes
+//! of all files are unchanged (`swept`): a write through mapped memory or through another hard link
+//! affects nothing else.
 
 mod swept;
 
@@ -25,22 +23,22 @@ use crate::store::{Identity, Location, Snapshot};
 use crate::watch::{Hints, Watch, WatchError};
 use swept::{Swept, TakenFiles};
 
-/// A repository that nobody has asked about for so long is no longer watched.
+/// Idle timeout of a watch.
 const IDLE: Duration = Duration::from_secs(60);
-/// The repository is walked as a whole once in so long even so.
+/// Interval of a full directory walk, even with a watch.
 const TRUSTED: Duration = Duration::from_secs(60);
-/// How long a question waits for another one that reads the same watch, before it looks at
-/// everything by itself.
+/// How long a query waits for another one that reads the same watch before it checks everything
+/// itself.
 const TURN: Duration = Duration::from_millis(100);
 
-/// The watches of a process.
+/// Watches of a process.
 #[derive(Clone)]
 pub(super) struct Watches {
     kept: Arc<Kept<Location, Repository>>,
     turns: Arc<Turns>,
 }
 
-/// Tells of watches that can be read again.
+/// Signals that a watch was returned.
 #[derive(Default)]
 struct Turns {
     ended: Mutex<u64>,
@@ -50,45 +48,45 @@ struct Turns {
 #[derive(Default)]
 struct Repository {
     watch: Slot,
-    /// What decides which files there are, and the files, as they were when they were compared.
+    /// Ignore rules and files, as of the last comparison.
     rules: Arc<Rules>,
     files: Swept,
-    /// A state of the store of which it is known that it reflects every file outside of `reported`,
-    /// and when the repository was walked last. None while a question looks at what was reported.
+    /// Generation that reflects every file outside of `reported`, and time of the last full walk.
+    /// None while a query checks the reported files.
     known: Option<(Identity, Instant)>,
     reported: Hints,
-    /// When reports were taken by a question last: it compares them with the store of its time.
+    /// When a query last took the reports: it compares them with the store of that time.
     taken: Option<Instant>,
 }
 
-/// A watch on its way through the threads.
+/// Ownership state of a watch.
 #[derive(Default)]
 enum Slot {
-    /// It is being made: others look at everything meanwhile.
+    /// Being created: queries check everything meanwhile.
     #[default]
     Coming,
-    /// A question reads it.
+    /// In use by a query.
     Away,
     Here(Box<Watch>),
-    /// The directory that it was bound to is no longer under its path, or could not be listed:
-    /// another one may come.
+    /// The watched directory was moved or removed, or could not be listed; another may take its
+    /// place.
     Gone(String),
-    /// It cannot be; why.
+    /// Not possible; the reason.
     None(String),
 }
 
-/// What a question reads to know what has happened.
+/// Sources of change information for a query.
 struct Senses {
     watch: Box<Watch>,
     rules: Arc<Rules>,
     files: Option<TakenFiles>,
 }
 
-/// What a question knows before it looks at files.
+/// What is known before any file is checked.
 enum Known {
-    /// Nothing: look at everything. Whether what is found then can be remembered.
+    /// Nothing: check everything. `watched` if the result can be remembered.
     Nothing { watched: bool },
-    /// Only these can have changed since then, as far as that is known.
+    /// Only these can have changed since then, with the given evidence.
     Reported(BTreeSet<RepoPath>, Instant, Extent),
 }
 
@@ -97,7 +95,7 @@ impl Watches {
         Self { kept: Arc::new(Kept::new("watch-idle", IDLE)), turns: Arc::default() }
     }
 
-    /// Compares a store with its repository, see [`index::freshness`]; also says how far that goes.
+    /// Compares a store with its repository, see [`index::freshness`]; also returns the evidence.
     pub(super) fn freshness(
         &self,
         location: &Location,
@@ -141,7 +139,7 @@ impl Watches {
                 }
             };
             repository.known = repository.known.or(Some((store, looked)));
-            // They are looked at again until a store reflects them.
+            // Checked again until a store reflects them.
             match changes.len() {
                 Some(0) => {}
                 Some(_) => repository.reported.paths.extend(changes.paths().cloned().chain(asked)),
@@ -152,13 +150,13 @@ impl Watches {
         Ok((changes, extent.unwrap_or(Extent::All)))
     }
 
-    /// Files were found to be otherwise than a store says: the next question looks at them.
+    /// Records files found to differ from the store: the next query checks them.
     pub(super) fn report(&self, location: &Location, paths: Vec<RepoPath>) {
         self.kept.with(location, |repository| repository.reported.extend(hints_of(paths)));
     }
 
-    /// A run that began after `looked` has made this state of the store: it reflects all but what
-    /// was reported since.
+    /// A run that started after `looked` produced this generation, which reflects all but later
+    /// reports.
     pub(super) fn taken_in(&self, location: &Location, store: Identity, looked: Instant) {
         self.kept.with(location, |repository| {
             if repository.taken.is_none_or(|taken| taken < looked)
@@ -169,15 +167,14 @@ impl Watches {
         });
     }
 
-    /// Begins to watch a repository that is going to be asked about.
+    /// Starts watching a repository ahead of its first query.
     pub(super) fn attend(&self, location: &Location, threads: usize) {
         if self.kept.touch_or_put(location, Repository::default) {
             self.begin(location, threads);
         }
     }
 
-    /// The repositories that are in use: the location, and how many directories are watched, or why
-    /// none is.
+    /// Repositories in use: location, and number of watched directories or why there is no watch.
     pub(super) fn all(&self) -> Vec<(Location, Result<usize, String>)> {
         let all = self.kept.each(|location, repository| {
             let watched = match &repository.watch {
@@ -190,7 +187,7 @@ impl Watches {
         all.into_iter().flatten().collect()
     }
 
-    /// What is known now, with everything that has happened up to now.
+    /// Current knowledge, with all pending notifications applied.
     fn known(
         &self,
         location: &Location,
@@ -232,8 +229,7 @@ impl Watches {
         known.unwrap_or(nothing)
     }
 
-    /// Takes what tells of changes; waits a little for another question that reads it. None if
-    /// there is no watch.
+    /// Takes the watch, waiting briefly for another query that uses it. None if there is no watch.
     fn take(&self, location: &Location, store: Identity) -> Option<Senses> {
         let asked = Instant::now();
         loop {
@@ -263,8 +259,8 @@ impl Watches {
         }
     }
 
-    /// Looks at all files on a thread of its own, if that was not done lately. What is found there,
-    /// the next question looks at.
+    /// Starts a background check of all files if one is due. Its findings are checked by the next
+    /// query.
     fn sweep_aside(&self, location: &Location) {
         let Some(mut files) =
             self.kept.with(location, |repository| repository.files.take_when_due()).flatten()
@@ -273,21 +269,21 @@ impl Watches {
         };
         let (kept, own) = (Arc::clone(&self.kept), location.clone());
         let work = move || {
-            // One thread: nobody waits for it.
+            // A single thread, because no query waits for it.
             let changed = files.look(1);
             kept.with(&own, |repository| {
                 repository.files.put(files);
                 repository.reported.extend(hints_of(changed));
             });
         };
-        // Without a thread the answers go on saying when all files were looked at.
+        // Without the thread, responses keep naming the time of the last check.
         if let Err(error) = Builder::new().name("sweep".to_owned()).spawn(work) {
             tracing::warn!(%error, "the files of a repository are not looked at");
         }
     }
 
-    /// Watches what is there now, if the directory that was watched is gone and another one is
-    /// under its path.
+    /// Recreates the watch if the watched directory was replaced by another one under the same
+    /// path.
     fn begin_again(&self, location: &Location, threads: usize) {
         let is_gone = self
             .kept
@@ -308,8 +304,7 @@ impl Watches {
         }
     }
 
-    /// Makes a watch, on a thread of its own: the question that wants it looks at everything
-    /// meanwhile.
+    /// Creates a watch on a background thread: the requesting query checks everything meanwhile.
     fn begin(&self, location: &Location, threads: usize) {
         let (kept, own) = (Arc::clone(&self.kept), location.clone());
         let make = move || {
@@ -327,7 +322,7 @@ impl Watches {
     }
 }
 
-/// Everything that may have changed, as far as it can be told.
+/// All files that may have changed, as far as is known.
 fn look(
     watch: &mut Watch,
     rules: &Rules,
@@ -345,14 +340,14 @@ fn look(
     Ok(hints)
 }
 
-/// What files mean that are otherwise than before.
+/// Converts changed paths to hints.
 fn hints_of(paths: Vec<RepoPath>) -> Hints {
     let mut hints = Hints::default();
     for path in paths {
         if !RULES.contains(&path.file_name()) {
             hints.paths.insert(path);
         } else if let Some(directory) = RepoPath::new(path.directory()) {
-            // It says which of the files around it count.
+            // An ignore file affects its whole directory.
             hints.paths.insert(directory);
         } else {
             hints.everything = true;
@@ -362,8 +357,8 @@ fn hints_of(paths: Vec<RepoPath>) -> Hints {
 }
 
 impl Slot {
-    /// Without a watch, for this reason. One that was interrupted has reported what is lost now:
-    /// only a new one tells everything.
+    /// No watch, with the reason. After an interruption reports are lost: only a new watch is
+    /// complete.
     fn without(error: &WatchError) -> Self {
         match error {
             WatchError::Lost { .. } | WatchError::Source(_) => Self::Gone(error.to_string()),
@@ -384,7 +379,7 @@ impl Turns {
         self.changed.notify_all();
     }
 
-    /// Waits until one more has ended than `seen`. False if `until` came first.
+    /// Waits until the counter exceeds `seen`. Returns false if `until` comes first.
     fn wait(&self, seen: u64, until: Instant) -> bool {
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         while *ended == seen {
@@ -400,21 +395,21 @@ impl Turns {
 }
 
 impl Repository {
-    /// Whether all that can differ between a state of the store and the files was reported.
+    /// True if every difference between this generation and the files was reported.
     fn is_known(&self, store: Identity) -> bool {
         let known =
             self.known.is_some_and(|(known, looked)| known == store && looked.elapsed() < TRUSTED);
         known && !self.reported.everything
     }
 
-    /// What a question knows that asks now, with all reports up to now.
+    /// Knowledge for a query, with all pending notifications applied.
     fn asked_now(&mut self, store: Identity) -> Known {
         self.taken = Some(Instant::now());
         match self.known {
             Some((_, looked)) if self.is_known(store) => {
                 let reported = std::mem::take(&mut self.reported);
                 if !reported.is_empty() {
-                    // Others look at everything while this one finds out what the reports mean.
+                    // Other queries check everything while this one checks the reported files.
                     self.known = None;
                 }
                 Known::Reported(reported.paths, looked, self.files.extent())
