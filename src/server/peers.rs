@@ -1,5 +1,5 @@
-//! Other servers, which this program starts: processes and their ends (`child`), all those of one
-//! owner (`programs`), and what a client would see of one (`probe`).
+//! MCP servers as child processes: start and end of one (`child`), all of one owner (`programs`),
+//! and measuring one as a client sees it (`probe`).
 
 pub(super) mod child;
 mod probe;

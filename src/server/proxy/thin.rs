@@ -137,7 +137,7 @@ impl Thin {
         }
     }
 
-    /// Connects eagerly, before the first call: the runtime counts connections as clients.
+    /// Connects before the first call: a planted fault, which the tests of idle exit must detect.
     pub(in crate::server) fn attach(&self) {
         let _ = self.upstream.answers(&CancelToken::new());
     }

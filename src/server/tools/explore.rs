@@ -1,4 +1,4 @@
-//! `explore`: the tool to begin with.
+//! `explore`: entry point for a task description or a question.
 
 use super::{Ground, Handler};
 use crate::query::{self, ExploreParams, QueryError};
@@ -7,7 +7,7 @@ use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
 use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 
-/// Bytes of a question: an issue with its stack trace.
+/// Maximum length of a query, in bytes: an issue with its stack trace.
 pub(in crate::server) const QUERY: usize = 32 << 10;
 
 pub(in crate::server) static TOOL: Tool = Tool {

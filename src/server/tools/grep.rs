@@ -1,4 +1,4 @@
-//! `grep`: text with the symbols around it.
+//! `grep`: text search with enclosing symbols.
 
 use super::{Ground, Handler};
 use crate::query::{self, GrepParams, QueryError};

@@ -1,4 +1,4 @@
-//! `outline`: a file's symbols or a directory's files.
+//! `outline`: symbols of a file or files of a directory.
 
 use super::{Ground, Handler};
 use crate::query::{self, OutlineParams, QueryError};

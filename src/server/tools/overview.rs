@@ -1,4 +1,4 @@
-//! `overview`: the architecture.
+//! `overview`: architecture of the repository.
 
 use super::{Ground, Handler};
 use crate::query::{self, OverviewParams, QueryError};

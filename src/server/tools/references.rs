@@ -1,4 +1,4 @@
-//! `references`: every site of a symbol.
+//! `references`: all sites of a symbol.
 
 use super::{Ground, Handler, certainty, kinds, tests};
 use crate::model::SiteKind;

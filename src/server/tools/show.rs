@@ -41,8 +41,7 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
     };
     let result = query::show(ground.snapshot, ground.files, &params, ground.cancel)?;
     match &result.items[..] {
-        // The failure of one of several does not touch the others; alone it is the failure of the
-        // call.
+        // An error of one item does not fail the others; the error of a single item fails the call.
         [item] if let Err(error) = &item.outcome => Err(error.clone()),
         _ => Ok(Box::new(result)),
     }

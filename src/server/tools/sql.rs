@@ -1,4 +1,4 @@
-//! `sql`: any question that the other tools do not foresee.
+//! `sql`: read-only SQL over the store's views.
 
 use super::{Ground, Handler};
 use crate::query::{self, QueryError, SqlParams};

@@ -1,4 +1,4 @@
-//! `status`: what the answers rest on.
+//! `status`: state of the store and of the server.
 
 use super::{Ground, Handler};
 use crate::query::{self, QueryError, StatusParams};

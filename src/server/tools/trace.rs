@@ -43,7 +43,7 @@ pub(in crate::server) static TOOL: Tool =
         handler: RUN,
     };
 
-/// Longest path that is looked for unless the caller says otherwise.
+/// Default maximum length of a path.
 const PATH_DEPTH: u32 = 12;
 
 const RUN: Handler = |arguments, ground| run(arguments, ground);
