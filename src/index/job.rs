@@ -1,5 +1,5 @@
-//! Index runs in the background: one a repository, shared by all who wait for it, a few at a time
-//! in all.
+//! Background index runs: at most one per repository, shared by all waiting calls, with a bounded
+//! number at a time.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -14,38 +14,36 @@ use crate::faults;
 use crate::model::cancel::CancelToken;
 use crate::store::{self, Dropped, Identity, Location};
 
-/// Runs that work at the same time, in all; more wait for their turn.
+/// Maximum number of concurrent runs; others are queued.
 const AT_ONCE: usize = 2;
 
-/// How long a run waits for another process that writes the same store.
+/// How long a run waits for another process's writer lock.
 const WRITER_PATIENCE: Duration = Duration::from_secs(600);
 
-/// Starts runs and knows those that are under way. Dropping it stops them and waits for their
-/// threads.
+/// Starts runs and tracks the current ones. Drop cancels them and joins their threads.
 pub struct Jobs {
     shared: Arc<SharedJobs>,
 }
 
-/// One run. Whoever has it can wait for it, look at its progress, or stop it for all.
+/// Index run. Any holder can wait for it, read its progress, or cancel it for all.
 pub struct Job {
     location: Location,
     begun: Instant,
-    /// The changes that it takes in, whatever else has changed; none if it looks for all of them
-    /// itself.
+    /// Changes to apply, whatever else has changed; none for a full comparison.
     changes: Option<ChangeSet>,
     cancel: CancelToken,
     state: Mutex<JobState>,
     changed: Condvar,
 }
 
-/// How far a run is.
+/// State of a run.
 #[derive(Clone, Debug)]
 pub enum JobState {
-    /// It waits for its turn.
+    /// Queued.
     Queued,
-    /// It works.
+    /// Running.
     Running(Progress),
-    /// It ended.
+    /// Finished.
     Done(Result<Outcome, Arc<IndexError>>),
 }
 
@@ -54,9 +52,9 @@ type OnPublished = Box<dyn Fn(&Job, Identity) + Send + Sync>;
 struct SharedJobs {
     limits: Limits,
     on_published: OnPublished,
-    /// The processes that do the work.
+    /// Worker processes.
     workers: Option<WorkerPool>,
-    /// What is known of repositories between runs where this process does the work.
+    /// In-memory states of repositories, if runs work in this process.
     residents: Residents,
     state: Mutex<JobsState>,
     turn: Condvar,
@@ -64,24 +62,23 @@ struct SharedJobs {
 
 #[derive(Default)]
 struct JobsState {
-    /// Runs that are queued or under way, with their threads.
+    /// Queued and active runs, with their threads.
     jobs: Vec<(Arc<Job>, JoinHandle<()>)>,
-    /// Runs that have ended for those who waited, and prepare for the next changes.
+    /// Runs that have published their result and prepare for the next change.
     preparing: Vec<(Arc<Job>, JoinHandle<()>)>,
     working: usize,
-    /// Repositories whose stores were removed to make room.
+    /// Repositories whose stores were evicted.
     dropped: Vec<Dropped>,
     ended: bool,
 }
 
 impl Jobs {
-    /// No runs yet. They are made by processes that `worker` starts, if it is given.
+    /// Creates an empty table. Runs use worker processes if `worker` is given.
     pub fn new(limits: Limits, worker: Option<WorkerCommand>) -> Self {
         Self::telling(limits, worker, |_, _| {})
     }
 
-    /// The same, with somebody who is told of every new generation, on the thread of the run that
-    /// has made it.
+    /// Like `new`, with a callback for every new generation, on the thread of its run.
     pub fn telling(
         limits: Limits,
         worker: Option<WorkerCommand>,
@@ -95,17 +92,15 @@ impl Jobs {
         }
     }
 
-    /// The run that brings this repository's store up to date: the one under way, or a new one.
-    ///
-    /// A run that is under way may have looked at a file before it changed, or not look at it at
-    /// all ([`Job::takes_in`]). A caller that must know compares again afterwards (`freshness`) and
-    /// starts another run if need be.
+    /// The run that updates this repository's store: the current one, or a new one.
+    /// A current run may have read a file before it changed, or may not include it
+    /// ([`Job::takes_in`]). A caller that must be sure compares again afterwards (`freshness`) and
+    /// starts another run if necessary.
     pub fn start(&self, location: &Location) -> Arc<Job> {
         self.start_for(location, None, None)
     }
 
-    /// The same for changes that have been found already. What `then` names is taken in by another
-    /// run, which begins as soon as this one has ended.
+    /// Like `start`, for known changes. A follow-up run applies `then` right after this one.
     pub fn start_for(
         &self,
         location: &Location,
@@ -115,7 +110,7 @@ impl Jobs {
         self.shared.start(location, changes, then)
     }
 
-    /// Says that questions are asked about a repository: what is known of it is worth keeping.
+    /// Records a query of a repository: extends the lifetime of its in-memory state.
     pub fn touch(&self, location: &Location) {
         self.shared.residents.touch(location);
         if let Some(workers) = &self.shared.workers {
@@ -123,12 +118,12 @@ impl Jobs {
         }
     }
 
-    /// Repositories whose stores were removed by this process to make room for others.
+    /// Repositories whose stores were evicted by this process.
     pub fn dropped(&self) -> Vec<Dropped> {
         self.shared.lock().dropped.clone()
     }
 
-    /// The runs that are queued or under way.
+    /// Queued and active runs.
     pub fn current(&self) -> Vec<Arc<Job>> {
         self.shared.lock().jobs.iter().map(|(job, _)| Arc::clone(job)).collect()
     }
@@ -147,7 +142,7 @@ impl Drop for Jobs {
         }
         self.shared.turn.notify_all();
         for (_, thread) in jobs {
-            // The thread's work is guarded: a panic has ended as the job's error.
+            // A panic in the thread was caught and has become the job's error.
             let _ = thread.join();
         }
     }
@@ -192,11 +187,11 @@ impl SharedJobs {
         job
     }
 
-    /// The life of a run's thread.
+    /// Main function of a run's thread.
     fn work(self: &Arc<Self>, job: &Arc<Job>, then: Option<ChangeSet>) {
         let waiting = Arc::clone(self);
         let wake = job.cancel.on_cancel(move || {
-            // Under the lock, so that the signal cannot fall between a look at the token and the
+            // Under the lock, so that the signal cannot fall between the check of the token and the
             // wait.
             let _state = waiting.lock();
             waiting.turn.notify_all();
@@ -242,22 +237,22 @@ impl SharedJobs {
             state.working -= usize::from(has_turn);
         }
         self.turn.notify_all();
-        // Before the end is told: whoever waits for this run, and then for the rest, finds that one
-        // under way.
+        // Before the result is published, so that a caller that waits for this run and then for the
+        // rest finds the follow-up run.
         if let Some(rest) = then.filter(|_| outcome.is_ok()) {
             self.start(&job.location, Some(rest), None);
         }
-        // Last: whoever is woken by it and starts another run must not get this one again.
+        // Last: a caller woken by the result that starts another run must not get this one again.
         let has_changed = outcome.is_ok() && job.changes.is_some();
         job.end(outcome);
         if made_in_place {
-            // Nobody waits for this: the store is right, it takes more room than it needs.
+            // Best effort: without a checkpoint the store is correct, only larger.
             if let Err(error) = store::carry_over(&job.location) {
                 tracing::info!(%error, "the log of changes stays as long as it is");
             }
             self.make_room(&job.location);
         }
-        // Somebody works on the files: the next change shall cost what it concerns.
+        // The files are being edited: prepare, so that the next change is incremental.
         if has_changed && self.workers.is_none() {
             let run = Run::quiet(self.limits, &job.cancel);
             match crate::index::build::workers::guarded(|| {
@@ -288,8 +283,7 @@ impl SharedJobs {
 }
 
 impl Job {
-    /// Whether it takes in these changes, or all if they are none: it may have been started for
-    /// others.
+    /// True if the run applies these changes, or all of them if none are given.
     pub fn takes_in(&self, changes: Option<&ChangeSet>) -> bool {
         match (&self.changes, changes) {
             (None, _) => true,
@@ -298,22 +292,22 @@ impl Job {
         }
     }
 
-    /// The repository.
+    /// Repository.
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// When it was asked for: it looks at the files after that.
+    /// Start of the run, before it reads any file.
     pub fn begun(&self) -> Instant {
         self.begun
     }
 
-    /// How far it is.
+    /// Current state.
     pub fn state(&self) -> JobState {
         self.lock().clone()
     }
 
-    /// Waits until it has ended or `until` has come, and says how far it is then.
+    /// Waits until the run has ended or `until`, and returns its state.
     pub fn wait(&self, until: Instant) -> JobState {
         let mut state = self.lock();
         while !matches!(*state, JobState::Done(_)) {
@@ -327,8 +321,7 @@ impl Job {
         state.clone()
     }
 
-    /// Waits until the state is another one than when it was looked at last, it has ended, or
-    /// `until` has come.
+    /// Waits until the progress differs from `seen`, the run has ended, or `until`.
     pub fn wait_for_progress(&self, seen: Option<Progress>, until: Instant) -> JobState {
         let mut state = self.lock();
         while matches!(&*state, JobState::Queued)
@@ -344,7 +337,7 @@ impl Job {
         state.clone()
     }
 
-    /// Stops it, for everybody. The store stays as it was.
+    /// Cancels the run, for all callers. The store is unchanged.
     pub fn cancel(&self) {
         self.cancel.cancel();
     }

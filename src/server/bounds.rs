@@ -1,5 +1,4 @@
-//! The bounds of what a peer can make this program keep, and that docs/limits.md lists each of them
-//! with its value.
+//! Checks that docs/limits.md lists every limit on memory that a peer can occupy, with its value.
 
 use super::peers::child;
 use super::runtime::http::{self, body, bridge};
@@ -24,7 +23,7 @@ use std::time::Duration;
 
 const TABLE: &str = include_str!("../../docs/limits.md");
 
-/// A number of bytes as the table writes it.
+/// A size as the table writes it.
 fn bytes(number: usize) -> String {
     match number {
         whole if whole >= 1 << 30 && whole.is_multiple_of(1 << 30) => {
@@ -49,8 +48,7 @@ fn time(duration: Duration) -> String {
 }
 
 fn of_session() -> Vec<(&'static str, String)> {
-    // A new field has to be looked at here: is it of something that is kept? Those that are left
-    // out bound only times.
+    // Exhaustive, so that a new field is classified here: fields not bound to a name are timeouts.
     let Limits {
         line_bytes,
         output_bytes,
@@ -195,8 +193,7 @@ fn the_table_of_limits_says_what_the_code_does() {
     assert!(rows.len() > 50, "{}", rows.len());
 }
 
-// What all connections take leaves room for bodies, and what sessions over HTTP may take leaves
-// room for those on the socket.
+// Connections leave budget for bodies, and HTTP sessions leave sessions for the socket.
 const _: () = assert!(http::MOST_CONNECTIONS * body::CONNECTION <= body::BUDGET / 2);
 const _: () = assert!(sessions::MOST_OVER_HTTP < sessions::MOST_SESSIONS);
 

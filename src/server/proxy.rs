@@ -1,4 +1,4 @@
-//! The client side: calls that are passed on to other processes, one or several.
+//! Client side: tool sets that forward calls to one upstream (`thin`) or to several (`federation`).
 
 pub(super) mod federation;
 pub(super) mod thin;

@@ -1,8 +1,8 @@
-//! A whole build in little memory. The files are taken in pieces of neighbours. The facts of a
-//! piece go to the disk as soon as they are there; of each file only what the resolution of others
-//! may look at stays. To resolve a piece its facts are read again, and what was found goes to the
-//! disk in turn; both are read once more to be written to the store. In the end these pieces are
-//! the segment of the store, from which changes read by need.
+//! Full build with bounded memory. Files are processed in runs of neighbours (pieces). The facts of
+//! a piece are written to disk when they are extracted; only the exported part stays in memory.
+//! Resolution of a piece reads its facts again and writes its results; writing the store reads both
+//! once more. The pieces on disk become the segment of the store, from which later changes read on
+//! demand.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -29,13 +29,13 @@ use crate::resolve::{Asked, Names, PackedEntry, Prepared, ProjectFile, Resolved,
 use crate::source::{self, WalkedFile};
 use crate::store::{self, BuildInfo, Draft, Outline, Placed, Published, StoreError, WriterLock};
 
-/// Bytes of files that are one piece: so many that few words stand in several pieces, so few that
-/// all threads have work.
+/// Source bytes per piece: large enough that few words occur in several pieces, small enough to
+/// keep all threads busy.
 const LEAST_PIECE_BYTES: u64 = 16 << 10;
 const MOST_PIECE_BYTES: u64 = 512 << 10;
 const PIECES: u64 = 64;
 
-/// Pieces that are read ahead of the writer.
+/// Number of pieces read ahead of the writer.
 const READ_AHEAD: usize = 2;
 
 /// Builds the store of a repository, and its segment.
@@ -119,7 +119,7 @@ pub(in crate::index) fn build(
     Ok((published, stopwatch.laps()))
 }
 
-/// The files of each piece: all, in order.
+/// Files of each piece: all files, in order.
 fn ranges(files: &[WalkedFile]) -> Vec<Range<usize>> {
     let all: u64 = files.iter().map(|file| file.stamp.size).sum();
     let most = (all / PIECES).clamp(LEAST_PIECE_BYTES, MOST_PIECE_BYTES);
@@ -135,7 +135,7 @@ fn ranges(files: &[WalkedFile]) -> Vec<Range<usize>> {
     ranges
 }
 
-/// The results of all pieces in their order, or the first error.
+/// Results of all pieces in order, or the first error.
 fn in_order<T>(mut results: Vec<(usize, Result<T, StoreError>)>) -> Result<Vec<T>, StoreError> {
     results.sort_unstable_by_key(|(number, _)| *number);
     results.into_iter().map(|(_, result)| result).collect()
@@ -147,7 +147,7 @@ fn largest_first(pieces: &[Placed]) -> Vec<usize> {
     order
 }
 
-/// The key that a file will have.
+/// Key of a file in the new store.
 fn key(file: FileId) -> u32 {
     file.0 + 1
 }
@@ -156,7 +156,7 @@ fn id(place: usize) -> FileId {
     FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"))
 }
 
-/// What stays of all files, and where the rest is.
+/// Exported facts of all files, and locations of the rest.
 struct Extracted {
     files: Vec<FileRecord>,
     prepared: Vec<Option<Prepared>>,
@@ -212,8 +212,7 @@ fn extract(
 
 type Left = (FileRecord, Option<ProjectFile>, Option<Prepared>);
 
-/// Puts the facts of neighbours, of which `start` is the place of the first, on the disk, and
-/// leaves what others may look at.
+/// Writes the facts of a piece, whose first file is `start`, to disk and keeps their exported part.
 fn take_apart(
     draft: &Draft,
     start: usize,
@@ -257,16 +256,16 @@ struct Resolving<'r> {
     files: &'r [FileRecord],
     run: &'r Run<'r>,
     counter: Counter<'r>,
-    /// How many sites that are stored lead to each symbol, by file.
+    /// Number of stored references to each symbol, by file.
     references: Vec<Box<[AtomicU32]>>,
 }
 
-/// What was found for a piece.
+/// Results of a piece.
 struct PieceResult {
     placed: Placed,
-    /// What is known of the files without their facts.
+    /// Locations of the entries: what is known of the files without their facts.
     entries: Placed,
-    /// Relations that start in other files than those that speak of them.
+    /// Relations that start in a file other than the one that declares them.
     strays: Vec<Relation>,
 }
 
@@ -287,7 +286,7 @@ impl<'r> Resolving<'r> {
         Self { draft, tables, files, run, counter, references }
     }
 
-    /// Resolves the piece of so many files, of which those that were skipped have no facts.
+    /// Resolves a piece of this many files; skipped files have no facts.
     fn piece(&self, facts: Placed, files: usize) -> Result<PieceResult, StoreError> {
         let raw = self.draft.piece(facts)?;
         let opened = Opened::read(&raw).expect("the draft gives what was written");
@@ -335,7 +334,7 @@ impl<'r> Resolving<'r> {
     }
 }
 
-/// What is known of a file without its facts, after it was resolved.
+/// Entry of a file after its resolution: what is known of it without its facts.
 pub(in crate::index) fn known_file(
     tables: &Tables,
     file: FileId,
@@ -354,7 +353,7 @@ pub(in crate::index) fn known_file(
     KnownFile { entry: PackedEntry { head, imported: tables.imported_keys(file), asked }, strays }
 }
 
-/// The facts of a file, as far as `part` reads them.
+/// Facts of a file, as far as `part` selects them.
 fn read_facts(
     bytes: &[u8],
     words: &[&str],
@@ -366,7 +365,7 @@ fn read_facts(
         .expect("the draft gives what was written")
 }
 
-/// What is known of a file while its facts are on the disk.
+/// Metadata of a file while its facts are on disk.
 struct Head {
     path: RepoPath,
     stamp: FileStamp,
@@ -380,7 +379,7 @@ impl Head {
     }
 }
 
-/// Files with everything about them, as they are read again from the disk.
+/// Reads complete files from disk.
 struct Reading<'d> {
     draft: &'d Draft,
     files: Vec<Head>,
@@ -393,7 +392,7 @@ struct Reading<'d> {
 type Whole = Vec<(FileRecord, FileResolution)>;
 
 impl Reading<'_> {
-    /// Gives `write` all files in order. Another thread reads them, a little ahead.
+    /// Passes all files to `write` in order. Another thread reads ahead.
     fn ahead<T>(
         &self,
         root: &std::path::Path,
@@ -405,7 +404,7 @@ impl Reading<'_> {
             let (sender, receiver) = sync_channel(READ_AHEAD);
             let read = move || {
                 for number in 0..self.ranges.len() {
-                    // Nobody hears of it when writing has failed.
+                    // The receiver is gone after a write error.
                     if sender.send(self.piece(number)).is_err() {
                         break;
                     }
@@ -458,7 +457,7 @@ impl Reading<'_> {
         Ok(self.ranges[number].clone().map(whole).collect())
     }
 
-    /// Puts the relations to a file that start in it, whatever file speaks of them.
+    /// Collects the relations that start in a file, whichever file declares them.
     fn at_home(&self, file: FileId, mut found: FileResolution) -> FileResolution {
         found.relations.retain(|relation| relation.from.file == file);
         if let Some(strays) = self.strays.get(&file) {
@@ -470,7 +469,7 @@ impl Reading<'_> {
     }
 }
 
-/// The files of pieces as they come.
+/// Iterates over the files of pieces.
 fn one_by_one(
     pieces: Receiver<Result<Whole, StoreError>>,
 ) -> impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>> {

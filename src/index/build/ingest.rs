@@ -1,5 +1,5 @@
-//! Reads files and extracts their facts, in parallel. Each file stands alone: one that is gone,
-//! unreadable or makes the extraction panic costs that file and leaves its reason.
+//! Ingestion: reads files and extracts their facts, in parallel. Errors are local: a file that is
+//! missing, unreadable or makes the extraction panic is skipped with a reason.
 
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -20,14 +20,14 @@ use crate::model::{LanguageId, RepoPath, SkipReason};
 use crate::resolve::{ProjectFile, Shared};
 use crate::source::{self, Root, Text, WalkedFile, WalkedKind};
 
-/// As much of a file as a `#!` line needs.
+/// Prefix of a file that may contain a `#!` line, in bytes.
 const SHEBANG_BYTES: usize = 512;
-/// As much of a file as is searched for marks of a language.
+/// Prefix of a file that is searched for language markers, in bytes.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// Files with their facts, sorted by path, and the files that only module systems read.
+/// Files with facts, sorted by path, and project files read by module resolution only.
 pub(in crate::index) struct TakenIn {
-    /// Each with what others may look at, if it has facts.
+    /// Each file with its exported facts, if any.
     pub(in crate::index) files: Vec<(FileRecord, Option<Shared>)>,
     pub(in crate::index) project_files: Vec<ProjectFile>,
 }
@@ -51,11 +51,10 @@ pub(in crate::index) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &W
     taken
 }
 
-/// A file with its facts, the same as one that module systems read, and how many of its facts
-/// others may look at.
+/// Ingested file, the project file if it is one, and its exported facts.
 pub(in crate::index) type Taken = (FileRecord, Option<ProjectFile>, Option<Shared>);
 
-/// What reads the files of a plan, on any thread.
+/// Ingestion of the files of a plan, on any thread.
 pub(super) struct Taking<'t> {
     root: Root,
     plan: &'t Plan,
@@ -65,7 +64,7 @@ pub(super) struct Taking<'t> {
 }
 
 impl<'t> Taking<'t> {
-    /// Begins, with the files that may end the process.
+    /// Starts with the suspected files.
     pub(in crate::index) fn start(
         root: &Path,
         plan: &'t Plan,
@@ -80,7 +79,7 @@ impl<'t> Taking<'t> {
         Self { root, plan, run, project_names: project_names(), counter }
     }
 
-    /// Says which files this thread is going to take next.
+    /// Announces the files that this thread will process next.
     pub(in crate::index) fn announce(&self, positions: Range<usize>) {
         if let Some(caution) = self.run.caution {
             caution.announce(
@@ -89,8 +88,8 @@ impl<'t> Taking<'t> {
         }
     }
 
-    /// The file at a position, the same as one that module systems read if it is such a one, and
-    /// what others may look at.
+    /// Ingests the file at a position: its record, the project file if it is one, and its exported
+    /// facts.
     pub(in crate::index) fn file(&self, position: usize) -> Taken {
         let file = &self.plan.files[position];
         let is_project_file = self.project_names.contains(file.path.file_name());
@@ -100,11 +99,10 @@ impl<'t> Taking<'t> {
     }
 }
 
-/// Parses files one at a time that may end the process. What is learnt of them is learnt again with
-/// the others.
+/// Parses suspected files one at a time, to find the one that crashes. Their results are discarded.
 fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution: &Caution) {
     let try_alone = |file: &WalkedFile| {
-        // A panic is met again, and told then.
+        // A panic occurs again in the regular pass, which reports it.
         let _ = workers.run(|| take_in_file(root, file, false, plan, run, true));
     };
     match caution.suspicion() {
@@ -121,7 +119,7 @@ fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution:
     }
 }
 
-/// The names of files that module systems read besides sources.
+/// Names of project files that are no sources.
 pub(in crate::index) fn project_names() -> FxHashSet<&'static str> {
     grammar::project_files().collect()
 }
@@ -163,17 +161,16 @@ fn take_in_file(
     (record, project_file, None)
 }
 
-/// A file as far as it is known before its facts.
+/// File before extraction.
 pub(in crate::index) struct Examined {
     pub(in crate::index) stamp: FileStamp,
     pub(in crate::index) language: Option<LanguageId>,
-    /// The text of a file that a language claims or that a module system reads; else why there is
-    /// none.
+    /// Text of a source or project file, or the reason for skipping it.
     pub(in crate::index) text: Result<Text, SkipReason>,
 }
 
-/// Looks at a file on disk: which language it is in, and its text. `detect` gives the language of a
-/// path and a head.
+/// Determines the language of a file and reads its text. `detect` maps a path and a prefix to a
+/// language.
 pub(in crate::index) fn examine(
     root: &Root,
     file: &WalkedFile,
@@ -210,8 +207,7 @@ pub(in crate::index) fn examine(
     Examined { stamp, language, text }
 }
 
-/// The language as far as it shows without reading the whole file: only a file without an extension
-/// is looked into.
+/// Language of a file without reading all of it: only a file without an extension is opened.
 fn language_by_name(
     root: &Root,
     path: &RepoPath,

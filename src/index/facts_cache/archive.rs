@@ -1,10 +1,8 @@
-//! What the index knows of a repository, on the disk: a segment that a whole build wrote, and rows
-//! of the store about files that have changed since. Rows are written in the transaction that
-//! changes the store; the segment never changes.
-//!
-//! The segment has pieces of neighbours (facts, results, entries), blocks of posting lists, and an
-//! index of all of them. Of the rows each is about one file; what it does not say stands in the
-//! segment.
+//! Facts cache of a repository: a segment written by a full build, and a delta of rows about files
+//! that have changed since. Rows are written in the transaction that changes the store; the segment
+//! is immutable.
+//! The segment has pieces of neighbouring files (facts, results, entries), blocks of posting lists,
+//! and an index of all of them. A row is about one file and overrides its part of the segment.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,34 +20,33 @@ use crate::model::packed::{self, Pass, Reader, Writer};
 use crate::resolve::{self, PackedEntry, Posting, ProjectFile, Shared, Tables};
 use crate::store::{self, Draft, Placed, Segment, StoreError};
 
-/// Goes up when pieces, entries, posting lists or the hashes in them mean something else: older
-/// segments are not read then.
+/// Version of the encoding: must be increased when the meaning of pieces, entries, posting lists or
+/// their hashes changes. Segments of other versions are ignored.
 const ENCODING: u64 = 6;
 
-/// Posting lists of a block: so many that the index of blocks is small, so few that a block is read
-/// at once.
+/// Posting lists per block: enough to keep the index of blocks small, few enough to read a block
+/// quickly.
 const LISTS_PER_BLOCK: usize = 256;
 
-/// The key of the row that has the project files.
+/// Key of the row with the project files.
 pub(in crate::index) const PROJECT_FILES: u32 = 0;
 
-/// Stands for what a segment means, under these limits.
+/// Fingerprint of a segment's encoding, under these limits.
 pub(in crate::index) fn kind(limits: &Limits) -> u64 {
     fingerprint(limits) ^ ENCODING.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The pieces about files that are neighbours.
+/// Pieces of a run of neighbouring files.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::index) struct Neighbours {
-    /// The key of the first.
+    /// Key of the first file.
     pub(in crate::index) first: u32,
     pub(in crate::index) facts: Placed,
     pub(in crate::index) found: Placed,
     pub(in crate::index) entries: Placed,
 }
 
-/// Writes the posting lists and the index of a segment whose pieces are there, and gives the place
-/// of the index.
+/// Writes the posting lists and the index of a segment, and returns the location of the index.
 pub(in crate::index) fn write_index(
     draft: &Draft,
     neighbours: &[Neighbours],
@@ -135,7 +132,7 @@ fn write_list(block: &mut Writer, list: u64, postings: &[Posting]) {
     write().expect("writing does not fail");
 }
 
-/// Reads the lists of a block up to one, and gives its postings to `each`.
+/// Scans a block up to the wanted list, and passes its postings to `each`.
 fn read_block(bytes: &[u8], wanted: u64, each: &mut dyn FnMut(Posting)) -> Option<()> {
     let mut reader = Reader::new(bytes, &[]);
     while !reader.rest().is_empty() {
@@ -159,30 +156,30 @@ fn read_block(bytes: &[u8], wanted: u64, each: &mut dyn FnMut(Posting)) -> Optio
     Some(())
 }
 
-/// Which kind of piece.
+/// Kind of a piece.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Facts,
     Found,
 }
 
-/// What a whole build wrote.
+/// Segment.
 #[derive(Debug)]
 struct Base {
     segment: Segment,
     neighbours: Vec<Neighbours>,
-    /// The first list of each block, and where the block is.
+    /// First list and location of each block.
     blocks: Vec<(u64, Placed)>,
 }
 
-/// Everything that the index knows of a repository.
+/// Facts cache: segment and delta.
 pub(in crate::index) struct Archive {
     base: Base,
-    /// Rows of files that have changed, by key.
+    /// Delta: rows of changed files, by key.
     rows: RwLock<FxHashMap<u32, Row>>,
-    /// Bytes of all rows.
+    /// Size of the delta in bytes.
     row_bytes: AtomicUsize,
-    /// How many files were read.
+    /// Number of files read.
     read: AtomicUsize,
     is_damaged: AtomicBool,
 }
@@ -193,24 +190,24 @@ impl std::fmt::Debug for Archive {
     }
 }
 
-/// What a row says of a file's facts and results.
+/// Facts and results in a row.
 #[derive(Clone, Debug)]
 struct Row {
-    /// A compressed piece with the facts, if they have changed, and what was found.
+    /// Compressed piece with the results, and the facts if they have changed.
     piece: Arc<[u8]>,
     has_facts: bool,
 }
 
-/// What is known of a file without its facts.
+/// Entry of a file: what is known of it without its facts.
 #[derive(Clone, Debug)]
 pub(in crate::index) struct KnownFile {
     pub(in crate::index) entry: PackedEntry,
-    /// Keys of other files in which relations start that this one speaks of.
+    /// Keys of other files in which relations start that this file declares.
     pub(in crate::index) strays: Vec<u32>,
 }
 
 impl KnownFile {
-    /// Writes it.
+    /// Encodes the entry.
     pub(in crate::index) fn write(&self, writer: &mut Writer) {
         self.entry.write(writer);
         let keys = writer.list(&self.strays, &0, |writer, key| writer.small(*key));
@@ -225,17 +222,17 @@ impl KnownFile {
     }
 }
 
-/// A file with everything that a row says of it.
+/// Contents of a row.
 pub(in crate::index) struct RowOf<'r> {
     pub(in crate::index) key: u32,
     pub(in crate::index) known: &'r KnownFile,
-    /// If they are others than in the segment.
+    /// Set if the facts differ from the segment.
     pub(in crate::index) facts: Option<(&'r FileFacts, &'r Shared)>,
     pub(in crate::index) found: &'r FileResolution,
 }
 
 impl RowOf<'_> {
-    /// The row; `lasting` gives the key of a file.
+    /// Encodes the row; `lasting` maps a file to its key.
     pub(in crate::index) fn bytes(&self, lasting: &impl Fn(FileId) -> u32) -> Vec<u8> {
         let mut entry = Writer::default();
         self.known.write(&mut entry);
@@ -256,12 +253,12 @@ impl RowOf<'_> {
     }
 }
 
-/// The row of a file that has no facts any more.
+/// Row of a file that has no facts any more.
 pub(in crate::index) fn row_without_facts() -> Vec<u8> {
     Vec::new()
 }
 
-/// The row of the project files.
+/// Row of the project files.
 pub(in crate::index) fn row_of_project_files(files: &[ProjectFile]) -> Vec<u8> {
     let mut writer = Writer::default();
     write_project_files(&mut writer, files).expect("writing does not fail");
@@ -269,7 +266,7 @@ pub(in crate::index) fn row_of_project_files(files: &[ProjectFile]) -> Vec<u8> {
 }
 
 impl Row {
-    /// Reads a row and the entry that stands before it; no entry of a file without facts.
+    /// Decodes a row and its entry; a file without facts has no entry.
     fn read(mut bytes: &[u8]) -> Option<(Self, Option<KnownFile>)> {
         if bytes.is_empty() {
             return Some((Self { piece: Arc::default(), has_facts: false }, None));
@@ -289,7 +286,7 @@ impl Row {
 /// What an archive has of all files, read once.
 pub(in crate::index) struct Opening {
     pub(in crate::index) archive: Archive,
-    /// What is known of the files of the segment, and of those that have changed, by key.
+    /// Contents of an archive on all files, read once.
     pub(in crate::index) known: FxHashMap<u32, KnownFile>,
     pub(in crate::index) project_files: Vec<ProjectFile>,
 }

@@ -1,6 +1,6 @@
-//! What is known of a repository in use, kept between runs. A change of files costs what it
-//! concerns: only those are read, only what depends on them is resolved and written again. Facts
-//! and results of other files are read by need; see `archive`.
+//! In-memory state of a repository between runs (the incremental engine). An update reads changed
+//! files only, and resolves and writes only their dependents. Facts and results of other files are
+//! read on demand; see `archive`.
 
 mod facts;
 mod results;
@@ -30,57 +30,56 @@ use crate::store::{
     Amendment, FileRow, Identity, Places, Snapshot, StoreError, StoreErrorKind, WriterLock,
 };
 
-/// Stands for the facts of files that are not at hand.
+/// Placeholder for the facts of files that are not loaded.
 static NOT_AT_HAND: LazyLock<Arc<FileFacts>> = LazyLock::new(Arc::default);
 
-/// Bytes of the rows about changed files from which on to build everything anew is less work than
-/// to go on.
+/// Size of the delta in bytes above which a full build is cheaper.
 const MOST_ROW_BYTES: usize = 96 << 20;
 
-/// Reads of facts after which what was read is let go.
+/// Number of read files after which their memory is freed.
 const MOST_READS: usize = 8_000;
 
-/// Files whose facts stay in memory from one change to the next.
+/// Maximum number of files whose facts stay in memory between changes.
 const MOST_AT_HAND: usize = 512;
 
-/// Bytes of source of the files that a change may concern: their facts are at hand together.
+/// Maximum source size of the files affected by a change, in bytes: their facts are in memory
+/// together.
 const MOST_SOURCE_BYTES: u64 = 128 << 20;
 
-/// One repository.
+/// State of one repository.
 #[derive(Debug)]
 pub(in crate::index) struct Resident {
-    /// The files; those that are not being changed have no facts at hand and no results.
+    /// All files; unchanged ones have no loaded facts and no results.
     graph: Graph,
-    /// What was looked at for each file.
+    /// Footprint of each file.
     asked: Vec<Asked>,
     project_files: Vec<ProjectFile>,
     neighbours: Neighbours,
     tables: Tables,
     archive: Arc<Archive>,
-    /// Other files that speak of relations which start in a file. By keys.
+    /// Other files that declare relations which start in a file. By keys.
     speakers: BTreeMap<u32, BTreeSet<u32>>,
-    /// Where relations start that a file speaks of and that start elsewhere. By keys.
+    /// Other files in which relations start that a file declares. By keys.
     strays: FxHashMap<u32, Vec<u32>>,
     places: Places,
-    /// The greatest key that the build gave to a file.
+    /// Greatest file key of the full build.
     last_file: u32,
-    /// The state of the store that this is about.
+    /// Generation of the store that this state matches.
     identity: Identity,
 }
 
 impl Resident {
-    /// The state of the store that this is about.
+    /// Generation of the store that this state matches.
     pub(in crate::index) fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// Whether so much was read, or so much has changed, that the next change should begin anew.
+    /// True if so many facts were read that this state should be dropped, to free their memory.
     pub(in crate::index) fn is_worn(&self) -> bool {
         self.archive.reads() > MOST_READS
     }
 
-    /// Takes up what another process, or this one earlier, has worked out for a store; none if that
-    /// was not kept.
+    /// Loads the state of a store from its facts cache; none if there is none.
     pub(in crate::index) fn load(
         snapshot: &Snapshot,
         run: &Run,
@@ -170,8 +169,8 @@ impl Resident {
         is_whole.then_some(resident)
     }
 
-    /// Takes changed files in, here and in the store, which is the file `store`. When that fails
-    /// this is of no use any more.
+    /// Applies changed files to this state and to the store file `store`. After an error this state
+    /// must be discarded.
     pub(in crate::index) fn apply(
         mut self,
         (lock, store): (&WriterLock, &Path),
@@ -254,7 +253,7 @@ impl Resident {
         Ok((self, laps))
     }
 
-    /// That everything which was read by need could be read.
+    /// Fails if any read on demand has failed.
     fn check(&self, store: &Path) -> Result<(), StoreError> {
         match self.archive.is_damaged() {
             true => Err(StoreError::new(
@@ -267,7 +266,7 @@ impl Resident {
         }
     }
 
-    /// Where files were before, and the keys that they have.
+    /// Previous positions and keys of all files.
     fn moves(&mut self, same_paths: bool) -> Moves {
         let count = self.graph.files.len();
         if same_paths {
@@ -311,7 +310,7 @@ impl Resident {
         Moves { is_listed: true, origins, keys, gone }
     }
 
-    /// The keys of files that are gone or changed and had facts.
+    /// Keys of deleted and changed files that had facts.
     fn before(&self, changed: &[FileId], moves: &Moves) -> FxHashSet<u32> {
         let keys = changed
             .iter()
@@ -323,7 +322,7 @@ impl Resident {
         .collect()
     }
 
-    /// Takes the change into the tables; gives the files to resolve.
+    /// Applies the change to the tables; returns the files to resolve.
     fn update_tables(
         &mut self,
         (changed, shared): (&[FileId], &FxHashMap<RepoPath, Shared>),
@@ -381,8 +380,8 @@ impl Resident {
         Some(FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files")))
     }
 
-    /// Removes the files that are gone or read again, where other paths are there than before. Adds
-    /// those to `touched` whose language their neighbours decide otherwise; gives the neighbours.
+    /// Removes deleted and changed files if the set of paths differs. Adds files to `touched` whose
+    /// language changes with their neighbours; returns the neighbours.
     fn make_way(&mut self, touched: &mut Vec<WalkedFile>, gone: &[RepoPath]) -> Neighbours {
         let away: FxHashSet<RepoPath> =
             gone.iter().chain(touched.iter().map(|file| &file.path)).cloned().collect();
@@ -403,15 +402,15 @@ impl Resident {
     }
 }
 
-/// Where files were before a change.
+/// Mapping of files across a change.
 struct Moves {
-    /// Whether there are other paths than before.
+    /// True if the set of paths differs.
     is_listed: bool,
-    /// The place of each file before; none for a new one.
+    /// Previous position of each file; none for a new one.
     origins: Vec<Option<usize>>,
-    /// The key of each file.
+    /// Key of each file.
     keys: Vec<u32>,
-    /// The keys of files that are gone.
+    /// Keys of deleted files.
     gone: Vec<u32>,
 }
 

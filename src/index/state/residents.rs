@@ -1,5 +1,4 @@
-//! What is known of the repositories in use, let go when a repository has not been used for a
-//! while.
+//! In-memory states of the repositories in use, with idle eviction.
 
 use std::time::Duration;
 
@@ -7,10 +6,10 @@ use super::resident::Resident;
 use crate::index::kept::Kept;
 use crate::store::{Identity, Location, Snapshot};
 
-/// How long what is known of a repository is kept after its last use.
+/// Idle timeout of a state.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// Those of a process. What is in use by one run is not there for another.
+/// States of a process. A run takes a state out while it uses it.
 #[derive(Debug)]
 pub struct Residents(Kept<Location, Resident>);
 
@@ -21,37 +20,37 @@ impl Default for Residents {
 }
 
 impl Residents {
-    /// None yet.
+    /// Creates an empty cache.
     pub fn new() -> Self {
         Self::kept_for(KEPT)
     }
 
-    /// The same for a process that is itself let go when it is idle.
+    /// Without an idle timeout: for a worker process that is itself ended when idle.
     pub(in crate::index) fn kept_always() -> Self {
         Self::kept_for(Duration::from_secs(3600 * 24))
     }
 
-    /// The same with another time of life.
+    /// With another idle timeout.
     pub fn kept_for(kept: Duration) -> Self {
         Self(Kept::new("index-idle", kept))
     }
 
-    /// The repositories of which something is kept.
+    /// Repositories with a cached state.
     pub fn locations(&self) -> Vec<Location> {
         self.0.keys()
     }
 
-    /// Whether what is known of a repository is this state of its store.
+    /// True if the cached state matches this generation.
     pub(in crate::index) fn knows(&self, location: &Location, store: Identity) -> bool {
         self.0.with(location, |resident| resident.identity() == store).unwrap_or(false)
     }
 
-    /// Says that a repository is in use.
+    /// Records a use of a repository.
     pub fn touch(&self, location: &Location) {
         self.0.touch(location);
     }
 
-    /// What is known of a repository, if that is what its store holds.
+    /// Takes the state of a repository, if it matches the store.
     pub(in crate::index) fn take(
         &self,
         snapshot: &Snapshot,

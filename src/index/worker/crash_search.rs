@@ -1,5 +1,5 @@
-//! Which file ends a worker: what is learnt from one death for the next attempt. Decides only;
-//! starts nothing.
+//! Finds the file that crashes a worker: each crash narrows the suspects for the next attempt.
+//! Pure; starts nothing.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -10,31 +10,31 @@ use crate::index::progress::Phase;
 use crate::index::quarantine::Suspicion;
 use crate::model::RepoPath;
 
-/// Files that are found among those that were parsed at the same time. Where there are more, each
-/// costs another attempt at most of the others: then every file is tried by itself, once.
+/// Up to this number of suspects are narrowed down by repeated attempts, at most one per suspect;
+/// more are parsed one at a time in a single attempt.
 const FEW: usize = 16;
-/// Deaths in a row that no file can be found guilty of.
+/// Maximum number of consecutive crashes without a suspect.
 const MOST_FRUITLESS: usize = 3;
 
-/// What a worker was doing when it died.
+/// Activity of a worker when it died.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Doing {
-    /// The files among which those are that its threads were parsing.
+    /// Files announced by its threads: they include the files in progress.
     pub(super) parsing: Vec<RepoPath>,
-    /// The file that it was parsing with nothing beside it.
+    /// The file that was parsed with no other in progress.
     pub(super) trying: Option<RepoPath>,
-    /// The files that took too long.
+    /// Files that exceeded the time limit.
     pub(super) hanging: Vec<RepoPath>,
-    /// The phase that took too long, if it was about no single file.
+    /// Phase that exceeded the time limit, if it concerns no single file.
     pub(super) stalled: Option<Phase>,
 }
 
-/// What a death says of the work.
+/// Cause of a worker's death.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Death {
-    /// The work ended the process: a fault of memory, an abort, or an end of its own.
+    /// Caused by the work: a memory fault, an abort, or an exit.
     ByTheWork,
-    /// Somebody else may have: the kernel short of memory, an operator. It is evidence against no
+    /// Possibly caused from outside, such as the OOM killer or an operator. No evidence against a
     /// file.
     FromOutside,
 }
@@ -51,18 +51,18 @@ impl Death {
     }
 }
 
-/// What is known after some attempts.
+/// Search state after some attempts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Trial {
-    /// Files that end a worker: left out from now on.
+    /// Files that crash a worker: quarantined from now on.
     pub(super) guilty: Vec<RepoPath>,
-    /// Those that may: the next worker parses them first, one at a time.
+    /// Suspects: the next worker parses them first, one at a time.
     pub(super) suspicion: Suspicion,
     fruitless: usize,
 }
 
 impl Trial {
-    /// Learns from a death. False if another attempt is of no use.
+    /// Updates the state after a crash. Returns false if another attempt is useless.
     pub(super) fn learn(&mut self, doing: Doing, death: Death) -> bool {
         let Doing { mut parsing, trying, hanging, .. } = doing;
         if death == Death::FromOutside {
@@ -70,7 +70,7 @@ impl Trial {
             return self.fruitless < MOST_FRUITLESS;
         }
         if let Some(path) = trying {
-            // Those before it have passed.
+            // Suspects before it have passed.
             match &mut self.suspicion {
                 Suspicion::Of(suspects) => {
                     let rest = suspects
@@ -95,7 +95,7 @@ impl Trial {
         is_of_use
     }
 
-    /// False if they were guilty before: to leave them out is of no use.
+    /// Adds files to the quarantine. Returns false if they were in it: quarantining does not help.
     fn convict(&mut self, paths: Vec<RepoPath>) -> bool {
         self.fruitless = 0;
         let is_new = paths.iter().any(|path| !self.guilty.contains(path));

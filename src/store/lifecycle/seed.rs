@@ -1,6 +1,5 @@
-//! A repository that is new here may be one that is known: it was moved, or it is another check-out
-//! of the same. Then it starts from the store of that one, and what differs is taken in as any
-//! change is.
+//! Seeding: a new root may be a moved repository or another checkout of an indexed one. It starts
+//! from a copy of that store, and the differences are an ordinary change.
 
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
@@ -19,16 +18,16 @@ use crate::store::format::statements;
 use crate::store::lifecycle::quota;
 use crate::store::read::connection::Store;
 
-/// Files of a store that are looked for, and how many there must be: fewer say nothing, and are
-/// soon indexed.
+/// Number of files to compare, and minimum number to match: fewer are no evidence, and indexed
+/// quickly anyway.
 const SAMPLE: usize = 64;
 const LEAST: usize = 10;
-/// Of ten of them, so many must be there.
+/// Required matches out of ten.
 const OF_TEN: usize = 8;
 
-/// Gives a repository without stores a copy of the store that fits it best, if one does: `has` says
-/// whether it has a file like that one. A store whose own root is gone is taken away from there.
-/// True if there is a store now.
+/// Copies the best matching store to a repository without one, if any matches: `has` tests whether
+/// the repository contains a file. The store of a root that no longer exists is moved. Returns true
+/// if there is a store now.
 pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, StoreError> {
     let location = lock.location();
     let Some(cache) = location.directory().parent() else { return Ok(false) };
@@ -37,7 +36,7 @@ pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, 
         if other.directory() == location.directory() {
             continue;
         }
-        // One that cannot be read is no store to start from.
+        // An unreadable store is no candidate.
         let Ok(candidate) = likeness(other, &has) else { continue };
         if candidate.of_ten >= OF_TEN
             && best.as_ref().is_none_or(|best| candidate.of_ten > best.of_ten)
@@ -57,12 +56,12 @@ pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, 
     Ok(true)
 }
 
-/// A store to start from.
+/// Candidate to copy from.
 struct Candidate {
     place: Location,
     root: PathBuf,
     generation: u64,
-    /// Of ten of its files, how many the repository has.
+    /// Matching files out of ten.
     of_ten: usize,
 }
 
@@ -82,7 +81,7 @@ fn likeness(place: Location, has: &impl Fn(&FileRow) -> bool) -> Result<Candidat
     Ok(Candidate { place, root, generation, of_ten })
 }
 
-/// Has everything that was written to a store in its file. Nobody writes it meanwhile.
+/// Checkpoints the whole WAL of a store, whose writer lock is held.
 fn settle(store: &Path) -> Result<(), StoreError> {
     let failed = |error| StoreError::from_sqlite("copying store", store, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -96,15 +95,15 @@ fn settle(store: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Puts a copy of a store in place, as one of the repository of `lock`.
+/// Copies a store to the location of `lock`.
 fn take_over(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), StoreError> {
     let location = lock.location();
     let temporary = location.temporary_path(generation);
     let failed = |error: std::io::Error| StoreError::from_io("copying store", &temporary, &error);
     settle(store)?;
-    // Shares the blocks where the file system can.
+    // Shares extents if the file system supports it.
     fs::copy(store, &temporary).map_err(failed)?;
-    // A copy has the permissions of what it was made from.
+    // A copy inherits the permissions of its source.
     fs::set_permissions(&temporary, PermissionsExt::from_mode(0o600)).map_err(failed)?;
     let renamed = || -> rusqlite::Result<()> {
         let connection = Connection::open(&temporary)?;

@@ -1,15 +1,16 @@
-//! The sites that lead to symbols that very much leads to, kept while a store is open: they stand
-//! all over it, so that to read them takes long, and a symbol that is asked about once is mostly
-//! asked about again. Knows no SQL.
+//! Cache of the sites of frequently referenced symbols while a store is open: they are scattered
+//! over the file, so reading them is slow, and a queried symbol is often queried again. Knows no
+//! SQL.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::store::format::rows::{Identity, SiteRow, SymbolKey};
 
-/// A symbol with fewer sites is read as fast as it is asked for.
+/// Symbols with fewer sites are not cached.
 const LEAST_SITES: usize = 500;
 
-/// Sites that are kept in all; of more a symbol has none kept. One takes about 50 bytes.
+/// Capacity in sites, for all symbols; a symbol with more is not cached. A site takes about 50
+/// bytes.
 pub(super) const MOST_SITES: usize = 60_000;
 
 /// See the module.
@@ -18,7 +19,7 @@ pub(super) struct KeptSites {
     of_state: Mutex<Option<OfState>>,
 }
 
-/// What is kept is of one state of the store; the symbol that was asked for last stands last.
+/// Entries of one generation; the last used symbol is at the end.
 #[derive(Debug)]
 struct OfState {
     state: Identity,
@@ -26,7 +27,7 @@ struct OfState {
 }
 
 impl KeptSites {
-    /// The sites that lead to a symbol, if they are kept.
+    /// Cached sites of a symbol.
     pub(in crate::store) fn get(
         &self,
         state: Identity,
@@ -39,7 +40,7 @@ impl KeptSites {
         symbols.last().map(|(_, sites)| Arc::clone(sites))
     }
 
-    /// Keeps all sites that lead to a symbol, if they are many.
+    /// Caches all sites of a symbol, if there are many.
     pub(in crate::store) fn keep(&self, state: Identity, symbol: SymbolKey, sites: Vec<SiteRow>) {
         if !(LEAST_SITES..=MOST_SITES).contains(&sites.len()) {
             return;

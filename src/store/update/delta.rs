@@ -1,9 +1,7 @@
-//! Changes a generation in place: the rows of files that changed or were resolved to something
-//! else, in one transaction.
-//!
-//! Readers see the state before or the one after. What the transaction leaves is what a build of
-//! the same graph would have written, up to the keys: a file keeps its range of keys while there is
-//! room, and gets another one when it outgrows it.
+//! Update in place: replaces the rows of files that changed or resolve differently, in one
+//! transaction.
+//! Readers see the generation before or after. The result equals that of a full build of the same
+//! graph, except for keys: a file keeps its key range while it fits, and gets a new one otherwise.
 
 use super::last_keys::LastKeys;
 use std::cell::RefCell;
@@ -30,12 +28,11 @@ use crate::store::update::existing_keys::{RemovedNames, Sets};
 use crate::store::update::ref_counts::Recounted;
 
 impl Amendment<'_> {
-    /// Writes it to the file `store`, whose files have the keys `places`. Nothing is written, and
-    /// nothing is changed in `places`, when it fails: a store that is not in the state `before` any
-    /// more is an error of the kind `Missing`.
-    ///
-    /// `known` gives the rows about what is known of files, from the keys and the state that will
-    /// hold: they are of the same transaction.
+    /// Writes the change to the file `store`, whose files have the keys `places`. After an error
+    /// neither the store nor `places` is changed; if the store's generation is not `before`, the
+    /// error has the kind `Missing`.
+    /// `known` returns the delta rows for the new keys and generation: they are part of the same
+    /// transaction.
     pub fn write(
         &self,
         _lock: &WriterLock,
@@ -78,8 +75,7 @@ impl Amendment<'_> {
         Ok(after)
     }
 
-    /// The keys after the change, and the ranges of symbols that move: from where, how many, to
-    /// where.
+    /// New keys, and the symbol ranges that move: from, length, to.
     fn next_places(
         &self,
         Places(old): &Places,
@@ -120,8 +116,7 @@ impl Amendment<'_> {
         Ok((Places(files), moved))
     }
 
-    /// Files of which all rows are written again: what changed, and what has other sites that are
-    /// stored.
+    /// Files whose rows are all rewritten: changed files, and files with other stored sites.
     fn rewritten(&self) -> impl Iterator<Item = FileId> + '_ {
         let others = self.resolved.iter().filter(|(file, before)| {
             let after = &self.graph.resolutions[file.0 as usize];
@@ -150,11 +145,11 @@ fn put_known(connection: &Connection, rows: KnownRows) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// A log of fewer bytes is left as it is: to carry it over means to wait for the disk.
+/// Minimum size of the WAL for a checkpoint, because a checkpoint waits for the disk.
 const SHORT_LOG: u64 = 4 << 20;
 
-/// Carries over to the newest store of a repository what has been written beside it, if that is
-/// much. Readers and writers go on meanwhile.
+/// Checkpoints the WAL of the newest store of a repository, if it is large. Does not block readers
+/// and writers.
 pub fn carry_over(location: &Location) -> Result<(), StoreError> {
     let Some(&newest) = location.generations()?.first() else { return Ok(()) };
     let path = location.generation_path(newest);
@@ -181,7 +176,7 @@ struct Writer<'w> {
     new: &'w Places,
     counts: &'w Recounted,
     last: LastKeys,
-    /// How many names are in order.
+    /// Number of sorted names.
     symbol_names: u32,
     removed_names: RefCell<RemovedNames>,
 }
@@ -265,7 +260,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes all rows of files that are gone or written again.
+    /// Deletes all rows of deleted and rewritten files.
     fn remove_files(&self, places: &[usize], lists: &mut Vec<u32>) -> rusqlite::Result<()> {
         let origins = self.amendment.origins;
         let mut is_left = vec![false; self.old.0.len()];
@@ -308,7 +303,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Keys for all names and sets of candidates that are to be written.
+    /// Assigns keys to new names and candidate sets.
     fn number<'g>(
         &'g self,
         places: &[usize],
@@ -401,7 +396,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes what is known otherwise now of a file whose facts and stored sites are the same.
+    /// Updates changed columns of a file with unchanged facts and stored sites.
     fn update(
         &self,
         rows: &mut RowWriter<SqlRows<'_>>,
@@ -448,8 +443,7 @@ impl Writer<'_> {
         rows.file_edges(after, numbering, place, &stored)
     }
 
-    /// Writes how often symbols are referred to, where that has changed and their rows have not
-    /// been written anyway.
+    /// Updates the reference counts of symbols, except those whose rows are rewritten anyway.
     fn references(&self, rewritten: &FxHashSet<FileId>) -> rusqlite::Result<()> {
         for place in self.counts.places() {
             if rewritten.contains(&FileId(place as u32)) {

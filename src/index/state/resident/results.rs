@@ -1,5 +1,5 @@
-//! Puts what was found after a change in its place: results beside those before, relations to the
-//! files that they start in, rows of what is known of files.
+//! Merges the results of a change: results replace earlier ones, relations move to the files where
+//! they start, and new rows of the delta are made.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,25 +15,25 @@ use crate::model::graph::{FileId, FileResolution, Relation};
 use crate::resolve::{Asked, Resolved, Shared};
 use crate::store::KnownRows;
 
-/// How things were, in terms of positions now, and what is known now.
+/// Previous results in terms of current positions, and the new rows.
 #[derive(Default)]
 pub(super) struct TakenRows {
-    /// Rows about files, by key.
+    /// Delta rows, by key.
     pub(super) rows: KnownRows,
-    /// What was found for files that are gone or other ones.
+    /// Previous results of deleted and changed files.
     pub(super) replaced: Vec<FileResolution>,
-    /// What was found for the others that were resolved again.
+    /// Previous results of other files that were resolved again.
     pub(super) resolved: Vec<(FileId, FileResolution)>,
-    /// Files that start other relations now.
+    /// Files whose outgoing relations have changed.
     pub(super) related: Vec<FileId>,
 }
 
-/// Stands for a file that is gone: equal to no other.
+/// Position of a deleted file: equal to no other.
 const GONE: FileId = FileId(u32::MAX);
 
 impl Resident {
-    /// Puts results in their places, and relations to the files that they start in. Gives what was
-    /// there before, in terms of positions now, and the rows of what is known now.
+    /// Stores the results and moves relations to the files where they start. Returns the previous
+    /// results in terms of current positions, and the delta rows.
     pub(super) fn take_results(
         &mut self,
         changed: &[FileId],
@@ -108,7 +108,7 @@ impl Resident {
             }
         }
         for key in homes {
-            // Files that are gone start nothing any more.
+            // A deleted file has no outgoing relations.
             if let Some(file) = self.tables.position(key) {
                 self.graph.resolutions[file.0 as usize].relations = self.at_home(key, &spoken);
                 taken.related.push(file);
@@ -118,14 +118,14 @@ impl Resident {
         taken
     }
 
-    /// What was found for a file before, in terms of positions now.
+    /// Previous results of a file, in terms of current positions.
     fn found(&self, key: u32) -> FileResolution {
         let position = |key: u32| Some(self.tables.position(key).unwrap_or(GONE));
-        // What could not be read is looked at before anything is written.
+        // Read errors are checked before anything is written.
         self.archive.found(key, &position).unwrap_or_default()
     }
 
-    /// A file speaks of relations that start in these others now.
+    /// Records the other files in which relations of this file start.
     fn speak(&mut self, key: u32, strays: Vec<u32>) {
         for home in self.strays.remove(&key).into_iter().flatten() {
             if let Some(speakers) = self.speakers.get_mut(&home) {
@@ -140,8 +140,7 @@ impl Resident {
         }
     }
 
-    /// The keys of the files in which other relations start, if a file speaks of others than
-    /// before.
+    /// Keys of the files whose relations from this file have changed.
     fn homes(&self, was: &[Relation], is: &[Relation]) -> Vec<u32> {
         let by_home = |relations: &[Relation]| {
             let mut homes: BTreeMap<FileId, BTreeSet<Relation>> = BTreeMap::new();
@@ -160,8 +159,8 @@ impl Resident {
         homes.into_iter().filter(|home| *home != GONE).map(|home| self.tables.key(home)).collect()
     }
 
-    /// The relations that start in a file, whoever speaks of them, sorted and once each. `spoken`
-    /// is what files say now.
+    /// Relations that start in a file, whichever file declares them, sorted and deduplicated.
+    /// `spoken` has the current declarations.
     fn at_home(&self, home: u32, spoken: &BTreeMap<u32, Vec<Relation>>) -> Vec<Relation> {
         let file = self.tables.position(home);
         let speakers = self.speakers.get(&home).into_iter().flatten().copied();
