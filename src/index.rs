@@ -1,5 +1,6 @@
 //! Indexing: plan, parallel ingestion, resolution, writing. The only module that uses several
 //! cores, and the only one that changes a store. Knows no protocol and prints nothing.
+//!
 //! - `build` is the full build; `state` has the in-memory state between runs and applies changes.
 //! - `facts_cache` is the on-disk form of facts for later changes.
 //! - `worker` runs both in a process of their own; `quarantine` excludes files that must not be
@@ -299,6 +300,7 @@ pub fn make_room(location: &Location, limits: &Limits) -> Vec<Dropped> {
 }
 
 /// Applies `changes` to the store of a repository. The only function that changes a store.
+///
 /// One process writes at a time; the writer lock is awaited for at most `patience`. Changes that
 /// another process has published by then write nothing. If a resident state matches the store, the
 /// update is incremental: it reads, resolves and writes what the changes affect. Otherwise it is a

@@ -1,7 +1,9 @@
 //! Store: one SQLite file per repository and generation, written atomically and read through
 //! snapshots.
+//!
 //! Owns SQLite, the LRU of open stores, and the files in the cache directory. Knows nothing of
 //! ranking, JSON, source text or graph construction.
+//!
 //! - `format`: schema, indexes, documented views, statements, rows, the segment, file names and the
 //!   writer lock; keeps other users out of the cache (`ownership`).
 //! - `read`: opens a generation or explains why it is unreadable, and answers queries; pools open
@@ -11,6 +13,7 @@
 //! - `update`: changes a generation in one transaction.
 //! - `lifecycle`: disk quota of all stores (`quota`), and seeding a moved or copied repository
 //!   (`seed`).
+//!
 //! An index is rebuilt, never migrated: files of other formats are ignored.
 
 mod build;

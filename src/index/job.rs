@@ -93,6 +93,7 @@ impl Jobs {
     }
 
     /// The run that updates this repository's store: the current one, or a new one.
+    ///
     /// A current run may have read a file before it changed, or may not include it
     /// ([`Job::takes_in`]). A caller that must be sure compares again afterwards (`freshness`) and
     /// starts another run if necessary.

@@ -2,6 +2,7 @@
 //! a resolution that does not end, cost one file; cancellation is a kill; and the memory of a full
 //! build is returned to the system. The worker runs the same executable. It handles full builds and
 //! changes; after a change it stays for the next one and keeps its in-memory state.
+//!
 //! `message` is the wire protocol, `process` the worker's side, this file the parent's side, and
 //! `crash_search` finds the file that a worker died of.
 

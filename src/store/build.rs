@@ -1,5 +1,6 @@
 //! Full build: writes a graph as the next generation under a temporary name, syncs it, and renames
 //! it into place.
+//!
 //! The file is invisible until it is complete, so it needs no journal; readers keep older
 //! generations open. SQLite creates the empty tables and opens the finished file; in between the
 //! B-trees are filled page by page, each page written once.

@@ -1,6 +1,7 @@
 //! Facts cache of a repository: a segment written by a full build, and a delta of rows about files
 //! that have changed since. Rows are written in the transaction that changes the store; the segment
 //! is immutable.
+//!
 //! The segment has pieces of neighbouring files (facts, results, entries), blocks of posting lists,
 //! and an index of all of them. A row is about one file and overrides its part of the segment.
 

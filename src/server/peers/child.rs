@@ -1,5 +1,6 @@
 //! Child process with piped input and output: its standard error is always drained, its end is
 //! staged (end of input, SIGTERM, SIGKILL), and it is reaped. Knows no protocol.
+//!
 //! The process gets a process group, so that its descendants end with it. Its exit is observed with
 //! `WNOWAIT`: until it is reaped its pid cannot be reused, so a signal cannot hit another process.
 

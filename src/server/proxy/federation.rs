@@ -1,6 +1,7 @@
 //! Federation of several upstream servers behind one client. A query is sent to all upstreams that
 //! run cograph, concurrently, and the responses are concatenated, each under the name of its
 //! upstream. Tools of other programs are listed with the upstream's name as a prefix.
+//!
 //! `registry` owns the upstreams and their connections, `tools` validates and renames the listed
 //! tools, `answers` merges responses. Text from an upstream is escaped and truncated before it is
 //! relayed.

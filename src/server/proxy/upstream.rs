@@ -1,6 +1,7 @@
 //! Client of an MCP server, over one connection at a time. `call` connects on demand, multiplexes
 //! calls over the connection, and handles connection loss: a read-only request is retried once, any
 //! other request fails.
+//!
 //! - The first call connects, on a thread of its own: cancelling that call does not abort the
 //!   attempt for other callers (`attach`).
 //! - A call is registered before its request is sent, so a response cannot precede it; responses

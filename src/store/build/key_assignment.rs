@@ -1,4 +1,5 @@
 //! Key assignment before the first row is written: names, symbols, sites and candidate sets.
+//!
 //! Keys follow the order of files, so that equal graphs give equal stores.
 
 use rustc_hash::{FxHashMap, FxHashSet};

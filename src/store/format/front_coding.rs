@@ -1,8 +1,10 @@
 //! Front-coded blocks ("runs") of symbol names with a trigram index, for fast scans. Each name is
 //! stored as the length of the prefix shared with its predecessor and the rest; each trigram has a
 //! posting list of runs. Pure: bytes in, names out.
+//!
 //! The header of each run ("top") is stored separately: the common prefix of its names and the
 //! greatest reference count. Queries select runs by headers without reading the runs.
+//!
 //! The name with key `k` is in run `(k - 1) / RUN` at index `(k - 1) % RUN`, so keys are implicit.
 //! Runs are written by a build and immutable: later names are found through the symbol table.
 

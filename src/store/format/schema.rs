@@ -1,4 +1,5 @@
 //! Schema: tables, indexes, and the numbering of the closed vocabularies of `model`.
+//!
 //! Columns are integers and interned names; ids of a file's symbols and sites are consecutive, so
 //! they need no index by file. Any change here, in `views` or in the vocabularies requires a new
 //! `FORMAT`: files of other formats are ignored.

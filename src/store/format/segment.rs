@@ -1,6 +1,7 @@
 //! Segment of a store: immutable file with the results of a full build, for incremental updates.
 //! Later changes are in the store (table `known`). It belongs to all generations with the same uid.
 //! A damaged segment counts as missing.
+//!
 //! A header with the location of the index is followed by pieces, each with a checksum. The
 //! contents of pieces are opaque here.
 

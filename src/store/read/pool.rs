@@ -1,4 +1,5 @@
 //! Pool of open stores: bounded, with idle eviction by a timer, never while leased.
+//!
 //! One rule for every change: decide under the lock, do I/O outside of it, publish under the lock.
 //! Opening is single-flight: concurrent requests share one attempt and its result. Evicted stores
 //! are closed after the lock is released.

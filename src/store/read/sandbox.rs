@@ -1,5 +1,6 @@
 //! Sandbox for user SQL: one statement at a time, read access to documented views only, with limits
 //! on rows, size, memory and time.
+//!
 //! SQLite checks limits between two instructions of its virtual machine, so the cost of one
 //! instruction is limited too, by the length of values and of patterns. Sorting and temporary
 //! tables stay in memory, where they are counted, and create no files.

@@ -1,5 +1,6 @@
 //! Update in place: replaces the rows of files that changed or resolve differently, in one
 //! transaction.
+//!
 //! Readers see the generation before or after. The result equals that of a full build of the same
 //! graph, except for keys: a file keeps its key range while it fits, and gets a new one otherwise.
 
@@ -31,6 +32,7 @@ impl Amendment<'_> {
     /// Writes the change to the file `store`, whose files have the keys `places`. After an error
     /// neither the store nor `places` is changed; if the store's generation is not `before`, the
     /// error has the kind `Missing`.
+    ///
     /// `known` returns the delta rows for the new keys and generation: they are part of the same
     /// transaction.
     pub fn write(

@@ -1,6 +1,7 @@
 //! Registry of upstreams by name. Each upstream has a connection thread that connects, lists its
 //! tools, and repeats this when the tools change or the connection is lost; a slow upstream blocks
 //! no other.
+//!
 //! A connection is admitted (name still registered, limits kept, tool names unique) and inserted
 //! under one lock; connecting, listing and closing happen outside of it. The generation changes
 //! with every change of the published tools; a `View` of one generation is cached and immutable.

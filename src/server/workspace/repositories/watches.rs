@@ -1,5 +1,6 @@
 //! Selects the files to check for a query: all, or those that may have changed since all were
 //! checked. Repositories in use are watched; without a watch every query checks everything.
+//!
 //! A notification reports changes in a watched directory. Other changes are checked at every query:
 //! whether the root's path still leads to the same directory with the same mounts (`watch`),
 //! whether rules outside of the repository are unchanged (`source::Rules`), and whether the inodes

@@ -1,4 +1,5 @@
 //! Sweep: periodic `stat` of all files of a watched repository, which finds unreported changes.
+//!
 //! One check is one system call: measured 1.4 µs of CPU, 4 ms for the 2,788 files of Django, shared
 //! by the threads, and 82 ms for a tree of 55,000 files. So the files of most repositories are
 //! checked at every query, and those of a large one in the background, every few seconds while it
