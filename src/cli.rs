@@ -1,8 +1,8 @@
-//! The command line: arguments, exit codes, and how errors look. One file a subcommand; the work is
-//! done by the layers below.
+//! Command line: arguments, exit codes, and error messages. One file per subcommand; the layers
+//! below do the work.
 //!
-//! Results go to stdout, everything else to stderr. A reader that closes the pipe early (`| head`)
-//! ends the program quietly.
+//! Results go to stdout, everything else to stderr. A closed pipe (`| head`) ends the program
+//! quietly.
 
 mod ask;
 mod clients;
@@ -68,7 +68,7 @@ enum Command {
     Grammar(grammar::Command),
 }
 
-/// Which repository a command is about.
+/// Repository of a command.
 #[derive(Clone, Debug, clap::Args)]
 struct RootArgument {
     /// Root of the repository: exactly this directory [default: the repository around the working
@@ -77,20 +77,20 @@ struct RootArgument {
     root: Option<PathBuf>,
 }
 
-/// How a command ended, other than with a result.
+/// How a command ended without a result.
 #[derive(Debug)]
 enum Stop {
-    /// There is no answer: exit code 1. What to say about it, if the answer has not said it.
+    /// Nothing found: exit code 1. A message, unless it was printed already.
     NothingFound(String),
-    /// What was looked at has problems, which the answer has said: exit code 1.
+    /// Problems found and printed: exit code 1.
     Problems,
-    /// The command line cannot be meant: exit code 2.
+    /// Invalid command line: exit code 2.
     Usage(String),
-    /// Another process does it already: exit code 4. Who.
+    /// Another runtime holds the socket: exit code 4. Its description.
     AlreadyServed(String),
-    /// Something failed: exit code 3. What was attempted on which path, and what to do.
+    /// Error: exit code 3. The attempted operation with its path, and a suggested fix.
     Failure { message: String, hint: String },
-    /// Nobody reads the output any more: exit code 0, without a word.
+    /// The output was closed: exit code 0, silently.
     Closed,
 }
 
@@ -103,7 +103,7 @@ pub fn main() -> ExitCode {
     let matches = match command().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => {
-            // Help and version are results; clap knows where each kind of message goes.
+            // Help and version are results; clap selects the stream.
             let code = if error.use_stderr() { USAGE } else { 0 };
             return if error.print().is_ok() || code == 0 {
                 ExitCode::from(code)
@@ -129,7 +129,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The command line: the commands of this module, and one for each tool of the server.
+/// Commands of this module, and one per tool of the server.
 fn command() -> clap::Command {
     Arguments::command().subcommands(ask::commands())
 }

@@ -1,9 +1,9 @@
-//! Boundary types: ids, paths, kinds and verdicts that every layer shares. Plain data, no behaviour
-//! that needs another module.
+//! Boundary types shared by all layers: ids, paths, kinds and verdicts. Plain data without
+//! dependencies.
 //!
-//! `facts` holds what extraction learns about one file, `graph` what resolution adds for the whole
-//! repository, `cancel` how work is told to stop, `packed` how facts and results are kept in few
-//! bytes, `words` what the words of source text are.
+//! `facts`: result of extraction for one file. `graph`: result of resolution for the repository.
+//! `cancel`: cancellation tokens. `packed`: binary encoding of facts and results. `words`:
+//! tokenization of source text.
 
 pub mod cancel;
 pub mod facts;
@@ -268,7 +268,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Who may use a symbol, as far as the declaration says.
+    /// Declared visibility of a symbol.
     Visibility {
         /// Everybody.
         Public = "public",

@@ -1,5 +1,5 @@
-//! `cograph grammar`: checks a language manifest against its grammar, and shows what is made of
-//! every node of a file.
+//! `cograph grammar`: checks a language manifest against its grammar, and shows what is extracted
+//! from each node of a file.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ use crate::model::RepoPath;
 use crate::server::one_line;
 use crate::source::{self, Root};
 
-/// The file of a language's directory that says how it is read.
+/// Name of a manifest.
 const MANIFEST: &str = "grammar.toml";
 
 /// What is asked.
@@ -86,7 +86,7 @@ fn check(config: &Config, directories: &[PathBuf], kinds: bool) -> Result<(), St
     if has_problems { Err(Stop::Problems) } else { Ok(()) }
 }
 
-/// The manifest of a directory after those that it extends.
+/// A directory's manifest, after those that it extends.
 fn chain(config: &Config, directory: &Path) -> Result<Vec<String>, Stop> {
     let name = RepoPath::new(MANIFEST).expect("it is a name of a file");
     let text = |directory: &Path| {
@@ -105,7 +105,7 @@ fn chain(config: &Config, directory: &Path) -> Result<Vec<String>, Stop> {
     Ok(texts)
 }
 
-/// The text of a file, within the limits of an index.
+/// Reads a file, within the limits of indexing.
 fn read(config: &Config, directory: &Path, name: &RepoPath) -> Result<Vec<u8>, Stop> {
     source::read(&Root::new(directory), name, &config.limits).text.map(|text| text.bytes).map_err(
         |reason| Stop::Failure {

@@ -1,5 +1,5 @@
-//! `cograph index`: builds the index of a repository, shows how far it is, and ends with its
-//! numbers.
+//! `cograph index`: builds or updates the index of a repository, shows progress, and prints
+//! statistics.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -24,10 +24,10 @@ use crate::server;
 use crate::store::{Location, Store};
 use crate::watch::Watch;
 
-/// How long the command waits while another process writes the same index.
+/// Timeout of another process's writer lock.
 const WRITER_PATIENCE: Duration = Duration::from_secs(600);
 
-/// Time between two looks at all files where they cannot be watched.
+/// Polling interval without a watch.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 
 /// Arguments of the command.
@@ -53,7 +53,7 @@ pub(super) struct IndexArguments {
     worker: bool,
 }
 
-/// How a worker is started that logs to standard error, by `level`.
+/// Command of a worker process that logs to standard error, at `level`.
 pub(super) fn worker_command(level: &str) -> Option<WorkerCommand> {
     let program = running_program().ok()?;
     Some(WorkerCommand {
@@ -64,7 +64,7 @@ pub(super) fn worker_command(level: &str) -> Option<WorkerCommand> {
 
 pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Stop> {
     if arguments.worker {
-        // What one phase of a build needed is not there beside what the next one needs.
+        // The memory of one phase is returned before the next one.
         server::give_back_in_time();
         return index::serve_worker().map_err(|error| Stop::Failure {
             message: format!("cannot serve the program that started this one: {error}"),
@@ -117,7 +117,7 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
     if arguments.watch { stay(&location, config, &cancel) } else { Ok(()) }
 }
 
-/// Takes in what changes, one line each time. Ends with an error or with the process.
+/// Applies changes as they occur, one output line each. Ends with an error or with the process.
 fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<(), Stop> {
     let (workers, residents) = (config.worker.clone().map(WorkerPool::new), Residents::new());
     let run = Run {
@@ -136,8 +136,7 @@ fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<()
         }
     };
     loop {
-        // Before the first wait too: what has changed since the index was built, and before the
-        // watch began.
+        // Also before the first wait, for changes between the build and the watch.
         let started = Instant::now();
         if let Outcome::Published { published, .. } =
             index::refresh(location, WRITER_PATIENCE, &run)?
@@ -164,7 +163,7 @@ fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<()
     }
 }
 
-/// What is shown at the end.
+/// Statistics at the end of a run.
 struct Summary {
     report: Report,
     timings: Vec<Timing>,

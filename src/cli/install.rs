@@ -1,6 +1,6 @@
-//! `cograph install` and `cograph uninstall`: puts this server into a client's list, and takes it
-//! out again. Through the client's own program where there is one; everything else in the file
-//! stays as it is, byte for byte.
+//! `cograph install` and `cograph uninstall`: add this server to a client's configuration, and
+//! remove it. Uses the client's own command if there is one; the rest of the file is preserved byte
+//! for byte.
 
 mod place;
 
@@ -19,7 +19,7 @@ use crate::config::{Config, ConfigError, User};
 use crate::server::{Ended, for_terminal, run_command};
 use place::ConfigFile;
 
-/// How long a client's own program may take.
+/// Timeout of a client's own command.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Arguments of both commands.
@@ -38,19 +38,18 @@ pub(super) struct InstallArguments {
     root: RootArgument,
 }
 
-/// What a run is about.
+/// Context of a run.
 struct Task {
     client: &'static Client,
     scope: Scope,
     user: User,
-    /// Where the client's own program is run: the project's directory decides which file it
-    /// changes.
+    /// Working directory of the client's own command: selects the project's file.
     directory: PathBuf,
     place: ConfigFile,
     dry_run: bool,
 }
 
-/// Puts the server into the list.
+/// Adds the server.
 pub(super) fn install(
     config: Result<Config, ConfigError>,
     arguments: &InstallArguments,
@@ -58,7 +57,7 @@ pub(super) fn install(
     let task = Task::new(config, arguments)?;
     let command = match task.scope {
         Scope::User => task.user.own_program()?.to_string_lossy().into_owned(),
-        // A file that others have too cannot say where a program is on this machine.
+        // A shared file cannot contain a path of this machine.
         Scope::Project => {
             if task.user.program(NAME).is_none() {
                 note(&format!(
@@ -72,7 +71,7 @@ pub(super) fn install(
     task.install(&ServerEntry { command, arguments: vec!["mcp".to_owned()] })
 }
 
-/// Takes the server out of the list.
+/// Removes the server.
 pub(super) fn uninstall(
     config: Result<Config, ConfigError>,
     arguments: &InstallArguments,
@@ -149,7 +148,7 @@ impl Task {
         let text = match text {
             Some(text) => text,
             None => {
-                // The client's program may have changed the file all the same.
+                // The client's command may have changed the file although it failed.
                 let place = self.place.again()?;
                 let wanted =
                     self.list(place.text())?.with(entry).map_err(|why| self.unusable(&why))?;
@@ -165,9 +164,8 @@ impl Task {
         self.say(&format!("{told}\nnext: {}", (self.client.next)(self.scope)))
     }
 
-    /// What the file says after the client's program has run, if that has taken the entry in. Where
-    /// it has also rearranged the rest without changing what it says, the rest is put back as it
-    /// was.
+    /// Result of the client's own command. If it reformatted the rest of the file without changing
+    /// values, the original formatting is restored.
     fn taken_in(&self, before: &List<'_>, entry: &ServerEntry, wanted: &str) -> Option<String> {
         let place = self.place.again().ok()?;
         let list = self.client.list(place.text()).ok()?;
@@ -194,7 +192,7 @@ impl Task {
             }
             self.place.write(&text)?;
             for copy in copies {
-                // The file is as it was; a copy that stays says the same.
+                // Best effort: the file is unchanged, so a remaining backup has the same contents.
                 let _ = std::fs::remove_file(copy);
             }
             return self
@@ -237,8 +235,8 @@ impl Task {
         self.say(&format!("{}uninstalled{}", diff(before, &text), own.unwrap_or_default()))
     }
 
-    /// What the file said before this server came into it, if nothing else has changed since; and
-    /// the copies that say so.
+    /// Contents of the file before the server was added, if nothing else has changed since; and the
+    /// backups with these contents.
     fn as_it_was(&self, now: &str) -> Option<(Vec<PathBuf>, String)> {
         let (copy, mut text) = self.place.before(now)?;
         let mut copies = vec![copy];
@@ -264,11 +262,11 @@ impl Task {
         }
     }
 
-    /// The copy belongs to what the file has become.
+    /// The backup belongs to the new contents of the file.
     fn rename_copy(&self, copy: PathBuf, text: &str) -> Result<PathBuf, Stop> {
         let Some(kept) = self.place.keep(text)? else { return Ok(copy) };
         if kept != copy {
-            // It would never be asked for again.
+            // It would never be used again.
             let _ = std::fs::remove_file(copy);
         }
         Ok(kept)
@@ -286,7 +284,7 @@ impl Task {
 
     fn say(&self, told: &str) -> Result<(), Stop> {
         let (title, scope) = (self.client.title, self.scope.word());
-        // What is shown of the file is the file's own.
+        // File contents may be shown to the user: they are the user's own.
         to_stdout(|out| {
             writeln!(
                 out,
@@ -298,7 +296,7 @@ impl Task {
     }
 }
 
-/// A command of the client's own program.
+/// Command line of the client's own executable.
 struct OwnCommand {
     program: PathBuf,
     words: Vec<String>,
@@ -306,7 +304,7 @@ struct OwnCommand {
 }
 
 impl OwnCommand {
-    /// Runs it; none if it fails. Why goes to the user.
+    /// Runs it; none if it fails. The error is printed.
     fn run(&self, directory: &Path) -> Option<()> {
         let mut command = Command::new(&self.program);
         command.args(&self.words).current_dir(directory);

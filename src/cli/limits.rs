@@ -1,4 +1,4 @@
-//! The bounds of a server that tests of clients set on its command line.
+//! Server limits as hidden options, for tests of clients.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(super) struct LimitArguments {
 }
 
 impl LimitArguments {
-    /// The defaults, with what was given.
+    /// Default limits with the given options.
     pub(super) fn limits(&self) -> Limits {
         let mut limits = Limits::default();
         if let Some(permits) = self.permits {
@@ -45,7 +45,7 @@ impl LimitArguments {
         limits
     }
 
-    /// How long every call is held up.
+    /// Delay of every call.
     pub(super) fn delay(&self) -> Option<Duration> {
         self.delay_ms.map(Duration::from_millis)
     }

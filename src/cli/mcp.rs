@@ -1,5 +1,4 @@
-//! `cograph mcp`: serves one client on standard input and output, by itself or by passing its calls
-//! on to a runtime.
+//! `cograph mcp`: serves one client over stdio, in process or as a proxy to a runtime.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,10 +12,10 @@ use crate::server::{
     BearerToken, Options, Passing, Target, Upstreams, run_federated, run_passing, run_stdio,
 };
 
-/// The word for the runtime of this user, in place of a target.
+/// Target: the runtime of this user.
 const AUTO: &str = "auto";
 
-/// When a runtime ends that a client has started, after its last client has left: seconds.
+/// Idle timeout of a runtime started by a client, in seconds.
 const IDLE_EXIT: &str = "600";
 
 /// Arguments of the command.
@@ -44,8 +43,8 @@ pub(super) struct McpArguments {
     limits: LimitArguments,
 }
 
-/// Serves until the client is done. Settings that cannot be used are told to whoever calls a tool:
-/// a client must be able to connect and to list the tools in any case.
+/// Serves until the client disconnects. Configuration errors are reported by tool calls: a client
+/// must be able to connect and to list the tools in any case.
 pub(super) fn run(
     config: Result<Config, ConfigError>,
     level: &str,
@@ -95,18 +94,18 @@ pub(super) fn run(
     })
 }
 
-/// Who answers.
+/// Where calls are served.
 enum Way {
-    /// This process.
+    /// In this process.
     Embedded,
-    /// One runtime.
+    /// By one runtime.
     Passing(Passing),
-    /// Several upstreams.
+    /// By several upstreams.
     Several(Upstreams),
 }
 
 impl Way {
-    /// What the user should know of the targets.
+    /// Warnings about the targets.
     fn warnings(&self) -> Vec<String> {
         match self {
             Self::Embedded => Vec::new(),
@@ -118,12 +117,12 @@ impl Way {
     }
 }
 
-/// The two parts of `NAME=TARGET`. A path may have the sign too, but not before its first slash.
+/// Splits `NAME=TARGET`. In a path the sign may occur after the first slash only.
 fn named(text: &str) -> Option<(&str, &str)> {
     text.split_once('=').filter(|(name, _)| !name.contains(['/', ':', '.']))
 }
 
-/// The token for one upstream.
+/// Token of a single upstream.
 fn the_token(files: &[String], config: Option<&Config>) -> Result<Option<BearerToken>, Stop> {
     match files {
         [] => token::of_environment(config),
@@ -155,7 +154,7 @@ fn several_of(texts: &[String], token_files: &[String]) -> Result<Upstreams, Sto
     checked(given).map_err(Stop::Usage)
 }
 
-/// Upstreams whose names, targets and tokens can be used.
+/// Validates names, targets and tokens of upstreams.
 pub(super) fn checked(given: NamedTargets) -> Result<Upstreams, String> {
     Upstreams::new(given.into_iter().map(target_of).collect::<Result<_, String>>()?)
         .map_err(|error| error.to_string())
@@ -181,7 +180,7 @@ fn target_of(given: NamedTarget) -> Result<(String, Target), String> {
     }
 }
 
-/// The upstreams of a file, or of the user's own.
+/// Upstreams in a file, by default the user's own.
 fn from_file(file: Option<PathBuf>) -> Result<Upstreams, Stop> {
     let path = file.or_else(|| User::from_environment().upstreams_file());
     let path =
@@ -195,12 +194,12 @@ fn from_file(file: Option<PathBuf>) -> Result<Upstreams, Stop> {
     checked(named).map_err(|why| failure(format!("cannot use {}: {why}", path.display())))
 }
 
-/// The runtime of this user, which may not be there.
+/// The runtime of this user, which may not be running.
 fn auto(config: &Result<Config, ConfigError>, level: &str, starts: bool) -> Result<Passing, Stop> {
     let Ok(socket) =
         config.as_ref().map_err(|_| ()).and_then(|config| config.socket().map_err(|_| ()))
     else {
-        // Without a place for an index there is none for a socket: the tools will say so.
+        // Without a cache directory there is no socket: tool calls report the error.
         return Ok(Passing { target: Target::Socket(PathBuf::new()), embeds: true, starter: None });
     };
     let program = if starts { running_program().ok() } else { None };

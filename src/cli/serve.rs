@@ -1,4 +1,4 @@
-//! `cograph serve`: one runtime for all clients of a user.
+//! `cograph serve`: a runtime (daemon) for all clients of a user.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -40,7 +40,7 @@ pub(super) struct ServeArguments {
     limits: LimitArguments,
 }
 
-/// Serves until a signal comes.
+/// Serves until a signal.
 pub(super) fn run(
     config: Result<Config, ConfigError>,
     arguments: &ServeArguments,
@@ -53,7 +53,7 @@ pub(super) fn run(
     if arguments.detached {
         crate::server::detach();
     }
-    // What the environment says of a project is said of the process that started this one.
+    // Project variables of the environment belong to the starting process, not to the clients.
     let config = config.map(|config| Config { project_directory: None, ..config });
     let token = arguments.token.token(config.as_ref().ok())?;
     let http = match (arguments.http, &config) {
@@ -73,7 +73,7 @@ pub(super) fn run(
     let listening =
         Listening { socket, http, idle_exit: arguments.idle_exit.map(Duration::from_secs) };
     let on_ready = |web: Option<Web>| {
-        // One who does not read it does not need it.
+        // Best effort: the output may be closed.
         let _ = output::to_stdout(|out| {
             writeln!(out, "listening on {}", listening.socket.display())?;
             let Some(Web { address, token_file }) = web else { return Ok(()) };
@@ -91,8 +91,7 @@ pub(super) fn run(
     })
 }
 
-/// What clients over HTTP may ask about: what was named, else the repository of calls that name
-/// none.
+/// Allowed roots of HTTP clients: the given directories, or the default repository.
 fn within(config: &Config, arguments: &ServeArguments) -> Result<Vec<PathBuf>, ConfigError> {
     let named = arguments.root.root.iter().chain(&arguments.allow);
     let named: Vec<PathBuf> = named

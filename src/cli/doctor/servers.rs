@@ -1,4 +1,4 @@
-//! Servers as a client would start them.
+//! Checks servers by starting them as a client does.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,12 +10,12 @@ use crate::cli::mcp;
 use crate::config::{User, running_program, upstreams};
 use crate::server::{Ended, Examined, Name, Probe, ProbeError, Target, examine, probe};
 
-/// Longer than this a client is not connected at once.
+/// Maximum startup time without a warning.
 const PROMPT: Duration = Duration::from_secs(1);
-/// Longer than this a client shows the server as broken: its look at the tools ends.
+/// Startup timeout of clients.
 const TOO_LONG: Duration = Duration::from_secs(5);
 
-/// This program as a server of the repository.
+/// Checks this program as a server of the repository.
 pub(super) fn own(root: &Path, patience: Duration) -> Finding {
     let area = "server";
     let program = match running_program() {
@@ -33,7 +33,7 @@ pub(super) fn own(root: &Path, patience: Duration) -> Finding {
     told(area, probe(command, patience))
 }
 
-/// Every upstream that the user's file names.
+/// Checks every upstream in the user's file.
 pub(super) fn upstream(user: &User, patience: Duration) -> Vec<Finding> {
     let area = "upstreams";
     let Some(path) = user.upstreams_file() else { return Vec::new() };
@@ -63,7 +63,7 @@ fn one(name: &Name, target: &Target, patience: Duration) -> Finding {
     let (sender, examined) = sync_channel(1);
     let (given, ended) =
         (target.clone(), format!("{target} gave no answer within {} s", patience.as_secs()));
-    // One that never answers is left alone: it ends with this process.
+    // A thread that blocks forever is detached and ends with the process.
     let examiner = std::thread::Builder::new().name("examiner".to_owned()).spawn(move || {
         let _ = sender.send(examine(given));
     });
@@ -99,7 +99,7 @@ fn one(name: &Name, target: &Target, patience: Duration) -> Finding {
     }
 }
 
-/// What a client would see.
+/// Finding from the result of a probe.
 fn told(area: &str, seen: Result<Probe, ProbeError>) -> Finding {
     let probe = match seen {
         Ok(probe) => probe,

@@ -284,17 +284,17 @@ impl Row {
     }
 }
 
-/// What an archive has of all files, read once.
+/// Contents of an archive on all files, read once.
 pub(in crate::index) struct Opening {
     pub(in crate::index) archive: Archive,
-    /// Contents of an archive on all files, read once.
+    /// Entries of all files, by key: from the segment, or from the delta if they have changed.
     pub(in crate::index) known: FxHashMap<u32, KnownFile>,
     pub(in crate::index) project_files: Vec<ProjectFile>,
 }
 
 impl Archive {
-    /// Opens what is kept of the repository whose store is the file `store`, with the store's rows;
-    /// none if that is not all there. `each` does its work for all numbers, on any thread.
+    /// Opens the facts cache of the store file `store`, with the delta rows of that store; none if
+    /// any part is missing. `each` runs its work for all numbers, on any thread.
     pub(in crate::index) fn open(
         store: &Path,
         (uid, kind): (u64, u64),
@@ -355,27 +355,27 @@ impl Archive {
         Some(Opening { archive, known, project_files })
     }
 
-    /// Whether something could not be read: what rests on it must not be used.
+    /// True if a read has failed: results that depend on it must be discarded.
     pub(in crate::index) fn is_damaged(&self) -> bool {
         self.is_damaged.load(Ordering::Relaxed)
     }
 
-    /// Bytes of all rows.
+    /// Size of the delta in bytes.
     pub(in crate::index) fn row_bytes(&self) -> usize {
         self.row_bytes.load(Ordering::Relaxed)
     }
 
-    /// How many times facts were read.
+    /// Number of reads of facts.
     pub(in crate::index) fn reads(&self) -> usize {
         self.read.load(Ordering::Relaxed)
     }
 
-    /// Whether a file has changed since the segment was written.
+    /// True if a file has changed since the segment was written.
     pub(in crate::index) fn has_row(&self, key: u32) -> bool {
         self.rows().contains_key(&key)
     }
 
-    /// Whether the facts of a file are others than in the segment.
+    /// True if the facts of a file differ from the segment.
     pub(in crate::index) fn has_other_facts(&self, key: u32) -> bool {
         self.rows().get(&key).is_some_and(|row| row.has_facts)
     }
@@ -384,7 +384,7 @@ impl Archive {
         self.rows.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Learns rows that the store has now.
+    /// Adds rows that were written to the store.
     pub(in crate::index) fn learn(&self, rows: Vec<(u32, Option<Vec<u8>>)>) {
         let mut kept = self.rows.write().unwrap_or_else(PoisonError::into_inner);
         for (key, bytes) in rows.into_iter().filter(|(key, _)| *key != PROJECT_FILES) {
@@ -398,7 +398,7 @@ impl Archive {
         }
     }
 
-    /// What was found for a file before; `position` gives the file of a key.
+    /// Previous results of a file; `position` maps a key to a file.
     pub(in crate::index) fn found(
         &self,
         key: u32,
@@ -443,7 +443,7 @@ impl Archive {
 }
 
 impl Base {
-    /// The number of the pieces that a file's would be in.
+    /// Number of the pieces of a file with this key.
     fn number(&self, key: u32) -> Option<usize> {
         self.neighbours.partition_point(|neighbours| neighbours.first <= key).checked_sub(1)
     }
