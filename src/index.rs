@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 pub use fingerprint::fingerprint;
 pub use job::{Job, JobState, Jobs};
-pub use kept::Kept;
+pub use kept::IdleCache;
 pub use meant::meant;
 pub use progress::{Phase, Progress, Timing};
 pub use quarantine::Caution;
@@ -115,7 +115,7 @@ pub enum IndexError {
     },
     /// The worker process reported an error.
     #[error("{message}")]
-    Told {
+    Reported {
         /// Error.
         message: String,
         /// Suggested fix.
@@ -169,7 +169,7 @@ impl IndexError {
             Self::Stalled { .. } => {
                 "raise COGRAPH_FILE_SECONDS if the machine is slow, else report it"
             }
-            Self::Told { hint, .. } => hint,
+            Self::Reported { hint, .. } => hint,
             Self::Cancelled { .. } => "start it again",
         }
     }
@@ -282,9 +282,9 @@ fn adopt(location: &Location, patience: Duration, run: &Run) -> Result<bool, Ind
 }
 
 /// Enforces the disk quota: removes the least recently used stores, and returns which.
-pub fn make_room(location: &Location, limits: &Limits) -> Vec<Dropped> {
+pub fn enforce_quota(location: &Location, limits: &Limits) -> Vec<Dropped> {
     let Some(cache) = location.directory().parent() else { return Vec::new() };
-    match store::make_room(cache, limits.cache_bytes, location) {
+    match store::enforce_quota(cache, limits.cache_bytes, location) {
         Ok(dropped) => {
             for Dropped { root, bytes } in &dropped {
                 tracing::warn!(root = %root.display(), bytes, "the index of a repository was \
@@ -314,7 +314,7 @@ pub fn apply(
     if let Some(workers) = run.workers {
         return workers.apply(location, changes, patience, run);
     }
-    if let Some(outcome) = take_in_place(location, changes, patience, run)? {
+    if let Some(outcome) = update_in_place(location, changes, patience, run)? {
         return Ok(outcome);
     }
     let started = Instant::now();
@@ -332,7 +332,7 @@ pub fn apply(
 
 /// Applies changes incrementally; none if there is no matching state, the store cannot be changed
 /// in place, or a full build is cheaper.
-fn take_in_place(
+fn update_in_place(
     location: &Location,
     changes: &ChangeSet,
     patience: Duration,
@@ -369,7 +369,7 @@ fn take_in_place(
         Err(error) => return Err(error),
     };
     let identity = resident.identity();
-    if let Some(residents) = run.residents.filter(|_| !resident.is_worn()) {
+    if let Some(residents) = run.residents.filter(|_| !resident.needs_reload()) {
         residents.put(location, resident);
     }
     Ok(Some(Outcome::Published { published: Published::in_place(identity, path)?, timings }))

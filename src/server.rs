@@ -45,7 +45,7 @@ pub use base::limits::Limits;
 pub use base::log::LogSink;
 pub use jsonrpc::admission::{Class, LaneState};
 pub use peers::{
-    ChildProcess, EndPatience, Ended, Probe, ProbeError, Ran, Started, probe, run_command,
+    ChildProcess, CommandOutput, EndPatience, Ended, Probe, ProbeError, Started, probe, run_command,
 };
 #[cfg(feature = "faults")]
 pub use protocol::fixtures::{FixtureError, Fixtures, run_fixtures};
@@ -54,7 +54,7 @@ pub use proxy::upstream::{Examined, Listing, Target, TargetError, examine};
 pub use runtime::{BearerToken, HttpListening, Listening, ServeError, Web, serve};
 pub use tools::arguments::Arguments;
 pub use tools::table::{INSTRUCTIONS, TOOLS, tool};
-pub use tools::tool::{DEFAULT_BUDGET, MOST_BUDGET, Parameter, Shape, Tool};
+pub use tools::tool::{DEFAULT_BUDGET, MAX_BUDGET, Parameter, Shape, Tool};
 pub use tools::{Form, Outcome, Reply, call};
 pub use workspace::host::Host;
 pub use workspace::metrics::{CallState, ProgressReport, ServerState};
@@ -91,8 +91,12 @@ pub fn run_stdio(options: Options) -> io::Result<()> {
     let Options { config, root, limits, delay } = options;
     let shared = Shared::new(config, limits.stores);
     run(limits.clone(), |events| {
-        let repositories =
-            Repositories::of(&shared, Reach::from(root), Patience::of(&limits), telling(events));
+        let repositories = Repositories::of(
+            &shared,
+            Reach::from(root),
+            Patience::of(&limits),
+            publish_events(events),
+        );
         Arc::new(tools::Toolbox::new(repositories, delay))
     })
 }
@@ -127,8 +131,12 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
     }
     run(limits, |events| {
         let embedded = shared.map(|shared| {
-            let repositories =
-                Repositories::of(&shared, Reach::from(root.clone()), patience, telling(events));
+            let repositories = Repositories::of(
+                &shared,
+                Reach::from(root.clone()),
+                patience,
+                publish_events(events),
+            );
             Arc::new(tools::Toolbox::new(repositories, delay)) as Arc<dyn tools::Tools>
         });
         let Passing { target, starter, .. } = passing;
@@ -139,7 +147,7 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
             _ => Ok(()),
         };
         let place = proxy::thin::ClientRoots::new(root, started_in, events.clone());
-        let thin = proxy::thin::Thin::new(target, expected, place, prepare, embedded);
+        let thin = proxy::thin::RuntimeProxy::new(target, expected, place, prepare, embedded);
         if planted(Fault::AttachFirst) {
             thin.attach();
         }
@@ -157,7 +165,7 @@ pub fn run_federated(options: Options, upstreams: Upstreams) -> io::Result<()> {
         *permits *= WAITING_CALLS;
     }
     // In addition to federated queries there may be calls of every upstream's external tools.
-    limits.heavy_permits += proxy::federation::MOST_CALLS;
+    limits.heavy_permits += proxy::federation::MAX_CALLS;
     run(limits, |events| {
         let place = proxy::thin::ClientRoots::new(None, started_in, events.clone());
         Arc::new(proxy::federation::Federation::new(upstreams, place, events.clone()))
@@ -170,7 +178,7 @@ pub fn detach() {
 }
 
 /// Sends a session the event of a new generation.
-fn telling(events: &Sender<Event>) -> impl Fn() + Send + Sync + 'static {
+fn publish_events(events: &Sender<Event>) -> impl Fn() + Send + Sync + 'static {
     let events = events.clone();
     // The send fails only after the dispatcher has ended.
     move || drop(events.blocking_send(Event::Published))

@@ -33,7 +33,7 @@ pub use format::rows::{
 pub use format::schema::FORMAT;
 pub use format::segment::{Draft, Placed, Segment, decompressed};
 pub use format::views::{VIEWS, View};
-pub use lifecycle::quota::{Dropped, bytes_taken, check_owner, make_room};
+pub use lifecycle::quota::{Dropped, bytes_taken, check_owner, enforce_quota};
 pub use lifecycle::seed::adopt;
 pub use name_index::cursor::NameWalk;
 pub use name_index::filter::NameParts;
@@ -48,5 +48,5 @@ pub use read::pool::{
 };
 pub use read::sandbox::{SqlOutcome, SqlValue, VALUE_BYTES};
 pub use update::amendment::{Amendment, KnownRows};
-pub use update::delta::carry_over;
+pub use update::delta::checkpoint;
 pub use update::restamp::restamp;

@@ -23,11 +23,11 @@ use crate::source::{self, DirectoryId, Mounts, RULES, SourceError};
 use queue::{Event, Queue, What};
 
 /// Number of notifications per drain above which checking everything is faster.
-const MOST_EVENTS: usize = 10_000;
+const MAX_EVENTS: usize = 10_000;
 /// A burst of changes ends after this time without a notification ...
 const QUIET: Duration = Duration::from_millis(10);
 /// ... or after this time.
-const LONGEST_BURST: Duration = Duration::from_secs(3);
+const MAX_BURST: Duration = Duration::from_secs(3);
 
 /// Watched directories of one repository.
 #[derive(Debug)]
@@ -149,7 +149,7 @@ impl Watch {
         self.queue
             .read(&mut events)
             .map_err(|source| WatchError::System { root: self.root.clone(), source })?;
-        hints.everything = self.check_mounts()? || events.len() > MOST_EVENTS;
+        hints.everything = self.check_mounts()? || events.len() > MAX_EVENTS;
         for event in events {
             self.take_in(event, &mut hints, &mut appeared);
         }
@@ -181,7 +181,7 @@ impl Watch {
             return Ok(false);
         }
         // The queue is not read, so that its growth shows whether the burst goes on.
-        let until = Instant::now() + LONGEST_BURST;
+        let until = Instant::now() + MAX_BURST;
         let mut size = self.queue.size().map_err(failed)?;
         while Instant::now() < until && !cancel.wait(QUIET) {
             let now = self.queue.size().map_err(failed)?;

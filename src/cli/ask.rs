@@ -21,7 +21,7 @@ use crate::server::{
 };
 
 /// Timeout of waiting for an index: until the user interrupts.
-const TO_THE_END: Duration = Duration::from_secs(24 * 3600);
+const NO_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
 /// Commands of all tools.
 pub(super) fn commands() -> impl Iterator<Item = clap::Command> {
@@ -83,7 +83,7 @@ fn long_name(parameter: &'static Parameter) -> &'static str {
 
 /// Repositories that wait until the index reflects the files.
 pub(super) fn repositories(config: &Config, root: PathBuf) -> Repositories {
-    let patience = Patience { first: TO_THE_END, renewal: TO_THE_END };
+    let patience = Patience { first: NO_TIMEOUT, renewal: NO_TIMEOUT };
     Repositories::new(Ok(config.clone()), Some(root), patience)
 }
 
@@ -99,7 +99,7 @@ pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) ->
     let arguments =
         server::Arguments::from_words(tool, given.filter(|(_, words)| !words.is_empty()))
             .map_err(Stop::Usage)?;
-    let (repositories, person) = (repositories(config, root), Person::new());
+    let (repositories, person) = (repositories(config, root), TerminalHost::new());
     let form = if matches.get_flag("json") { Form::Json } else { Form::Text };
     let reply = server::call(tool, &arguments, &repositories, &person, form);
     drop(person);
@@ -140,18 +140,18 @@ fn words(parameter: &Parameter, matches: &ArgMatches) -> Vec<String> {
 }
 
 /// Host of a command: no queue, no cancellation.
-pub(super) struct Person {
+pub(super) struct TerminalHost {
     cancel: CancelToken,
     bar: Bar,
 }
 
-impl Person {
+impl TerminalHost {
     pub(super) fn new() -> Self {
         Self { cancel: CancelToken::new(), bar: Bar::new() }
     }
 }
 
-impl Host for Person {
+impl Host for TerminalHost {
     fn cancel(&self) -> &CancelToken {
         &self.cancel
     }

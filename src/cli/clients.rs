@@ -19,7 +19,7 @@ use crate::config::User;
 pub(super) const NAME: &str = "cograph";
 
 /// Maximum size of a configuration file in bytes: some clients keep other data in it.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// MCP client.
 pub(super) struct Client {
@@ -292,7 +292,7 @@ impl List<'_> {
     }
 
     /// True if it contains nothing except this server.
-    pub(super) fn is_ours_alone(&self) -> bool {
+    pub(super) fn has_only_this_server(&self) -> bool {
         self.agrees_with(&List { text: "", format: self.format })
     }
 }
@@ -338,9 +338,9 @@ fn read_with(path: &Path, flags: OFlags) -> io::Result<Option<String>> {
         return Err(io::Error::other("it is no regular file"));
     }
     let mut text = String::new();
-    file.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(io::Error::other(format!("it is larger than {} MB", MOST_BYTES >> 20)));
+    file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other(format!("it is larger than {} MB", MAX_BYTES >> 20)));
     }
     Ok(Some(text))
 }

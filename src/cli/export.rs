@@ -26,7 +26,7 @@ pub(super) enum Command {
 pub(super) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
     let Command::Calls(root) = command;
     let repositories = ask::repositories(config, root.repository(config)?.root);
-    let person = ask::Person::new();
+    let person = ask::TerminalHost::new();
     let snapshot = repositories.whole(&person)?;
     drop(person);
     let mut calls = Calls::new(&snapshot)?;

@@ -25,10 +25,10 @@ use crate::store::{Location, Store};
 use crate::watch::Watch;
 
 /// Timeout of another process's writer lock.
-const WRITER_PATIENCE: Duration = Duration::from_secs(600);
+const WRITER_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Polling interval without a watch.
-const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
@@ -95,13 +95,13 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
     };
     let location = Location::new(&repository.cache, &repository.root);
     let outcome = if arguments.force {
-        index::apply(&location, &ChangeSet::Everything { forced: true }, WRITER_PATIENCE, &run)
+        index::apply(&location, &ChangeSet::Everything { forced: true }, WRITER_TIMEOUT, &run)
     } else {
-        index::refresh(&location, WRITER_PATIENCE, &run)
+        index::refresh(&location, WRITER_TIMEOUT, &run)
     };
     drop(display);
     if matches!(outcome, Ok(Outcome::Published { .. })) {
-        for dropped in index::make_room(&location, &config.limits) {
+        for dropped in index::enforce_quota(&location, &config.limits) {
             let room = bytes(dropped.bytes);
             note(&format!(
                 "note: the index of {} was removed to make room ({room}); COGRAPH_CACHE_LIMIT is \
@@ -114,11 +114,11 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
     let text =
         if arguments.json { json(&summary) + "\n" } else { table(&summary, arguments.timings) };
     to_stdout(|out| out.write_all(text.as_bytes()))?;
-    if arguments.watch { stay(&location, config, &cancel) } else { Ok(()) }
+    if arguments.watch { watch_changes(&location, config, &cancel) } else { Ok(()) }
 }
 
 /// Applies changes as they occur, one output line each. Ends with an error or with the process.
-fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<(), Stop> {
+fn watch_changes(location: &Location, config: &Config, cancel: &CancelToken) -> Result<(), Stop> {
     let (workers, residents) = (config.worker.clone().map(WorkerPool::new), Residents::new());
     let run = Run {
         workers: workers.as_ref(),
@@ -131,7 +131,7 @@ fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<()
             Some(watch)
         }
         Err(error) => {
-            note(&format!("{error}: all files are looked at every {} s", BETWEEN_LOOKS.as_secs()));
+            note(&format!("{error}: all files are looked at every {} s", POLL_INTERVAL.as_secs()));
             None
         }
     };
@@ -139,7 +139,7 @@ fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<()
         // Also before the first wait, for changes between the build and the watch.
         let started = Instant::now();
         if let Outcome::Published { published, .. } =
-            index::refresh(location, WRITER_PATIENCE, &run)?
+            index::refresh(location, WRITER_TIMEOUT, &run)?
         {
             let elapsed = started.elapsed().as_secs_f64();
             to_stdout(|out| {
@@ -154,11 +154,11 @@ fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<()
             Some(Err(error)) => {
                 note(&format!(
                     "{error}: all files are looked at every {} s",
-                    BETWEEN_LOOKS.as_secs()
+                    POLL_INTERVAL.as_secs()
                 ));
                 watch = None;
             }
-            None => drop(run.cancel.wait(BETWEEN_LOOKS)),
+            None => drop(run.cancel.wait(POLL_INTERVAL)),
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::server::{Ended, for_terminal, run_command};
 use place::ConfigFile;
 
 /// Timeout of a client's own command.
-const CLIENT_PATIENCE: Duration = Duration::from_secs(60);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Arguments of both commands.
 #[derive(Debug, clap::Args)]
@@ -186,7 +186,7 @@ impl Task {
         if !list.has() {
             return self.say(&format!("nothing to do: {NAME} is not there"));
         }
-        if let Some((copies, text)) = self.as_it_was(before) {
+        if let Some((copies, text)) = self.original(before) {
             if self.dry_run {
                 return self.say(&format!("{}nothing was written", diff(before, &text)));
             }
@@ -198,7 +198,7 @@ impl Task {
             return self
                 .say(&format!("{}uninstalled; the file is as it was before", diff(before, &text)));
         }
-        if list.is_ours_alone() {
+        if list.has_only_this_server() {
             if self.dry_run {
                 return self.say(&format!(
                     "{}the file would be removed; nothing was written",
@@ -237,7 +237,7 @@ impl Task {
 
     /// Contents of the file before the server was added, if nothing else has changed since; and the
     /// backups with these contents.
-    fn as_it_was(&self, now: &str) -> Option<(Vec<PathBuf>, String)> {
+    fn original(&self, now: &str) -> Option<(Vec<PathBuf>, String)> {
         let (copy, mut text) = self.place.before(now)?;
         let mut copies = vec![copy];
         while self.client.list(&text).ok()?.has() {
@@ -308,11 +308,11 @@ impl OwnCommand {
     fn run(&self, directory: &Path) -> Option<()> {
         let mut command = Command::new(&self.program);
         command.args(&self.words).current_dir(directory);
-        let said = match run_command(command, CLIENT_PATIENCE) {
+        let said = match run_command(command, CLIENT_TIMEOUT) {
             Ok(ran) => match ran.ended {
                 Some(Ended::Itself(status)) if status.success() => return Some(()),
                 Some(Ended::Itself(status)) => format!("{status}: {}{}", ran.output, ran.errors),
-                _ => format!("it did not end within {} seconds", CLIENT_PATIENCE.as_secs()),
+                _ => format!("it did not end within {} seconds", CLIENT_TIMEOUT.as_secs()),
             },
             Err(error) => error.to_string(),
         };

@@ -53,9 +53,11 @@ pub(super) fn run(
     let limits = arguments.limits.limits();
     let delay = arguments.limits.delay();
     let way = match (arguments.upstream.as_slice(), &arguments.upstreams) {
-        (_, Some(file)) => Way::Several(from_file(file.clone())?),
-        ([], None) => Way::Embedded,
-        ([word], None) if word == AUTO => Way::Passing(auto(&config, level, arguments.start)?),
+        (_, Some(file)) => ServeMode::Several(from_file(file.clone())?),
+        ([], None) => ServeMode::Embedded,
+        ([word], None) if word == AUTO => {
+            ServeMode::Passing(auto(&config, level, arguments.start)?)
+        }
         (_, None) if arguments.start => {
             return Err(Stop::Usage("--start goes with --upstream auto only".to_owned()));
         }
@@ -68,7 +70,7 @@ pub(super) fn run(
                     "a program that is started needs a name: NAME={text}"
                 )));
             }
-            Way::Passing(Passing { target, embeds: false, starter: None })
+            ServeMode::Passing(Passing { target, embeds: false, starter: None })
         }
         (several, None) => {
             if arguments.root.root.is_some() {
@@ -76,7 +78,7 @@ pub(super) fn run(
                     "--root goes with one upstream; each of several has its own".to_owned(),
                 ));
             }
-            Way::Several(several_of(several, &arguments.token_file)?)
+            ServeMode::Several(several_of(several, &arguments.token_file)?)
         }
     };
     for warning in way.warnings() {
@@ -84,9 +86,9 @@ pub(super) fn run(
     }
     let options = Options { config, root: arguments.root.root.clone(), limits, delay };
     let served = match way {
-        Way::Embedded => run_stdio(options),
-        Way::Passing(passing) => run_passing(options, passing),
-        Way::Several(upstreams) => run_federated(options, upstreams),
+        ServeMode::Embedded => run_stdio(options),
+        ServeMode::Passing(passing) => run_passing(options, passing),
+        ServeMode::Several(upstreams) => run_federated(options, upstreams),
     };
     served.map_err(|error| Stop::Failure {
         message: format!("cannot serve on standard input and output: {error}"),
@@ -95,7 +97,7 @@ pub(super) fn run(
 }
 
 /// Where calls are served.
-enum Way {
+enum ServeMode {
     /// In this process.
     Embedded,
     /// By one runtime.
@@ -104,7 +106,7 @@ enum Way {
     Several(Upstreams),
 }
 
-impl Way {
+impl ServeMode {
     /// Warnings about the targets.
     fn warnings(&self) -> Vec<String> {
         match self {

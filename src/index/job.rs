@@ -15,10 +15,10 @@ use crate::model::cancel::CancelToken;
 use crate::store::{self, Dropped, Identity, Location};
 
 /// Maximum number of concurrent runs; others are queued.
-const AT_ONCE: usize = 2;
+const MAX_CONCURRENT_RUNS: usize = 2;
 
 /// How long a run waits for another process's writer lock.
-const WRITER_PATIENCE: Duration = Duration::from_secs(600);
+const WRITER_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Starts runs and tracks the current ones. Drop cancels them and joins their threads.
 pub struct Jobs {
@@ -75,11 +75,11 @@ struct JobsState {
 impl Jobs {
     /// Creates an empty table. Runs use worker processes if `worker` is given.
     pub fn new(limits: Limits, worker: Option<WorkerCommand>) -> Self {
-        Self::telling(limits, worker, |_, _| {})
+        Self::with_callback(limits, worker, |_, _| {})
     }
 
     /// Like `new`, with a callback for every new generation, on the thread of its run.
-    pub fn telling(
+    pub fn with_callback(
         limits: Limits,
         worker: Option<WorkerCommand>,
         on_published: impl Fn(&Job, Identity) + Send + Sync + 'static,
@@ -95,8 +95,8 @@ impl Jobs {
     /// The run that updates this repository's store: the current one, or a new one.
     ///
     /// A current run may have read a file before it changed, or may not include it
-    /// ([`Job::takes_in`]). A caller that must be sure compares again afterwards (`freshness`) and
-    /// starts another run if necessary.
+    /// ([`Job::covers_changes`]). A caller that must be sure compares again afterwards
+    /// (`freshness`) and starts another run if necessary.
     pub fn start(&self, location: &Location) -> Arc<Job> {
         self.start_for(location, None, None)
     }
@@ -210,8 +210,8 @@ impl SharedJobs {
                 ..Run::quiet(self.limits, &job.cancel)
             };
             let ended = crate::index::build::workers::guarded(|| match &job.changes {
-                Some(changes) => apply(&job.location, changes, WRITER_PATIENCE, &run),
-                None => refresh(&job.location, WRITER_PATIENCE, &run),
+                Some(changes) => apply(&job.location, changes, WRITER_TIMEOUT, &run),
+                None => refresh(&job.location, WRITER_TIMEOUT, &run),
             });
             ended.unwrap_or_else(|reason| {
                 Err(IndexError::Defect { root: job.location.root().to_path_buf(), reason })
@@ -227,7 +227,7 @@ impl SharedJobs {
         );
         let made_in_place = matches!(&outcome, Ok(Outcome::Published { .. })) && !made_whole;
         if made_whole {
-            self.make_room(&job.location);
+            self.enforce_quota(&job.location);
         }
         {
             let mut state = self.lock();
@@ -248,10 +248,10 @@ impl SharedJobs {
         job.end(outcome);
         if made_in_place {
             // Best effort: without a checkpoint the store is correct, only larger.
-            if let Err(error) = store::carry_over(&job.location) {
+            if let Err(error) = store::checkpoint(&job.location) {
                 tracing::info!(%error, "the log of changes stays as long as it is");
             }
-            self.make_room(&job.location);
+            self.enforce_quota(&job.location);
         }
         // The files are being edited: prepare, so that the next change is incremental.
         if has_changed && self.workers.is_none() {
@@ -267,14 +267,14 @@ impl SharedJobs {
         self.lock().preparing.retain(|(other, _)| !Arc::ptr_eq(other, job));
     }
 
-    fn make_room(&self, location: &Location) {
-        let dropped = super::make_room(location, &self.limits);
+    fn enforce_quota(&self, location: &Location) {
+        let dropped = super::enforce_quota(location, &self.limits);
         self.lock().dropped.extend(dropped);
     }
 
     fn wait_for_turn(&self, job: &Job) -> bool {
         let mut state = self.lock();
-        while state.working >= AT_ONCE && !state.ended && !job.cancel.is_cancelled() {
+        while state.working >= MAX_CONCURRENT_RUNS && !state.ended && !job.cancel.is_cancelled() {
             state = self.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         let has_turn = !state.ended && !job.cancel.is_cancelled();
@@ -285,7 +285,7 @@ impl SharedJobs {
 
 impl Job {
     /// True if the run applies these changes, or all of them if none are given.
-    pub fn takes_in(&self, changes: Option<&ChangeSet>) -> bool {
+    pub fn covers_changes(&self, changes: Option<&ChangeSet>) -> bool {
         match (&self.changes, changes) {
             (None, _) => true,
             (Some(_), None) => false,

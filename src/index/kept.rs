@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// Idle cache. Drop removes all values.
 #[derive(Debug)]
-pub struct Kept<K, T> {
+pub struct IdleCache<K, T> {
     shared: Arc<SharedItems<K, T>>,
     /// Name of the sweeper thread.
     name: &'static str,
@@ -18,30 +18,30 @@ pub struct Kept<K, T> {
 
 #[derive(Debug)]
 struct SharedItems<K, T> {
-    state: Mutex<KeptState<K, T>>,
+    state: Mutex<CacheState<K, T>>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct KeptState<K, T> {
-    entries: Vec<KeptEntry<K, T>>,
+struct CacheState<K, T> {
+    entries: Vec<CacheEntry<K, T>>,
     /// True while a sweeper thread exists.
     is_swept: bool,
     ended: bool,
 }
 
 #[derive(Debug)]
-struct KeptEntry<K, T> {
+struct CacheEntry<K, T> {
     key: K,
     used: Instant,
     value: T,
 }
 
-impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
+impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> IdleCache<K, T> {
     /// Creates an empty cache. Values expire `idle` after their last use; `name` is the name of the
     /// sweeper thread.
     pub fn new(name: &'static str, idle: Duration) -> Self {
-        let state = KeptState { entries: Vec::new(), is_swept: false, ended: false };
+        let state = CacheState { entries: Vec::new(), is_swept: false, ended: false };
         let shared = Arc::new(SharedItems { state: Mutex::new(state), changed: Condvar::new() });
         Self { shared, name, idle, sweeper: Mutex::default() }
     }
@@ -72,7 +72,7 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
         let before = {
             let mut state = self.shared.lock();
             let before = state.take(key);
-            state.entries.push(KeptEntry { key: key.clone(), used: Instant::now(), value });
+            state.entries.push(CacheEntry { key: key.clone(), used: Instant::now(), value });
             before
         };
         // Dropped outside of the lock, because it may be large.
@@ -89,7 +89,11 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
                 entry.used = Instant::now();
                 return false;
             }
-            state.entries.push(KeptEntry { key: key.clone(), used: Instant::now(), value: make() });
+            state.entries.push(CacheEntry {
+                key: key.clone(),
+                used: Instant::now(),
+                value: make(),
+            });
         }
         self.begin_to_sweep();
         true
@@ -125,7 +129,7 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
     }
 }
 
-impl<K, T> Drop for Kept<K, T> {
+impl<K, T> Drop for IdleCache<K, T> {
     fn drop(&mut self) {
         self.shared.lock().ended = true;
         self.shared.changed.notify_all();
@@ -137,7 +141,7 @@ impl<K, T> Drop for Kept<K, T> {
 }
 
 impl<K, T> SharedItems<K, T> {
-    fn lock(&self) -> MutexGuard<'_, KeptState<K, T>> {
+    fn lock(&self) -> MutexGuard<'_, CacheState<K, T>> {
         // No operation under the lock leaves an entry inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -170,8 +174,8 @@ impl<K, T> SharedItems<K, T> {
     }
 }
 
-impl<K: PartialEq, T> KeptState<K, T> {
-    fn find(&mut self, key: &K) -> Option<&mut KeptEntry<K, T>> {
+impl<K: PartialEq, T> CacheState<K, T> {
+    fn find(&mut self, key: &K) -> Option<&mut CacheEntry<K, T>> {
         self.entries.iter_mut().find(|entry| entry.key == *key)
     }
 
@@ -187,9 +191,9 @@ mod tests {
     use std::sync::mpsc::{SyncSender, sync_channel};
 
     /// Sends its number when it is dropped.
-    struct Told(u32, SyncSender<u32>);
+    struct Reported(u32, SyncSender<u32>);
 
-    impl Drop for Told {
+    impl Drop for Reported {
         fn drop(&mut self) {
             // The send fails after the test has ended.
             let _ = self.1.send(self.0);
@@ -201,10 +205,10 @@ mod tests {
     #[test]
     fn what_nobody_uses_is_let_go_and_what_is_used_stays() {
         let (sender, receiver) = sync_channel(16);
-        let kept = Kept::new("kept-test", Duration::from_millis(20));
+        let kept = IdleCache::new("kept-test", Duration::from_millis(20));
         for round in 0..3 {
             let begun = Instant::now();
-            assert!(kept.touch_or_put(&"a", || Told(round, sender.clone())));
+            assert!(kept.touch_or_put(&"a", || Reported(round, sender.clone())));
             assert_eq!(receiver.recv_timeout(PATIENCE), Ok(round));
             assert!(begun.elapsed() >= Duration::from_millis(20));
             assert!(
@@ -212,12 +216,12 @@ mod tests {
                 "and a new thread comes with the next thing"
             );
         }
-        let forever = Kept::new("kept-test", Duration::from_secs(3600));
-        forever.put(&1, Told(1, sender.clone()));
-        forever.put(&2, Told(2, sender.clone()));
-        assert!(forever.touch(&1) && !forever.touch_or_put(&2, || Told(9, sender.clone())));
+        let forever = IdleCache::new("kept-test", Duration::from_secs(3600));
+        forever.put(&1, Reported(1, sender.clone()));
+        forever.put(&2, Reported(2, sender.clone()));
+        assert!(forever.touch(&1) && !forever.touch_or_put(&2, || Reported(9, sender.clone())));
         assert_eq!(forever.with(&2, |told| told.0), Some(2));
-        forever.put(&2, Told(3, sender.clone()));
+        forever.put(&2, Reported(3, sender.clone()));
         assert_eq!(receiver.recv_timeout(PATIENCE), Ok(2), "it was replaced");
         assert_eq!(forever.take(&1).map(|told| told.0), Some(1));
         assert_eq!(

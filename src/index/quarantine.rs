@@ -10,7 +10,7 @@ pub struct Caution {
     /// Quarantined files, each with the hash of its quarantined contents, or none for any contents.
     left_out: FxHashMap<RepoPath, Option<u128>>,
     suspicion: Suspicion,
-    witness: Box<dyn Witness>,
+    witness: Box<dyn Observer>,
 }
 
 /// Suspected files: they are parsed first, one at a time.
@@ -29,7 +29,7 @@ impl Default for Suspicion {
 }
 
 /// Observer of parsing and resolution, per file.
-pub(super) trait Witness: Send + Sync {
+pub(super) trait Observer: Send + Sync {
     /// The current thread will parse some of these files, one after the other. Announced in
     /// batches, because every message wakes the parent process.
     fn announces(&self, paths: Vec<RepoPath>);
@@ -43,7 +43,7 @@ impl Caution {
     pub(super) fn new(
         left_out: FxHashMap<RepoPath, Option<u128>>,
         suspicion: Suspicion,
-        witness: Box<dyn Witness>,
+        witness: Box<dyn Observer>,
     ) -> Self {
         Self { left_out, suspicion, witness }
     }

@@ -22,9 +22,9 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use self::crash_search::{Death, Doing, Trial};
+use self::crash_search::{CrashCause, CrashSearch, WorkerActivity};
 use self::message::{Message, Order, Work};
-use super::kept::Kept;
+use super::kept::IdleCache;
 use super::progress::{Phase, Timing};
 use super::{ChangeSet, IndexError, Outcome, Run};
 use crate::config::WorkerCommand;
@@ -43,13 +43,13 @@ const LINE_BYTES: u64 = 500;
 #[derive(Debug)]
 pub struct WorkerPool {
     command: WorkerCommand,
-    idle: Kept<Location, Worker>,
+    idle: IdleCache<Location, Worker>,
 }
 
 impl WorkerPool {
     /// Creates an empty pool.
     pub fn new(command: WorkerCommand) -> Self {
-        Self { command, idle: Kept::new("workers-idle", IDLE) }
+        Self { command, idle: IdleCache::new("workers-idle", IDLE) }
     }
 
     /// Records a query of a repository: extends the lifetime of its worker.
@@ -68,13 +68,13 @@ impl WorkerPool {
     ) -> Result<Outcome, IndexError> {
         let root = location.root();
         let work = Work::of(changes);
-        let mut trial = Trial::default();
+        let mut search = CrashSearch::default();
         // The state of an idle worker is useless for a full build, and occupies memory that the
         // build may need.
         let mut idle = self.idle.take(location).filter(|_| work.is_change());
         loop {
             run.check(root)?;
-            let (left_out, suspicion) = (trial.guilty.clone(), trial.suspicion.clone());
+            let (left_out, suspicion) = (search.quarantined.clone(), search.suspicion.clone());
             let order = Order {
                 location: location.clone(),
                 work: work.clone(),
@@ -98,23 +98,26 @@ impl WorkerPool {
                     }
                     return outcome(location, changed, timings);
                 }
-                End::Failed { message, hint } => return Err(IndexError::Told { message, hint }),
+                End::Failed { message, hint } => {
+                    return Err(IndexError::Reported { message, hint });
+                }
                 // An idle worker may have died of anything: not the fault of a file.
-                End::Died { doing, .. } if was_idle && doing == Doing::default() => {}
-                End::Died { doing: Doing { stalled: Some(phase), .. }, .. } => {
+                End::Died { activity, .. } if was_idle && activity == WorkerActivity::default() => {
+                }
+                End::Died { activity: WorkerActivity { stalled: Some(phase), .. }, .. } => {
                     return Err(IndexError::Stalled {
                         root: root.to_path_buf(),
                         phase: phase.word(),
                     });
                 }
-                End::Died { doing, death, how, said } => {
-                    tracing::warn!(root = %root.display(), how, ?doing, "a process that indexes \
+                End::Died { activity, cause, how, said } => {
+                    tracing::warn!(root = %root.display(), how, ?activity, "a process that indexes \
                         has died");
-                    let known = trial.guilty.len();
-                    if !trial.learn(doing, death) {
+                    let known = search.quarantined.len();
+                    if !search.learn(activity, cause) {
                         return Err(IndexError::Worker { root: root.to_path_buf(), how, said });
                     }
-                    for path in &trial.guilty[known..] {
+                    for path in &search.quarantined[known..] {
                         tracing::error!(
                             path = path.as_str(),
                             how,
@@ -146,7 +149,7 @@ fn outcome(
 enum End {
     Finished { changed: bool, timings: Vec<Timing> },
     Failed { message: String, hint: String },
-    Died { doing: Doing, death: Death, how: String, said: String },
+    Died { activity: WorkerActivity, cause: CrashCause, how: String, said: String },
 }
 
 /// Worker process. Drop kills it.
@@ -196,24 +199,24 @@ impl Worker {
         let kill = run.cancel.on_cancel(move || {
             let _ = kill_process(pid, Signal::KILL);
         });
-        let (mut parsing, mut doing, mut timings, mut last) =
-            (BTreeMap::new(), Doing::default(), Vec::new(), None);
+        let (mut parsing, mut activity, mut timings, mut last) =
+            (BTreeMap::new(), WorkerActivity::default(), Vec::new(), None);
         while let Some(message) = Message::read(&mut self.output) {
             match message {
                 Message::Progress(progress) => {
-                    doing.trying = None;
+                    activity.trying = None;
                     if progress.phase > Phase::Extract {
                         parsing.clear();
                     }
                     (run.progress)(progress);
                 }
                 Message::Parsing { thread, paths } => {
-                    doing.trying = None;
+                    activity.trying = None;
                     parsing.insert(thread, paths);
                 }
-                Message::Trying(path) => doing.trying = Some(path),
-                Message::Hangs(path) => doing.hanging.push(path),
-                Message::Stalls(phase) => doing.stalled = Some(phase),
+                Message::Trying(path) => activity.trying = Some(path),
+                Message::Hangs(path) => activity.hanging.push(path),
+                Message::Stalls(phase) => activity.stalled = Some(phase),
                 Message::Timing(timing) => timings.push(timing),
                 Message::Finished { changed } => {
                     last = Some(End::Finished { changed, timings: std::mem::take(&mut timings) })
@@ -227,9 +230,14 @@ impl Worker {
         drop(kill);
         last.unwrap_or_else(|| {
             let (status, said) = self.end();
-            doing.parsing = parsing.into_values().flatten().collect();
+            activity.parsing = parsing.into_values().flatten().collect();
             let how = status.map_or_else(|| "it is lost".to_owned(), describe);
-            End::Died { doing, death: status.map_or(Death::FromOutside, Death::of), how, said }
+            End::Died {
+                activity,
+                cause: status.map_or(CrashCause::External, CrashCause::of),
+                how,
+                said,
+            }
         })
     }
 

@@ -26,7 +26,7 @@ use serde_json::{Map, Value, json};
 use shape::shaped;
 use std::path::PathBuf;
 use std::sync::LazyLock;
-use subscriptions::{MOST_ADDRESSES, WantedChanges};
+use subscriptions::{MAX_ADDRESSES, WantedChanges};
 
 pub(super) use shape::{Purpose, listen_result, shaped_for, shaped_list};
 
@@ -213,7 +213,7 @@ impl Session {
             Ok(Method::Answer("{}".to_owned()))
         } else {
             let reason = format!(
-                "{MOST_ADDRESSES} resources are followed already: unsubscribe from one first"
+                "{MAX_ADDRESSES} resources are followed already: unsubscribe from one first"
             );
             Err(RpcError::new(INVALID_PARAMS, reason))
         }

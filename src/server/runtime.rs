@@ -30,7 +30,7 @@ const DRAIN: Duration = Duration::from_secs(4);
 /// Time for HTTP tasks to flush the last messages.
 const FLUSH: Duration = Duration::from_millis(100);
 /// Backoff after `accept` fails for lack of descriptors or threads.
-const BREATH: Duration = Duration::from_millis(100);
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
 /// Listeners of a runtime and its idle timeout.
 #[derive(Clone, Debug)]
@@ -156,7 +156,7 @@ pub fn serve(
     runtime.block_on(async {
         let listener = UnixListener::from_std(listener)?;
         let (web, ready) = match web {
-            Some(Reached { listener, guard, token_file }) => {
+            Some(HttpEndpoint { listener, guard, token_file }) => {
                 let listener = TcpListener::from_std(listener)?;
                 let ready = Web { address: listener.local_addr()?, token_file };
                 (Some((listener, Http::new(sessions.clone(), guard, longest))), Some(ready))
@@ -164,7 +164,7 @@ pub fn serve(
             None => (None, None),
         };
         on_ready(ready);
-        take_in(&sessions, &listener, web.as_ref(), events, listening.idle_exit).await;
+        accept_clients(&sessions, &listener, web.as_ref(), events, listening.idle_exit).await;
         drop(listener);
         drain(&sessions, web.is_some()).await;
         Ok::<_, io::Error>(())
@@ -178,14 +178,14 @@ pub fn serve(
 }
 
 /// Bound listener and endpoint of HTTP clients.
-struct Reached {
+struct HttpEndpoint {
     listener: std::net::TcpListener,
     guard: http::Guard,
     token_file: Option<PathBuf>,
 }
 
 /// Binds the HTTP address. A bearer token is always required.
-fn listen(web: &HttpListening, place: &SocketPlace) -> Result<Reached, ServeError> {
+fn listen(web: &HttpListening, place: &SocketPlace) -> Result<HttpEndpoint, ServeError> {
     let (token, token_file) = match &web.token {
         Some(token) => (token.clone(), None),
         None if web.address.ip().is_loopback() => {
@@ -197,11 +197,11 @@ fn listen(web: &HttpListening, place: &SocketPlace) -> Result<Reached, ServeErro
     let failed = |source| ServeError::Http { address: web.address, source };
     let listener = std::net::TcpListener::bind(web.address).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
-    Ok(Reached { listener, guard: http::Guard::new(web.address, token), token_file })
+    Ok(HttpEndpoint { listener, guard: http::Guard::new(web.address, token), token_file })
 }
 
 /// Accept loop.
-async fn take_in(
+async fn accept_clients(
     sessions: &Sessions,
     listener: &UnixListener,
     web: Option<&(TcpListener, Arc<Http>)>,
@@ -235,7 +235,7 @@ async fn take_in(
         };
         if let Err(error) = taken {
             tracing::warn!(%error, "a client could not be taken in");
-            until(Some(Instant::now() + BREATH)).await;
+            until(Some(Instant::now() + ACCEPT_BACKOFF)).await;
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::config::{User, is_executable};
 use crate::server::{Ended, run_command};
 
 /// Timeout of `--version`.
-const VERSION_PATIENCE: Duration = Duration::from_secs(5);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Configurations of all clients that contain this server or are unreadable.
 pub(super) fn all(user: &User, root: Option<&Path>) -> Vec<Finding> {
@@ -166,7 +166,7 @@ fn checked(
 fn version(program: &Path) -> Result<String, String> {
     let mut command = Command::new(program);
     command.arg("--version");
-    let ran = run_command(command, VERSION_PATIENCE)
+    let ran = run_command(command, VERSION_TIMEOUT)
         .map_err(|error| format!("cannot be started: {error}"))?;
     match ran.ended {
         Some(Ended::Itself(status)) if status.success() => {}
@@ -174,7 +174,7 @@ fn version(program: &Path) -> Result<String, String> {
         _ => {
             return Err(format!(
                 "did not say its version within {} s, and was ended",
-                VERSION_PATIENCE.as_secs()
+                VERSION_TIMEOUT.as_secs()
             ));
         }
     }

@@ -17,7 +17,7 @@ use crate::store::{Location, Store, StoreError, StoreErrorKind, bytes_taken, che
 use crate::watch::{Watch, WatchError};
 
 /// Free disk space below which there is a warning, in bytes.
-const LITTLE_ROOM: u64 = 200 << 20;
+const LOW_DISK_SPACE: u64 = 200 << 20;
 
 /// All checks of the environment.
 pub(super) fn all(config: &Config, repository: &Repository, patience: Duration) -> Vec<Finding> {
@@ -82,7 +82,7 @@ fn cache(config: &Config, directory: &Path) -> Finding {
             text,
             "set COGRAPH_CACHE_DIR to a directory of this machine, or use it from one machine only",
         )
-    } else if free < LITTLE_ROOM {
+    } else if free < LOW_DISK_SPACE {
         Finding::problem(
             area,
             text,

@@ -11,9 +11,9 @@ use crate::config::{User, running_program, upstreams};
 use crate::server::{Ended, Examined, Name, Probe, ProbeError, Target, examine, probe};
 
 /// Maximum startup time without a warning.
-const PROMPT: Duration = Duration::from_secs(1);
+const STARTUP_WARNING: Duration = Duration::from_secs(1);
 /// Startup timeout of clients.
-const TOO_LONG: Duration = Duration::from_secs(5);
+const STARTUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Checks this program as a server of the repository.
 pub(super) fn own(root: &Path, patience: Duration) -> Finding {
@@ -133,7 +133,7 @@ fn told(area: &str, seen: Result<Probe, ProbeError>) -> Finding {
     );
     let finding = if probe.tools == 0 {
         Finding::problem(area, text, "without tools it is of no use to a client")
-    } else if probe.tools_list > TOO_LONG {
+    } else if probe.tools_list > STARTUP_TIMEOUT {
         Finding::problem(
             area,
             text,
@@ -145,7 +145,7 @@ fn told(area: &str, seen: Result<Probe, ProbeError>) -> Finding {
             format!("{text}; it does not end with its input"),
             "processes will be left behind: report it",
         )
-    } else if probe.tools_list > PROMPT {
+    } else if probe.tools_list > STARTUP_WARNING {
         Finding::note(area, text, "more than a second: the machine is busy or the disk is slow")
     } else {
         Finding::good(area, text)

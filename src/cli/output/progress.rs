@@ -71,7 +71,7 @@ pub(in crate::cli) struct Bar {
     shown: Mutex<Option<ProgressBar>>,
 }
 
-const WITHOUT_A_WORD: Duration = Duration::from_secs(1);
+const SILENT_EXIT: Duration = Duration::from_secs(1);
 
 impl Bar {
     pub(in crate::cli) fn new() -> Self {
@@ -83,7 +83,7 @@ impl Bar {
         let is_terminal = std::io::stderr().is_terminal();
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         if !is_terminal {
-            if shown.is_none() && self.created.elapsed() > WITHOUT_A_WORD {
+            if shown.is_none() && self.created.elapsed() > SILENT_EXIT {
                 *shown = Some(ProgressBar::hidden());
                 note(message);
             }

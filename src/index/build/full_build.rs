@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use super::plan::{self, Plan};
 use super::resolve::guarded_resolution;
 use super::workers::Workers;
-use crate::index::build::ingest::{Taken, Taking};
+use crate::index::build::ingest::{IngestedFile, Ingestion};
 use crate::index::facts_cache::archive::{self, KnownFile, Neighbours};
 use crate::index::facts_cache::segment_block::{self, Opened, PieceWriter};
 use crate::index::progress::{Counter, Phase, Progress, Stopwatch, Timing};
@@ -31,8 +31,8 @@ use crate::store::{self, BuildInfo, Draft, Outline, Placed, Published, StoreErro
 
 /// Source bytes per piece: large enough that few words occur in several pieces, small enough to
 /// keep all threads busy.
-const LEAST_PIECE_BYTES: u64 = 16 << 10;
-const MOST_PIECE_BYTES: u64 = 512 << 10;
+const MIN_PIECE_BYTES: u64 = 16 << 10;
+const MAX_PIECE_BYTES: u64 = 512 << 10;
 const PIECES: u64 = 64;
 
 /// Number of pieces read ahead of the writer.
@@ -76,10 +76,10 @@ pub(in crate::index) fn build(
     }))?;
     run.check(root)?;
     let references = resolving.into_references();
-    let mut strays: FxHashMap<FileId, Vec<Relation>> = FxHashMap::default();
+    let mut foreign_relations: FxHashMap<FileId, Vec<Relation>> = FxHashMap::default();
     let mut found_pieces = Vec::with_capacity(found.len());
     let mut neighbours = Vec::with_capacity(found.len());
-    for ((PieceResult { placed, entries, strays: some }, facts), range) in
+    for ((PieceResult { placed, entries, foreign_relations: some }, facts), range) in
         found.into_iter().zip(&pieces).zip(&ranges)
     {
         neighbours.push(Neighbours {
@@ -89,8 +89,9 @@ pub(in crate::index) fn build(
             entries,
         });
         found_pieces.push(placed);
-        some.into_iter()
-            .for_each(|relation| strays.entry(relation.from.file).or_default().push(relation));
+        some.into_iter().for_each(|relation| {
+            foreign_relations.entry(relation.from.file).or_default().push(relation)
+        });
     }
     let outline = Outline { symbol_names: tables.symbol_names(), references };
     let index = archive::write_index(&draft, &neighbours, &tables)?;
@@ -106,8 +107,14 @@ pub(in crate::index) fn build(
         started,
         max_bytes: None,
     };
-    let reading =
-        Reading { draft: &draft, files, ranges, facts: pieces, found: found_pieces, strays };
+    let reading = Reading {
+        draft: &draft,
+        files,
+        ranges,
+        facts: pieces,
+        found: found_pieces,
+        foreign_relations,
+    };
     let published =
         reading.ahead(root, |files| store::publish_files(lock, outline, files, &info))??;
     if let Err(error) =
@@ -122,7 +129,7 @@ pub(in crate::index) fn build(
 /// Files of each piece: all files, in order.
 fn ranges(files: &[WalkedFile]) -> Vec<Range<usize>> {
     let all: u64 = files.iter().map(|file| file.stamp.size).sum();
-    let most = (all / PIECES).clamp(LEAST_PIECE_BYTES, MOST_PIECE_BYTES);
+    let most = (all / PIECES).clamp(MIN_PIECE_BYTES, MAX_PIECE_BYTES);
     let (mut ranges, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (place, file) in files.iter().enumerate() {
         bytes += file.stamp.size;
@@ -174,7 +181,7 @@ fn extract(
     workers: &Workers,
 ) -> Result<Extracted, IndexError> {
     let root = lock.location().root();
-    let taking = Taking::start(root, plan, run, workers);
+    let taking = Ingestion::start(root, plan, run, workers);
     let names = Mutex::new(Names::default());
     let size = |range: &Range<usize>| {
         plan.files[range.clone()].iter().map(|file| file.stamp.size).sum::<u64>()
@@ -188,7 +195,7 @@ fn extract(
             .map(|place| if run.cancel.is_cancelled() { None } else { Some(taking.file(place)) });
         files
             .collect::<Option<Vec<_>>>()
-            .map(|files| take_apart(draft, ranges[number].start, files, &names))
+            .map(|files| write_piece(draft, ranges[number].start, files, &names))
             .transpose()
     });
     run.check(root)?;
@@ -213,10 +220,10 @@ fn extract(
 type Left = (FileRecord, Option<ProjectFile>, Option<Prepared>);
 
 /// Writes the facts of a piece, whose first file is `start`, to disk and keeps their exported part.
-fn take_apart(
+fn write_piece(
     draft: &Draft,
     start: usize,
-    files: Vec<Taken>,
+    files: Vec<IngestedFile>,
     names: &Mutex<Names>,
 ) -> Result<(Placed, Vec<Left>), StoreError> {
     let mut piece = PieceWriter::default();
@@ -266,7 +273,7 @@ struct PieceResult {
     /// Locations of the entries: what is known of the files without their facts.
     entries: Placed,
     /// Relations that start in a file other than the one that declares them.
-    strays: Vec<Relation>,
+    foreign_relations: Vec<Relation>,
 }
 
 impl<'r> Resolving<'r> {
@@ -291,7 +298,7 @@ impl<'r> Resolving<'r> {
         let raw = self.draft.piece(facts)?;
         let opened = Opened::read(&raw).expect("the draft gives what was written");
         let (mut piece, mut entries) = (PieceWriter::default(), PieceWriter::default());
-        let mut strays = Vec::new();
+        let mut foreign_relations = Vec::new();
         for entry in &opened.entries {
             let facts = read_facts(entry.facts, &opened.words, packed::facts::read_unnamed);
             let file = FileId(entry.key - 1);
@@ -300,7 +307,7 @@ impl<'r> Resolving<'r> {
                 self.tables.resolve_shared(file, &facts)
             });
             self.count(&resolution);
-            strays.extend(
+            foreign_relations.extend(
                 resolution.relations.iter().copied().filter(|relation| relation.from.file != file),
             );
             piece.add(entry.key, |_| (), |body| packed::graph::write(body, &resolution, &key));
@@ -312,7 +319,7 @@ impl<'r> Resolving<'r> {
         Ok(PieceResult {
             placed: self.draft.add(&piece.finish())?,
             entries: self.draft.add(&entries.finish())?,
-            strays,
+            foreign_relations,
         })
     }
 
@@ -342,15 +349,18 @@ pub(in crate::index) fn known_file(
     asked: Asked,
 ) -> KnownFile {
     let head = tables.head(file).expect("it has facts").clone();
-    let mut strays: Vec<u32> = found
+    let mut foreign_relations: Vec<u32> = found
         .relations
         .iter()
         .filter(|relation| relation.from.file != file)
         .map(|relation| tables.key(relation.from.file))
         .collect();
-    strays.sort_unstable();
-    strays.dedup();
-    KnownFile { entry: PackedEntry { head, imported: tables.imported_keys(file), asked }, strays }
+    foreign_relations.sort_unstable();
+    foreign_relations.dedup();
+    KnownFile {
+        entry: PackedEntry { head, imported: tables.imported_keys(file), asked },
+        foreign_relations,
+    }
 }
 
 /// Facts of a file, as far as `part` selects them.
@@ -386,7 +396,7 @@ struct Reading<'d> {
     ranges: Vec<Range<usize>>,
     facts: Vec<Placed>,
     found: Vec<Placed>,
-    strays: FxHashMap<FileId, Vec<Relation>>,
+    foreign_relations: FxHashMap<FileId, Vec<Relation>>,
 }
 
 type Whole = Vec<(FileRecord, FileResolution)>;
@@ -439,7 +449,7 @@ impl Reading<'_> {
                     let resolution = packed::graph::read(&mut reader, &|key| Some(FileId(key - 1)))
                         .expect(broken);
                     let content = read_facts(own.facts, &facts.words, packed::facts::read_stored);
-                    (Ok(Arc::new(content)), self.at_home(id(place), resolution))
+                    (Ok(Arc::new(content)), self.with_foreign_relations(id(place), resolution))
                 }
                 (None, skipped) => (
                     Err(skipped.expect("a file without facts was skipped")),
@@ -458,10 +468,10 @@ impl Reading<'_> {
     }
 
     /// Collects the relations that start in a file, whichever file declares them.
-    fn at_home(&self, file: FileId, mut found: FileResolution) -> FileResolution {
+    fn with_foreign_relations(&self, file: FileId, mut found: FileResolution) -> FileResolution {
         found.relations.retain(|relation| relation.from.file == file);
-        if let Some(strays) = self.strays.get(&file) {
-            found.relations.extend(strays);
+        if let Some(foreign_relations) = self.foreign_relations.get(&file) {
+            found.relations.extend(foreign_relations);
             found.relations.sort_unstable();
             found.relations.dedup();
         }

@@ -26,14 +26,14 @@ const SHEBANG_BYTES: usize = 512;
 const HEAD_BYTES: usize = 64 << 10;
 
 /// Files with facts, sorted by path, and project files read by module resolution only.
-pub(in crate::index) struct TakenIn {
+pub(in crate::index) struct Ingested {
     /// Each file with its exported facts, if any.
     pub(in crate::index) files: Vec<(FileRecord, Option<Shared>)>,
     pub(in crate::index) project_files: Vec<ProjectFile>,
 }
 
-pub(in crate::index) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> TakenIn {
-    let taking = Taking::start(root, plan, run, workers);
+pub(in crate::index) fn ingest(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> Ingested {
+    let taking = Ingestion::start(root, plan, run, workers);
     let mut results = workers.map(&plan.largest_first, run, |position| {
         taking.announce(position..position + 1);
         let (mut record, project_file, shared) = taking.file(position);
@@ -43,7 +43,8 @@ pub(in crate::index) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &W
         ((record, shared), project_file)
     });
     results.sort_unstable_by_key(|(position, _)| *position);
-    let mut taken = TakenIn { files: Vec::with_capacity(results.len()), project_files: Vec::new() };
+    let mut taken =
+        Ingested { files: Vec::with_capacity(results.len()), project_files: Vec::new() };
     for (_, (file, project_file)) in results {
         taken.files.push(file);
         taken.project_files.extend(project_file);
@@ -52,10 +53,10 @@ pub(in crate::index) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &W
 }
 
 /// Ingested file, the project file if it is one, and its exported facts.
-pub(in crate::index) type Taken = (FileRecord, Option<ProjectFile>, Option<Shared>);
+pub(in crate::index) type IngestedFile = (FileRecord, Option<ProjectFile>, Option<Shared>);
 
 /// Ingestion of the files of a plan, on any thread.
-pub(super) struct Taking<'t> {
+pub(super) struct Ingestion<'t> {
     root: Root,
     plan: &'t Plan,
     run: &'t Run<'t>,
@@ -63,7 +64,7 @@ pub(super) struct Taking<'t> {
     counter: Counter<'t>,
 }
 
-impl<'t> Taking<'t> {
+impl<'t> Ingestion<'t> {
     /// Starts with the suspected files.
     pub(in crate::index) fn start(
         root: &Path,
@@ -90,10 +91,10 @@ impl<'t> Taking<'t> {
 
     /// Ingests the file at a position: its record, the project file if it is one, and its exported
     /// facts.
-    pub(in crate::index) fn file(&self, position: usize) -> Taken {
+    pub(in crate::index) fn file(&self, position: usize) -> IngestedFile {
         let file = &self.plan.files[position];
         let is_project_file = self.project_names.contains(file.path.file_name());
-        let taken = take_in_file(&self.root, file, is_project_file, self.plan, self.run, false);
+        let taken = ingest_file(&self.root, file, is_project_file, self.plan, self.run, false);
         self.counter.add_one();
         taken
     }
@@ -103,7 +104,7 @@ impl<'t> Taking<'t> {
 fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution: &Caution) {
     let try_alone = |file: &WalkedFile| {
         // A panic occurs again in the regular pass, which reports it.
-        let _ = workers.run(|| take_in_file(root, file, false, plan, run, true));
+        let _ = workers.run(|| ingest_file(root, file, false, plan, run, true));
     };
     match caution.suspicion() {
         Suspicion::Of(suspects) => {
@@ -124,14 +125,14 @@ pub(in crate::index) fn project_names() -> FxHashSet<&'static str> {
     grammar::project_files().collect()
 }
 
-fn take_in_file(
+fn ingest_file(
     root: &Root,
     file: &WalkedFile,
     is_project_file: bool,
     plan: &Plan,
     run: &Run,
     alone: bool,
-) -> Taken {
+) -> IngestedFile {
     let Examined { stamp, language, text } =
         examine(root, file, is_project_file, &run.limits, |path, head| plan.language(path, head));
     let mut record = FileRecord {

@@ -204,27 +204,27 @@ struct Row {
 pub(in crate::index) struct KnownFile {
     pub(in crate::index) entry: PackedEntry,
     /// Keys of other files in which relations start that this file declares.
-    pub(in crate::index) strays: Vec<u32>,
+    pub(in crate::index) foreign_relations: Vec<u32>,
 }
 
 impl KnownFile {
     /// Encodes the entry.
     pub(in crate::index) fn write(&self, writer: &mut Writer) {
         self.entry.write(writer);
-        let keys = writer.list(&self.strays, &0, |writer, key| writer.small(*key));
+        let keys = writer.list(&self.foreign_relations, &0, |writer, key| writer.small(*key));
         keys.expect("writing does not fail");
     }
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         Some(Self {
             entry: PackedEntry::read(reader)?,
-            strays: reader.list(&[], &0, |reader, _| reader.small(0))?,
+            foreign_relations: reader.list(&[], &0, |reader, _| reader.small(0))?,
         })
     }
 }
 
 /// Contents of a row.
-pub(in crate::index) struct RowOf<'r> {
+pub(in crate::index) struct RowContent<'r> {
     pub(in crate::index) key: u32,
     pub(in crate::index) known: &'r KnownFile,
     /// Set if the facts differ from the segment.
@@ -232,7 +232,7 @@ pub(in crate::index) struct RowOf<'r> {
     pub(in crate::index) found: &'r FileResolution,
 }
 
-impl RowOf<'_> {
+impl RowContent<'_> {
     /// Encodes the row; `lasting` maps a file to its key.
     pub(in crate::index) fn bytes(&self, lasting: &impl Fn(FileId) -> u32) -> Vec<u8> {
         let mut entry = Writer::default();
@@ -425,7 +425,7 @@ impl Archive {
     ) -> Option<T> {
         let number = self.base.number(key)?;
         let neighbours = &self.base.neighbours[number];
-        let piece = self.base.segment.kept_piece(if sort == Sort::Facts {
+        let piece = self.base.segment.cached_piece(if sort == Sort::Facts {
             neighbours.facts
         } else {
             neighbours.found

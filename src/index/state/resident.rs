@@ -31,20 +31,20 @@ use crate::store::{
 };
 
 /// Placeholder for the facts of files that are not loaded.
-static NOT_AT_HAND: LazyLock<Arc<FileFacts>> = LazyLock::new(Arc::default);
+static UNLOADED: LazyLock<Arc<FileFacts>> = LazyLock::new(Arc::default);
 
 /// Size of the delta in bytes above which a full build is cheaper.
-const MOST_ROW_BYTES: usize = 96 << 20;
+const MAX_ROW_BYTES: usize = 96 << 20;
 
 /// Number of read files after which their memory is freed.
-const MOST_READS: usize = 8_000;
+const MAX_READS: usize = 8_000;
 
 /// Maximum number of files whose facts stay in memory between changes.
-const MOST_AT_HAND: usize = 512;
+const MAX_LOADED_FILES: usize = 512;
 
 /// Maximum source size of the files affected by a change, in bytes: their facts are in memory
 /// together.
-const MOST_SOURCE_BYTES: u64 = 128 << 20;
+const MAX_SOURCE_BYTES: u64 = 128 << 20;
 
 /// State of one repository.
 #[derive(Debug)]
@@ -58,9 +58,9 @@ pub(in crate::index) struct Resident {
     tables: Tables,
     archive: Arc<Archive>,
     /// Other files that declare relations which start in a file. By keys.
-    speakers: BTreeMap<u32, BTreeSet<u32>>,
+    declaring_files: BTreeMap<u32, BTreeSet<u32>>,
     /// Other files in which relations start that a file declares. By keys.
-    strays: FxHashMap<u32, Vec<u32>>,
+    foreign_relations: FxHashMap<u32, Vec<u32>>,
     places: Places,
     /// Greatest file key of the full build.
     last_file: u32,
@@ -75,8 +75,8 @@ impl Resident {
     }
 
     /// True if so many facts were read that this state should be dropped, to free their memory.
-    pub(in crate::index) fn is_worn(&self) -> bool {
-        self.archive.reads() > MOST_READS
+    pub(in crate::index) fn needs_reload(&self) -> bool {
+        self.archive.reads() > MAX_READS
     }
 
     /// Loads the state of a store from its facts cache; none if there is none.
@@ -95,7 +95,7 @@ impl Resident {
             Archive::open(snapshot.store().path(), (identity.uid, kind), snapshot.known()?, all);
         run.check(root)?;
         let resident = opening
-            .filter(|opening| opening.archive.row_bytes() <= MOST_ROW_BYTES)
+            .filter(|opening| opening.archive.row_bytes() <= MAX_ROW_BYTES)
             .and_then(|opening| {
                 let rows = snapshot.files().ok()?;
                 let state = (identity, snapshot.meta().last_file);
@@ -116,11 +116,13 @@ impl Resident {
         let Opening { archive, mut known, project_files } = opening;
         let archive = Arc::new(archive);
         let (mut files, mut asked, mut heads) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut speakers, mut strays): (BTreeMap<u32, BTreeSet<u32>>, FxHashMap<u32, Vec<u32>>) =
-            Default::default();
+        let (mut declaring_files, mut foreign_relations): (
+            BTreeMap<u32, BTreeSet<u32>>,
+            FxHashMap<u32, Vec<u32>>,
+        ) = Default::default();
         for row in rows {
             let key = row.key.0;
-            let content = row.skipped.map_or_else(|| Ok(Arc::clone(&NOT_AT_HAND)), Err);
+            let content = row.skipped.map_or_else(|| Ok(Arc::clone(&UNLOADED)), Err);
             let language = row.language.map(|language| crate::model::LanguageId(language.0 as u16));
             files.push(FileRecord {
                 path: row.path.clone(),
@@ -131,13 +133,13 @@ impl Resident {
             let mut head = None;
             let mut footprint = Asked::default();
             if row.skipped.is_none() {
-                let KnownFile { entry, strays: homes } = known.remove(&key)?;
+                let KnownFile { entry, foreign_relations: start_files } = known.remove(&key)?;
                 (head, footprint) = (Some((entry.head, entry.imported)), entry.asked);
-                for home in &homes {
-                    speakers.entry(*home).or_default().insert(key);
+                for home in &start_files {
+                    declaring_files.entry(*home).or_default().insert(key);
                 }
-                if !homes.is_empty() {
-                    strays.insert(key, homes);
+                if !start_files.is_empty() {
+                    foreign_relations.insert(key, start_files);
                 }
             }
             asked.push(footprint);
@@ -160,8 +162,8 @@ impl Resident {
             neighbours,
             tables,
             archive,
-            speakers,
-            strays,
+            declaring_files,
+            foreign_relations,
             places,
             last_file,
             identity,
@@ -243,10 +245,10 @@ impl Resident {
         for file in changed.iter().chain(&affected).chain(&related) {
             self.graph.resolutions[file.0 as usize] = FileResolution::default();
             if let Ok(facts) = &mut self.graph.files[file.0 as usize].content {
-                *facts = Arc::clone(&NOT_AT_HAND);
+                *facts = Arc::clone(&UNLOADED);
             }
         }
-        self.tables.forget_facts(MOST_AT_HAND);
+        self.tables.forget_facts(MAX_LOADED_FILES);
         stopwatch.lap(Phase::Write);
         let laps = stopwatch.laps();
         tracing::debug!(reads = self.archive.reads(), ?laps, "a change is written");
@@ -362,7 +364,7 @@ impl Resident {
         let affected =
             affected.map_err(|reason| IndexError::Defect { root: root.to_path_buf(), reason })?;
         let bytes: u64 = affected.iter().map(|file| graph.files[file.0 as usize].stamp.size).sum();
-        if bytes > MOST_SOURCE_BYTES {
+        if bytes > MAX_SOURCE_BYTES {
             let detail = format!("the change concerns {} files", affected.len());
             return Err(StoreError::new(
                 StoreErrorKind::TooLarge,
@@ -382,7 +384,7 @@ impl Resident {
 
     /// Removes deleted and changed files if the set of paths differs. Adds files to `touched` whose
     /// language changes with their neighbours; returns the neighbours.
-    fn make_way(&mut self, touched: &mut Vec<WalkedFile>, gone: &[RepoPath]) -> Neighbours {
+    fn remove_files(&mut self, touched: &mut Vec<WalkedFile>, gone: &[RepoPath]) -> Neighbours {
         let away: FxHashSet<RepoPath> =
             gone.iter().chain(touched.iter().map(|file| &file.path)).cloned().collect();
         self.graph.files.retain(|record| !away.contains(&record.path));

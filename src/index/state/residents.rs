@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::resident::Resident;
-use crate::index::kept::Kept;
+use crate::index::kept::IdleCache;
 use crate::store::{Identity, Location, Snapshot};
 
 /// Idle timeout of a state.
@@ -11,7 +11,7 @@ const KEPT: Duration = Duration::from_secs(60);
 
 /// States of a process. A run takes a state out while it uses it.
 #[derive(Debug)]
-pub struct Residents(Kept<Location, Resident>);
+pub struct Residents(IdleCache<Location, Resident>);
 
 impl Default for Residents {
     fn default() -> Self {
@@ -22,17 +22,17 @@ impl Default for Residents {
 impl Residents {
     /// Creates an empty cache.
     pub fn new() -> Self {
-        Self::kept_for(KEPT)
+        Self::with_timeout(KEPT)
     }
 
     /// Without an idle timeout: for a worker process that is itself ended when idle.
-    pub(in crate::index) fn kept_always() -> Self {
-        Self::kept_for(Duration::from_secs(3600 * 24))
+    pub(in crate::index) fn without_timeout() -> Self {
+        Self::with_timeout(Duration::from_secs(3600 * 24))
     }
 
     /// With another idle timeout.
-    pub fn kept_for(kept: Duration) -> Self {
-        Self(Kept::new("index-idle", kept))
+    pub fn with_timeout(kept: Duration) -> Self {
+        Self(IdleCache::new("index-idle", kept))
     }
 
     /// Repositories with a cached state.

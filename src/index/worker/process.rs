@@ -16,7 +16,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::message::{Message, Order, Work};
 use crate::config::Limits;
 use crate::index::progress::{Phase, Progress};
-use crate::index::quarantine::{Caution, Witness};
+use crate::index::quarantine::{Caution, Observer};
 use crate::index::{
     ChangeSet, IndexError, Outcome, Residents, Run, Verified, apply, compare_some, fingerprint,
     newest, prepare,
@@ -27,11 +27,11 @@ use crate::store::Snapshot;
 
 /// Address space on top of the memory limit, in bytes: program, libraries and per-thread allocator
 /// reservations.
-const PROGRAM_BYTES: u64 = 1 << 30;
+const RESERVED_BYTES: u64 = 1 << 30;
 const THREAD_BYTES: u64 = 128 << 20;
 
 /// Time limit of a phase without single files, as a multiple of the limit of a file.
-const PHASE_IN_FILES: u32 = 20;
+const PHASE_TIME_FACTOR: u32 = 20;
 
 /// Executes the orders of the parent process. Owns standard input and output until it returns.
 pub fn serve_worker() -> io::Result<()> {
@@ -54,7 +54,7 @@ pub fn serve_worker() -> io::Result<()> {
     Builder::new()
         .name("worker-watchdog".to_owned())
         .spawn(move || watching.end_with_hanging_files(limit))?;
-    let known = Known { residents: Residents::kept_always(), verified: Verified::new() };
+    let known = WorkerState { residents: Residents::without_timeout(), verified: Verified::new() };
     for order in std::iter::once(first).chain(orders) {
         let ended = known.carry_out(&order, &reports);
         let last = match &ended {
@@ -104,12 +104,12 @@ fn orders(mut input: BufReader<File>) -> io::Result<Receiver<Order>> {
 }
 
 /// State that a worker keeps between orders.
-struct Known {
+struct WorkerState {
     residents: Residents,
     verified: Verified,
 }
 
-impl Known {
+impl WorkerState {
     fn carry_out(&self, order: &Order, reports: &Arc<Reports>) -> Result<Outcome, IndexError> {
         let Order { location, work, limits, .. } = order;
         let forced = matches!(work, Work::Everything { forced: true });
@@ -175,7 +175,7 @@ fn bound_memory(limits: &Limits) -> io::Result<()> {
     let thread = limits.stack_bytes as u64 + THREAD_BYTES;
     let bytes = limits
         .memory_bytes
-        .saturating_add(PROGRAM_BYTES)
+        .saturating_add(RESERVED_BYTES)
         .saturating_add(limits.threads as u64 * thread);
     let current = getrlimit(Resource::As);
     let lowest = current.maximum.into_iter().chain(current.current).fold(bytes, u64::min);
@@ -241,7 +241,7 @@ impl Reports {
                 exit_now()
             }
             let stalled = self.phase().filter(|(_, heard)| {
-                self.working().is_empty() && heard.elapsed() > limit * PHASE_IN_FILES
+                self.working().is_empty() && heard.elapsed() > limit * PHASE_TIME_FACTOR
             });
             if let Some((phase, _)) = stalled {
                 self.send(&Message::Stalls(phase));
@@ -251,7 +251,7 @@ impl Reports {
     }
 }
 
-impl Witness for Arc<Reports> {
+impl Observer for Arc<Reports> {
     fn announces(&self, paths: Vec<RepoPath>) {
         let thread = rayon::current_thread_index().unwrap_or(0) as u64;
         self.send(&Message::Parsing { thread, paths });

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Maximum size of the kept end of standard error, in bytes.
 pub(in crate::server) const TAIL_BYTES: usize = 16 << 10;
 /// Timeout after SIGKILL, before reaping is left to a background thread.
-const AFTER_KILL: Duration = Duration::from_secs(2);
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Timeouts of the stages of ending a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -172,10 +172,10 @@ impl ChildProcess {
         // Also kills descendants left in the group: the pid is not reaped yet, so the group id is
         // still ours.
         self.signal(Signal::KILL);
-        if self.wait(AFTER_KILL) {
+        if self.wait(KILL_TIMEOUT) {
             let status = self.reap(&mut child);
             // A descendant that left the group may keep the pipe open forever.
-            self.errors_end.wait(AFTER_KILL);
+            self.errors_end.wait(KILL_TIMEOUT);
             return ended.or(status.map(Ended::Itself));
         }
         // Uninterruptible sleep: a background thread reaps it.
@@ -189,7 +189,7 @@ impl ChildProcess {
 
     /// Ends the process and its group within three steps of this length and reaps it, during
     /// shutdown; helps a concurrent `end`. Its input must be closed.
-    pub fn hasten(&self, step: Duration) {
+    pub fn end_quickly(&self, step: Duration) {
         for signal in [Signal::TERM, Signal::KILL] {
             if self.wait(step) {
                 break;
@@ -264,7 +264,7 @@ fn drain(mut errors: impl Read, tail: &Mutex<Vec<u8>>) {
 
 /// Output of a command that ran to its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ran {
+pub struct CommandOutput {
     /// How it ended.
     pub ended: Option<Ended>,
     /// Its standard output, up to the limit.
@@ -274,7 +274,7 @@ pub struct Ran {
 }
 
 /// Runs a command without input; ends it after a timeout.
-pub fn run_command(command: Command, at_most: Duration) -> io::Result<Ran> {
+pub fn run_command(command: Command, at_most: Duration) -> io::Result<CommandOutput> {
     let Started { process, input, output } = ChildProcess::start(command)?;
     drop(input);
     let said = Arc::new(Mutex::new(Vec::new()));
@@ -289,9 +289,9 @@ pub fn run_command(command: Command, at_most: Duration) -> io::Result<Ran> {
     let ended = process.end(patience);
     // The group is dead, and with it every process that could keep the pipe open; one that left the
     // group is not waited for.
-    let _ = end.recv_timeout(AFTER_KILL);
+    let _ = end.recv_timeout(KILL_TIMEOUT);
     let output = String::from_utf8_lossy(&locked(&said)).into_owned();
-    Ok(Ran { ended, output, errors: process.errors() })
+    Ok(CommandOutput { ended, output, errors: process.errors() })
 }
 
 #[cfg(test)]

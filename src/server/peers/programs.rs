@@ -51,13 +51,13 @@ impl Programs {
             programs.iter().filter_map(|(process, _)| process.upgrade()).collect();
         std::thread::scope(|scope| {
             for process in &processes {
-                let last_steps = || process.hasten(step);
+                let last_steps = || process.end_quickly(step);
                 if std::thread::Builder::new()
                     .name("last-steps".to_owned())
                     .spawn_scoped(scope, last_steps)
                     .is_err()
                 {
-                    process.hasten(step);
+                    process.end_quickly(step);
                 }
             }
         });

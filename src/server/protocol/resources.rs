@@ -3,7 +3,7 @@
 
 use crate::query::complete::Wanted;
 use crate::server::base::uri;
-use crate::server::tools::tool::{DEFAULT_BUDGET, MOST_BUDGET, Tool};
+use crate::server::tools::tool::{DEFAULT_BUDGET, MAX_BUDGET, Tool};
 use crate::server::tools::{outline, overview, show};
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ const SCHEME: &str = "cograph://";
 pub(super) const MIME_TYPE: &str = "text/plain";
 /// Maximum length of a URI, in bytes: a path of 1,024 bytes with every byte percent-encoded, and
 /// its prefix.
-pub(in crate::server) const MOST_BYTES: usize = 4096;
+pub(in crate::server) const MAX_BYTES: usize = 4096;
 
 /// The one resource without a variable.
 const OVERVIEW: &str = "overview";
@@ -116,7 +116,7 @@ pub(super) fn is_listed(address: &str) -> bool {
 
 /// Maps a URI to a tool call.
 pub(in crate::server) fn question(address: &str) -> Result<ResourceQuestion, BadAddress> {
-    if address.len() > MOST_BYTES {
+    if address.len() > MAX_BYTES {
         return Err(BadAddress::Invalid);
     }
     let rest = address.strip_prefix(SCHEME).ok_or(BadAddress::Unknown)?;
@@ -133,8 +133,8 @@ pub(in crate::server) fn question(address: &str) -> Result<ResourceQuestion, Bad
     match (value.is_empty(), takes.is_some_and(|parameter| parameter.required)) {
         (true, true) => Err(BadAddress::Invalid),
         // An empty path is the root directory.
-        (true, false) => Ok(asked(template.tool, MOST_BUDGET, None)),
-        (false, _) => Ok(asked(template.tool, MOST_BUDGET, Some((template.parameter, value)))),
+        (true, false) => Ok(asked(template.tool, MAX_BUDGET, None)),
+        (false, _) => Ok(asked(template.tool, MAX_BUDGET, Some((template.parameter, value)))),
     }
 }
 
@@ -194,7 +194,7 @@ mod tests {
             );
         }
         assert_eq!(
-            question(&format!("cograph://outline/{}", "a".repeat(MOST_BYTES))).err(),
+            question(&format!("cograph://outline/{}", "a".repeat(MAX_BYTES))).err(),
             Some(BadAddress::Invalid)
         );
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// Maximum number of URIs in a subscription.
-pub(in crate::server) const MOST_ADDRESSES: usize = 256;
+pub(in crate::server) const MAX_ADDRESSES: usize = 256;
 
 /// Metadata key of notifications in the stateless protocol: the id of the request that opened the
 /// subscription.
@@ -64,7 +64,7 @@ impl WantedChanges {
 
     /// Adds a URI. Returns false if there are too many, or the URI cannot exist.
     pub(in crate::server) fn follow(&mut self, address: &str) -> bool {
-        if resources::question(address).is_err() || self.addresses.len() >= MOST_ADDRESSES {
+        if resources::question(address).is_err() || self.addresses.len() >= MAX_ADDRESSES {
             return self.addresses.contains(address);
         }
         self.addresses.insert(address.to_owned());
@@ -158,10 +158,10 @@ mod tests {
     fn addresses_are_bounded_and_can_be_given_up() {
         let mut wanted = WantedChanges::negotiated();
         let address = |number: usize| format!("cograph://outline/{number}");
-        assert!((0..MOST_ADDRESSES).all(|number| wanted.follow(&address(number))));
+        assert!((0..MAX_ADDRESSES).all(|number| wanted.follow(&address(number))));
         assert!(!wanted.follow("cograph://overview") && wanted.follow(&address(0)));
         wanted.unfollow(&address(0));
         assert!(wanted.follow("cograph://overview"));
-        assert_eq!(wanted.notifications(None).len(), 1 + MOST_ADDRESSES);
+        assert_eq!(wanted.notifications(None).len(), 1 + MAX_ADDRESSES);
     }
 }

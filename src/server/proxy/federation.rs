@@ -30,7 +30,7 @@ use crate::server::{
     workspace::{host::Host, metrics::ProgressReport},
 };
 use answers::Answered;
-use registry::{Ear, MOST_UPSTREAMS, Peer, Registry, Serving, View};
+use registry::{EventSink, MAX_UPSTREAMS, Peer, Registry, Serving, View};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io;
@@ -42,16 +42,16 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender;
 
 /// Timeout of the first calls for the first connection attempts.
-const FIRST_LOOK: Duration = Duration::from_millis(1500);
+const FIRST_CONNECT_TIMEOUT: Duration = Duration::from_millis(1500);
 /// Timeout for the remaining upstreams after the first one has answered.
-const FOR_OTHERS: Duration = Duration::from_secs(5);
+const STRAGGLER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout of each step of ending the child processes at shutdown.
-const LAST_STEP: Duration = Duration::from_millis(80);
+const SHUTDOWN_STEP: Duration = Duration::from_millis(80);
 /// Concurrent calls per upstream: a slow upstream cannot hold all permits.
-pub(in crate::server) const CALLS_OF_ONE: usize = 4;
+pub(in crate::server) const CALLS_PER_UPSTREAM: usize = 4;
 
 /// Concurrent calls of external tools, over all upstreams.
-pub(in crate::server) const MOST_CALLS: usize = CALLS_OF_ONE * MOST_UPSTREAMS;
+pub(in crate::server) const MAX_CALLS: usize = CALLS_PER_UPSTREAM * MAX_UPSTREAMS;
 
 /// Upstreams with validated names.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,7 +68,7 @@ impl Upstreams {
             }
             known.push((name, target));
         }
-        if known.len() > MOST_UPSTREAMS { Err(RegistryError::Full) } else { Ok(Self(known)) }
+        if known.len() > MAX_UPSTREAMS { Err(RegistryError::Full) } else { Ok(Self(known)) }
     }
 
     /// All upstreams with their names.
@@ -95,13 +95,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Receives the notifications of one connection.
-struct Heard {
-    ear: Ear,
+struct ConnectionEvents {
+    sink: EventSink,
     place: Arc<ClientRoots>,
     programs: Arc<Programs>,
 }
 
-impl Owner for Heard {
+impl Owner for ConnectionEvents {
     fn experimental(&self) -> Value {
         json!({PEER_KEY: {}})
     }
@@ -112,13 +112,13 @@ impl Owner for Heard {
 
     fn changed(&self, method: &str) {
         match method {
-            "notifications/tools/list_changed" => self.ear.tools_changed(),
+            "notifications/tools/list_changed" => self.sink.tools_changed(),
             _ => self.place.changed(method),
         }
     }
 
     fn lost(&self) {
-        self.ear.lost();
+        self.sink.lost();
     }
 
     fn start(&self, program: Command) -> io::Result<Started> {
@@ -160,11 +160,11 @@ impl Federation {
         events: Sender<Event>,
     ) -> Self {
         let programs = Arc::<Programs>::default();
-        let (heard_by, started_by) = (Arc::clone(&place), Arc::clone(&programs));
-        let dial = move |target: &Target, ear: Ear| {
-            let owner = Arc::new(Heard {
-                ear,
-                place: Arc::clone(&heard_by),
+        let (roots_of, started_by) = (Arc::clone(&place), Arc::clone(&programs));
+        let connector = move |target: &Target, sink: EventSink| {
+            let owner = Arc::new(ConnectionEvents {
+                sink,
+                place: Arc::clone(&roots_of),
                 programs: Arc::clone(&started_by),
             });
             Arc::new(Upstream::new(target.clone(), Expected::Anyone, owner, Box::new(|| Ok(()))))
@@ -172,7 +172,7 @@ impl Federation {
         };
         // The send fails only after the dispatcher has ended.
         let on_change = move || drop(events.blocking_send(Event::ToolsChanged));
-        let registry = Registry::new(Box::new(dial), Box::new(on_change));
+        let registry = Registry::new(Box::new(connector), Box::new(on_change));
         for (name, target) in upstreams.0 {
             // Names were validated by `Upstreams::new`: the error here is a failed thread creation.
             if let Err(error) = registry.add(&name, target) {
@@ -184,7 +184,7 @@ impl Federation {
 
     /// Sends a query to every upstream that runs cograph, or to the named one.
     fn ask(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply {
-        self.registry.settle(FIRST_LOOK);
+        self.registry.settle(FIRST_CONNECT_TIMEOUT);
         let view = self.registry.view();
         let (asked, directory) = match answers::chosen(&view, arguments.text("root")) {
             Ok(chosen) => chosen,
@@ -234,7 +234,8 @@ impl Federation {
         let tool = &serving.tools[*place];
         let Some(_turn) = self.turn(name) else {
             return Reply::error(format!(
-                "{name}: busy: {CALLS_OF_ONE} calls of this upstream are under way; try again later"
+                "{name}: busy: {CALLS_PER_UPSTREAM} calls of this upstream are under way; \
+                 try again later"
             ));
         };
         let given = arguments
@@ -260,7 +261,7 @@ impl Federation {
             tool.split_once(tools::BETWEEN).map_or(tool, |(upstream, _)| upstream).to_owned();
         let mut busy = locked(&self.busy);
         let calls = busy.entry(upstream.clone()).or_default();
-        (*calls < CALLS_OF_ONE).then(|| {
+        (*calls < CALLS_PER_UPSTREAM).then(|| {
             *calls += 1;
             Turn { busy: &self.busy, upstream }
         })
@@ -270,7 +271,7 @@ impl Federation {
 impl Drop for Federation {
     fn drop(&mut self) {
         // Before the registry: its connection threads may block on output of these processes.
-        self.programs.end_all(LAST_STEP);
+        self.programs.end_all(SHUTDOWN_STEP);
     }
 }
 
@@ -310,7 +311,7 @@ impl Tools for Federation {
 
     /// A call that does not return must not keep a child process alive.
     fn close(&self) {
-        self.programs.end_all(LAST_STEP);
+        self.programs.end_all(SHUTDOWN_STEP);
     }
 
     fn more(&self) -> Option<Arc<MoreTools>> {
@@ -334,7 +335,7 @@ impl Tools for Federation {
 }
 
 /// Progress or response of one of several concurrent requests.
-enum News {
+enum PeerEvent {
     Progress(usize, u32, String),
     Answered(usize, Result<Value, UpstreamError>),
 }
@@ -343,7 +344,7 @@ enum News {
 struct OneOfSeveral<'a> {
     place: usize,
     cancel: &'a CancelToken,
-    news: SyncSender<News>,
+    peer_events: SyncSender<PeerEvent>,
 }
 
 impl Caller for OneOfSeveral<'_> {
@@ -353,12 +354,16 @@ impl Caller for OneOfSeveral<'_> {
 
     fn progress(&self, thousandths: u32, message: &str) {
         // If the channel is full, the receiver already has progress to report.
-        let _ = self.news.try_send(News::Progress(self.place, thousandths, message.to_owned()));
+        let _ = self.peer_events.try_send(PeerEvent::Progress(
+            self.place,
+            thousandths,
+            message.to_owned(),
+        ));
     }
 }
 
 /// Sends a request to several upstreams concurrently. After the first response the others have
-/// `FOR_OTHERS` to answer.
+/// `STRAGGLER_TIMEOUT` to answer.
 fn ask_all(
     asked: &[(Name, Arc<Serving>)],
     question: &UpstreamQuestion,
@@ -367,15 +372,15 @@ fn ask_all(
     let all = CancelToken::new();
     let stop = all.clone();
     let _hook = host.cancel().on_cancel(move || stop.cancel());
-    let (sender, news) = sync_channel(4 * asked.len().max(1));
+    let (sender, peer_events) = sync_channel(4 * asked.len().max(1));
     let mut answers: Vec<Option<Answered>> = asked.iter().map(|_| None).collect();
     std::thread::scope(|scope| {
         for (place, (name, serving)) in asked.iter().enumerate() {
-            let caller = OneOfSeveral { place, cancel: &all, news: sender.clone() };
+            let caller = OneOfSeveral { place, cancel: &all, peer_events: sender.clone() };
             let ask = move || {
                 let answer = serving.peer.call(question, &caller);
                 // The receiver is gone if this response came after the timeout.
-                let _ = caller.news.send(News::Answered(place, answer));
+                let _ = caller.peer_events.send(PeerEvent::Answered(place, answer));
             };
             if std::thread::Builder::new()
                 .name(format!("ask-{name}"))
@@ -386,13 +391,17 @@ fn ask_all(
             }
         }
         drop(sender);
-        collect(&news, asked, &mut answers, host);
+        collect(&peer_events, asked, &mut answers, host);
         // Cancels the requests still in flight, so that the scope can join their threads.
         all.cancel();
-        drop(news);
+        drop(peer_events);
     });
-    let late =
-        || Answered::Not(format!("no answer within {} s of the first one", FOR_OTHERS.as_secs()));
+    let late = || {
+        Answered::Not(format!(
+            "no answer within {} s of the first one",
+            STRAGGLER_TIMEOUT.as_secs()
+        ))
+    };
     asked
         .iter()
         .zip(answers)
@@ -401,20 +410,22 @@ fn ask_all(
 }
 
 fn collect(
-    news: &Receiver<News>,
+    peer_events: &Receiver<PeerEvent>,
     asked: &[(Name, Arc<Serving>)],
     answers: &mut [Option<Answered>],
     host: &dyn Host,
 ) {
     let (mut until, mut is_paused, mut furthest) = (None::<Instant>, false, 0);
     while answers.iter().any(Option::is_none) && !host.cancel().is_cancelled() {
-        let heard = match until {
-            None => news.recv().ok(),
-            Some(until) => news.recv_timeout(until.saturating_duration_since(Instant::now())).ok(),
+        let received = match until {
+            None => peer_events.recv().ok(),
+            Some(until) => {
+                peer_events.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
+            }
         };
-        match heard {
+        match received {
             None => break,
-            Some(News::Progress(place, thousandths, message)) => {
+            Some(PeerEvent::Progress(place, thousandths, message)) => {
                 // An upstream waits for an index, so the deadline of this call is paused too.
                 if !std::mem::replace(&mut is_paused, true) {
                     host.pause();
@@ -423,9 +434,9 @@ fn collect(
                 let message = format!("{}: {}", asked[place].0, SafeLine::new(&message, 200));
                 host.progress(&ProgressReport { thousandths: furthest, message });
             }
-            Some(News::Answered(place, answer)) => {
+            Some(PeerEvent::Answered(place, answer)) => {
                 if answer.is_ok() {
-                    until.get_or_insert_with(|| Instant::now() + FOR_OTHERS);
+                    until.get_or_insert_with(|| Instant::now() + STRAGGLER_TIMEOUT);
                 }
                 answers[place] = Some(match answer {
                     Ok(result) => Answered::With(thin::reply(&result)),

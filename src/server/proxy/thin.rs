@@ -30,7 +30,7 @@ pub(in crate::server) const LONGEST: usize = 64 << 10;
 const MESSAGE: usize = 200;
 
 /// Proxy to one runtime, with an optional embedded tool set as a fallback.
-pub(in crate::server) struct Thin {
+pub(in crate::server) struct RuntimeProxy {
     upstream: Upstream,
     place: Arc<ClientRoots>,
     /// Fallback tool set while no runtime is reachable; none if the fallback is disabled.
@@ -44,7 +44,7 @@ pub(in crate::server) struct ClientRoots {
     /// Working directory in which the client started this process.
     started_in: Option<PathBuf>,
     state: Mutex<ProxyState>,
-    told: Condvar,
+    roots_received: Condvar,
     events: Sender<Event>,
 }
 
@@ -63,7 +63,13 @@ impl ClientRoots {
         started_in: Option<PathBuf>,
         events: Sender<Event>,
     ) -> Arc<Self> {
-        Arc::new(Self { root, started_in, state: Mutex::default(), told: Condvar::new(), events })
+        Arc::new(Self {
+            root,
+            started_in,
+            state: Mutex::default(),
+            roots_received: Condvar::new(),
+            events,
+        })
     }
 
     /// True if the client declared the `roots` capability.
@@ -83,7 +89,7 @@ impl ClientRoots {
             state.asked_until = None;
             std::mem::replace(&mut state.client, directories.clone()) != directories
         };
-        self.told.notify_all();
+        self.roots_received.notify_all();
         changed
     }
 
@@ -93,7 +99,11 @@ impl ClientRoots {
         while let Some(left) =
             state.asked_until.and_then(|until| until.checked_duration_since(Instant::now()))
         {
-            state = self.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .roots_received
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
         state.asked_until = None;
     }
@@ -120,7 +130,7 @@ impl Owner for ClientRoots {
     }
 }
 
-impl Thin {
+impl RuntimeProxy {
     /// Creates a proxy to `target` that falls back to `embedded` while the target is unreachable.
     pub(in crate::server) fn new(
         target: Target,
@@ -144,7 +154,7 @@ impl Thin {
 
     /// The fallback tool set for the next call. Chosen at the first call and when the runtime
     /// disconnects, then fixed: a session does not switch while its current tool set works.
-    fn instead(&self, host: &dyn Host) -> Option<&Arc<dyn Tools>> {
+    fn fallback(&self, host: &dyn Host) -> Option<&Arc<dyn Tools>> {
         let embedded = self.embedded.as_ref()?;
         if !self.place.state().is_embedded {
             if self.upstream.answers(host.cancel()).is_ok() {
@@ -176,7 +186,7 @@ impl Thin {
     }
 }
 
-impl Tools for Thin {
+impl Tools for RuntimeProxy {
     fn asks_client(&self) -> bool {
         self.place.asks_client()
     }
@@ -204,7 +214,7 @@ impl Tools for Thin {
         if arguments.text("root").is_none() {
             self.place.await_client();
         }
-        if let Some(embedded) = self.instead(host) {
+        if let Some(embedded) = self.fallback(host) {
             return embedded.call(tool, arguments, host);
         }
         match (self.ask(tool, arguments, host), &self.embedded) {
@@ -275,9 +285,9 @@ pub(in crate::server) fn reply(result: &Value) -> Reply {
             .flatten()
             .filter_map(|item| item["text"].as_str());
         let text = escape::block(&texts.collect::<Vec<_>>().join("\n"), LONGEST);
-        let told = result["_meta"][PEER_KEY].as_str().and_then(Outcome::from_word);
+        let roots_received = result["_meta"][PEER_KEY].as_str().and_then(Outcome::from_word);
         let is_error = result["isError"] == Value::Bool(true);
-        let outcome = told.filter(|told| told.is_error() == is_error);
+        let outcome = roots_received.filter(|roots_received| roots_received.is_error() == is_error);
         let outcome = outcome.unwrap_or(if is_error { Outcome::Failed } else { Outcome::Found });
         let structured =
             result.get("structuredContent").filter(|value| value.to_string().len() <= LONGEST);

@@ -32,7 +32,7 @@ pub use target::{Target, TargetError};
 /// Protocol version of the first handshake: the newest in which a server may request roots.
 const VERSION: &str = "2025-11-25";
 /// Timeout of a graceful close.
-const FAREWELL: Duration = Duration::from_millis(200);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
 /// Handshake timeout.
 const HANDSHAKE: Duration = Duration::from_secs(3);
 /// Handshake timeout of a peer that may have to be started first.
@@ -161,9 +161,9 @@ pub struct Examined {
 }
 
 /// Owner without capabilities, roots or event handlers.
-struct Nobody;
+struct NoOwner;
 
-impl Owner for Nobody {
+impl Owner for NoOwner {
     fn experimental(&self) -> Value {
         json!({})
     }
@@ -176,7 +176,7 @@ impl Owner for Nobody {
 /// Connects to a peer, lists its tools, and disconnects.
 pub fn examine(target: Target) -> Result<Examined, String> {
     let begun = Instant::now();
-    let upstream = Upstream::new(target, Expected::Anyone, Arc::new(Nobody), Box::new(|| Ok(())));
+    let upstream = Upstream::new(target, Expected::Anyone, Arc::new(NoOwner), Box::new(|| Ok(())));
     let cancel = CancelToken::new();
     upstream.answers(&cancel).map_err(|error| error.to_string())?;
     let attached = begun.elapsed();

@@ -35,7 +35,7 @@ use tokio::sync::Semaphore;
 /// Path of the endpoint.
 const ENDPOINT: &str = "/mcp";
 /// Maximum number of open connections.
-pub(in crate::server) const MOST_CONNECTIONS: usize = 512;
+pub(in crate::server) const MAX_CONNECTIONS: usize = 512;
 /// Timeout of reading a request's head, of reading its body, and of a write to a stream.
 pub(in crate::server) const READ: Duration = Duration::from_secs(30);
 /// Idle timeout of a session without a request or an open stream.
@@ -44,11 +44,11 @@ pub(in crate::server) const IDLE: Duration = Duration::from_secs(600);
 /// message.
 pub(in crate::server) const LEFT: Duration = Duration::from_secs(30);
 /// How long a new client waits for the eviction of an idle session.
-const GIVE_WAY: Duration = Duration::from_secs(1);
+const EVICTION_TIMEOUT: Duration = Duration::from_secs(1);
 /// Interval of the idle sweep.
 pub(super) const SWEEP: Duration = Duration::from_secs(5);
 /// Keep-alive interval of an event stream.
-const ALIVE: Duration = Duration::from_secs(15);
+const STREAM_KEEP_ALIVE: Duration = Duration::from_secs(15);
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 const METHOD: &str = "mcp-method";
@@ -72,7 +72,7 @@ pub(super) struct Http {
 impl Http {
     /// Creates the endpoint.
     pub(super) fn new(sessions: Sessions, guard: Guard, longest: usize) -> Arc<Self> {
-        let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         Arc::new(Self {
             sessions,
             guard,
@@ -203,14 +203,14 @@ impl Http {
             return Ok(answer);
         }
         let (_, bridge) = self.known(&head.headers)?;
-        bridge.comes_back();
+        bridge.mark_known();
         Ok(deliver(bridge.post(&parsed, line, streams).await, streams, None).await)
     }
 
     /// GET: the stream of server-initiated messages.
     fn get(&self, headers: &HeaderMap) -> Result<Answer, Box<Answer>> {
         let (_, bridge) = self.known(headers)?;
-        bridge.comes_back();
+        bridge.mark_known();
         if !accepts(headers, "text/event-stream") {
             return Err(Box::new(plain(
                 StatusCode::NOT_ACCEPTABLE,
@@ -236,13 +236,13 @@ impl Http {
 
     /// Begins a session, with idle eviction at the limit.
     async fn begin(&self) -> Result<Arc<Bridge>, Box<Answer>> {
-        self.sessions.room_over_http(GIVE_WAY, || self.make_room()).await;
+        self.sessions.room_over_http(EVICTION_TIMEOUT, || self.evict_idle()).await;
         Bridge::begin(&self.sessions).map_err(|error| Box::new(busy(&error)))
     }
 
     /// Evicts the session that was idle longest, disconnected clients first. A session that was
     /// active a moment ago is never evicted.
-    fn make_room(&self) {
+    fn evict_idle(&self) {
         let now = Instant::now();
         let mut open = self.open();
         let idle = open.iter().filter_map(|(name, bridge)| {
@@ -303,7 +303,7 @@ fn stream(first: Option<Vec<u8>>, mut delivery: Delivery, whole: Option<Arc<Brid
         loop {
             let event = match next.take() {
                 Some((frame, _)) => event(&frame),
-                None => match tokio::time::timeout(ALIVE, delivery.next()).await {
+                None => match tokio::time::timeout(STREAM_KEEP_ALIVE, delivery.next()).await {
                     Err(_) => Bytes::from_static(b":\n\n"),
                     Ok(None) => return,
                     Ok(Some((frame, true))) => {

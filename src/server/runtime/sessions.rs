@@ -10,7 +10,7 @@ use crate::server::session::dispatch::{Event, Process};
 use crate::server::session::shutdown::Parent;
 use crate::server::tools::Toolbox;
 use crate::server::workspace::repositories::{Patience, Reach, Repositories, Shared};
-use crate::server::{Limits, telling};
+use crate::server::{Limits, publish_events};
 use crate::server::{session::Session, transport::Stream};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -23,10 +23,10 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::Sender;
 
 /// Maximum number of open sessions.
-pub(in crate::server) const MOST_SESSIONS: usize = 256;
+pub(in crate::server) const MAX_SESSIONS: usize = 256;
 /// Maximum number of HTTP sessions. The rest is reserved for the socket, where a disconnect is
 /// visible.
-pub(in crate::server) const MOST_OVER_HTTP: usize = 192;
+pub(in crate::server) const MAX_HTTP_SESSIONS: usize = 192;
 
 /// Session table. Clones share it.
 #[derive(Clone)]
@@ -49,12 +49,12 @@ struct Inner {
 #[derive(Default)]
 struct Open {
     next: u64,
-    sessions: BTreeMap<u64, (Sender<Event>, Over)>,
+    sessions: BTreeMap<u64, (Sender<Event>, SessionTransport)>,
 }
 
 /// Transport of a client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Over {
+enum SessionTransport {
     /// Unix socket: the local user, without a restriction of roots.
     Socket,
     /// HTTP.
@@ -84,15 +84,15 @@ impl Sessions {
             refuse(&stream, &format!("this runtime serves user {own}, not user {user}"));
             return Ok(());
         }
-        if self.count() >= MOST_SESSIONS {
+        if self.count() >= MAX_SESSIONS {
             refuse(
                 &stream,
-                &format!("busy: {MOST_SESSIONS} clients are connected; end one of them first"),
+                &format!("busy: {MAX_SESSIONS} clients are connected; end one of them first"),
             );
             return Ok(());
         }
         stream.set_nonblocking(false)?;
-        self.start(stream, Over::Socket)
+        self.start(stream, SessionTransport::Socket)
     }
 
     /// Begins a session whose messages arrive over HTTP, through this process.
@@ -100,22 +100,23 @@ impl Sessions {
         if !self.has_room_over_http() {
             return Err(io::Error::new(
                 io::ErrorKind::QuotaExceeded,
-                format!("{MOST_OVER_HTTP} clients are connected over HTTP"),
+                format!("{MAX_HTTP_SESSIONS} clients are connected over HTTP"),
             ));
         }
-        self.start(stream, Over::Http)
+        self.start(stream, SessionTransport::Http)
     }
 
     fn has_room_over_http(&self) -> bool {
         let open = self.open();
-        let over_http = open.sessions.values().filter(|(_, over)| *over == Over::Http).count();
-        over_http < MOST_OVER_HTTP && open.sessions.len() < MOST_SESSIONS
+        let over_http =
+            open.sessions.values().filter(|(_, over)| *over == SessionTransport::Http).count();
+        over_http < MAX_HTTP_SESSIONS && open.sessions.len() < MAX_SESSIONS
     }
 
-    /// Waits for a free HTTP session, with a timeout. If there is none, `make_room` is called once
+    /// Waits for a free HTTP session, with a timeout. If there is none, `evict_idle` is called once
     /// to evict a session.
-    pub(super) async fn room_over_http(&self, at_most: Duration, make_room: impl FnOnce()) {
-        let mut make_room = Some(make_room);
+    pub(super) async fn room_over_http(&self, at_most: Duration, evict_idle: impl FnOnce()) {
+        let mut evict_idle = Some(evict_idle);
         let until = tokio::time::Instant::now() + at_most;
         loop {
             let mut left = std::pin::pin!(self.0.left.notified());
@@ -124,8 +125,8 @@ impl Sessions {
             if self.has_room_over_http() {
                 return;
             }
-            if let Some(make_room) = make_room.take() {
-                make_room();
+            if let Some(evict_idle) = evict_idle.take() {
+                evict_idle();
             }
             if tokio::time::timeout_at(until, left).await.is_err() {
                 return;
@@ -134,7 +135,7 @@ impl Sessions {
     }
 
     /// Starts a session over a stream.
-    fn start(&self, stream: UnixStream, over: Over) -> io::Result<()> {
+    fn start(&self, stream: UnixStream, over: SessionTransport) -> io::Result<()> {
         let (input, output) = (stream.try_clone()?.into(), stream.try_clone()?.into());
         let session = Session::new();
         let number = {
@@ -157,15 +158,15 @@ impl Sessions {
         spawned.map(drop).inspect_err(|_| self.leave(number))
     }
 
-    fn run(&self, session: Session, stream: Stream, over: Over) {
+    fn run(&self, session: Session, stream: Stream, over: SessionTransport) {
         let inner = &self.0;
         let patience = Patience::of(&inner.limits);
-        let within = (over == Over::Http).then(|| Arc::clone(&inner.within));
+        let within = (over == SessionTransport::Http).then(|| Arc::clone(&inner.within));
         let reach = Reach { root: inner.root.clone(), within };
         let repositories =
-            Repositories::of(&inner.shared, reach, patience, telling(&session.events));
+            Repositories::of(&inner.shared, reach, patience, publish_events(&session.events));
         let tools = Arc::new(Toolbox::new(repositories, inner.delay));
-        let process = Process { permits: inner.permits.clone(), parent: Parent::nobody() };
+        let process = Process { permits: inner.permits.clone(), parent: Parent::none_watched() };
         if let Err(error) = session.run(stream, inner.limits.clone(), tools, process) {
             tracing::warn!(%error, "a session could not begin");
         }

@@ -85,15 +85,15 @@ pub(super) struct Dispatcher {
     /// Drain deadline, set at end of input.
     end_by: Option<Instant>,
     /// When the pending change notification is due.
-    tell_at: Option<Instant>,
+    notify_at: Option<Instant>,
     /// A resource change notification is pending.
-    resources_untold: bool,
+    resources_pending: bool,
     /// A tool list notification was held back by output backpressure.
-    tools_untold: bool,
+    tools_pending: bool,
     roots: Roots,
     input: Receiver<Input>,
     /// Lines held back by output backpressure. No input is read until it is empty.
-    unread: VecDeque<Piece>,
+    deferred: VecDeque<Piece>,
     events: Receiver<Event>,
     /// Cloned for the threads of calls.
     event_sender: Sender<Event>,
@@ -152,12 +152,12 @@ impl Dispatcher {
             parent: process.parent,
             started: Instant::now(),
             end_by: None,
-            tell_at: None,
-            resources_untold: false,
-            tools_untold: false,
+            notify_at: None,
+            resources_pending: false,
+            tools_pending: false,
             roots: Roots::default(),
             input,
-            unread: VecDeque::new(),
+            deferred: VecDeque::new(),
             events,
             event_sender,
             output,
@@ -185,7 +185,7 @@ impl Dispatcher {
             // Backpressure: one read can hold a thousand requests, so each waits until the output
             // queue has capacity.
             while self.output.has_room()
-                && let Some(piece) = self.unread.pop_front()
+                && let Some(piece) = self.deferred.pop_front()
             {
                 self.on_piece(piece);
             }
@@ -198,11 +198,11 @@ impl Dispatcher {
                 .map(|(at, _)| *at)
                 .into_iter()
                 .chain(self.end_by)
-                .chain(self.tell_at)
+                .chain(self.notify_at)
                 .min();
             let is_serial = planted(Fault::SerialDispatch) && self.has_calls();
             let takes_input = self.end_by.is_none()
-                && self.unread.is_empty()
+                && self.deferred.is_empty()
                 && self.output.has_room()
                 && !is_serial;
             tokio::select! {
@@ -212,13 +212,13 @@ impl Dispatcher {
                         return Ending::Terminated;
                     }
                 }
-                ticket = self.admission.turn() => self.go_on(ticket),
+                ticket = self.admission.turn() => self.start_or_resume(ticket),
                 () = until(next), if next.is_some() => {
                     self.on_deadlines(Instant::now());
-                    self.tell_of_changes();
+                    self.send_change_notifications();
                 }
                 input = self.input.recv(), if takes_input => match input {
-                    Some(Input::Pieces(pieces)) => self.unread.extend(pieces),
+                    Some(Input::Pieces(pieces)) => self.deferred.extend(pieces),
                     Some(Input::End) | None => {
                         if self.output.is_abandoned() || planted(Fault::EofDropsQueued) {
                             return Ending::ClientGone;
@@ -259,7 +259,7 @@ impl Dispatcher {
             Event::Paused(ticket) => self.on_paused(ticket),
             Event::Resume(ticket, permit) => self.on_resume(ticket, permit),
             Event::Published => self.on_published(),
-            Event::ToolsChanged => self.tell_of_tools(),
+            Event::ToolsChanged => self.send_tools_notification(),
         }
         false
     }

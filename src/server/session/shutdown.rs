@@ -79,7 +79,7 @@ impl Parent {
     }
 
     /// No parent: for a process that outlives its client.
-    pub(in crate::server) fn nobody() -> Self {
+    pub(in crate::server) fn none_watched() -> Self {
         Self(None)
     }
 

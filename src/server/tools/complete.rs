@@ -1,7 +1,7 @@
 //! `complete`: completions of symbols or paths. Called by `completion/complete`, so it is not
 //! listed; otherwise a tool like the others.
 
-use super::{Ground, Handler};
+use super::{Handler, QueryContext};
 use crate::query::complete::Wanted;
 use crate::query::{self, CompleteParams, QueryError};
 use crate::server::answers::Answer;
@@ -10,7 +10,7 @@ use crate::server::tools::arguments::Arguments;
 use crate::server::tools::tool::{CONTROL_DEADLINE, Parameter, Shape, Tool};
 
 /// Maximum number of completions in one response, from the protocol.
-const MOST_VALUES: usize = 100;
+const MAX_VALUES: usize = 100;
 /// Kind: paths.
 pub(in crate::server) const PATH: &str = "path";
 /// Kind: symbols.
@@ -31,13 +31,13 @@ pub(in crate::server) static TOOL: Tool = Tool {
     handler: RUN,
 };
 
-const RUN: Handler = |arguments, ground| run(arguments, ground);
+const RUN: Handler = |arguments, context| run(arguments, context);
 
-fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let params = CompleteParams {
         wanted: if arguments.text("wanted") == Some(PATH) { Wanted::Path } else { Wanted::Symbol },
         typed: arguments.text("typed").unwrap_or_default().to_owned(),
-        limit: MOST_VALUES,
+        limit: MAX_VALUES,
     };
-    Ok(Box::new(query::complete(ground.snapshot, &params, ground.cancel)?))
+    Ok(Box::new(query::complete(context.snapshot, &params, context.cancel)?))
 }

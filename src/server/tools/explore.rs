@@ -1,6 +1,6 @@
 //! `explore`: entry point for a task description or a question.
 
-use super::{Ground, Handler};
+use super::{Handler, QueryContext};
 use crate::query::{self, ExploreParams, QueryError};
 use crate::server::answers::Answer;
 use crate::server::jsonrpc::admission::Class;
@@ -38,13 +38,13 @@ pub(in crate::server) static TOOL: Tool = Tool {
     handler: RUN,
 };
 
-const RUN: Handler = |arguments, ground| run(arguments, ground);
+const RUN: Handler = |arguments, context| run(arguments, context);
 
-fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let params = ExploreParams {
         text: arguments.text("query").unwrap_or_default().to_owned(),
         path: arguments.text("path").map(str::to_owned),
         ..ExploreParams::default()
     };
-    Ok(Box::new(query::explore(ground.snapshot, ground.files, &params, ground.cancel)?))
+    Ok(Box::new(query::explore(context.snapshot, context.files, &params, context.cancel)?))
 }

@@ -9,10 +9,10 @@ use std::time::Duration;
 pub const DEFAULT_BUDGET: u64 = 2000;
 
 /// Maximum size limit: clients move larger responses into a file.
-pub const MOST_BUDGET: u64 = 10_000;
+pub const MAX_BUDGET: u64 = 10_000;
 
 /// Maximum offset: larger than any list.
-pub(super) const MOST_OFFSET: u64 = 1_000_000_000;
+pub(super) const MAX_OFFSET: u64 = 1_000_000_000;
 
 /// Tool.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ static COMMON: [Parameter; 2] =
     [
         Parameter::new(
             "budget",
-            Shape::Integer { least: 100, most: MOST_BUDGET },
+            Shape::Integer { least: 100, most: MAX_BUDGET },
             "Tokens for the answer, default 2000",
         )
         .also(&["max_tokens", "tokens", "token_budget", "limit", "max_results"]),

@@ -24,7 +24,7 @@ use crate::source::{self, Root, Sweep};
 use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot};
 use chosen::Chosen;
 pub use chosen::Reach;
-use progress::{SoFar, about_to_start, report, watch};
+use progress::{BuildProgress, about_to_start, report, watch};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,7 +38,7 @@ use opened::{Behind, Cause, Extent};
 pub(in crate::server) use shared::Shared;
 
 /// Interval at which a waiting call checks its cancel token.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Timeouts of waiting for an index run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,7 +89,7 @@ enum Awaited {
     /// in this state.
     Done { begun: Instant, is_for_these: bool, store: Identity },
     /// The run is still in progress.
-    Working(SoFar),
+    Working(BuildProgress),
 }
 
 /// Result of opening a repository.
@@ -97,7 +97,7 @@ pub(in crate::server) enum Readiness {
     /// Ready for queries.
     Ready(Box<Opened>),
     /// The first index is in progress.
-    Working(SoFar),
+    Working(BuildProgress),
 }
 
 /// Files of a repository, for reading source text.
@@ -256,7 +256,7 @@ impl Repositories {
                     changes: None,
                     then: None,
                 };
-                self.shared.watches.attend(&location, config.limits.threads);
+                self.shared.watches.start_watching(&location, config.limits.threads);
                 let asked = Instant::now();
                 let done = self.await_index(&location, &wait, host)?;
                 if let Awaited::Working(so_far) = done {
@@ -318,7 +318,7 @@ impl Repositories {
             snapshot = self.snapshot(location, host.cancel())?;
             match awaited {
                 Ok(Awaited::Done { begun, is_for_these: true, store }) if begun >= looked => {
-                    self.shared.watches.taken_in(location, store, begun);
+                    self.shared.watches.run_finished(location, store, begun);
                     if !in_parts {
                         return Ok((snapshot, None, extent));
                     }
@@ -438,7 +438,7 @@ impl Repositories {
             }
             let progress = match state {
                 JobState::Done(Ok(outcome)) => {
-                    let is_for_these = job.takes_in(wait.changes.as_ref());
+                    let is_for_these = job.covers_changes(wait.changes.as_ref());
                     return Ok(Awaited::Done {
                         begun: job.begun(),
                         is_for_these,
@@ -458,7 +458,7 @@ impl Repositories {
                 JobState::Running(progress) => report(progress),
                 JobState::Queued => about_to_start(),
             };
-            return Ok(Awaited::Working(SoFar { name: name_of(&job), progress }));
+            return Ok(Awaited::Working(BuildProgress { name: name_of(&job), progress }));
         }
     }
 }

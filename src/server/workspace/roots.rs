@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 /// Maximum number of roots.
-pub(in crate::server) const MOST_ROOTS: usize = 100;
+pub(in crate::server) const MAX_ROOTS: usize = 100;
 /// Maximum length of a root's path, in bytes (PATH_MAX).
 pub(in crate::server) const PATH_BYTES: usize = 4096;
 
@@ -48,7 +48,7 @@ impl Roots {
         Some(
             roots
                 .filter_map(|root| directory(root.get("uri")?.as_str()?))
-                .take(MOST_ROOTS)
+                .take(MAX_ROOTS)
                 .collect(),
         )
     }

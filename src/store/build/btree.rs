@@ -3,12 +3,12 @@
 
 use std::io;
 
-use crate::store::build::page::{PAGE_BYTES, PageFile, put_number, put_payload};
+use crate::store::build::page::{PAGE_BYTES, PageFile, put_payload, put_varint};
 
 /// Maximum length of a row within a page, in bytes, for a table and for an index; longer ones use
 /// overflow pages.
-const MOST_IN_TABLE: usize = PAGE_BYTES - 35;
-const MOST_IN_INDEX: usize = (PAGE_BYTES - 12) * 64 / 255 - 23;
+const MAX_TABLE_PAYLOAD: usize = PAGE_BYTES - 35;
+const MAX_INDEX_PAYLOAD: usize = (PAGE_BYTES - 12) * 64 / 255 - 23;
 
 /// Length of a page header: leaf and interior.
 const LEAF_HEAD: usize = 8;
@@ -51,19 +51,19 @@ impl Tree {
     ) -> io::Result<()> {
         let mut cell = std::mem::take(&mut self.cell);
         cell.clear();
-        put_number(&mut cell, row.len() as u64);
+        put_varint(&mut cell, row.len() as u64);
         if self.shape == Shape::Table {
-            put_number(&mut cell, key as u64);
-            put_payload(&mut cell, row, MOST_IN_TABLE, pages)?;
+            put_varint(&mut cell, key as u64);
+            put_payload(&mut cell, row, MAX_TABLE_PAYLOAD, pages)?;
         } else {
-            put_payload(&mut cell, row, MOST_IN_INDEX, pages)?;
+            put_payload(&mut cell, row, MAX_INDEX_PAYLOAD, pages)?;
         }
         if !self.levels[0].has_room(&cell) {
             let mut between = Vec::new();
             match self.shape {
                 // The separator in a table is the last key of a page; in an index the separator row
                 // moves up.
-                Shape::Table => put_number(&mut between, self.last as u64),
+                Shape::Table => put_varint(&mut between, self.last as u64),
                 Shape::Index => between = self.levels[0].take_last(),
             }
             let full = pages.append(self.levels[0].sealed(self.shape, None))?;

@@ -9,11 +9,11 @@ use std::thread::Builder;
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
-use super::row::{Table, TakesRows, Value, row};
+use super::row::{RowSink, Table, Value, row};
 use crate::model::Verdict;
 use crate::store::build::btree::{Shape, Tree};
 use crate::store::build::page::{PageFile, put_row};
-use crate::store::format::schema::OFTEN;
+use crate::store::format::schema::MIN_INDEXED_REFS;
 use crate::store::format::statements;
 
 /// Root page of each table and index, by name.
@@ -75,7 +75,7 @@ impl<'f> BulkRows<'f> {
     }
 }
 
-impl TakesRows for BulkRows<'_> {
+impl RowSink for BulkRows<'_> {
     type Error = io::Error;
 
     fn add(&mut self, table: Table, values: &[Value<'_>]) -> io::Result<()> {
@@ -146,7 +146,7 @@ impl Indexes {
             }
             Table::Symbol => {
                 self.symbol_name.push(entry(values, [2, 0]));
-                if number(values, 17) >= OFTEN {
+                if number(values, 17) >= MIN_INDEXED_REFS {
                     let [references, key] = entry(values, [17, 0]);
                     self.symbol_refs.push([-references, key]);
                 }

@@ -114,7 +114,7 @@ tables! {
 }
 
 /// Row sink.
-pub(in crate::store) trait TakesRows {
+pub(in crate::store) trait RowSink {
     /// Error of the sink.
     type Error;
 
@@ -135,7 +135,7 @@ impl<'c> SqlRows<'c> {
     }
 }
 
-impl TakesRows for SqlRows<'_> {
+impl RowSink for SqlRows<'_> {
     type Error = rusqlite::Error;
 
     fn add(&mut self, table: Table, values: &[Value<'_>]) -> rusqlite::Result<()> {

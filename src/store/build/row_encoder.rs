@@ -1,6 +1,6 @@
 //! Row encoder: converts files, symbols, sites and relations of a graph to rows, for any sink.
 
-use super::row::{Table, TakesRows, row};
+use super::row::{RowSink, Table, row};
 use crate::model::Verdict;
 use crate::model::facts::{FileFacts, LocalSymbol};
 use crate::model::graph::{FileRecord, FileResolution, Resolution, SymbolRef, Target};
@@ -18,7 +18,7 @@ pub(in crate::store) struct RowWriter<R> {
     pub(in crate::store) figures: Vec<(u32, u32)>,
 }
 
-impl<R: TakesRows> RowWriter<R> {
+impl<R: RowSink> RowWriter<R> {
     /// Writes names, by key.
     pub(in crate::store) fn names(&mut self, names: &[(u32, &str)]) -> Result<(), R::Error> {
         names.iter().try_for_each(|&(key, name)| self.rows.add(Table::Name, &row![key, name]))

@@ -20,7 +20,7 @@ pub(super) const TEMPORARY_SUFFIX: &str = ".building";
 pub(super) const SEGMENT_SUFFIX: &str = "-facts";
 
 /// Suffixes of the files that belong to a store: write-ahead log, its shared memory, segment.
-const BESIDE: [&str; 3] = ["-wal", "-shm", SEGMENT_SUFFIX];
+const SIDE_SUFFIXES: [&str; 3] = ["-wal", "-shm", SEGMENT_SUFFIX];
 
 /// Location of one repository's stores. Equal roots in one cache have equal locations.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -84,7 +84,7 @@ impl Location {
     }
 
     /// Records a use of the stores, for eviction.
-    pub(in crate::store) fn note_use(&self) {
+    pub(in crate::store) fn record_use(&self) {
         // Best effort: a read-only cache has no eviction either.
         let _ = File::options()
             .append(true)
@@ -207,7 +207,7 @@ impl WriterLock {
         for name in self.location.file_names().unwrap_or_default() {
             let built = name.split_once(TEMPORARY_SUFFIX).map(|(built, _)| built);
             let is_temporary = built.is_some_and(|built| parse_any_format(built).is_some());
-            let beside = BESIDE.iter().find_map(|ending| name.strip_suffix(ending));
+            let beside = SIDE_SUFFIXES.iter().find_map(|ending| name.strip_suffix(ending));
             let beside = beside.filter(|store| parse_any_format(store).is_some());
             let is_alone =
                 beside.is_some_and(|store| !self.location.directory.join(store).exists());
@@ -240,7 +240,7 @@ impl WriterLock {
             // Best effort: a remaining file is superseded all the same.
             let path = self.location.generation_path(older);
             let _ = fs::remove_file(&path);
-            for ending in BESIDE {
+            for ending in SIDE_SUFFIXES {
                 let _ = fs::remove_file(with_ending(&path, ending));
             }
         }

@@ -97,7 +97,7 @@ CREATE INDEX relation_target ON relation (target);
 ";
 
 /// Minimum reference count of symbols in the partial index of frequently used ones.
-pub(in crate::store) const OFTEN: i64 = 16;
+pub(in crate::store) const MIN_INDEXED_REFS: i64 = 16;
 
 /// Bits of `file.flags`.
 pub(in crate::store) mod file_flags {

@@ -25,7 +25,7 @@ const HEAD_BYTES: usize = 48;
 /// Checksum before each piece, in bytes.
 const PIECE_HEAD_BYTES: usize = 8;
 /// Size of the cache of decompressed pieces: access is mostly sequential.
-const KEPT_PIECES: NonZeroUsize = NonZeroUsize::new(32).expect("not zero");
+const CACHED_PIECES: NonZeroUsize = NonZeroUsize::new(32).expect("not zero");
 
 const READING: &str = "reading segment of store";
 const WRITING: &str = "writing segment of store";
@@ -76,12 +76,12 @@ fn read_at(file: &File, placed: Placed) -> Option<Vec<u8>> {
 }
 
 /// Maximum compression ratio of the LZ4 block format.
-const MOST_OF_A_BYTE: usize = 255;
+const MAX_COMPRESSION_RATIO: usize = 255;
 
 /// Decompresses a piece; none if it is malformed.
 pub fn decompressed(data: &[u8]) -> Option<Vec<u8>> {
     let size = u32::from_le_bytes(*data.first_chunk()?);
-    if usize::try_from(size).ok()? > data.len().saturating_mul(MOST_OF_A_BYTE) {
+    if usize::try_from(size).ok()? > data.len().saturating_mul(MAX_COMPRESSION_RATIO) {
         return None;
     }
     lz4_flex::block::decompress_size_prepended(data).ok()
@@ -195,7 +195,7 @@ impl Segment {
         let [MAGIC, of_kind, of_uid, start, bytes, checksum] = numbers[..] else { return None };
         let is_whole = checksum == xxh3_64(&head[..HEAD_BYTES - 8])
             && file.metadata().ok()?.len() >= start.checked_add(bytes)?;
-        let kept = Mutex::new(LruCache::new(KEPT_PIECES));
+        let kept = Mutex::new(LruCache::new(CACHED_PIECES));
         (is_whole && (of_kind, of_uid) == (kind, uid)).then_some(Self {
             file,
             index: Placed { start, bytes },
@@ -214,7 +214,7 @@ impl Segment {
     }
 
     /// Reads a compressed piece through the cache.
-    pub fn kept_piece(&self, placed: Placed) -> Option<Arc<Vec<u8>>> {
+    pub fn cached_piece(&self, placed: Placed) -> Option<Arc<Vec<u8>>> {
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(piece) = kept().get(&placed.start) {
             return Some(Arc::clone(piece));

@@ -28,7 +28,7 @@ PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PR
 PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;";
 
 /// Checkpoints the whole WAL into the file; returns 1 if a reader blocks it.
-pub(in crate::store) const SETTLE: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+pub(in crate::store) const FULL_CHECKPOINT: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /// Settings of a file that will be read and changed concurrently.
 pub(in crate::store) const SHARED_SETTINGS: &str =
@@ -36,12 +36,12 @@ pub(in crate::store) const SHARED_SETTINGS: &str =
 
 /// Settings of a connection that changes a store in place. A transaction lost in a power failure
 /// leaves the previous generation. Changes go to the WAL; the checkpoint is a separate step.
-pub(in crate::store) const AMENDER_SETTINGS: &str = "
+pub(in crate::store) const UPDATE_SETTINGS: &str = "
 PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -16000;
 PRAGMA temp_store = MEMORY;";
 
 /// Passive checkpoint: as far as readers of earlier snapshots allow, without blocking.
-pub(in crate::store) const CARRY_OVER: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+pub(in crate::store) const PASSIVE_CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
 macro_rules! statements {
     ($($(#[$doc:meta])* $name:ident = $text:expr;)+) => {
@@ -156,7 +156,7 @@ statements! {
     NAMED_HEADS_IN = "SELECT s.id, s.file, s.traits, s.container, s.refs, n.text FROM symbol s \
         JOIN name n ON n.id = s.name WHERE s.container = ?1";
     // From the partial index of frequently used symbols.
-    OFTEN_REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= 16 \
+    FREQUENTLY_REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= 16 \
                         ORDER BY refs DESC";
     REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= ?1 AND refs < \
                   16";

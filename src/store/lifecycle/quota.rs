@@ -20,7 +20,7 @@ pub struct Dropped {
 }
 
 /// Repository that occupies disk space.
-struct Tenant {
+struct CacheUser {
     location: Location,
     bytes: u64,
     used: SystemTime,
@@ -28,26 +28,30 @@ struct Tenant {
 
 /// Evicts the least recently used repositories until the cache takes at most `bytes`; never those
 /// in `keep`, and never one with an active writer. Open readers keep reading.
-pub fn make_room(cache: &Path, bytes: u64, keep: &Location) -> Result<Vec<Dropped>, StoreError> {
-    let mut tenants = tenants(cache)?;
-    let mut taken: u64 = tenants.iter().map(|tenant| tenant.bytes).sum();
+pub fn enforce_quota(
+    cache: &Path,
+    bytes: u64,
+    keep: &Location,
+) -> Result<Vec<Dropped>, StoreError> {
+    let mut cache_users = cache_users(cache)?;
+    let mut taken: u64 = cache_users.iter().map(|user| user.bytes).sum();
     let mut dropped = Vec::new();
-    tenants.sort_by_key(|tenant| tenant.used);
-    for tenant in tenants {
+    cache_users.sort_by_key(|user| user.used);
+    for user in cache_users {
         if taken <= bytes {
             break;
         }
-        let is_kept = tenant.location.directory() == keep.directory() || tenant.bytes == 0;
+        let is_kept = user.location.directory() == keep.directory() || user.bytes == 0;
         // The lock file stays: a second one would allow two writers.
-        let Some(lock) = (!is_kept).then(|| tenant.location.lock(Duration::ZERO).ok()).flatten()
+        let Some(lock) = (!is_kept).then(|| user.location.lock(Duration::ZERO).ok()).flatten()
         else {
             continue;
         };
         let root =
-            known_root(&tenant.location).unwrap_or_else(|| tenant.location.root().to_path_buf());
+            recorded_root(&user.location).unwrap_or_else(|| user.location.root().to_path_buf());
         lock.remove_all();
-        taken -= tenant.bytes;
-        dropped.push(Dropped { root, bytes: tenant.bytes });
+        taken -= user.bytes;
+        dropped.push(Dropped { root, bytes: user.bytes });
     }
     Ok(dropped)
 }
@@ -59,11 +63,11 @@ pub fn check_owner(cache: &Path) -> Result<(), StoreError> {
 
 /// Disk usage of all stores in a cache, in bytes.
 pub fn bytes_taken(cache: &Path) -> Result<u64, StoreError> {
-    Ok(tenants(cache)?.iter().map(|tenant| tenant.bytes).sum())
+    Ok(cache_users(cache)?.iter().map(|user| user.bytes).sum())
 }
 
 /// Root recorded in the newest store of a location.
-pub(super) fn known_root(place: &Location) -> Option<PathBuf> {
+pub(super) fn recorded_root(place: &Location) -> Option<PathBuf> {
     Store::open_newest(place).ok().map(|store| store.meta().root.clone())
 }
 
@@ -89,14 +93,14 @@ pub(super) fn locations(cache: &Path) -> Result<Vec<Location>, StoreError> {
     Ok(found)
 }
 
-fn tenants(cache: &Path) -> Result<Vec<Tenant>, StoreError> {
+fn cache_users(cache: &Path) -> Result<Vec<CacheUser>, StoreError> {
     let measured = locations(cache)?.into_iter().map(|location| {
         let used = location
             .lock_path()
             .metadata()
             .and_then(|lock| lock.modified())
             .unwrap_or(SystemTime::UNIX_EPOCH);
-        Tenant { bytes: location.bytes(), used, location }
+        CacheUser { bytes: location.bytes(), used, location }
     });
     Ok(measured.collect())
 }

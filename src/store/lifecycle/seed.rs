@@ -20,10 +20,10 @@ use crate::store::read::connection::Store;
 
 /// Number of files to compare, and minimum number to match: fewer are no evidence, and indexed
 /// quickly anyway.
-const SAMPLE: usize = 64;
+const SAMPLED_FILES: usize = 64;
 const LEAST: usize = 10;
 /// Required matches out of ten.
-const OF_TEN: usize = 8;
+const MIN_MATCHES_OF_TEN: usize = 8;
 
 /// Copies the best matching store to a repository without one, if any matches: `has` tests whether
 /// the repository contains a file. The store of a root that no longer exists is moved. Returns true
@@ -37,8 +37,8 @@ pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, 
             continue;
         }
         // An unreadable store is no candidate.
-        let Ok(candidate) = likeness(other, &has) else { continue };
-        if candidate.of_ten >= OF_TEN
+        let Ok(candidate) = compare_with(other, &has) else { continue };
+        if candidate.of_ten >= MIN_MATCHES_OF_TEN
             && best.as_ref().is_none_or(|best| candidate.of_ten > best.of_ten)
         {
             best = Some(candidate);
@@ -47,7 +47,7 @@ pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, 
     let Some(Candidate { place: other, root, generation, .. }) = best else { return Ok(false) };
     // Its writer may be about to replace it.
     let Ok(theirs) = other.lock(Duration::ZERO) else { return Ok(false) };
-    take_over(&other.generation_path(generation), lock, generation)?;
+    copy_store(&other.generation_path(generation), lock, generation)?;
     if root.symlink_metadata().is_err() {
         theirs.remove_all();
     }
@@ -65,13 +65,13 @@ struct Candidate {
     of_ten: usize,
 }
 
-fn likeness(place: Location, has: &impl Fn(&FileRow) -> bool) -> Result<Candidate, StoreError> {
+fn compare_with(place: Location, has: &impl Fn(&FileRow) -> bool) -> Result<Candidate, StoreError> {
     let store = Arc::new(Store::open_newest(&place)?);
     let root = store.meta().root.clone();
     let generation = store.version().generation;
     let files = store.snapshot(&CancelToken::new())?.files()?;
     let sample: Vec<&FileRow> = files.iter().filter(|file| file.hash != 0).collect();
-    let step = sample.len().div_ceil(SAMPLE).max(1);
+    let step = sample.len().div_ceil(SAMPLED_FILES).max(1);
     let (mut looked, mut found) = (0, 0);
     for file in sample.into_iter().step_by(step) {
         looked += 1;
@@ -82,12 +82,12 @@ fn likeness(place: Location, has: &impl Fn(&FileRow) -> bool) -> Result<Candidat
 }
 
 /// Checkpoints the whole WAL of a store, whose writer lock is held.
-fn settle(store: &Path) -> Result<(), StoreError> {
+fn full_checkpoint(store: &Path) -> Result<(), StoreError> {
     let failed = |error| StoreError::from_sqlite("copying store", store, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(store, flags).map_err(failed)?;
     let is_busy: bool =
-        connection.query_row(statements::SETTLE, [], |row| row.get(0)).map_err(failed)?;
+        connection.query_row(statements::FULL_CHECKPOINT, [], |row| row.get(0)).map_err(failed)?;
     if is_busy {
         let detail = "it is being read in an earlier state";
         return Err(StoreError::new(StoreErrorKind::Locked, "copying store", store, detail));
@@ -96,11 +96,11 @@ fn settle(store: &Path) -> Result<(), StoreError> {
 }
 
 /// Copies a store to the location of `lock`.
-fn take_over(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), StoreError> {
+fn copy_store(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), StoreError> {
     let location = lock.location();
     let temporary = location.temporary_path(generation);
     let failed = |error: std::io::Error| StoreError::from_io("copying store", &temporary, &error);
-    settle(store)?;
+    full_checkpoint(store)?;
     // Shares extents if the file system supports it.
     fs::copy(store, &temporary).map_err(failed)?;
     // A copy inherits the permissions of its source.

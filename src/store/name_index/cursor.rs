@@ -12,7 +12,7 @@ use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::front_coding::{self, Run};
 use crate::store::format::rows::NameKey;
 use crate::store::format::statements;
-use crate::store::name_index::filter::{NameParts, Sieve};
+use crate::store::name_index::filter::{CompiledFilter, NameParts};
 use crate::store::read::connection::Snapshot;
 use crate::store::read::name_cache::{NameRuns, RunTops, look};
 
@@ -83,7 +83,7 @@ impl<'s> NameWalk<'s> {
     }
 
     fn runs_with_gram(&self, gram: u32) -> Result<Arc<NameRuns>, StoreError> {
-        let kept = &self.snapshot.store().kept_names().lists;
+        let kept = &self.snapshot.store().name_cache().lists;
         if let Some(runs) = look(kept).get(&gram) {
             return Ok(Arc::clone(runs));
         }
@@ -149,14 +149,14 @@ impl<'s> NameWalk<'s> {
             order.truncate(self.left + 1);
         }
         order.sort_unstable();
-        let sieve = Sieve::new(wanted);
+        let filter = CompiledFilter::new(wanted);
         for (Reverse(most), run) in order {
             if self.left == 0 || is_enough(most) {
                 return Ok(false);
             }
             self.left -= 1;
             self.visited.add(run);
-            if !self.visit_run(&sieve, run, &mut visit)? {
+            if !self.visit_run(&filter, run, &mut visit)? {
                 return Ok(false);
             }
         }
@@ -164,7 +164,7 @@ impl<'s> NameWalk<'s> {
     }
 
     fn run(&self, at: usize) -> Result<Arc<Run>, StoreError> {
-        let kept = &self.snapshot.store().kept_names().runs;
+        let kept = &self.snapshot.store().name_cache().runs;
         if let Some(run) = look(kept).get(&at) {
             return Ok(Arc::clone(run));
         }
@@ -181,12 +181,12 @@ impl<'s> NameWalk<'s> {
 
     fn visit_run(
         &self,
-        sieve: &Sieve,
+        filter: &CompiledFilter,
         at: usize,
         visit: &mut impl FnMut(&NameEntry<'_>) -> bool,
     ) -> Result<bool, StoreError> {
         let run = self.run(at)?;
-        let mut picked = sieve.pick(&run);
+        let mut picked = filter.pick(&run);
         // Prefix shared with the last name passed, over the skipped ones.
         let (mut next, mut shared) = (0, usize::MAX);
         while picked != 0 {
@@ -248,7 +248,7 @@ impl Snapshot {
     }
 
     fn run_tops(&self) -> Result<&RunTops, StoreError> {
-        let kept = &self.store().kept_names().tops;
+        let kept = &self.store().name_cache().tops;
         if let Some(known) = kept.get() {
             return Ok(known);
         }

@@ -50,12 +50,12 @@ pub(super) type NameBits = u128;
 const _: () = assert!(NameBits::BITS == RUN, "a bit for each name of a run");
 
 /// Compiled filter.
-pub(super) struct Sieve {
+pub(super) struct CompiledFilter {
     alternatives: Vec<Vec<Finder<'static>>>,
     beginnings: Vec<Finder<'static>>,
 }
 
-impl Sieve {
+impl CompiledFilter {
     pub(in crate::store) fn new(wanted: &NameParts) -> Self {
         let finder = |text: &[u8]| Finder::new(&text.to_ascii_lowercase()).into_owned();
         let beginning = |text: &String| finder(&[&[SEPARATOR], text.as_bytes()].concat());
@@ -136,7 +136,7 @@ mod tests {
             ),
             (NameParts::none().or_beginning_with(""), &names),
         ] {
-            let picked = Sieve::new(&wanted).pick(&run);
+            let picked = CompiledFilter::new(&wanted).pick(&run);
             let picked: Vec<&str> = names
                 .iter()
                 .enumerate()

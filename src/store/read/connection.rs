@@ -24,20 +24,20 @@ use crate::store::format::location::{LOCK_FILE, Location, Version, with_ending};
 use crate::store::format::rows::{FileRow, Identity, Meta};
 use crate::store::format::schema::{APPLICATION_ID, FORMAT};
 use crate::store::read::control::{self, Control};
-use crate::store::read::name_cache::KeptNames;
+use crate::store::read::name_cache::NameCache;
 use crate::store::read::path_table::PathTable;
-use crate::store::read::site_cache::KeptSites;
+use crate::store::read::site_cache::SiteCache;
 
 /// Connections kept for reuse. Concurrent queries open more, which are closed afterwards. Each has
 /// its own page cache, so unneeded ones are closed soon: see `Store::take_spare`.
-const KEPT_CONNECTIONS: usize = 4;
+const IDLE_CONNECTIONS: usize = 4;
 
 /// Maximum number of attempts to open the newest generation while it is being superseded.
-const LOOKS: usize = 5;
+const MAX_OPEN_ATTEMPTS: usize = 5;
 
 /// Virtual machine instructions between two progress callbacks of user SQL: one instruction can
 /// take a tenth of a second.
-const STEPS_BETWEEN_LOOKS: i32 = 50;
+const STEPS_PER_CALLBACK: i32 = 50;
 /// Open generation. Shared by all queries; closed with its last reference.
 #[derive(Debug)]
 pub struct Store {
@@ -51,8 +51,8 @@ pub struct Store {
     /// Key order of the last requested generation.
     order: Mutex<Option<(Identity, Arc<KeyOrder>)>>,
     /// Cache of the name index.
-    names: KeptNames,
-    sites: KeptSites,
+    names: NameCache,
+    sites: SiteCache,
 }
 
 /// Idle connections; the last used one is taken first.
@@ -82,7 +82,7 @@ impl Store {
     /// Opens the newest readable generation. Unreadable files are skipped, never modified; if none
     /// is left the error is that of the newest, or `Missing`.
     pub fn open_newest(location: &Location) -> Result<Self, StoreError> {
-        let mut looks_left = LOOKS;
+        let mut looks_left = MAX_OPEN_ATTEMPTS;
         loop {
             let mut first_failure = None;
             for generation in location.generations()? {
@@ -129,8 +129,8 @@ impl Store {
             idle,
             paths: Mutex::default(),
             order: Mutex::default(),
-            names: KeptNames::default(),
-            sites: KeptSites::default(),
+            names: NameCache::default(),
+            sites: SiteCache::default(),
         })
     }
 
@@ -182,12 +182,12 @@ impl Store {
     }
 
     /// Cache of the name index.
-    pub(in crate::store) fn kept_names(&self) -> &KeptNames {
+    pub(in crate::store) fn name_cache(&self) -> &NameCache {
         &self.names
     }
 
     /// Cache of the sites of frequently referenced symbols.
-    pub(super) fn kept_sites(&self) -> &KeptSites {
+    pub(super) fn site_cache(&self) -> &SiteCache {
         &self.sites
     }
 
@@ -265,7 +265,7 @@ impl Idle {
 
     /// Returns a connection to the pool, or back to the caller if the pool is full.
     fn put(&mut self, reader: Reader) -> Option<Reader> {
-        if self.readers.len() >= KEPT_CONNECTIONS {
+        if self.readers.len() >= IDLE_CONNECTIONS {
             return Some(reader);
         }
         self.readers.push(reader);
@@ -289,9 +289,9 @@ impl Reader {
             // without WAL.
             let cannot_share =
                 matches!(error.kind, StoreErrorKind::Permission | StoreErrorKind::Other);
-            match cannot_share.then(|| keep_writers_away(path)).flatten() {
+            match cannot_share.then(|| lock_out_writers(path)).flatten() {
                 Some(lock) => {
-                    Self::open_as(&as_it_is(path), OpenFlags::SQLITE_OPEN_URI, Some(lock))
+                    Self::open_as(&immutable_uri(path), OpenFlags::SQLITE_OPEN_URI, Some(lock))
                         .map_err(|_| error)
                 }
                 None => Err(error),
@@ -311,7 +311,7 @@ impl Reader {
             look = look.wrapping_add(1);
             seen.should_stop(look)
         };
-        connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(should_stop)).map_err(failed)?;
+        connection.progress_handler(STEPS_PER_CALLBACK, Some(should_stop)).map_err(failed)?;
         control::install(&mut connection, &control).map_err(failed)?;
         // The first read fails for a store that cannot be opened in WAL mode.
         crate::store::read::meta::meta(&connection).map_err(failed)?;
@@ -321,15 +321,15 @@ impl Reader {
 
 /// Shared lock on the writer lock file; none if there is a writer, or changes exist only in the
 /// WAL.
-fn keep_writers_away(path: &Path) -> Option<File> {
+fn lock_out_writers(path: &Path) -> Option<File> {
     let lock = File::open(path.with_file_name(LOCK_FILE)).ok()?;
     lock.try_lock_shared().ok()?;
-    let is_logged = fs::metadata(log_of(path)).is_ok_and(|log| log.len() > 0);
+    let is_logged = fs::metadata(wal_path(path)).is_ok_and(|log| log.len() > 0);
     (!is_logged).then_some(lock)
 }
 
 /// URI with `immutable=1`: SQLite opens the file without locks and WAL.
-fn as_it_is(path: &Path) -> PathBuf {
+fn immutable_uri(path: &Path) -> PathBuf {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(byte);
     let bytes = path.as_os_str().as_bytes().iter();
     let name: String = bytes
@@ -352,7 +352,7 @@ pub(in crate::store) fn configure(connection: &Connection) -> rusqlite::Result<(
 }
 
 /// Path of the write-ahead log.
-pub(in crate::store) fn log_of(path: &Path) -> PathBuf {
+pub(in crate::store) fn wal_path(path: &Path) -> PathBuf {
     with_ending(path, "-wal")
 }
 
@@ -390,7 +390,7 @@ fn check_header(path: &Path) -> Result<u64, StoreError> {
     };
     let wanted = u64::from(number(28)) * u64::from(page_size);
     // During a checkpoint the header may be ahead of the file size.
-    let has_log = fs::metadata(log_of(path)).is_ok_and(|log| log.len() > 0);
+    let has_log = fs::metadata(wal_path(path)).is_ok_and(|log| log.len() > 0);
     if bytes < wanted && !has_log {
         return wrong(StoreErrorKind::Corrupt, format!("it ends after {bytes} of {wanted} bytes"));
     }

@@ -20,9 +20,9 @@ pub const PATTERN_BYTES: i32 = 1_000;
 /// Memory limit of user SQL in bytes: sorting, grouping and materialized subqueries.
 pub const MEMORY_BYTES: i64 = 128 << 20;
 /// Internal statements check one of this many callbacks: once in a fraction of a millisecond.
-const LOOKS_BETWEEN_OURS: u32 = 80;
+const CALLBACKS_PER_CHECK: u32 = 80;
 /// User SQL checks its memory in one of this many callbacks.
-const LOOKS_BETWEEN_METERS: u32 = 4;
+const CALLBACKS_PER_MEMORY_CHECK: u32 = 4;
 
 /// State of a connection's callbacks: outlives each use of the connection.
 #[derive(Debug, Default)]
@@ -55,10 +55,10 @@ impl Control {
     /// Progress callback, for the `look`th time. Returns true to interrupt.
     pub(super) fn should_stop(&self, look: u32) -> bool {
         if self.guarded.load(Ordering::Relaxed) {
-            if look.is_multiple_of(LOOKS_BETWEEN_METERS) && self.meter.look() {
+            if look.is_multiple_of(CALLBACKS_PER_MEMORY_CHECK) && self.meter.look() {
                 return true;
             }
-        } else if !look.is_multiple_of(LOOKS_BETWEEN_OURS) {
+        } else if !look.is_multiple_of(CALLBACKS_PER_CHECK) {
             return false;
         }
         let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);

@@ -9,24 +9,24 @@ use lru::LruCache;
 use crate::store::format::front_coding::Run;
 
 /// Capacity in runs: all runs of about ten thousand names. A run takes about 9 kB.
-const KEPT_RUNS: NonZeroUsize = NonZeroUsize::new(384).expect("it is not zero");
+const CACHED_RUNS: NonZeroUsize = NonZeroUsize::new(384).expect("it is not zero");
 
 /// Capacity in posting lists. A list takes one bit per run of the store.
-const KEPT_LISTS: NonZeroUsize = NonZeroUsize::new(512).expect("it is not zero");
+const CACHED_LISTS: NonZeroUsize = NonZeroUsize::new(512).expect("it is not zero");
 
 /// Cache of the name index, which is immutable while a store is open.
 #[derive(Debug)]
-pub(in crate::store) struct KeptNames {
+pub(in crate::store) struct NameCache {
     pub(in crate::store) tops: OnceLock<RunTops>,
     pub(in crate::store) runs: Mutex<LruCache<usize, Arc<Run>>>,
     /// By trigram.
     pub(in crate::store) lists: Mutex<LruCache<u32, Arc<NameRuns>>>,
 }
 
-impl Default for KeptNames {
+impl Default for NameCache {
     fn default() -> Self {
         let (runs, lists) =
-            (Mutex::new(LruCache::new(KEPT_RUNS)), Mutex::new(LruCache::new(KEPT_LISTS)));
+            (Mutex::new(LruCache::new(CACHED_RUNS)), Mutex::new(LruCache::new(CACHED_LISTS)));
         Self { tops: OnceLock::new(), runs, lists }
     }
 }

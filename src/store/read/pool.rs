@@ -70,7 +70,7 @@ impl Opener for StoreOpener {
 
     fn open(&self, location: &Location) -> Result<Store, StoreError> {
         faults::store_opens(location.root());
-        location.note_use();
+        location.record_use();
         Store::open_newest(location)
     }
 
@@ -191,7 +191,8 @@ impl Pool {
             Plan::Wait(flight) => flight.wait(location, cancel)?,
             Plan::Open { flight, newest, victims } => {
                 self.shared.close(victims);
-                let pilot = Pilot { shared: &self.shared, location, flight, newest, landed: false };
+                let pilot =
+                    OpenLeader { shared: &self.shared, location, flight, newest, landed: false };
                 if planted(Fault::FirstCallerOpens) {
                     faults::store_opens(location.root());
                 }
@@ -204,7 +205,7 @@ impl Pool {
                         detail,
                     ));
                 }
-                pilot.fly()?
+                pilot.open_and_publish()?
             }
             Plan::Fail { error, victims } => {
                 self.shared.close(victims);
@@ -294,7 +295,7 @@ impl SharedPool {
             // Closes connections, without the lock.
             drop(spare);
             closers.retain(|closer| !closer.is_finished());
-            closers.extend(self.close_aside(victims));
+            closers.extend(self.close_in_background(victims));
             state = self.lock();
         }
         drop(state);
@@ -305,7 +306,7 @@ impl SharedPool {
     }
 
     /// Closes on a thread of its own: a slow close does not delay the others.
-    fn close_aside(self: &Arc<Self>, victims: Vec<Arc<Store>>) -> Option<JoinHandle<()>> {
+    fn close_in_background(self: &Arc<Self>, victims: Vec<Arc<Store>>) -> Option<JoinHandle<()>> {
         if victims.is_empty() {
             return None;
         }
@@ -316,7 +317,7 @@ impl SharedPool {
 }
 
 /// Leader of a single-flight open. Publishes a result in every case.
-struct Pilot<'p> {
+struct OpenLeader<'p> {
     shared: &'p SharedPool,
     location: &'p Location,
     flight: Arc<Flight>,
@@ -324,29 +325,34 @@ struct Pilot<'p> {
     landed: bool,
 }
 
-impl Pilot<'_> {
-    fn fly(mut self) -> Result<(EntryId, Arc<Store>), StoreError> {
+impl OpenLeader<'_> {
+    fn open_and_publish(mut self) -> Result<(EntryId, Arc<Store>), StoreError> {
         let guard = planted(Fault::GuardAcrossIo).then(|| self.shared.lock());
         let result = self.shared.opener.open(self.location);
         drop(guard);
-        self.land(result)
+        self.publish_result(result)
     }
 
-    fn land(
+    fn publish_result(
         &mut self,
         result: Result<Store, StoreError>,
     ) -> Result<(EntryId, Arc<Store>), StoreError> {
         self.landed = true;
         let now = self.shared.clock.now();
-        let (landing, victims) =
-            self.shared.lock().land(self.location, &self.flight, self.newest, result, now);
+        let (landing, victims) = self.shared.lock().publish_result(
+            self.location,
+            &self.flight,
+            self.newest,
+            result,
+            now,
+        );
         self.shared.wake.notify_all();
         self.shared.close(victims);
         landing
     }
 }
 
-impl Drop for Pilot<'_> {
+impl Drop for OpenLeader<'_> {
     fn drop(&mut self) {
         if !self.landed {
             let detail = "opening it failed unexpectedly";
@@ -357,7 +363,7 @@ impl Drop for Pilot<'_> {
                 detail,
             );
             // During unwinding the result is irrelevant; the waiting threads have it.
-            let _ = self.land(Err(error));
+            let _ = self.publish_result(Err(error));
         }
     }
 }

@@ -64,9 +64,9 @@ pub(in crate::store) struct SqlBounds {
 }
 
 /// Lowers the length limit of a connection during a user statement; restores it on drop.
-struct Narrow<'c>(&'c Connection);
+struct LoweredLengthLimit<'c>(&'c Connection);
 
-impl<'c> Narrow<'c> {
+impl<'c> LoweredLengthLimit<'c> {
     fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
         let narrow = Self(connection);
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES)?;
@@ -74,7 +74,7 @@ impl<'c> Narrow<'c> {
     }
 }
 
-impl Drop for Narrow<'_> {
+impl Drop for LoweredLengthLimit<'_> {
     fn drop(&mut self) {
         // Restores an earlier value, which cannot fail.
         let _ = self.0.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
@@ -93,7 +93,7 @@ pub(in crate::store) fn run(
     control.guarded.store(true, Ordering::Relaxed);
     control.set_deadline(Some(Instant::now() + bounds.time));
     let mut outcome = SqlOutcome::default();
-    let narrow = Narrow::new(snapshot.connection());
+    let narrow = LoweredLengthLimit::new(snapshot.connection());
     let result =
         narrow.and_then(|_narrow| collect(snapshot.connection(), statement, bounds, &mut outcome));
     control.set_deadline(None);

@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::store::format::rows::{Identity, SiteRow, SymbolKey};
 
 /// Symbols with fewer sites are not cached.
-const LEAST_SITES: usize = 500;
+const MIN_SITES: usize = 500;
 
 /// Capacity in sites, for all symbols; a symbol with more is not cached. A site takes about 50
 /// bytes.
-pub(super) const MOST_SITES: usize = 60_000;
+pub(super) const MAX_SITES: usize = 60_000;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct KeptSites {
+pub(super) struct SiteCache {
     of_state: Mutex<Option<OfState>>,
 }
 
@@ -26,7 +26,7 @@ struct OfState {
     symbols: Vec<(SymbolKey, Arc<[SiteRow]>)>,
 }
 
-impl KeptSites {
+impl SiteCache {
     /// Cached sites of a symbol.
     pub(in crate::store) fn get(
         &self,
@@ -42,7 +42,7 @@ impl KeptSites {
 
     /// Caches all sites of a symbol, if there are many.
     pub(in crate::store) fn keep(&self, state: Identity, symbol: SymbolKey, sites: Vec<SiteRow>) {
-        if !(LEAST_SITES..=MOST_SITES).contains(&sites.len()) {
+        if !(MIN_SITES..=MAX_SITES).contains(&sites.len()) {
             return;
         }
         let mut kept = self.of_state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,7 +55,7 @@ impl KeptSites {
         let total = |symbols: &[(SymbolKey, Arc<[SiteRow]>)]| {
             symbols.iter().map(|(_, sites)| sites.len()).sum::<usize>()
         };
-        while total(symbols) > MOST_SITES {
+        while total(symbols) > MAX_SITES {
             symbols.remove(0);
         }
     }
@@ -84,15 +84,15 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded_and_of_one_state() {
-        let kept = KeptSites::default();
+        let kept = SiteCache::default();
         let state = |generation| Identity { uid: 1, generation };
         let known = |generation, symbol| {
             kept.get(state(generation), SymbolKey(symbol)).map(|sites| sites.len())
         };
-        kept.keep(state(1), SymbolKey(1), sites(LEAST_SITES - 1));
-        kept.keep(state(1), SymbolKey(1), sites(MOST_SITES + 1));
+        kept.keep(state(1), SymbolKey(1), sites(MIN_SITES - 1));
+        kept.keep(state(1), SymbolKey(1), sites(MAX_SITES + 1));
         assert_eq!(known(1, 1), None, "few, or too many");
-        let third = MOST_SITES / 3;
+        let third = MAX_SITES / 3;
         (1..=3).for_each(|symbol| kept.keep(state(1), SymbolKey(symbol), sites(third)));
         assert_eq!(
             (known(1, 2), known(1, 3), known(1, 1)),

@@ -17,7 +17,7 @@ use crate::store::format::rows::{
 };
 use crate::store::format::statements::{self, Statement};
 use crate::store::read::sandbox::{self, SqlBounds, SqlOutcome};
-use crate::store::read::site_cache::MOST_SITES;
+use crate::store::read::site_cache::MAX_SITES;
 
 impl SymbolRow {
     /// Columns for ranking.
@@ -260,7 +260,7 @@ impl Snapshot {
         symbol: SymbolKey,
         mut visit: impl FnMut(SiteRow) -> bool,
     ) -> Result<(), StoreError> {
-        let (state, kept) = (self.identity(), self.store().kept_sites());
+        let (state, kept) = (self.identity(), self.store().site_cache());
         if let Some(sites) = kept.get(state, symbol) {
             sites.iter().cloned().all(visit);
             return Ok(());
@@ -269,7 +269,7 @@ impl Snapshot {
         let mut goes_on = true;
         self.visit(statements::SITES_OF_SYMBOL, [symbol.0], |row| {
             let site = site_row(row)?;
-            if sites.len() <= MOST_SITES {
+            if sites.len() <= MAX_SITES {
                 sites.push(site.clone());
             }
             goes_on = visit(site);

@@ -23,10 +23,10 @@ use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::location::{Location, WriterLock};
 use crate::store::format::rows::Identity;
 use crate::store::format::statements;
-use crate::store::read::connection::log_of;
+use crate::store::read::connection::wal_path;
 use crate::store::update::amendment::{Amendment, KnownRows};
 use crate::store::update::existing_keys::{RemovedNames, Sets};
-use crate::store::update::ref_counts::Recounted;
+use crate::store::update::ref_counts::UpdatedCounts;
 
 impl Amendment<'_> {
     /// Writes the change to the file `store`, whose files have the keys `places`. After an error
@@ -58,7 +58,7 @@ impl Amendment<'_> {
         let (next, moved) = self.next_places(places, &last).map_err(too_large)?;
         let after = Identity { uid: before.uid, generation: before.generation + 1 };
         let (removed_names, symbol_names) = (RefCell::default(), meta.symbol_names);
-        let counts = Recounted::new(&transaction, places, self).map_err(failed)?;
+        let counts = UpdatedCounts::new(&transaction, places, self).map_err(failed)?;
         Writer {
             amendment: self,
             connection: &transaction,
@@ -148,18 +148,19 @@ fn put_known(connection: &Connection, rows: KnownRows) -> rusqlite::Result<()> {
 }
 
 /// Minimum size of the WAL for a checkpoint, because a checkpoint waits for the disk.
-const SHORT_LOG: u64 = 4 << 20;
+const MIN_CHECKPOINT_BYTES: u64 = 4 << 20;
 
 /// Checkpoints the WAL of the newest store of a repository, if it is large. Does not block readers
 /// and writers.
-pub fn carry_over(location: &Location) -> Result<(), StoreError> {
+pub fn checkpoint(location: &Location) -> Result<(), StoreError> {
     let Some(&newest) = location.generations()?.first() else { return Ok(()) };
     let path = location.generation_path(newest);
-    if std::fs::metadata(log_of(&path)).map_or(0, |log| log.len()) < SHORT_LOG {
+    if std::fs::metadata(wal_path(&path)).map_or(0, |log| log.len()) < MIN_CHECKPOINT_BYTES {
         return Ok(());
     }
-    let carried = open(&path)
-        .and_then(|connection| connection.query_row(statements::CARRY_OVER, [], |_| Ok(())));
+    let carried = open(&path).and_then(|connection| {
+        connection.query_row(statements::PASSIVE_CHECKPOINT, [], |_| Ok(()))
+    });
     carried.map_err(|error| StoreError::from_sqlite("carrying changes over to", &path, &error))
 }
 
@@ -167,7 +168,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.set_prepared_statement_cache_capacity(64);
-    connection.execute_batch(statements::AMENDER_SETTINGS)?;
+    connection.execute_batch(statements::UPDATE_SETTINGS)?;
     Ok(connection)
 }
 
@@ -176,7 +177,7 @@ struct Writer<'w> {
     connection: &'w Connection,
     old: &'w Places,
     new: &'w Places,
-    counts: &'w Recounted,
+    counts: &'w UpdatedCounts,
     last: LastKeys,
     /// Number of sorted names.
     symbol_names: u32,

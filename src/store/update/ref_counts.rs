@@ -15,13 +15,13 @@ use crate::store::update::amendment::Amendment;
 
 /// Counts of the files affected by an update, by current position.
 #[derive(Debug, Default)]
-pub(super) struct Recounted {
+pub(super) struct UpdatedCounts {
     /// Previous counts; none for a new file.
     before: FxHashMap<usize, Vec<u32>>,
     now: FxHashMap<usize, Vec<u32>>,
 }
 
-impl Recounted {
+impl UpdatedCounts {
     /// Computes the counts for `amendment` in a store whose files have the keys `old`.
     pub(in crate::store) fn new(
         connection: &Connection,

@@ -25,7 +25,7 @@ pub fn restamp(
         |error: rusqlite::Error| StoreError::from_sqlite("noting files in store", store, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(store, flags).map_err(failed)?;
-    connection.execute_batch(statements::AMENDER_SETTINGS).map_err(failed)?;
+    connection.execute_batch(statements::UPDATE_SETTINGS).map_err(failed)?;
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     if meta::meta(&transaction).map_err(failed)?.identity != snapshot.identity() {

@@ -61,7 +61,7 @@ impl Resident {
         let neighbours = if same_paths {
             std::mem::take(&mut self.neighbours)
         } else {
-            self.make_way(&mut touched, gone)
+            self.remove_files(&mut touched, gone)
         };
         let again: FxHashSet<RepoPath> = touched.iter().map(|file| file.path.clone()).collect();
         if !planted(Fault::StaleProjectFile) {
@@ -69,7 +69,7 @@ impl Resident {
                 .retain(|file| !again.contains(&file.path) && !gone.contains(&file.path));
         }
         let plan = plan::plan_among(touched, neighbours);
-        let taken = ingest::take_in(root, &plan, run, workers);
+        let taken = ingest::ingest(root, &plan, run, workers);
         let touched: Vec<WalkedFile> = plan.files.clone();
         self.neighbours = plan.into_neighbours();
         // A file that vanished meanwhile counts as deleted: no later comparison would find its row.

@@ -8,7 +8,7 @@ use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
 
 /// Space below which a part consists of its first line only, in bytes.
-const LEAST_ROOM: usize = 200;
+const MIN_ROOM: usize = 200;
 /// Title of the meanings that are only listed.
 const OTHERS: &str = "other meanings:";
 /// Bytes per token.
@@ -45,7 +45,7 @@ impl Answer for Several {
             // The best parts may take more than their share, but leave a line for each of the
             // others.
             let room = (page.room() / 2).max(page.room() / left);
-            if room < LEAST_ROOM {
+            if room < MIN_ROOM {
                 break;
             }
             let mut own = Page::part(room / TOKEN);

@@ -18,7 +18,7 @@ const OWN_TOKENS: u64 = 30;
 /// Maximum length of an external tool's response, in bytes: clients move longer ones into a file.
 const LONGEST: usize = 48_000;
 /// Maximum number of completions in one response, from the protocol.
-const MOST_VALUES: usize = 100;
+const MAX_VALUES: usize = 100;
 
 /// Response of one upstream.
 pub(super) enum Answered {
@@ -148,8 +148,8 @@ pub(super) fn completed(answered: Vec<(Name, Answered)>) -> Reply {
             }
         }
     }
-    has_more |= values.len() > MOST_VALUES;
-    values.truncate(MOST_VALUES);
+    has_more |= values.len() > MAX_VALUES;
+    values.truncate(MAX_VALUES);
     let structured = Some(json!({"values": values, "hasMore": has_more}));
     Reply { text: String::new(), outcome: outcome(&outcomes), structured, marks: Marks::default() }
 }

@@ -17,19 +17,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use table::{Seat, Table};
+use table::{Registration, Table};
 
 /// Maximum number of upstreams.
-pub(in crate::server) const MOST_UPSTREAMS: usize = 16;
+pub(in crate::server) const MAX_UPSTREAMS: usize = 16;
 /// Maximum number of tools of all upstreams together.
-pub(in crate::server) const MOST_TOOLS: usize = 256;
+pub(in crate::server) const MAX_TOOLS: usize = 256;
 /// Maximum length of an upstream's name.
 const NAME: usize = 24;
 /// Initial reconnect delay; doubles with every failure up to the maximum.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MIN_BACKOFF: Duration = Duration::from_millis(500);
+const MAX_BACKOFF: Duration = Duration::from_secs(60);
 /// Minimum interval between two listings of one upstream: rate limit for `tools/list_changed`.
-const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+const MIN_LIST_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Name of an upstream: letters, digits, `-` and single `_`; starts with a letter and ends with a
 /// letter or digit.
@@ -52,13 +52,13 @@ pub enum RegistryError {
     #[error("two upstreams are named {0}")]
     Known(Name),
     /// The maximum number of upstreams is reached.
-    #[error("there are {MOST_UPSTREAMS} upstreams already")]
+    #[error("there are {MAX_UPSTREAMS} upstreams already")]
     Full,
     /// The upstream was removed or replaced while it connected.
     #[error("{0} is no longer what it was")]
     Gone(Name),
     /// Its tools would exceed the maximum number of tools.
-    #[error("{name} has {tools} tools, with those of the others more than {MOST_TOOLS}")]
+    #[error("{name} has {tools} tools, with those of the others more than {MAX_TOOLS}")]
     TooManyTools {
         /// Name of the upstream.
         name: Name,
@@ -95,7 +95,7 @@ pub(super) trait Peer: Send + Sync {
 }
 
 /// Creates an unconnected peer. Its events are sent to the given subscription.
-pub(super) type Dial = dyn Fn(&Target, Ear) -> Arc<dyn Peer> + Send + Sync;
+pub(super) type Connector = dyn Fn(&Target, EventSink) -> Arc<dyn Peer> + Send + Sync;
 
 /// An admitted upstream.
 pub(super) struct Serving {
@@ -136,7 +136,7 @@ struct Inner {
     table: Mutex<Table>,
     /// Signalled when a first connection attempt has ended.
     attempted: Condvar,
-    dial: Box<Dial>,
+    connector: Box<Connector>,
     /// Called after the list of tools has changed.
     on_change: Box<dyn Fn() + Send + Sync>,
     stop: CancelToken,
@@ -144,14 +144,14 @@ struct Inner {
 
 /// Wakes the connection thread of an upstream.
 #[derive(Default)]
-struct Bell {
-    rung: Mutex<Rung>,
+struct Wakeup {
+    pending: Mutex<PendingEvents>,
     changed: Condvar,
 }
 
 /// Pending events, by connection number: events of earlier connections are ignored.
 #[derive(Clone, Debug, Default)]
-struct Rung {
+struct PendingEvents {
     tools_changed: Option<u64>,
     lost: Option<u64>,
     stop: bool,
@@ -159,20 +159,21 @@ struct Rung {
 
 /// Event sink of one connection, for its connection thread.
 #[derive(Clone)]
-pub(super) struct Ear {
-    bell: Arc<Bell>,
+pub(super) struct EventSink {
+    wakeup: Arc<Wakeup>,
     number: u64,
 }
 
-impl Ear {
+impl EventSink {
     /// The upstream sent `tools/list_changed`.
     pub(super) fn tools_changed(&self) {
-        self.bell.ring(|rung| rung.tools_changed = rung.tools_changed.max(Some(self.number)));
+        self.wakeup
+            .notify(|pending| pending.tools_changed = pending.tools_changed.max(Some(self.number)));
     }
 
     /// The connection was lost.
     pub(super) fn lost(&self) {
-        self.bell.ring(|rung| rung.lost = rung.lost.max(Some(self.number)));
+        self.wakeup.notify(|pending| pending.lost = pending.lost.max(Some(self.number)));
     }
 }
 
@@ -210,56 +211,66 @@ impl fmt::Display for Name {
     }
 }
 
-impl Bell {
-    fn ring(&self, change: impl FnOnce(&mut Rung)) {
-        change(&mut locked(&self.rung));
+impl Wakeup {
+    fn notify(&self, change: impl FnOnce(&mut PendingEvents)) {
+        change(&mut locked(&self.pending));
         self.changed.notify_all();
     }
 
     /// Waits for an event of the current connection or the deadline. Consumes the event, except for
     /// the order to stop.
-    fn wait(&self, until: Option<Instant>, of_interest: impl Fn(&Rung) -> bool) -> Rung {
-        let mut rung = locked(&self.rung);
-        while !rung.stop && !of_interest(&rung) {
-            rung = match until.map(|until| until.saturating_duration_since(Instant::now())) {
-                None => self.changed.wait(rung).unwrap_or_else(PoisonError::into_inner),
+    fn wait(
+        &self,
+        until: Option<Instant>,
+        of_interest: impl Fn(&PendingEvents) -> bool,
+    ) -> PendingEvents {
+        let mut pending = locked(&self.pending);
+        while !pending.stop && !of_interest(&pending) {
+            pending = match until.map(|until| until.saturating_duration_since(Instant::now())) {
+                None => self.changed.wait(pending).unwrap_or_else(PoisonError::into_inner),
                 Some(left) if left.is_zero() => break,
                 Some(left) => {
-                    self.changed.wait_timeout(rung, left).unwrap_or_else(PoisonError::into_inner).0
+                    self.changed
+                        .wait_timeout(pending, left)
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .0
                 }
             };
         }
-        if of_interest(&rung) {
-            let stop = rung.stop;
-            return std::mem::replace(&mut *rung, Rung { stop, ..Rung::default() });
+        if of_interest(&pending) {
+            let stop = pending.stop;
+            return std::mem::replace(
+                &mut *pending,
+                PendingEvents { stop, ..PendingEvents::default() },
+            );
         }
-        rung.clone()
+        pending.clone()
     }
 }
 
 impl Registry {
     /// Creates an empty registry.
-    pub(super) fn new(dial: Box<Dial>, on_change: Box<dyn Fn() + Send + Sync>) -> Self {
+    pub(super) fn new(connector: Box<Connector>, on_change: Box<dyn Fn() + Send + Sync>) -> Self {
         let (table, attempted, stop) = (Mutex::default(), Condvar::new(), CancelToken::new());
-        Self(Arc::new(Inner { table, attempted, dial, on_change, stop }))
+        Self(Arc::new(Inner { table, attempted, connector, on_change, stop }))
     }
 
     /// Registers an upstream and starts its connection thread.
     pub(super) fn add(&self, name: &Name, target: Target) -> Result<(), RegistryError> {
         let epoch = self.0.enter(name, target)?;
         let (inner, named) = (Arc::clone(&self.0), name.clone());
-        let keeper = std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name(format!("keeper-{name}"))
             .spawn(move || inner.keep(&named, epoch));
-        match keeper {
-            Ok(keeper) => {
-                if let Some(seat) = self.0.lock().seats.get_mut(name) {
-                    seat.keeper = Some(keeper);
+        match thread {
+            Ok(thread) => {
+                if let Some(registration) = self.0.lock().registrations.get_mut(name) {
+                    registration.thread = Some(thread);
                 }
                 Ok(())
             }
             Err(_) => {
-                self.0.lock().seats.remove(name);
+                self.0.lock().registrations.remove(name);
                 Err(RegistryError::NoThread(name.clone()))
             }
         }
@@ -274,7 +285,7 @@ impl Registry {
     pub(super) fn settle(&self, at_most: Duration) {
         let until = Instant::now() + at_most;
         let mut table = self.0.lock();
-        while table.seats.values().any(|seat| !seat.attempted) {
+        while table.registrations.values().any(|registration| !registration.attempted) {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
@@ -292,19 +303,19 @@ impl Registry {
 impl Drop for Registry {
     fn drop(&mut self) {
         self.0.stop.cancel();
-        let seats = std::mem::take(&mut self.0.lock().seats);
-        for seat in seats.values() {
-            seat.bell.ring(|rung| rung.stop = true);
+        let registrations = std::mem::take(&mut self.0.lock().registrations);
+        for registration in registrations.values() {
+            registration.wakeup.notify(|pending| pending.stop = true);
         }
-        for seat in seats.values() {
-            let serving = seat.serving.as_ref().map(|serving| &serving.peer);
-            for peer in serving.into_iter().chain(&seat.connecting) {
+        for registration in registrations.values() {
+            let serving = registration.serving.as_ref().map(|serving| &serving.peer);
+            for peer in serving.into_iter().chain(&registration.connecting) {
                 peer.close();
             }
         }
-        for keeper in seats.into_values().filter_map(|seat| seat.keeper) {
+        for thread in registrations.into_values().filter_map(|registration| registration.thread) {
             // `join` fails for a panicked thread, which has ended too.
-            let _ = keeper.join();
+            let _ = thread.join();
         }
     }
 }
@@ -316,30 +327,39 @@ impl Inner {
 
     fn enter(&self, name: &Name, target: Target) -> Result<u64, RegistryError> {
         let mut table = self.lock();
-        if table.seats.contains_key(name) {
+        if table.registrations.contains_key(name) {
             return Err(RegistryError::Known(name.clone()));
         }
-        if table.seats.len() >= MOST_UPSTREAMS {
+        if table.registrations.len() >= MAX_UPSTREAMS {
             return Err(RegistryError::Full);
         }
         table.next_epoch += 1;
         let epoch = table.next_epoch;
-        let (serving, connecting, trouble, keeper, bell) = (None, None, None, None, Arc::default());
-        let seat =
-            Seat { target, epoch, serving, connecting, trouble, attempted: false, bell, keeper };
-        table.seats.insert(name.clone(), seat);
+        let (serving, connecting, trouble, thread, wakeup) =
+            (None, None, None, None, Arc::default());
+        let registration = Registration {
+            target,
+            epoch,
+            serving,
+            connecting,
+            trouble,
+            attempted: false,
+            wakeup,
+            thread,
+        };
+        table.registrations.insert(name.clone(), registration);
         table.publish();
         Ok(epoch)
     }
 
     /// Main loop of a connection thread.
     fn keep(&self, name: &Name, epoch: u64) {
-        let Some(bell) = self
+        let Some(wakeup) = self
             .lock()
-            .seats
+            .registrations
             .get(name)
-            .filter(|seat| seat.epoch == epoch)
-            .map(|seat| Arc::clone(&seat.bell))
+            .filter(|registration| registration.epoch == epoch)
+            .map(|registration| Arc::clone(&registration.wakeup))
         else {
             return;
         };
@@ -347,32 +367,35 @@ impl Inner {
         loop {
             let begun = Instant::now();
             number += 1;
-            let ear = Ear { bell: Arc::clone(&bell), number };
+            let sink = EventSink { wakeup: Arc::clone(&wakeup), number };
             let of_this = |at: Option<u64>| at >= Some(number);
-            let mut rung = match self.connect(name, epoch, ear) {
+            let mut pending = match self.connect(name, epoch, sink) {
                 Ok(()) => {
                     failures = 0;
-                    bell.wait(None, |rung| of_this(rung.tools_changed) || of_this(rung.lost))
+                    wakeup.wait(None, |pending| {
+                        of_this(pending.tools_changed) || of_this(pending.lost)
+                    })
                 }
                 Err(RegistryError::Gone(_)) => return,
                 Err(error) => {
                     failures += 1;
                     tracing::info!(%name, %error, "an upstream is not there");
-                    bell.wait(Some(Instant::now() + pause(failures)), |_| false)
+                    wakeup.wait(Some(Instant::now() + pause(failures)), |_| false)
                 }
             };
             let mut looked = begun;
-            while !rung.stop && !of_this(rung.lost) && of_this(rung.tools_changed) {
-                bell.wait(Some(looked + BETWEEN_LOOKS), |_| false);
+            while !pending.stop && !of_this(pending.lost) && of_this(pending.tools_changed) {
+                wakeup.wait(Some(looked + MIN_LIST_INTERVAL), |_| false);
                 looked = Instant::now();
                 if let Err(error) = self.look_again(name, epoch) {
                     tracing::info!(%name, %error, "the tools of an upstream stay as they were \
                         known");
                 }
-                rung = bell.wait(None, |rung| of_this(rung.tools_changed) || of_this(rung.lost));
+                pending = wakeup
+                    .wait(None, |pending| of_this(pending.tools_changed) || of_this(pending.lost));
             }
-            bell.wait(Some(begun + BETWEEN_LOOKS), |_| false);
-            if rung.stop || self.stop.is_cancelled() {
+            wakeup.wait(Some(begun + MIN_LIST_INTERVAL), |_| false);
+            if pending.stop || self.stop.is_cancelled() {
                 return;
             }
         }
@@ -380,11 +403,13 @@ impl Inner {
 
     /// One connection attempt: connects, lists and admits. A failed attempt is closed and leaves
     /// the admitted state unchanged.
-    fn connect(&self, name: &Name, epoch: u64, ear: Ear) -> Result<(), RegistryError> {
+    fn connect(&self, name: &Name, epoch: u64, sink: EventSink) -> Result<(), RegistryError> {
         let target = self.target(name, epoch)?;
-        let peer = (self.dial)(&target, ear);
+        let peer = (self.connector)(&target, sink);
         // From here on the shutdown of the registry closes this connection.
-        self.seat(name, epoch, |seat| seat.connecting = Some(Arc::clone(&peer)))?;
+        self.registration(name, epoch, |registration| {
+            registration.connecting = Some(Arc::clone(&peer))
+        })?;
         let result = self.take_in(name, epoch, &peer);
         match &result {
             Ok(Some(old)) => old.peer.close(),
@@ -397,7 +422,11 @@ impl Inner {
 
     /// Lists the tools of an admitted upstream again. A failure leaves them unchanged.
     fn look_again(&self, name: &Name, epoch: u64) -> Result<(), RegistryError> {
-        let serving = self.lock().seats.get(name).and_then(|seat| seat.serving.clone());
+        let serving = self
+            .lock()
+            .registrations
+            .get(name)
+            .and_then(|registration| registration.serving.clone());
         let peer = &serving.ok_or_else(|| RegistryError::Gone(name.clone()))?.peer;
         let result = self.take_in(name, epoch, peer);
         self.note(name, epoch, result.as_ref().err());
@@ -405,19 +434,20 @@ impl Inner {
     }
 
     fn target(&self, name: &Name, epoch: u64) -> Result<Target, RegistryError> {
-        self.seat(name, epoch, |seat| seat.target.clone())
+        self.registration(name, epoch, |registration| registration.target.clone())
     }
 
     /// Reads or changes an entry, if it still belongs to this registration.
-    fn seat<T>(
+    fn registration<T>(
         &self,
         name: &Name,
         epoch: u64,
-        look: impl FnOnce(&mut Seat) -> T,
+        look: impl FnOnce(&mut Registration) -> T,
     ) -> Result<T, RegistryError> {
         let mut table = self.lock();
-        let seat = table.seats.get_mut(name).filter(|seat| seat.epoch == epoch);
-        seat.map(look).ok_or_else(|| RegistryError::Gone(name.clone()))
+        let registration =
+            table.registrations.get_mut(name).filter(|registration| registration.epoch == epoch);
+        registration.map(look).ok_or_else(|| RegistryError::Gone(name.clone()))
     }
 
     /// Lists and admits. Returns the replaced connection, which the caller closes.
@@ -447,11 +477,13 @@ impl Inner {
 
     fn note(&self, name: &Name, epoch: u64, error: Option<&RegistryError>) {
         let mut table = self.lock();
-        if let Some(seat) = table.seats.get_mut(name).filter(|seat| seat.epoch == epoch) {
-            (seat.attempted, seat.connecting) = (true, None);
+        if let Some(registration) =
+            table.registrations.get_mut(name).filter(|registration| registration.epoch == epoch)
+        {
+            (registration.attempted, registration.connecting) = (true, None);
             let trouble = error.map(|error| SafeLine::new(&error.to_string(), 400).to_string());
-            if trouble.is_some() && trouble != seat.trouble {
-                seat.trouble = trouble;
+            if trouble.is_some() && trouble != registration.trouble {
+                registration.trouble = trouble;
                 table.publish();
             }
         }
@@ -461,7 +493,7 @@ impl Inner {
 }
 
 fn pause(failures: u32) -> Duration {
-    FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(LONGEST_PAUSE)
+    MIN_BACKOFF.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(MAX_BACKOFF)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::connection::{Connection, NoResult, quoted};
 use super::listing::{self, BOUNDS, Listing};
 use super::wire::NoWire;
 use super::{
-    Caller, Expected, FAREWELL, HANDSHAKE, Owner, PATIENCE, Target, UpstreamError,
+    CLOSE_TIMEOUT, Caller, Expected, HANDSHAKE, Owner, PATIENCE, Target, UpstreamError,
     UpstreamQuestion, handshake,
 };
 use crate::faults::{Fault, planted};
@@ -17,11 +17,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Initial backoff after a failed attempt; doubles with every failure.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const MIN_BACKOFF: Duration = Duration::from_millis(50);
 /// Maximum backoff.
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_BACKOFF: Duration = Duration::from_secs(1);
 /// Interval at which a waiting caller checks its cancel token.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Hook that runs before an attempt; it may start the peer.
 type Prepare = Box<dyn Fn() -> Result<(), String> + Send + Sync>;
@@ -41,7 +41,7 @@ struct Inner {
 struct AttachState {
     link: Link,
     /// Start of the current period without a connection.
-    missed: Option<Instant>,
+    disconnected_since: Option<Instant>,
     failures: u32,
     /// Number of finished attempts.
     attempts: u64,
@@ -69,7 +69,7 @@ impl Upstream {
     ) -> Self {
         let state = AttachState {
             link: Link::Down { not_before: Instant::now() },
-            missed: None,
+            disconnected_since: None,
             failures: 0,
             attempts: 0,
             why: NoWire::Unreachable("it was not tried yet".to_owned()),
@@ -166,7 +166,7 @@ impl Upstream {
         self.0.changed.notify_all();
         if let Link::Up(connection) = before {
             connection.close();
-            connection.await_end(2 * FAREWELL);
+            connection.await_end(2 * CLOSE_TIMEOUT);
         }
     }
 
@@ -201,9 +201,10 @@ impl Upstream {
                 }
                 state.link = Link::Down { not_before: now };
             }
-            let missed = *state.missed.get_or_insert(now);
+            let disconnected_since = *state.disconnected_since.get_or_insert(now);
             if state.attempts > attempts
-                && (missed.elapsed() >= patience || matches!(state.why, NoWire::Refused(_)))
+                && (disconnected_since.elapsed() >= patience
+                    || matches!(state.why, NoWire::Refused(_)))
             {
                 return Err(self.0.error(&state.why));
             }
@@ -218,8 +219,10 @@ impl Upstream {
                     state = self.0.lock();
                     continue;
                 }
-                Link::Down { not_before } => not_before.duration_since(now).min(LOOK_AGAIN),
-                Link::Attaching | Link::Up(_) => LOOK_AGAIN,
+                Link::Down { not_before } => {
+                    not_before.duration_since(now).min(CANCEL_POLL_INTERVAL)
+                }
+                Link::Attaching | Link::Up(_) => CANCEL_POLL_INTERVAL,
             };
             state =
                 self.0.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
@@ -280,7 +283,8 @@ impl Inner {
         match made {
             Ok(connection) if matches!(state.link, Link::Closed) => connection.close(),
             Ok(connection) => {
-                (state.link, state.missed, state.failures) = (Link::Up(connection), None, 0);
+                (state.link, state.disconnected_since, state.failures) =
+                    (Link::Up(connection), None, 0);
             }
             Err(why) => {
                 tracing::info!(target = %self.target, ?why, "not attached");
@@ -299,14 +303,14 @@ impl Inner {
 /// Exponential backoff with jitter.
 fn pause(failures: u32) -> Duration {
     let longest =
-        FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(LONGEST_PAUSE);
+        MIN_BACKOFF.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(MAX_BACKOFF);
     let share = RandomState::new().hash_one(failures) % 500;
     longest.mul_f64((500 + share) as f64 / 1000.0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Nobody;
+    use super::super::NoOwner;
     use super::*;
     use std::os::unix::net::UnixListener;
 
@@ -318,7 +322,7 @@ mod tests {
         let upstream = Upstream::new(
             Target::Socket(path),
             Expected::Anyone,
-            Arc::new(Nobody),
+            Arc::new(NoOwner),
             Box::new(|| Ok(())),
         );
         upstream.close();
@@ -330,8 +334,8 @@ mod tests {
     #[test]
     fn pauses_grow_to_a_bound_and_differ() {
         let longest = |failures| (0..200).map(|_| pause(failures)).max().expect("there are some");
-        assert!(longest(1) <= FIRST_PAUSE && longest(1) > FIRST_PAUSE / 2);
-        assert!(longest(3) > longest(1) && longest(40) <= LONGEST_PAUSE);
+        assert!(longest(1) <= MIN_BACKOFF && longest(1) > MIN_BACKOFF / 2);
+        assert!(longest(3) > longest(1) && longest(40) <= MAX_BACKOFF);
         assert!((0..200).any(|_| pause(5) != pause(5)));
     }
 }

@@ -29,13 +29,13 @@ pub(in crate::server) const LINE: usize = 8 << 20;
 /// disconnected.
 pub(in crate::server) const WAITING: usize = 16 << 20;
 /// Keep-alive interval: a silent peer gets a ping, and is disconnected after a second interval.
-pub(in crate::server) const SILENCE: Duration = Duration::from_secs(10);
+pub(in crate::server) const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// Number of invalid lines after which a connection is closed.
-pub(in crate::server) const NONSENSE: usize = 100;
+pub(in crate::server) const MAX_INVALID_LINES: usize = 100;
 /// Maximum length of the peer's text in an error, in bytes.
 pub(in crate::server) const QUOTED: usize = 300;
 /// Error for a peer that does not read (backpressure limit reached).
-const UNREAD: &str = "it does not read what it is sent: 16 MB wait for it";
+const OUTPUT_FULL: &str = "it does not read what it is sent: 16 MB wait for it";
 /// Maximum length of a JSON-RPC error message, in bytes.
 pub(in crate::server) const MESSAGE: usize = 4 << 10;
 
@@ -55,12 +55,12 @@ pub(super) struct Connection {
 #[derive(Default)]
 struct ConnectionState {
     next: u64,
-    calls: HashMap<u64, Arc<Waiting>>,
+    calls: HashMap<u64, Arc<PendingCall>>,
     lost: Option<String>,
     /// Error response received before any request was sent: the result of the first request.
     refusal: Option<NoResult>,
     /// The peer announced its shutdown: no further requests are sent.
-    retiring: bool,
+    draining: bool,
     /// Server name from the handshake.
     peer: Option<String>,
     /// Stateless protocol without a handshake: every request carries its own metadata.
@@ -69,13 +69,13 @@ struct ConnectionState {
 
 /// Pending request.
 #[derive(Default)]
-struct Waiting {
-    news: Mutex<News>,
+struct PendingCall {
+    progress_state: Mutex<CallProgress>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct News {
+struct CallProgress {
     progress: Option<(u32, String)>,
     cancelled: bool,
     end: Option<Result<Value, NoResult>>,
@@ -83,13 +83,13 @@ struct News {
 
 /// Classification of a line from the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Taken {
+enum LineKind {
     /// JSON-RPC message.
     Message,
     /// Not a JSON-RPC message.
-    Nonsense,
+    Invalid,
     /// Request of the peer whose response does not fit the output queue.
-    Unread,
+    OutputFull,
 }
 
 /// Why a request has no result.
@@ -105,16 +105,16 @@ pub(super) enum NoResult {
     TimedOut,
 }
 
-impl Waiting {
-    fn update(&self, change: impl FnOnce(&mut News)) {
-        change(&mut self.news.lock().unwrap_or_else(PoisonError::into_inner));
+impl PendingCall {
+    fn update(&self, change: impl FnOnce(&mut CallProgress)) {
+        change(&mut self.progress_state.lock().unwrap_or_else(PoisonError::into_inner));
         self.changed.notify_all();
     }
 
     /// Completes the request; later results are ignored.
     fn end(&self, end: Result<Value, NoResult>) {
-        self.update(|news| {
-            news.end.get_or_insert(end);
+        self.update(|progress_state| {
+            progress_state.end.get_or_insert(end);
         });
     }
 }
@@ -133,10 +133,10 @@ impl Connection {
             let why = runtime.block_on(own.listen(&mut input));
             if own.process.is_none() {
                 end();
-                return own.lose(why);
+                return own.fail_all(why);
             }
             // The callers are released first, because ending a process takes time.
-            own.lose(why);
+            own.fail_all(why);
             // Drains the output of the process, which may otherwise block on a full pipe and never
             // exit.
             let drains = std::thread::Builder::new().name("upstream-drain".to_owned());
@@ -149,7 +149,7 @@ impl Connection {
     /// True until the connection is known to be lost.
     pub(super) fn is_open(&self) -> bool {
         let state = self.state();
-        state.lost.is_none() && !state.retiring
+        state.lost.is_none() && !state.draining
     }
 
     /// Records the result of the handshake.
@@ -196,11 +196,11 @@ impl Connection {
         caller: Option<&dyn Caller>,
         until: Instant,
     ) -> Result<Value, NoResult> {
-        let waiting = Arc::new(Waiting::default());
+        let pending = Arc::new(PendingCall::default());
         if !self.output.has_room() {
-            return answered(UNREAD);
+            return answered(OUTPUT_FULL);
         }
-        let id = self.enter(&waiting)?;
+        let id = self.add_pending(&pending)?;
         let mut params = question.params.clone();
         if self.state().is_stateless {
             params["_meta"] = stateless();
@@ -211,11 +211,13 @@ impl Connection {
         let message =
             json!({"jsonrpc": "2.0", "id": id, "method": question.method, "params": params});
         self.output.send(format!("{message}\n").into_bytes());
-        let woken = Arc::clone(&waiting);
+        let woken = Arc::clone(&pending);
         let _hook = caller.map(|caller| {
-            caller.cancel().on_cancel(move || woken.update(|news| news.cancelled = true))
+            caller
+                .cancel()
+                .on_cancel(move || woken.update(|progress_state| progress_state.cancelled = true))
         });
-        let end = wait(&waiting, caller, until);
+        let end = wait(&pending, caller, until);
         self.state().calls.remove(&id);
         if matches!(end, Err(NoResult::Cancelled | NoResult::TimedOut)) {
             self.notify("notifications/cancelled", json!({"requestId": id}));
@@ -224,9 +226,9 @@ impl Connection {
     }
 
     /// Registers a pending request. From here on it always completes.
-    fn enter(&self, waiting: &Arc<Waiting>) -> Result<u64, NoResult> {
+    fn add_pending(&self, pending: &Arc<PendingCall>) -> Result<u64, NoResult> {
         let mut state = self.state();
-        let ending = || state.retiring.then(|| "it is ending".to_owned());
+        let ending = || state.draining.then(|| "it is ending".to_owned());
         if let Some(why) = state.lost.clone().or_else(ending) {
             return Err(NoResult::Lost { why, sent: false });
         }
@@ -235,36 +237,36 @@ impl Connection {
             return Err(refusal);
         }
         let id = state.next;
-        state.calls.insert(id, Arc::clone(waiting));
+        state.calls.insert(id, Arc::clone(pending));
         Ok(id)
     }
 
     /// Handles messages of the peer until the connection ends; returns the reason.
     async fn listen(&self, input: &mut tokio::sync::mpsc::Receiver<Input>) -> String {
-        let (mut heard, mut asked, mut nonsense) = (Instant::now(), false, 0);
+        let (mut last_received, mut asked, mut invalid_lines) = (Instant::now(), false, 0);
         loop {
-            let look = heard + if asked { 2 * SILENCE } else { SILENCE };
+            let look = last_received + if asked { 2 * KEEP_ALIVE } else { KEEP_ALIVE };
             tokio::select! {
                 biased;
                 () = self.ending.notified() => return "closed".to_owned(),
                 arrived = input.recv() => {
-                    (heard, asked) = (Instant::now(), false);
+                    (last_received, asked) = (Instant::now(), false);
                     let Some(Input::Pieces(pieces)) = arrived else { return "it has closed the \
                         connection".to_owned() };
                     for piece in pieces {
                         match self.take(piece) {
-                            Taken::Message => {}
-                            Taken::Nonsense => nonsense += 1,
-                            Taken::Unread => return UNREAD.to_owned(),
+                            LineKind::Message => {}
+                            LineKind::Invalid => invalid_lines += 1,
+                            LineKind::OutputFull => return OUTPUT_FULL.to_owned(),
                         }
                     }
-                    if nonsense > NONSENSE {
+                    if invalid_lines > MAX_INVALID_LINES {
                         return "what it says are no messages of the protocol".to_owned();
                     }
                 }
                 () = tokio::time::sleep_until(look.into()) => {
                     if asked {
-                        return format!("it was silent for {} s", (2 * SILENCE).as_secs());
+                        return format!("it was silent for {} s", (2 * KEEP_ALIVE).as_secs());
                     }
                     asked = true;
                     // Any response proves liveness, so the id matches no pending request.
@@ -276,16 +278,17 @@ impl Connection {
     }
 
     /// Handles one line.
-    fn take(&self, piece: Piece) -> Taken {
+    fn take(&self, piece: Piece) -> LineKind {
         let line = match piece {
             Piece::Line(line) => line,
             Piece::Oversize(prefix) => {
-                if let Some(waiting) = message::id_in_prefix(&prefix).and_then(|id| self.leave(&id))
+                if let Some(pending) =
+                    message::id_in_prefix(&prefix).and_then(|id| self.remove_pending(&id))
                 {
-                    waiting.end(answered("the answer is longer than a message may be"));
-                    return Taken::Message;
+                    pending.end(answered("the answer is longer than a message may be"));
+                    return LineKind::Message;
                 }
-                return self.unmeaning();
+                return self.invalid_line();
             }
         };
         match message::parse(&line) {
@@ -293,10 +296,10 @@ impl Connection {
             Message::Response { id: None, error: Some(error), .. } => self.refused(&error),
             Message::Response { id, result, error } => {
                 // Late responses and responses to pings match no pending request.
-                if let Some(waiting) = id.and_then(|id| self.leave(&id)) {
-                    waiting.end(match (result, error) {
+                if let Some(pending) = id.and_then(|id| self.remove_pending(&id)) {
+                    pending.end(match (result, error) {
                         (Some(result), _) if is_stopped(&result) => {
-                            self.state().retiring = true;
+                            self.state().draining = true;
                             Err(NoResult::Lost { why: "it is ending".to_owned(), sent: true })
                         }
                         (Some(result), _) if result["resultType"] == "input_required" => {
@@ -308,7 +311,7 @@ impl Connection {
                     });
                 }
             }
-            Message::Request(_) if !self.output.has_room() => return Taken::Unread,
+            Message::Request(_) if !self.output.has_room() => return LineKind::OutputFull,
             Message::Request(request) => self.answer(&request),
             Message::Notification { method, params } => match &*method {
                 "notifications/progress" => self.on_progress(&Value::Object(params)),
@@ -317,19 +320,19 @@ impl Connection {
                 }
                 _ => {}
             },
-            Message::Invalid(..) | Message::Batch(_) => return self.unmeaning(),
+            Message::Invalid(..) | Message::Batch(_) => return self.invalid_line(),
         }
-        Taken::Message
+        LineKind::Message
     }
 
     /// Counts an invalid line; one during the handshake fails the connection at once.
-    fn unmeaning(&self) -> Taken {
+    fn invalid_line(&self) -> LineKind {
         // A program may print a banner to standard output before it serves.
         if self.process.is_none() {
             self.refused(&json!({"code": message::PARSE_ERROR, "message": "what it says is no \
                 message of the protocol"}));
         }
-        Taken::Nonsense
+        LineKind::Invalid
     }
 
     /// Fails the pending handshake, the first request. A peer may refuse a connection before the
@@ -341,21 +344,23 @@ impl Connection {
         }
         let first = state.calls.remove(&1);
         drop(state);
-        if let Some(waiting) = first {
-            waiting.end(Err(error_of(error)));
+        if let Some(pending) = first {
+            pending.end(Err(error_of(error)));
         }
     }
 
     fn on_progress(&self, params: &Value) {
         let id = params["progressToken"].as_u64();
-        let waiting = id.and_then(|id| self.state().calls.get(&id).cloned());
+        let pending = id.and_then(|id| self.state().calls.get(&id).cloned());
         let (done, total) =
             (params["progress"].as_f64().unwrap_or(0.0), params["total"].as_f64().unwrap_or(0.0));
         let share = if total > 0.0 { (done / total).clamp(0.0, 0.999) } else { 0.0 };
-        if let Some(waiting) = waiting {
+        if let Some(pending) = pending {
             let message =
                 params["message"].as_str().unwrap_or_default().chars().take(QUOTED).collect();
-            waiting.update(|news| news.progress = Some(((share * 1000.0) as u32, message)));
+            pending.update(|progress_state| {
+                progress_state.progress = Some(((share * 1000.0) as u32, message))
+            });
         }
     }
 
@@ -374,7 +379,7 @@ impl Connection {
     }
 
     /// Removes the pending request with this id. Own ids are integers; others match nothing.
-    fn leave(&self, id: &RequestId) -> Option<Arc<Waiting>> {
+    fn remove_pending(&self, id: &RequestId) -> Option<Arc<PendingCall>> {
         let mut state = self.state();
         if planted(Fault::AnswersInOrder) {
             let first = state.calls.keys().min().copied()?;
@@ -384,15 +389,15 @@ impl Connection {
     }
 
     /// Closes the connection and fails every pending request.
-    fn lose(&self, why: String) {
+    fn fail_all(&self, why: String) {
         let calls = {
             let mut state = self.state();
             state.lost = Some(why.clone());
             std::mem::take(&mut state.calls)
         };
         self.gone.notify_all();
-        for waiting in calls.into_values() {
-            waiting.end(Err(NoResult::Lost { why: why.clone(), sent: true }));
+        for pending in calls.into_values() {
+            pending.end(Err(NoResult::Lost { why: why.clone(), sent: true }));
         }
         self.owner.lost();
     }
@@ -429,19 +434,25 @@ fn answered(message: &str) -> Result<Value, NoResult> {
 }
 
 /// Waits for the result of a request, and relays progress meanwhile.
-fn wait(waiting: &Waiting, caller: Option<&dyn Caller>, until: Instant) -> Result<Value, NoResult> {
-    let mut news = waiting.news.lock().unwrap_or_else(PoisonError::into_inner);
+fn wait(
+    pending: &PendingCall,
+    caller: Option<&dyn Caller>,
+    until: Instant,
+) -> Result<Value, NoResult> {
+    let mut progress_state = pending.progress_state.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
-        if let Some(end) = news.end.take() {
+        if let Some(end) = progress_state.end.take() {
             return end;
         }
-        if news.cancelled {
+        if progress_state.cancelled {
             return Err(NoResult::Cancelled);
         }
-        if let (Some((thousandths, message)), Some(caller)) = (news.progress.take(), caller) {
-            drop(news);
+        if let (Some((thousandths, message)), Some(caller)) =
+            (progress_state.progress.take(), caller)
+        {
+            drop(progress_state);
             caller.progress(thousandths, &message);
-            news = waiting.news.lock().unwrap_or_else(PoisonError::into_inner);
+            progress_state = pending.progress_state.lock().unwrap_or_else(PoisonError::into_inner);
             continue;
         }
         let Some(left) =
@@ -449,7 +460,11 @@ fn wait(waiting: &Waiting, caller: Option<&dyn Caller>, until: Instant) -> Resul
         else {
             return Err(NoResult::TimedOut);
         };
-        news = waiting.changed.wait_timeout(news, left).unwrap_or_else(PoisonError::into_inner).0;
+        progress_state = pending
+            .changed
+            .wait_timeout(progress_state, left)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0;
     }
 }
 

@@ -74,7 +74,7 @@ pub(super) fn connect(
     let end = Box::new(move || {
         end();
         // Ends the session at the peer, if it is reachable.
-        let _ = ended.recv_timeout(super::FAREWELL);
+        let _ = ended.recv_timeout(super::CLOSE_TIMEOUT);
     });
     Ok(Wire { stream, end, process })
 }
@@ -112,7 +112,7 @@ async fn carry(
         () = write_all(&write, &mut said) => {}
         _ = breaks.recv() => {}
     }
-    peer.leave().await;
+    peer.remove_pending().await;
     Ok(())
 }
 
@@ -272,13 +272,13 @@ impl Peer {
     }
 
     /// Sends DELETE for the session.
-    async fn leave(&self) {
+    async fn remove_pending(&self) {
         if let Some(request) = self
             .request(Method::DELETE, Vec::new())
             .filter(|request| request.headers().contains_key(SESSION))
         {
             // The result is irrelevant: the peer expires idle sessions.
-            let _ = tokio::time::timeout(super::FAREWELL, self.client.request(request)).await;
+            let _ = tokio::time::timeout(super::CLOSE_TIMEOUT, self.client.request(request)).await;
         }
     }
 }

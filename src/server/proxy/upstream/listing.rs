@@ -112,7 +112,7 @@ fn incomplete(tools: Vec<Value>, why: String) -> Listing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Nobody;
+    use super::super::NoOwner;
     use super::super::connection::Connection;
     use super::super::wire::wire_of;
     use super::*;
@@ -188,7 +188,7 @@ mod tests {
             }
         };
         std::thread::Builder::new().spawn(answer).expect("a thread can be started");
-        let connection = Connection::start(wire_of(ours).expect("it is open"), Arc::new(Nobody))
+        let connection = Connection::start(wire_of(ours).expect("it is open"), Arc::new(NoOwner))
             .expect("threads can be started");
         let listing = list(bounds, |question, until| connection.request(question, None, until));
         connection.close();

@@ -55,15 +55,15 @@ struct Post {
 pub(super) struct Delivery {
     frames: Receiver<(Vec<u8>, bool)>,
     /// Removes the request's route on drop.
-    _place: Option<Forget>,
+    _place: Option<RouteGuard>,
 }
 
-struct Forget {
+struct RouteGuard {
     bridge: Arc<Bridge>,
     number: u64,
 }
 
-impl Drop for Forget {
+impl Drop for RouteGuard {
     fn drop(&mut self) {
         let mut routes = self.bridge.routes();
         routes.used = Instant::now();
@@ -120,7 +120,7 @@ impl Bridge {
     }
 
     /// Marks the session as known to its client.
-    pub(super) fn comes_back(&self) {
+    pub(super) fn mark_known(&self) {
         let mut routes = self.routes();
         (routes.is_known, routes.used) = (true, Instant::now());
     }
@@ -160,7 +160,10 @@ impl Bridge {
             routes.next += 1;
             let number = routes.next;
             routes.posts.insert(number, post);
-            Delivery { frames: received, _place: Some(Forget { bridge: Arc::clone(self), number }) }
+            Delivery {
+                frames: received,
+                _place: Some(RouteGuard { bridge: Arc::clone(self), number }),
+            }
         });
         self.routes().used = Instant::now();
         // A failed send means an ended session, which the receiver notices.
@@ -341,7 +344,7 @@ mod tests {
             Some((after, true)),
             "it has had the answer to its first message"
         );
-        bridge.comes_back();
+        bridge.mark_known();
         assert!(
             bridge
                 .idle(Instant::now() + after)

@@ -120,14 +120,14 @@ impl Dispatcher {
         }
         self.deadlines.insert((deadline, ticket));
         match self.admission.admit(tool.class, ticket, bytes) {
-            Verdict::Run => self.go_on(ticket),
+            Verdict::Run => self.start_or_resume(ticket),
             Verdict::Wait => {}
             Verdict::Busy => self.fail(ticket, BUSY),
         }
     }
 
     /// Starts or resumes a call that has acquired a permit.
-    pub(super) fn go_on(&mut self, ticket: Ticket) {
+    pub(super) fn start_or_resume(&mut self, ticket: Ticket) {
         let is_control = matches!(
             self.requests.work(ticket), Some(Work::Call(call)) if call.tool.class == Class::Control
         );
@@ -198,7 +198,7 @@ impl Dispatcher {
 
     fn release(&mut self, class: Class) {
         if let Some(next) = self.admission.release(class) {
-            self.go_on(next);
+            self.start_or_resume(next);
         }
     }
 
@@ -244,7 +244,7 @@ impl Dispatcher {
         let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
         call.stage = Stage::Resuming(permit);
         if self.admission.readmit(call.tool.class, ticket) == Verdict::Run {
-            self.go_on(ticket);
+            self.start_or_resume(ticket);
         }
     }
 

@@ -9,15 +9,15 @@ use serde_json::Value;
 use std::time::Instant;
 
 /// Maximum number of open subscriptions.
-pub(in crate::server) const MOST_SUBSCRIPTIONS: usize = 64;
+pub(in crate::server) const MAX_SUBSCRIPTIONS: usize = 64;
 
 impl Dispatcher {
     /// Opens a subscription. Its request stays in flight until the client cancels it or the session
     /// ends.
     pub(super) fn on_listen(&mut self, ticket: Ticket, id: RequestId, wanted: WantedChanges) {
-        if self.subscriptions().count() >= MOST_SUBSCRIPTIONS {
+        if self.subscriptions().count() >= MAX_SUBSCRIPTIONS {
             let reason =
-                format!("{MOST_SUBSCRIPTIONS} subscriptions are open already: cancel one first");
+                format!("{MAX_SUBSCRIPTIONS} subscriptions are open already: cancel one first");
             return self.answer(ticket, Err(RpcError::new(INTERNAL_ERROR, reason)));
         }
         self.output.send(wanted.acknowledged(&id));
@@ -26,8 +26,8 @@ impl Dispatcher {
 
     /// Schedules a change notification; several generations share one.
     pub(super) fn on_published(&mut self) {
-        self.resources_untold = true;
-        self.tell_at.get_or_insert_with(|| Instant::now() + self.limits.change_interval);
+        self.resources_pending = true;
+        self.notify_at.get_or_insert_with(|| Instant::now() + self.limits.change_interval);
     }
 
     /// A call without a root needs a repository: requests the client's roots, once.
@@ -63,20 +63,20 @@ impl Dispatcher {
     }
 
     /// Sends the pending change notification if it is due.
-    pub(super) fn tell_of_changes(&mut self) {
-        if self.tell_at.is_none_or(|at| at > Instant::now()) {
+    pub(super) fn send_change_notifications(&mut self) {
+        if self.notify_at.is_none_or(|at| at > Instant::now()) {
             return;
         }
         // Held back by output backpressure until the client reads.
         if !self.output.has_room() {
-            self.tell_at = Some(Instant::now() + self.limits.change_interval);
+            self.notify_at = Some(Instant::now() + self.limits.change_interval);
             return;
         }
-        self.tell_at = None;
-        if std::mem::take(&mut self.tools_untold) {
-            self.tell_of_tools();
+        self.notify_at = None;
+        if std::mem::take(&mut self.tools_pending) {
+            self.send_tools_notification();
         }
-        if !std::mem::take(&mut self.resources_untold) {
+        if !std::mem::take(&mut self.resources_pending) {
             return;
         }
         let negotiated =
@@ -88,10 +88,10 @@ impl Dispatcher {
     }
 
     /// Sends the tool list notification to subscribers.
-    pub(super) fn tell_of_tools(&mut self) {
+    pub(super) fn send_tools_notification(&mut self) {
         if !self.output.has_room() {
-            self.tools_untold = true;
-            self.tell_at.get_or_insert_with(|| Instant::now() + self.limits.change_interval);
+            self.tools_pending = true;
+            self.notify_at.get_or_insert_with(|| Instant::now() + self.limits.change_interval);
             return;
         }
         let negotiated =

@@ -62,7 +62,7 @@ fn requests_of_one_read_wait_for_room_in_the_output() {
     input_sender.try_send(Input::Pieces(pieces)).expect("there is room");
     input_sender.try_send(Input::End).expect("there is room");
     let channels = Channels { input, events, event_sender, output };
-    let process = Process { permits: Permits::of_one(&limits), parent: Parent::nobody() };
+    let process = Process { permits: Permits::of_one(&limits), parent: Parent::none_watched() };
     let (_opener, gate): (Opener<()>, _) = sync_channel(0);
     let dispatcher =
         Dispatcher::new(limits, Arc::new(Misbehaving(Mutex::new(gate))), channels, process);

@@ -67,7 +67,7 @@ pub(super) struct Chosen {
     reach: Reach,
     state: Mutex<ChoiceState>,
     /// Signalled when the client's roots have arrived.
-    told: Condvar,
+    roots_received: Condvar,
     on_change: Box<dyn Fn() + Send + Sync>,
 }
 
@@ -95,7 +95,7 @@ impl Chosen {
             config,
             reach,
             state: Mutex::default(),
-            told: Condvar::new(),
+            roots_received: Condvar::new(),
             on_change: Box::new(on_change),
         }
     }
@@ -127,7 +127,11 @@ impl Chosen {
         while let Some(left) =
             state.asked_until.and_then(|until| until.checked_duration_since(Instant::now()))
         {
-            state = self.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .roots_received
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
         state.asked_until = None;
     }
@@ -137,7 +141,7 @@ impl Chosen {
     pub(super) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         let mut state = self.state();
         state.asked_until = None;
-        self.told.notify_all();
+        self.roots_received.notify_all();
         let changed = state.client != directories && state.seen.take().is_some();
         state.client = directories;
         changed && self.reach.root.is_none() && state.named.is_none()
@@ -349,23 +353,23 @@ mod tests {
     fn a_change_is_told_once_whoever_sees_it_first() {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
         let top = std::fs::canonicalize(place.path()).expect("it exists");
-        let told = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&told);
+        let roots_received = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&roots_received);
         let count_one = move || {
             count.fetch_add(1, Ordering::SeqCst);
         };
         let chosen = Chosen::new(config(&top), Reach::default(), count_one);
         let state = |generation| Identity { uid: 1, generation };
         chosen.answered_from(&top, state(1));
-        assert_eq!(told.load(Ordering::SeqCst), 0, "the first answer is no change");
+        assert_eq!(roots_received.load(Ordering::SeqCst), 0, "the first answer is no change");
         chosen.published(&top, state(2));
         chosen.answered_from(&top, state(2));
-        assert_eq!(told.load(Ordering::SeqCst), 1);
+        assert_eq!(roots_received.load(Ordering::SeqCst), 1);
         chosen.answered_from(&top, state(3));
         chosen.published(&top, state(3));
-        assert_eq!(told.load(Ordering::SeqCst), 2, "another process may have made it");
+        assert_eq!(roots_received.load(Ordering::SeqCst), 2, "another process may have made it");
         chosen.published(Path::new("/elsewhere"), state(9));
-        assert_eq!(told.load(Ordering::SeqCst), 2);
+        assert_eq!(roots_received.load(Ordering::SeqCst), 2);
         assert!(
             chosen.set_client(vec![top.clone()]) && !chosen.set_client(Vec::new()),
             "nothing was answered in between"

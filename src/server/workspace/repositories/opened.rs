@@ -14,9 +14,9 @@ use std::time::{Duration, SystemTime};
 /// Maximum number of stale files to list; the rest is counted.
 const NAMED_FILES: usize = 5;
 /// Maximum length of a root's path, in characters.
-const LONGEST_ROOT: usize = 300;
+const MAX_ROOT: usize = 300;
 /// Maximum length of a reason, in characters.
-const LONGEST_REASON: usize = 300;
+const MAX_REASON: usize = 300;
 
 /// Open repository.
 pub(in crate::server) struct Opened {
@@ -88,7 +88,7 @@ impl Stale {
     /// Progress or error of the run.
     fn why(&self) -> String {
         let (Cause::Pending(why) | Cause::Failed(why)) = &self.cause;
-        format!(": {}", SafeLine::new(why, LONGEST_REASON))
+        format!(": {}", SafeLine::new(why, MAX_REASON))
     }
 }
 
@@ -145,7 +145,7 @@ impl Opened {
 
     /// The repository's path, in the first response of a session.
     pub(in crate::server) fn place(&self) -> Option<String> {
-        let root = SafeLine::new(&self.location.root().to_string_lossy(), LONGEST_ROOT);
+        let root = SafeLine::new(&self.location.root().to_string_lossy(), MAX_ROOT);
         self.names_root.then(|| format!("{root}, "))
     }
 

@@ -1,14 +1,14 @@
 //! Progress of an index run: waiting for it, progress reports to the host, and the text for a
 //! caller that does not wait.
 
-use super::LOOK_AGAIN;
+use super::CANCEL_POLL_INTERVAL;
 use crate::index::{Job, JobState, Phase, Progress};
 use crate::server::workspace::{host::Host, metrics::ProgressReport};
 use std::time::Instant;
 
 /// A first index in progress.
 #[derive(Debug)]
-pub(in crate::server) struct SoFar {
+pub(in crate::server) struct BuildProgress {
     pub(super) name: String,
     pub(super) progress: ProgressReport,
 }
@@ -21,7 +21,7 @@ pub(super) fn about_to_start() -> ProgressReport {
 pub(super) fn watch(job: &Job, until: Instant, host: &dyn Host) -> JobState {
     let mut seen = None;
     loop {
-        let state = job.wait_for_progress(seen, until.min(Instant::now() + LOOK_AGAIN));
+        let state = job.wait_for_progress(seen, until.min(Instant::now() + CANCEL_POLL_INTERVAL));
         match state {
             JobState::Running(progress) => {
                 host.progress(&report(progress));
@@ -40,7 +40,7 @@ pub(super) fn watch(job: &Job, until: Instant, host: &dyn Host) -> JobState {
     }
 }
 
-impl SoFar {
+impl BuildProgress {
     /// Text for the caller.
     pub(in crate::server) fn text(&self) -> String {
         format!(

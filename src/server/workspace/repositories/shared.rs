@@ -46,14 +46,14 @@ impl Shared {
         let (told, noted) = (Arc::clone(&sessions), watches.clone());
         let published = move |job: &Job, state| {
             // Recorded before the next query, whether or not a call waits for the run.
-            noted.taken_in(job.location(), state, job.begun());
+            noted.run_finished(job.location(), state, job.begun());
             told.tell(job.location(), state);
         };
         Arc::new(Self {
             config,
             stores,
             pool: OnceLock::new(),
-            jobs: Jobs::telling(limits, worker, published),
+            jobs: Jobs::with_callback(limits, worker, published),
             verified: Verified::new(),
             watches,
             wanted: WantedRuns::default(),

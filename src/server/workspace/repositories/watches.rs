@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use super::opened::Extent;
 use crate::config;
-use crate::index::{self, ChangeSet, Comparison, IndexError, Kept, Verified};
+use crate::index::{self, ChangeSet, Comparison, IdleCache, IndexError, Verified};
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
 use crate::source::{self, DirectoryId, RULES, Rules, Sweep};
@@ -27,21 +27,21 @@ use swept::{Swept, TakenFiles};
 /// Idle timeout of a watch.
 const IDLE: Duration = Duration::from_secs(60);
 /// Interval of a full directory walk, even with a watch.
-const TRUSTED: Duration = Duration::from_secs(60);
+const WALK_INTERVAL: Duration = Duration::from_secs(60);
 /// How long a query waits for another one that reads the same watch before it checks everything
 /// itself.
-const TURN: Duration = Duration::from_millis(100);
+const WATCH_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Watches of a process.
 #[derive(Clone)]
 pub(super) struct Watches {
-    kept: Arc<Kept<Location, Repository>>,
-    turns: Arc<Turns>,
+    kept: Arc<IdleCache<Location, Repository>>,
+    returns: Arc<WatchReturns>,
 }
 
 /// Signals that a watch was returned.
 #[derive(Default)]
-struct Turns {
+struct WatchReturns {
     ended: Mutex<u64>,
     changed: Condvar,
 }
@@ -65,19 +65,19 @@ struct Repository {
 enum Slot {
     /// Being created: queries check everything meanwhile.
     #[default]
-    Coming,
+    Creating,
     /// In use by a query.
-    Away,
-    Here(Box<Watch>),
+    InUse,
+    Idle(Box<Watch>),
     /// The watched directory was moved or removed, or could not be listed; another may take its
     /// place.
-    Gone(String),
+    Replaced(String),
     /// Not possible; the reason.
     None(String),
 }
 
 /// Sources of change information for a query.
-struct Senses {
+struct ChangeSources {
     watch: Box<Watch>,
     rules: Arc<Rules>,
     files: Option<TakenFiles>,
@@ -93,7 +93,7 @@ enum Known {
 
 impl Watches {
     pub(super) fn new() -> Self {
-        Self { kept: Arc::new(Kept::new("watch-idle", IDLE)), turns: Arc::default() }
+        Self { kept: Arc::new(IdleCache::new("watch-idle", IDLE)), returns: Arc::default() }
     }
 
     /// Compares a store with its repository, see [`index::freshness`]; also returns the evidence.
@@ -158,7 +158,7 @@ impl Watches {
 
     /// A run that started after `looked` produced this generation, which reflects all but later
     /// reports.
-    pub(super) fn taken_in(&self, location: &Location, store: Identity, looked: Instant) {
+    pub(super) fn run_finished(&self, location: &Location, store: Identity, looked: Instant) {
         self.kept.with(location, |repository| {
             if repository.taken.is_none_or(|taken| taken < looked)
                 && let Some((_, before)) = repository.known.filter(|(_, before)| *before <= looked)
@@ -169,7 +169,7 @@ impl Watches {
     }
 
     /// Starts watching a repository ahead of its first query.
-    pub(super) fn attend(&self, location: &Location, threads: usize) {
+    pub(super) fn start_watching(&self, location: &Location, threads: usize) {
         if self.kept.touch_or_put(location, Repository::default) {
             self.begin(location, threads);
         }
@@ -179,9 +179,9 @@ impl Watches {
     pub(super) fn all(&self) -> Vec<(Location, Result<usize, String>)> {
         let all = self.kept.each(|location, repository| {
             let watched = match &repository.watch {
-                Slot::Coming | Slot::Away => return None,
-                Slot::Here(watch) => Ok(watch.directories()),
-                Slot::Gone(reason) | Slot::None(reason) => Err(reason.clone()),
+                Slot::Creating | Slot::InUse => return None,
+                Slot::Idle(watch) => Ok(watch.directories()),
+                Slot::Replaced(reason) | Slot::None(reason) => Err(reason.clone()),
             };
             Some((location.clone(), watched))
         });
@@ -196,10 +196,10 @@ impl Watches {
         limits: &config::Limits,
         cancel: &CancelToken,
     ) -> Known {
-        self.attend(location, limits.threads);
-        self.begin_again(location, limits.threads);
+        self.start_watching(location, limits.threads);
+        self.recreate(location, limits.threads);
         let nothing = Known::Nothing { watched: false };
-        let Some(Senses { mut watch, rules, mut files }) = self.take(location, store) else {
+        let Some(ChangeSources { mut watch, rules, mut files }) = self.take(location, store) else {
             return nothing;
         };
         let hints =
@@ -210,7 +210,7 @@ impl Watches {
             }
             match hints {
                 Ok(hints) => {
-                    repository.watch = Slot::Here(watch);
+                    repository.watch = Slot::Idle(watch);
                     repository.reported.extend(hints);
                     repository.asked_now(store)
                 }
@@ -222,29 +222,33 @@ impl Watches {
                 }
             }
         });
-        self.turns.end();
-        self.begin_again(location, limits.threads);
+        self.returns.end();
+        self.recreate(location, limits.threads);
         if matches!(known, Some(Known::Reported(_, _, Extent::Reported(_)))) {
-            self.sweep_aside(location);
+            self.start_sweep(location);
         }
         known.unwrap_or(nothing)
     }
 
     /// Takes the watch, waiting briefly for another query that uses it. None if there is no watch.
-    fn take(&self, location: &Location, store: Identity) -> Option<Senses> {
+    fn take(&self, location: &Location, store: Identity) -> Option<ChangeSources> {
         let asked = Instant::now();
         loop {
-            let turn = self.turns.count();
+            let turn = self.returns.count();
             let taken = self.kept.with(location, |repository| {
-                match std::mem::replace(&mut repository.watch, Slot::Away) {
-                    Slot::Here(watch) => {
+                match std::mem::replace(&mut repository.watch, Slot::InUse) {
+                    Slot::Idle(watch) => {
                         let files = repository
                             .is_known(store)
                             .then(|| repository.files.take_for(asked))
                             .flatten();
-                        Some(Some(Senses { watch, rules: Arc::clone(&repository.rules), files }))
+                        Some(Some(ChangeSources {
+                            watch,
+                            rules: Arc::clone(&repository.rules),
+                            files,
+                        }))
                     }
-                    Slot::Away => None,
+                    Slot::InUse => None,
                     other => {
                         repository.watch = other;
                         Some(None)
@@ -254,7 +258,7 @@ impl Watches {
             if let Some(taken) = taken {
                 return taken;
             }
-            if !self.turns.wait(turn, asked + TURN) {
+            if !self.returns.wait(turn, asked + WATCH_TIMEOUT) {
                 return None;
             }
         }
@@ -262,7 +266,7 @@ impl Watches {
 
     /// Starts a background check of all files if one is due. Its findings are checked by the next
     /// query.
-    fn sweep_aside(&self, location: &Location) {
+    fn start_sweep(&self, location: &Location) {
         let Some(mut files) =
             self.kept.with(location, |repository| repository.files.take_when_due()).flatten()
         else {
@@ -285,14 +289,14 @@ impl Watches {
 
     /// Recreates the watch if the watched directory was replaced by another one under the same
     /// path.
-    fn begin_again(&self, location: &Location, threads: usize) {
+    fn recreate(&self, location: &Location, threads: usize) {
         let is_gone = self
             .kept
-            .with(location, |repository| matches!(repository.watch, Slot::Gone(_)))
+            .with(location, |repository| matches!(repository.watch, Slot::Replaced(_)))
             .unwrap_or(false);
         let claim = |repository: &mut Repository| match repository.watch {
-            Slot::Gone(_) => {
-                repository.watch = Slot::Coming;
+            Slot::Replaced(_) => {
+                repository.watch = Slot::Creating;
                 true
             }
             _ => false,
@@ -314,7 +318,7 @@ impl Watches {
                 tracing::warn!(%error, "a repository is not watched");
             }
             let slot = made
-                .map_or_else(|error| Slot::without(&error), |watch| Slot::Here(Box::new(watch)));
+                .map_or_else(|error| Slot::without(&error), |watch| Slot::Idle(Box::new(watch)));
             kept.with(&own, |repository| repository.watch = slot);
         };
         if let Err(error) = Builder::new().name("watch-start".to_owned()).spawn(make) {
@@ -362,7 +366,7 @@ impl Slot {
     /// complete.
     fn without(error: &WatchError) -> Self {
         match error {
-            WatchError::Lost { .. } | WatchError::Source(_) => Self::Gone(error.to_string()),
+            WatchError::Lost { .. } | WatchError::Source(_) => Self::Replaced(error.to_string()),
             WatchError::Limit { .. } | WatchError::Remote { .. } | WatchError::System { .. } => {
                 Self::None(error.to_string())
             }
@@ -370,7 +374,7 @@ impl Slot {
     }
 }
 
-impl Turns {
+impl WatchReturns {
     fn count(&self) -> u64 {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -398,8 +402,9 @@ impl Turns {
 impl Repository {
     /// True if every difference between this generation and the files was reported.
     fn is_known(&self, store: Identity) -> bool {
-        let known =
-            self.known.is_some_and(|(known, looked)| known == store && looked.elapsed() < TRUSTED);
+        let known = self
+            .known
+            .is_some_and(|(known, looked)| known == store && looked.elapsed() < WALK_INTERVAL);
         known && !self.reported.everything
     }
 

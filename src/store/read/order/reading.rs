@@ -14,7 +14,7 @@ use crate::store::read::row_decoder::symbol_head;
 
 /// If more than one in this many files is an added one, a scan of all paths is cheaper than a
 /// lookup for each.
-const SWEPT_FROM: u64 = 8;
+const SCAN_FROM_SHARE: u64 = 8;
 
 impl Snapshot {
     /// Key order of this generation.
@@ -43,7 +43,7 @@ impl Snapshot {
                 Ok((row.get(1)?, FileKey(row.get(0)?)))
             })?;
         let mut ranks = FxHashMap::default();
-        if files.len() as u64 * SWEPT_FROM > self.meta().files {
+        if files.len() as u64 * SCAN_FROM_SHARE > self.meta().files {
             let mut last = FileRank::default();
             self.visit(statements::FILE_KEYS_BY_PATH, [], |row| {
                 let key: u32 = row.get(0)?;
@@ -90,7 +90,7 @@ impl Snapshot {
             equals.sort_unstable_by_key(|head| order.head(head));
             equals.drain(..).all(&mut visit)
         };
-        self.visit(statements::OFTEN_REFERENCED, [], |row| {
+        self.visit(statements::FREQUENTLY_REFERENCED, [], |row| {
             let head = symbol_head(row)?;
             if equals.first().is_some_and(|first| first.references != head.references) {
                 goes_on = hand_out(&mut equals);

@@ -12,7 +12,7 @@ use crate::store::read::connection::Store;
 pub(super) struct EntryId(pub(super) u64);
 
 /// Result of an attempt: an open store with a lease for each waiting thread, or an error.
-pub(super) type Landing = Result<(EntryId, Arc<Store>), StoreError>;
+pub(super) type OpenResult = Result<(EntryId, Arc<Store>), StoreError>;
 
 /// Attempt in progress. Lock order: the pool's lock before this one's.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub(super) struct Flight {
 #[derive(Debug, Default)]
 struct Progress {
     waiting: usize,
-    landing: Option<Landing>,
+    landing: Option<OpenResult>,
 }
 
 impl Flight {
@@ -35,7 +35,7 @@ impl Flight {
 
     /// Publishes the result, and returns the number of waiting threads. Called under the pool's
     /// lock.
-    pub(super) fn land(&self, landing: Landing) -> usize {
+    pub(super) fn publish_result(&self, landing: OpenResult) -> usize {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         progress.landing = Some(landing);
         self.landed.notify_all();
@@ -44,7 +44,7 @@ impl Flight {
 
     /// Waits for the result, or until `cancel`. Consumes the reference to the flight, and thereby
     /// to its store.
-    pub(super) fn wait(self: Arc<Self>, location: &Location, cancel: &CancelToken) -> Landing {
+    pub(super) fn wait(self: Arc<Self>, location: &Location, cancel: &CancelToken) -> OpenResult {
         let woken = Arc::clone(&self);
         let hook = cancel.on_cancel(move || {
             // Under the lock, so that the signal cannot fall between the check of the token and the

@@ -8,7 +8,7 @@ use lru::LruCache;
 use rustc_hash::FxHashMap;
 
 use super::PoolCounts;
-use super::flight::{EntryId, Flight, Landing};
+use super::flight::{EntryId, Flight, OpenResult};
 use crate::faults::{Fault, planted};
 use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::location::{Location, Version};
@@ -119,19 +119,19 @@ impl PoolState {
 
     /// Records the result of an attempt, leases the store to the leader and all waiting threads,
     /// and publishes it to them.
-    pub(super) fn land(
+    pub(super) fn publish_result(
         &mut self,
         location: &Location,
         flight: &Arc<Flight>,
         newest: Version,
         result: Result<Store, StoreError>,
         now: Duration,
-    ) -> (Landing, Vec<Arc<Store>>) {
+    ) -> (OpenResult, Vec<Arc<Store>>) {
         let mut victims = Vec::new();
         let mut replaced = None;
         self.next += 1;
         let id = EntryId(self.next);
-        let expected = self.slots.peek_mut(location).filter(|slot| slot.is_flown_by(flight));
+        let expected = self.slots.peek_mut(location).filter(|slot| slot.is_led_by(flight));
         let entry = match (expected, result) {
             (Some(slot), Ok(store)) => {
                 slot.flight = None;
@@ -159,7 +159,7 @@ impl PoolState {
                 }
                 // A failed replacement keeps the old store; the next lease tries again.
                 if slot.current.is_none() {
-                    flight.land(Err(error.clone()));
+                    flight.publish_result(Err(error.clone()));
                     self.drop_empty(location);
                     return (Err(error), victims);
                 }
@@ -171,13 +171,13 @@ impl PoolState {
                 Some(self.retired.entry(id).or_insert(entry))
             }
             (None, Err(error)) => {
-                flight.land(Err(error.clone()));
+                flight.publish_result(Err(error.clone()));
                 return (Err(error), victims);
             }
         };
         let entry = entry.expect("each arm that goes on has a store");
         let landing = (entry.id, Arc::clone(&entry.store));
-        entry.leases += 1 + flight.land(Ok(landing.clone()));
+        entry.leases += 1 + flight.publish_result(Ok(landing.clone()));
         victims.extend(replaced.and_then(|entry| self.retire(entry)));
         (Ok(landing), victims)
     }
@@ -300,7 +300,7 @@ impl PoolState {
 }
 
 impl Slot {
-    fn is_flown_by(&self, flight: &Arc<Flight>) -> bool {
+    fn is_led_by(&self, flight: &Arc<Flight>) -> bool {
         self.flight.as_ref().is_some_and(|own| Arc::ptr_eq(own, flight))
     }
 }

@@ -13,9 +13,9 @@ use crate::server::workspace::repositories::opened::Extent;
 use crate::source::Sweep;
 
 /// Maximum number of files to check within a query.
-const AT_ONCE: usize = 8_192;
+const MAX_FILES_PER_QUERY: usize = 8_192;
 /// Interval of the background sweep of a larger repository, while it is queried.
-const BESIDE: Duration = Duration::from_secs(5);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// See the module.
 #[derive(Default)]
@@ -63,13 +63,14 @@ impl Swept {
 
     /// Takes the files for a query that started at this time, if it has to check them.
     pub(super) fn take_for(&mut self, asked: Instant) -> Option<TakenFiles> {
-        let is_wanted = self.count <= AT_ONCE && self.looked.is_some_and(|looked| looked < asked);
+        let is_wanted =
+            self.count <= MAX_FILES_PER_QUERY && self.looked.is_some_and(|looked| looked < asked);
         if is_wanted { self.take() } else { None }
     }
 
     /// Takes the files for a background sweep, if one is due.
     pub(super) fn take_when_due(&mut self) -> Option<TakenFiles> {
-        let is_due = self.looked.is_some_and(|looked| looked.elapsed() >= BESIDE);
+        let is_due = self.looked.is_some_and(|looked| looked.elapsed() >= SWEEP_INTERVAL);
         if is_due { self.take() } else { None }
     }
 
@@ -86,7 +87,7 @@ impl Swept {
     /// Evidence for a query that knows the reported changes.
     pub(super) fn extent(&self) -> Extent {
         match self.looked {
-            Some(looked) if self.count > AT_ONCE => Extent::Reported(looked.elapsed()),
+            Some(looked) if self.count > MAX_FILES_PER_QUERY => Extent::Reported(looked.elapsed()),
             _ => Extent::All,
         }
     }
