@@ -43,24 +43,22 @@ struct Arguments {
 enum Command {
     /// Index a repository, or bring its index up to date
     Index(index::IndexArguments),
-    /// Write parts of the graph for other programs
+    /// Export parts of the graph for other programs
     #[command(subcommand)]
     Export(export::Command),
     /// Serve an MCP client on standard input and output
     Mcp(mcp::McpArguments),
-    /// Serve many clients at once: one process for all of them, to which `cograph mcp --upstream`
-    /// passes calls on
+    /// Serve many clients from one process, to which `cograph mcp --upstream` forwards calls
     Serve(serve::ServeArguments),
-    /// Try everything that a client depends on, and say what is wrong and how to mend it
+    /// Check everything that a client depends on, and suggest a fix for each problem
     Doctor(doctor::DoctorArguments),
-    /// Put this server into a client's list of servers
+    /// Add this server to a client's configuration
     Install(install::InstallArguments),
-    /// Take this server out of a client's list of servers
+    /// Remove this server from a client's configuration
     Uninstall(install::InstallArguments),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArguments),
-    /// Compare the calls in the trees of a directory's files with the references that are made of
-    /// them
+    /// Compare the calls in the syntax trees of a directory with the references extracted from them
     #[command(hide = true)]
     Coverage(coverage::CoverageArguments),
     /// Check a language manifest, or show what is extracted from a file

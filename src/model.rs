@@ -200,7 +200,7 @@ vocabulary! {
         Resolved = "resolved",
         /// One target, from a named heuristic with evidence.
         Likely = "likely",
-        /// Several targets that could not be told apart; all are kept.
+        /// Several possible targets; all are kept.
         Ambiguous = "ambiguous",
         /// The target is outside the repository.
         External = "external",
@@ -247,7 +247,7 @@ vocabulary! {
         NoSuchMember = "no-such-member",
         /// Reason: no declaration of the name is visible.
         NoSuchName = "no-such-name",
-        /// Reason: overloads could not be told apart.
+        /// Reason: several overloads match.
         Overloads = "overloads",
         /// Reason: several values may reach the expression.
         SeveralValues = "several-values",

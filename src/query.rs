@@ -189,7 +189,7 @@ impl Counts {
 /// Total number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Total {
-    /// Exactly so many.
+    /// Exact number.
     Exact(u64),
     /// Lower bound: a limit stopped the count.
     AtLeast(u64),

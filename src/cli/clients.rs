@@ -38,12 +38,12 @@ pub(super) struct Client {
     pub(super) next: fn(Scope) -> &'static str,
 }
 
-/// For whom a server is in the list.
+/// Scope of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(super) enum Scope {
     /// For this user, in all projects
     User,
-    /// For everybody who works on this project: the file is in its directory
+    /// For everyone who works on this project: the file is in its directory
     Project,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct DoctorArguments {
     /// Print the findings as one JSON object
     #[arg(long)]
     json: bool,
-    /// How long a server may take to answer, in seconds
+    /// Timeout of each server, in seconds
     #[arg(
         long,
         value_name = "SECONDS",

@@ -16,7 +16,7 @@ use crate::store::{
     FileKey, FileRow, SiteRow, SiteTarget, Snapshot, StoreError, SymbolKey, SymbolRow,
 };
 
-/// What is exported.
+/// Subcommand.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Every pair of caller and callee, one JSON object a line

@@ -17,24 +17,24 @@ use crate::source::{self, Root};
 /// Name of a manifest.
 const MANIFEST: &str = "grammar.toml";
 
-/// What is asked.
+/// Subcommand.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Check manifests: all errors, each with its line
     Check {
-        /// Directories with a grammar.toml; a manifest extends one of a sibling directory
+        /// Directories with a grammar.toml; a manifest may extend one of a sibling directory
         #[arg(required = true, value_name = "DIR")]
         directories: Vec<PathBuf>,
-        /// List the named node kinds that have no rule
+        /// List the named node kinds without a rule
         #[arg(long)]
         kinds: bool,
     },
     /// Show the syntax tree of a file: every node with its roles, and the symbols and references
-    /// that are made of it
+    /// extracted from it
     Explain {
         /// A source file
         file: PathBuf,
-        /// The language, where the name of the file does not tell it
+        /// The language, if the file name does not determine it
         #[arg(long)]
         language: Option<String>,
         /// Show tokens as well

@@ -36,19 +36,19 @@ pub(super) struct IndexArguments {
     /// Root of the repository: exactly this directory [default: the repository around the working
     /// directory]
     path: Option<PathBuf>,
-    /// Print the numbers as one JSON object
+    /// Print the statistics as one JSON object
     #[arg(long)]
     json: bool,
-    /// Show how long each phase took, and what all cores computed in it
+    /// Show the wall-clock and CPU time of each phase
     #[arg(long)]
     timings: bool,
     /// Build the index even if nothing has changed
     #[arg(long)]
     force: bool,
-    /// Stay, and take in what changes, until the program is stopped
+    /// Keep running, and index changes as they occur
     #[arg(long, conflicts_with = "json")]
     watch: bool,
-    /// Build what standard input orders: for this program itself
+    /// Execute orders from standard input: internal worker process
     #[arg(long, hide = true)]
     worker: bool,
 }

@@ -28,7 +28,7 @@ pub(super) struct InstallArguments {
     /// The client
     #[arg(value_parser = PossibleValuesParser::new(CLIENTS.iter().map(|client| client.word)))]
     client: String,
-    /// For this user in all projects, or for everybody who works on this project
+    /// For this user in all projects, or for everyone who works on this project
     #[arg(long, value_enum, default_value = "user")]
     scope: Scope,
     /// Show what would change, and change nothing

@@ -23,20 +23,20 @@ const IDLE_EXIT: &str = "600";
 pub(super) struct McpArguments {
     #[command(flatten)]
     root: RootArgument,
-    /// Pass calls on to a runtime: the path of its socket, an http(s) address, or `auto` for that
-    /// of this user and, while there is none, this process. With a name in front, and more than
-    /// once, to several: the same, or `cmd:` and the command line of a program that serves
+    /// Forward calls to a runtime: its Unix socket, an http(s) address, or `auto` for this user's
+    /// runtime, with this process as the fallback. Repeated, with a name and `=` in front: to
+    /// several of these, or of `cmd:` with the command line of an MCP server
     #[arg(long, value_name = "TARGET|auto|NAME=TARGET")]
     upstream: Vec<String>,
-    /// A file with the token that is shown to an http(s) address [default: COGRAPH_TOKEN, if it is
-    /// set]; of several upstreams each has its own, and none without
+    /// A file with the bearer token of an http(s) address [default: COGRAPH_TOKEN, if it is set];
+    /// with several upstreams, NAME=FILE for each that needs one, without a default
     #[arg(long, value_name = "FILE|NAME=FILE", requires = "upstream")]
     token_file: Vec<String>,
-    /// With `--upstream auto`: start a runtime when there is none
+    /// With `--upstream auto`: start a runtime if none is running
     #[arg(long, requires = "upstream")]
     start: bool,
-    /// Pass calls on to the upstreams that a file names [default file: cograph/upstreams.toml among
-    /// the user's settings]
+    /// Forward calls to the upstreams in a file [default file: cograph/upstreams.toml in the user's
+    /// configuration directory]
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["upstream", "root"])]
     upstreams: Option<Option<PathBuf>>,
     #[command(flatten)]
@@ -189,7 +189,7 @@ fn from_file(file: Option<PathBuf>) -> Result<Upstreams, Stop> {
         path.ok_or_else(|| Stop::Usage("--upstreams needs a file: HOME is not set".to_owned()))?;
     let failure = |message: String| Stop::Failure {
         message,
-        hint: "see the README for what the file may say".to_owned(),
+        hint: "docs/runtime.md describes the format of the file".to_owned(),
     };
     let named = upstreams(&path).map_err(|error| failure(error.to_string()))?;
     let named = named.ok_or_else(|| failure(format!("there is no file {}", path.display())))?;

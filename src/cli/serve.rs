@@ -16,24 +16,24 @@ use crate::server::{HttpListening, Listening, Options, ServeError, Web, serve};
 pub(super) struct ServeArguments {
     #[command(flatten)]
     root: RootArgument,
-    /// Where to listen: a path in a directory that is yours alone [default: run/socket in the cache
+    /// Unix socket to listen on, in a private directory [default: run/socket in the cache
     /// directory]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Serve MCP over HTTP as well: an address and a port [for example: 127.0.0.1:7474]
+    /// Serve MCP over HTTP as well, at this address and port [for example: 127.0.0.1:7474]
     #[arg(long, value_name = "ADDR:PORT")]
     http: Option<SocketAddr>,
-    /// A directory that clients over HTTP may name as `root`, with all below it, besides that of
-    /// --root; can be given several times [default, if neither is given: the repository of the
-    /// working directory]
+    /// A directory that HTTP clients may name as `root`, with all below it, besides that of --root;
+    /// can be given several times [default, if neither is given: the repository of the working
+    /// directory]
     #[arg(long, value_name = "DIR", requires = "http")]
     allow: Vec<PathBuf>,
     #[command(flatten)]
     token: TokenArgument,
-    /// End when no client was connected for so long
+    /// Exit after this time without a connected client, in seconds
     #[arg(long, value_name = "SECONDS")]
     idle_exit: Option<u64>,
-    /// In a session of its own, from the root directory: for a client that starts the runtime
+    /// Run in a session of its own, from the root directory: for a client that starts the runtime
     #[arg(long, hide = true)]
     detached: bool,
     #[command(flatten)]

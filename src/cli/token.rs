@@ -13,8 +13,7 @@ pub(super) const TOO_SHORT: &str = "the token must have 16 visible characters or
 /// Source of the token.
 #[derive(Debug, clap::Args)]
 pub(super) struct TokenArgument {
-    /// A file with the token that clients over HTTP must show [default: COGRAPH_TOKEN, if it is
-    /// set]
+    /// A file with the bearer token of HTTP clients [default: COGRAPH_TOKEN, if it is set]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 }

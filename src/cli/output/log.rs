@@ -20,7 +20,7 @@ const STDERR: &str = "stderr";
 /// Log options of every command.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct LogArguments {
-    /// Where to log: stderr, or a file that is appended to [default: stderr]
+    /// Where to log: stderr, or a file to append to [default: stderr]
     #[arg(long, global = true, value_name = "FILE|stderr")]
     log: Option<PathBuf>,
     /// What to log: off, error, warn, info, debug, trace, or a filter such as cograph::index=debug

@@ -1,4 +1,4 @@
-//! Thread pool of a run. Work is taken in the given order, largest files first, so that no core is
+//! Thread pool of a run. Items are processed in the given order, largest files first, so that no core is
 //! idle at the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -74,7 +74,7 @@ impl Resident {
         self.identity
     }
 
-    /// True if so many facts were read that this state should be dropped, to free their memory.
+    /// True if the number of reads exceeds the limit: the state is dropped to free their memory.
     pub(in crate::index) fn needs_reload(&self) -> bool {
         self.archive.reads() > MAX_READS
     }

@@ -1,7 +1,7 @@
 //! Unix socket of a runtime, in a directory of the user, and its lock file. The lock owner may
 //! remove the stale socket of a dead process; the system releases the lock when its process ends.
-//! The file next to the socket has the bearer token for HTTP, if none was given: whoever can read
-//! it can use the socket too.
+//! The file next to the socket has the bearer token for HTTP, if none was given; read access to it
+//! is as powerful as access to the socket.
 
 use super::{BearerToken, ServeError};
 use crate::faults::{Fault, planted};

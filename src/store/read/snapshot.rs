@@ -152,7 +152,7 @@ impl Snapshot {
         )
     }
 
-    /// Symbols of a file that start, end or have their name on one of these lines, by start
+    /// Symbols of a file whose extent includes one of these lines, or whose name is on one, by start
     /// position.
     pub fn symbols_at(
         &self,

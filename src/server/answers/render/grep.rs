@@ -1,4 +1,4 @@
-//! Rendering of `grep`.
+//! Rendering of `grep` results.
 
 use super::{CONTENT, RAISE, digits, gutter, name, path, plural};
 use crate::query::grep::{GrepFile, GrepHit};

@@ -1,4 +1,4 @@
-//! Rendering of `show`.
+//! Rendering of `show` results.
 
 use super::{CONTENT, RAISE, full_name, gutter, lines, path, plural, source};
 use crate::query::show::Excerpt;

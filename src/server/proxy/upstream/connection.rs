@@ -43,7 +43,7 @@ pub(in crate::server) const MESSAGE: usize = 4 << 10;
 pub(super) struct Connection {
     output: Output,
     state: Mutex<ConnectionState>,
-    /// Tells the connection's thread to stop.
+    /// Signals the connection's thread to stop.
     ending: Notify,
     /// Signalled when the connection is lost.
     gone: Condvar,
