@@ -168,7 +168,7 @@ impl RootArgument {
     fn repository(&self, config: &Config) -> Result<Repository, Stop> {
         Ok(match &self.root {
             Some(root) => config.repository_at(root)?,
-            None => crate::index::meant(config, config.default_repository()?)?,
+            None => crate::index::check_implicit_root(config, config.default_repository()?)?,
         })
     }
 }

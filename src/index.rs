@@ -10,12 +10,12 @@
 mod build;
 mod facts_cache;
 mod fingerprint;
+mod idle_cache;
 mod job;
-mod kept;
-mod meant;
 mod progress;
 mod quarantine;
 mod report;
+mod root_check;
 mod state;
 mod worker;
 
@@ -24,12 +24,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use fingerprint::fingerprint;
+pub use idle_cache::IdleCache;
 pub use job::{Job, JobState, Jobs};
-pub use kept::IdleCache;
-pub use meant::meant;
 pub use progress::{Phase, Progress, Timing};
 pub use quarantine::Caution;
 pub use report::{LanguageReport, Report};
+pub use root_check::check_implicit_root;
 pub use state::change::{ChangeSet, Comparison, Verified, compare, compare_some, freshness};
 pub use state::residents::Residents;
 pub use worker::{WorkerPool, serve_worker};

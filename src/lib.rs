@@ -1,5 +1,5 @@
-//! cograph, a code knowledge graph: ARCHITECTURE.md describes the design, the formats and the terms.
-//! This file is the code map; read the modules in its order.
+//! cograph, a code knowledge graph. ARCHITECTURE.md describes its design, formats and terms; this
+//! file is the code map: read the modules in its order.
 //!
 //! Two one-way pipelines meet in the store.
 //!
@@ -13,10 +13,10 @@
 //! Invariants that hold across modules:
 //! - Imports go downwards only: `cli -> server -> {query, index, watch} -> {store, resolve,
 //!   extract, source} -> {grammar, config} -> model` (`tests/layering.rs`).
-//! - `extract` and `resolve` are pure: values in, values out; invalid input becomes a problem in the
-//!   result.
-//! - Exactly one function changes the contents of a store: `index::apply`. (`store::restamp` updates
-//!   the stamps of files with unchanged contents.)
+//! - `extract` and `resolve` are pure: values in, values out; invalid input becomes a problem in
+//!   the result.
+//! - Exactly one function changes the contents of a store: `index::apply`. (`store::restamp`
+//!   updates the stamps of files with unchanged contents.)
 //! - No language is named in `src`: languages are data in `grammars/`.
 //! - Repository text is untrusted data: it reaches a reply only through the escaping types of
 //!   `server`.

@@ -146,8 +146,9 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
             (Target::Socket(socket), Some(command)) => runtime::spawn::ensure(socket, command),
             _ => Ok(()),
         };
-        let place = proxy::thin::ClientRoots::new(root, started_in, events.clone());
-        let thin = proxy::thin::RuntimeProxy::new(target, expected, place, prepare, embedded);
+        let place = proxy::runtime_proxy::ClientRoots::new(root, started_in, events.clone());
+        let thin =
+            proxy::runtime_proxy::RuntimeProxy::new(target, expected, place, prepare, embedded);
         if planted(Fault::AttachFirst) {
             thin.attach();
         }
@@ -167,7 +168,7 @@ pub fn run_federated(options: Options, upstreams: Upstreams) -> io::Result<()> {
     // In addition to federated queries there may be calls of every upstream's external tools.
     limits.heavy_permits += proxy::federation::MAX_CALLS;
     run(limits, |events| {
-        let place = proxy::thin::ClientRoots::new(None, started_in, events.clone());
+        let place = proxy::runtime_proxy::ClientRoots::new(None, started_in, events.clone());
         Arc::new(proxy::federation::Federation::new(upstreams, place, events.clone()))
     })
 }

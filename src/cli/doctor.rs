@@ -2,7 +2,7 @@
 //! problem. Read-only.
 
 mod configurations;
-mod ground;
+mod environment;
 mod servers;
 
 use std::io::Write;
@@ -103,14 +103,14 @@ pub(super) fn run(
     let repository = config.and_then(|config| {
         let repository = match &arguments.root.root {
             Some(root) => config.repository_at(root)?,
-            None => index::meant(&config, config.default_repository()?)?,
+            None => index::check_implicit_root(&config, config.default_repository()?)?,
         };
         Ok((config, repository))
     });
     let root = match &repository {
         Ok((config, repository)) => {
             findings.push(servers::own(&repository.root, patience));
-            findings.extend(ground::all(config, repository, patience));
+            findings.extend(environment::all(config, repository, patience));
             Some(repository.root.clone())
         }
         Err(error) => {

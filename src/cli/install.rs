@@ -2,7 +2,7 @@
 //! remove it. Uses the client's own command if there is one; the rest of the file is preserved byte
 //! for byte.
 
-mod place;
+mod config_file;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use super::output::{note, shown, to_stdout};
 use super::{RootArgument, Stop};
 use crate::config::{Config, ConfigError, User};
 use crate::server::{Ended, for_terminal, run_command};
-use place::ConfigFile;
+use config_file::ConfigFile;
 
 /// Timeout of a client's own command.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);

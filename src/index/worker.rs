@@ -24,7 +24,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use self::crash_search::{CrashCause, CrashSearch, WorkerActivity};
 use self::message::{Message, Order, Work};
-use super::kept::IdleCache;
+use super::idle_cache::IdleCache;
 use super::progress::{Phase, Timing};
 use super::{ChangeSet, IndexError, Outcome, Run};
 use crate::config::WorkerCommand;

@@ -13,7 +13,7 @@ use crate::server::session::dispatch::notices;
 use crate::server::{
     jsonrpc::message,
     protocol::{resources, subscriptions},
-    proxy::thin,
+    proxy::runtime_proxy,
     session,
     workspace::roots,
 };
@@ -132,7 +132,7 @@ fn of_upstreams() -> Vec<(&'static str, String)> {
         ("tools::DESCRIPTION", bytes(tools::DESCRIPTION)),
         ("tools::SCHEMA", bytes(tools::SCHEMA)),
         ("federation::CALLS_PER_UPSTREAM", count(federation::CALLS_PER_UPSTREAM)),
-        ("thin::LONGEST", bytes(thin::LONGEST)),
+        ("runtime_proxy::LONGEST", bytes(runtime_proxy::LONGEST)),
         ("child::TAIL_BYTES", bytes(child::TAIL_BYTES)),
     ]
 }

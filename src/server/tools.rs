@@ -25,7 +25,7 @@ use crate::server::base::escape;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::workspace::host::Host;
 use crate::server::workspace::metrics::{Activity, ServerState};
-use crate::server::workspace::repositories::{About, Readiness, Repositories, Unavailable};
+use crate::server::workspace::repositories::{QueryHints, Readiness, Repositories, Unavailable};
 use crate::store::Snapshot;
 use arguments::Arguments;
 use serde_json::{Value, json};
@@ -323,7 +323,7 @@ fn run(
     // With concurrent clients, a tool of class `Control` does not wait for an index.
     let waits = tool.class != Class::Control || host.server().is_none();
     let budget = arguments.integer("budget").unwrap_or(DEFAULT_BUDGET);
-    let about = About::texts(arguments.free_texts(tool));
+    let about = QueryHints::texts(arguments.free_texts(tool));
     let mut is_again = false;
     loop {
         let opened = match repositories.open(arguments.text("root"), waits, &about, host) {

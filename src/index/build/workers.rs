@@ -1,5 +1,5 @@
-//! Thread pool of a run. Items are processed in the given order, largest files first, so that no core is
-//! idle at the end.
+//! Thread pool of a run. Items are processed in the given order, largest files first, so that no
+//! core is idle at the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::resident::Resident;
-use crate::index::kept::IdleCache;
+use crate::index::idle_cache::IdleCache;
 use crate::store::{Identity, Location, Snapshot};
 
 /// Idle timeout of a state.

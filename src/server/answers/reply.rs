@@ -9,7 +9,7 @@ use crate::model::facts::flags;
 use crate::query::search::Match;
 use crate::query::show::Excerpt;
 use crate::query::{Counts, SiteInfo, SymbolInfo, Total};
-use crate::server::workspace::repositories::Opened;
+use crate::server::workspace::repositories::OpenRepository;
 use serde_json::{Value, json};
 
 pub(in crate::server) use graph::{explore, outline, overview, references, trace, unused};
@@ -103,7 +103,7 @@ pub(super) fn excerpt(excerpt: &Excerpt) -> Value {
 
 /// State of the store, and the stale files; all of them if the store has another fingerprint. Same
 /// content as `freshness`, which is text.
-pub(in crate::server) fn state(opened: &Opened) -> Value {
+pub(in crate::server) fn state(opened: &OpenRepository) -> Value {
     let identity = opened.snapshot.meta().identity;
     json!({
         "uid": format!("{:016x}", identity.uid),

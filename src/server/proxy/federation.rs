@@ -12,7 +12,7 @@ pub(in crate::server) mod tools;
 
 pub use registry::{Name, RegistryError};
 
-use super::thin::{self, ClientRoots};
+use super::runtime_proxy::{self, ClientRoots};
 use super::upstream::{
     Caller, Expected, Listing, Owner, Target, Upstream, UpstreamError, UpstreamQuestion,
 };
@@ -244,7 +244,7 @@ impl Federation {
         let params = json!({"name": tool.name, "arguments": given.unwrap_or_else(|| json!({}))});
         let question =
             UpstreamQuestion { method: "tools/call", params, only_reads: tool.only_reads };
-        let call = thin::Call::new(host);
+        let call = runtime_proxy::Call::new(host);
         let result = serving.peer.call(&question, &call);
         match result {
             Ok(result) if call.resume() => answers::foreign(&result),
@@ -439,7 +439,7 @@ fn collect(
                     until.get_or_insert_with(|| Instant::now() + STRAGGLER_TIMEOUT);
                 }
                 answers[place] = Some(match answer {
-                    Ok(result) => Answered::With(thin::reply(&result)),
+                    Ok(result) => Answered::With(runtime_proxy::reply(&result)),
                     Err(error) => Answered::Not(SafeLine::new(&error.to_string(), 400).to_string()),
                 });
             }

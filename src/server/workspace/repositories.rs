@@ -3,13 +3,13 @@
 //! sessions of a process (`shared`). Index runs belong to `index::Jobs` and outlive the call that
 //! started them while a session is interested (`wanted`).
 
-mod about;
-mod chosen;
-mod opened;
+mod job_interest;
+mod open_repository;
 mod progress;
+mod query_hints;
+mod root_selection;
 mod shared;
 mod unavailable;
-mod wanted;
 mod watches;
 
 use crate::config::{self, Config, ConfigError, Repository};
@@ -22,9 +22,9 @@ use crate::server::workspace::host::Host;
 use crate::server::workspace::metrics::Activity;
 use crate::source::{self, Root, Sweep};
 use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot};
-use chosen::Chosen;
-pub use chosen::Reach;
 use progress::{BuildProgress, about_to_start, report, watch};
+pub use root_selection::Reach;
+use root_selection::RootSelection;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,9 +32,9 @@ use std::time::{Duration, Instant};
 pub use unavailable::Unavailable;
 use unavailable::{store_failed, unavailable};
 
-pub(in crate::server) use about::About;
-pub(in crate::server) use opened::Opened;
-use opened::{Behind, Cause, Extent};
+pub(in crate::server) use open_repository::OpenRepository;
+use open_repository::{Behind, Cause, Extent};
+pub(in crate::server) use query_hints::QueryHints;
 pub(in crate::server) use shared::Shared;
 
 /// Interval at which a waiting call checks its cancel token.
@@ -51,7 +51,7 @@ pub struct Patience {
 
 /// Repositories, as seen by one session.
 pub struct Repositories {
-    chosen: Arc<Chosen>,
+    chosen: Arc<RootSelection>,
     patience: Patience,
     shared: Arc<Shared>,
     /// Session id, for interest in index runs.
@@ -79,7 +79,7 @@ struct Question<'q> {
     /// True for the session's default repository.
     of_session: bool,
     patience: Patience,
-    about: &'q About,
+    about: &'q QueryHints,
     host: &'q dyn Host,
 }
 
@@ -95,7 +95,7 @@ enum Awaited {
 /// Result of opening a repository.
 pub(in crate::server) enum Readiness {
     /// Ready for queries.
-    Ready(Box<Opened>),
+    Ready(Box<OpenRepository>),
     /// The first index is in progress.
     Working(BuildProgress),
 }
@@ -138,7 +138,7 @@ impl Repositories {
         patience: Patience,
         on_change: impl Fn() + Send + Sync + 'static,
     ) -> Self {
-        let chosen = Arc::new(Chosen::new(shared.config.clone(), reach, on_change));
+        let chosen = Arc::new(RootSelection::new(shared.config.clone(), reach, on_change));
         let session = shared.enter(&chosen);
         Self {
             chosen,
@@ -177,7 +177,7 @@ impl Repositories {
         &self,
         root: Option<&str>,
         waits: bool,
-        about: &About,
+        about: &QueryHints,
         host: &dyn Host,
     ) -> Result<Readiness, Unavailable> {
         if root.is_none() {
@@ -203,7 +203,7 @@ impl Repositories {
     }
 
     /// Records that a response has named its repository.
-    pub(in crate::server) fn was_answered(&self, opened: &Opened) {
+    pub(in crate::server) fn was_answered(&self, opened: &OpenRepository) {
         if let Some(named) = self.named.as_ref().filter(|_| opened.names_root) {
             named
                 .lock()
@@ -215,7 +215,7 @@ impl Repositories {
     /// Opens the default repository for a reader of the whole store, only if the store reflects all
     /// files: such a reader has no place for a staleness report.
     pub fn whole(&self, host: &dyn Host) -> Result<Snapshot, Unavailable> {
-        match self.open(None, true, &About::default(), host)? {
+        match self.open(None, true, &QueryHints::default(), host)? {
             Readiness::Working(so_far) => Err(unavailable(&so_far.text(), "ask again")),
             Readiness::Ready(opened) => match opened.stale() {
                 Some(stale) => Err(unavailable(
@@ -238,7 +238,7 @@ impl Repositories {
         let files = Files { root: Root::new(&repository.root), limits: config.limits };
         let ready = |snapshot, files, behind, extent| {
             let location = location.clone();
-            Readiness::Ready(Box::new(Opened {
+            Readiness::Ready(Box::new(OpenRepository {
                 snapshot,
                 files,
                 location,
@@ -346,7 +346,11 @@ impl Repositories {
 
     /// Re-checks the files that a response depends on, where the query did not check every file.
     /// Changed files are reported to the next query.
-    pub(in crate::server) fn rests_on_changes(&self, opened: &Opened, host: &dyn Host) -> bool {
+    pub(in crate::server) fn rests_on_changes(
+        &self,
+        opened: &OpenRepository,
+        host: &dyn Host,
+    ) -> bool {
         if !matches!(opened.extent, Extent::Reported(_)) {
             return false;
         }

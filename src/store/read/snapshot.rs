@@ -152,8 +152,8 @@ impl Snapshot {
         )
     }
 
-    /// Symbols of a file whose extent includes one of these lines, or whose name is on one, by start
-    /// position.
+    /// Symbols of a file whose extent includes one of these lines, or whose name is on one, by
+    /// start position.
     pub fn symbols_at(
         &self,
         file: &FileRow,

@@ -4,7 +4,7 @@
 use super::registry::{Name, Serving, View};
 use super::{described, outcome};
 use crate::server::base::escape;
-use crate::server::proxy::thin;
+use crate::server::proxy::runtime_proxy;
 use crate::server::tools::{Marks, Outcome, Reply};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -156,7 +156,7 @@ pub(super) fn completed(answered: Vec<(Name, Answered)>) -> Reply {
 
 /// Reply with the response of an external tool.
 pub(super) fn foreign(result: &Value) -> Reply {
-    let reply = thin::reply(result);
+    let reply = runtime_proxy::reply(result);
     let (mut text, sanitized) = escape::counting(|| escape::block(&reply.text, LONGEST));
     let items = result["content"].as_array().map_or(0, Vec::len);
     let texts = result["content"]

@@ -1,8 +1,8 @@
 //! Process-wide state of all sessions: open stores, index runs and watches, one of each per
 //! repository. Sessions are known only as subscribers to new generations.
 
-use super::chosen::Chosen;
-use super::wanted::WantedRuns;
+use super::job_interest::JobInterest;
+use super::root_selection::RootSelection;
 use super::watches::Watches;
 use super::{Unavailable, unavailable};
 use crate::config::{Config, ConfigError};
@@ -20,14 +20,14 @@ pub(in crate::server) struct Shared {
     pub(super) verified: Verified,
     pub(super) watches: Watches,
     /// Interest of calls and sessions in index runs.
-    pub(super) wanted: WantedRuns,
+    pub(super) wanted: JobInterest,
     sessions: Arc<Sessions>,
 }
 
 /// Subscribers to new generations.
 #[derive(Default)]
 struct Sessions {
-    open: Mutex<Vec<Weak<Chosen>>>,
+    open: Mutex<Vec<Weak<RootSelection>>>,
     next: AtomicU64,
 }
 
@@ -56,13 +56,13 @@ impl Shared {
             jobs: Jobs::with_callback(limits, worker, published),
             verified: Verified::new(),
             watches,
-            wanted: WantedRuns::default(),
+            wanted: JobInterest::default(),
             sessions,
         })
     }
 
     /// Registers a session and returns its id.
-    pub(super) fn enter(&self, session: &Arc<Chosen>) -> u64 {
+    pub(super) fn enter(&self, session: &Arc<RootSelection>) -> u64 {
         let mut open = self.sessions.lock();
         open.retain(|known| known.strong_count() > 0);
         open.push(Arc::downgrade(session));
@@ -78,13 +78,13 @@ impl Shared {
 impl Sessions {
     /// Publishes a new generation to every session, without holding the lock.
     fn tell(&self, location: &Location, identity: Identity) {
-        let open: Vec<Arc<Chosen>> = self.lock().iter().filter_map(Weak::upgrade).collect();
+        let open: Vec<Arc<RootSelection>> = self.lock().iter().filter_map(Weak::upgrade).collect();
         for session in open {
             session.published(location.root(), identity);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Weak<Chosen>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<RootSelection>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use super::opened::Extent;
+use super::open_repository::Extent;
 use crate::config;
 use crate::index::{self, ChangeSet, Comparison, IdleCache, IndexError, Verified};
 use crate::model::RepoPath;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::model::RepoPath;
 use crate::model::graph::FileStamp;
-use crate::server::workspace::repositories::opened::Extent;
+use crate::server::workspace::repositories::open_repository::Extent;
 use crate::source::Sweep;
 
 /// Maximum number of files to check within a query.

@@ -17,14 +17,14 @@ const SEARCH: Duration = Duration::from_millis(60);
 
 /// Names in the arguments of a call.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(in crate::server) struct About {
+pub(in crate::server) struct QueryHints {
     /// Possible paths or path suffixes.
     paths: BTreeSet<String>,
     /// Possible identifiers.
     words: BTreeSet<String>,
 }
 
-impl About {
+impl QueryHints {
     /// Collects names from all free-text arguments.
     pub(in crate::server) fn texts<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let mut about = Self::default();
@@ -108,7 +108,7 @@ mod tests {
         let files = Files { root: crate::source::Root::new(&root), limits: Limits::default() };
         let all = ChangeSet::Some { touched: Vec::new(), gone };
         let first = |texts: &[&str]| -> Vec<String> {
-            let split = About::texts(texts.iter().copied()).split(&all, &files);
+            let split = QueryHints::texts(texts.iter().copied()).split(&all, &files);
             split.map_or(Vec::new(), |(first, rest)| {
                 assert_eq!(
                     first.len().zip(rest.len()).map(|(first, rest)| first + rest),

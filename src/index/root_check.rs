@@ -10,7 +10,10 @@ use crate::source::Mounts;
 use crate::store::Location;
 
 /// Returns the repository unless it was selected by accident.
-pub fn meant(config: &Config, repository: Repository) -> Result<Repository, ConfigError> {
+pub fn check_implicit_root(
+    config: &Config,
+    repository: Repository,
+) -> Result<Repository, ConfigError> {
     let has_index = Location::new(&repository.cache, &repository.root).directory().is_dir();
     if has_index || is_project(&repository.root) {
         return Ok(repository);

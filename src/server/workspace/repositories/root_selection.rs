@@ -62,7 +62,7 @@ impl Reach {
 
 /// Selected default repository. Precedence: root from the command line, root set by the client,
 /// roots list of the client, working directory.
-pub(super) struct Chosen {
+pub(super) struct RootSelection {
     config: Result<Config, Unavailable>,
     reach: Reach,
     state: Mutex<ChoiceState>,
@@ -83,7 +83,7 @@ struct ChoiceState {
     seen: Option<(PathBuf, Identity)>,
 }
 
-impl Chosen {
+impl RootSelection {
     /// Inspects nothing yet. `on_change` is called when the default repository has a new
     /// generation, on the thread that notices it.
     pub(super) fn new(
@@ -216,7 +216,8 @@ impl Chosen {
         if self.reach.names(&found.root) {
             return Ok(found);
         }
-        index::meant(config, found).map_err(|error| unavailable(&error.to_string(), error.hint()))
+        index::check_implicit_root(config, found)
+            .map_err(|error| unavailable(&error.to_string(), error.hint()))
     }
 
     /// Records the generation of a response. The first one is no change for the client.
@@ -270,14 +271,14 @@ mod tests {
         for directory in [&project, &one, &two] {
             std::fs::create_dir(directory).expect("the directory is new");
         }
-        let chosen = Chosen::new(config(&project), Reach::default(), || {});
-        let root = |chosen: &Chosen| chosen.find(None).expect("there is one").root;
+        let chosen = RootSelection::new(config(&project), Reach::default(), || {});
+        let root = |chosen: &RootSelection| chosen.find(None).expect("there is one").root;
         assert_eq!(root(&chosen), project);
         chosen.set_client(vec![top.join("no such directory"), one.clone(), two.clone()]);
         assert_eq!(root(&chosen), one);
         chosen.set_client(Vec::new());
         assert_eq!(root(&chosen), project);
-        let given = Chosen::new(config(&project), Reach::from(Some(two.clone())), || {});
+        let given = RootSelection::new(config(&project), Reach::from(Some(two.clone())), || {});
         given.set_client(vec![one]);
         assert_eq!((root(&given), given.asks_client()), (two.clone(), false));
         chosen.set_root(two.clone());
@@ -300,7 +301,11 @@ mod tests {
         std::os::unix::fs::symlink(&other, inner.join("link")).expect("the name is free");
         let within: Arc<[PathBuf]> = [inner.clone()].into();
         let session = |root| {
-            Chosen::new(config(&other), Reach { root, within: Some(Arc::clone(&within)) }, || {})
+            RootSelection::new(
+                config(&other),
+                Reach { root, within: Some(Arc::clone(&within)) },
+                || {},
+            )
         };
         let named = |path: &Path| session(None).find(path.to_str()).map(|found| found.root);
         assert_eq!(named(&inner), Ok(inner.clone()), "the repository around it is outside");
@@ -333,7 +338,8 @@ mod tests {
     fn calls_wait_for_the_answer_of_the_client_but_not_for_ever() {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
         let top = std::fs::canonicalize(place.path()).expect("it exists");
-        let chosen = Chosen::new(config(Path::new("/no such directory")), Reach::default(), || {});
+        let chosen =
+            RootSelection::new(config(Path::new("/no such directory")), Reach::default(), || {});
         chosen.await_client();
         chosen.client_was_asked(Instant::now() + Duration::from_secs(3600));
         std::thread::scope(|scope| {
@@ -358,7 +364,7 @@ mod tests {
         let count_one = move || {
             count.fetch_add(1, Ordering::SeqCst);
         };
-        let chosen = Chosen::new(config(&top), Reach::default(), count_one);
+        let chosen = RootSelection::new(config(&top), Reach::default(), count_one);
         let state = |generation| Identity { uid: 1, generation };
         chosen.answered_from(&top, state(1));
         assert_eq!(roots_received.load(Ordering::SeqCst), 0, "the first answer is no change");

@@ -19,7 +19,7 @@ const MAX_ROOT: usize = 300;
 const MAX_REASON: usize = 300;
 
 /// Open repository.
-pub(in crate::server) struct Opened {
+pub(in crate::server) struct OpenRepository {
     /// Snapshot of its store.
     pub(in crate::server) snapshot: Snapshot,
     /// Its files.
@@ -98,7 +98,7 @@ impl fmt::Display for Stale {
     }
 }
 
-impl Opened {
+impl OpenRepository {
     /// Staleness of the response, if any.
     pub(in crate::server) fn stale(&self) -> Option<Stale> {
         self.behind

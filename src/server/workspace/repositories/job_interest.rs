@@ -10,9 +10,9 @@ use std::time::Instant;
 
 /// Index runs with waiting calls or interested sessions.
 #[derive(Default)]
-pub(super) struct WantedRuns(Mutex<Vec<Waited>>);
+pub(super) struct JobInterest(Mutex<Vec<WaitedJob>>);
 
-struct Waited {
+struct WaitedJob {
     run: Weak<Job>,
     /// When the first call began to wait.
     begun: Instant,
@@ -22,14 +22,14 @@ struct Waited {
     sessions: BTreeSet<u64>,
 }
 
-impl WantedRuns {
+impl JobInterest {
     /// A call begins to wait for a run. Returns when the first one did.
     pub(super) fn enter(&self, job: &Arc<Job>, session: u64, of_session: bool) -> Instant {
         let mut waited = self.lock();
         // An entry whose job was dropped is obsolete.
         waited.retain(|entry| Weak::strong_count(&entry.run) > 0);
         let known = waited.iter().position(|entry| entry.is(job)).unwrap_or_else(|| {
-            waited.push(Waited {
+            waited.push(WaitedJob {
                 run: Arc::downgrade(job),
                 begun: Instant::now(),
                 waiting: 0,
@@ -63,7 +63,7 @@ impl WantedRuns {
 
     /// A session ended. Cancels runs that only it was interested in.
     pub(super) fn forget(&self, session: u64) {
-        let left = |entry: &mut Waited| {
+        let left = |entry: &mut WaitedJob| {
             entry.sessions.remove(&session)
                 && (entry.is_unwanted() || planted(Fault::SessionOwnsIndex))
         };
@@ -77,12 +77,12 @@ impl WantedRuns {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Waited>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<WaitedJob>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Waited {
+impl WaitedJob {
     fn is(&self, job: &Arc<Job>) -> bool {
         Weak::as_ptr(&self.run) == Arc::as_ptr(job)
     }
