@@ -122,7 +122,7 @@ pub enum IndexError {
         hint: String,
     },
     /// A phase exceeded the time limit.
-    #[error("indexing {} did not get on: `{phase}` takes too long", root.display())]
+    #[error("indexing {} failed: the phase `{phase}` takes too long", root.display())]
     Stalled {
         /// Repository.
         root: PathBuf,

@@ -56,7 +56,7 @@ pub enum ServeError {
         process: Option<u32>,
     },
     /// The directory of the socket is unusable.
-    #[error("cannot put a socket into {}: {why}", directory.display())]
+    #[error("cannot create a socket in {}: {why}", directory.display())]
     Directory {
         /// Directory.
         directory: PathBuf,
@@ -80,7 +80,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// Writing the generated token failed.
-    #[error("cannot make the token {}: {source}", path.display())]
+    #[error("cannot write the token {}: {source}", path.display())]
     Token {
         /// Token file.
         path: PathBuf,
@@ -88,7 +88,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// The address is reachable from other machines and has no explicit token.
-    #[error("{address} can be reached from other machines, and there is no token")]
+    #[error("{address} is reachable from other machines: a token is required")]
     Open {
         /// Address.
         address: SocketAddr,

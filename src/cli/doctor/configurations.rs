@@ -180,9 +180,9 @@ fn version(program: &Path) -> Result<String, String> {
     }
     let said = ran.output.trim();
     let version = said.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(' '));
-    version.map(str::to_owned).ok_or_else(|| {
-        format!("is another program: asked for its version it says {:?}", first_line(said))
-    })
+    version
+        .map(str::to_owned)
+        .ok_or_else(|| format!("is another program: `--version` prints {:?}", first_line(said)))
 }
 
 fn first_line(text: &str) -> String {

@@ -147,7 +147,7 @@ impl RuntimeProxy {
         }
     }
 
-    /// Connects before the first call: a planted fault, which the tests of idle exit must detect.
+    /// Connects before the first call, which a client of a runtime must not do: a planted fault.
     pub(in crate::server) fn attach(&self) {
         let _ = self.upstream.answers(&CancelToken::new());
     }

@@ -87,17 +87,17 @@ impl Packer {
         self.beginning.truncate(common);
         let shared =
             text.bytes().zip(self.before.bytes()).take_while(|(one, other)| one == other).count();
-        put(&mut self.run, shared as u64);
-        put(&mut self.run, (text.len() - shared) as u64);
+        put_varint(&mut self.run, shared as u64);
+        put_varint(&mut self.run, (text.len() - shared) as u64);
         self.run.extend_from_slice(&text.as_bytes()[shared..]);
-        put(&mut self.run, symbols.into());
-        put(&mut self.run, references.into());
+        put_varint(&mut self.run, symbols.into());
+        put_varint(&mut self.run, references.into());
         // Trigrams within the shared prefix are already recorded for this run.
         for letters in text.as_bytes()[shared.saturating_sub(GRAM - 1)..].windows(GRAM) {
             let (last, list) = self.grams.entry(gram(letters)).or_default();
             // Runs are numbered from 1 here, so that 0 precedes all of them.
             if *last != self.runs + 1 {
-                put(list, (self.runs + 1 - *last).into());
+                put_varint(list, (self.runs + 1 - *last).into());
                 *last = self.runs + 1;
             }
         }
@@ -138,10 +138,10 @@ impl Tops {
     fn add(&mut self, beginning: &[u8], most: u32) {
         let shared =
             beginning.iter().zip(&self.before).take_while(|(one, other)| one == other).count();
-        put(&mut self.packed, shared as u64);
-        put(&mut self.packed, (beginning.len() - shared) as u64);
+        put_varint(&mut self.packed, shared as u64);
+        put_varint(&mut self.packed, (beginning.len() - shared) as u64);
         self.packed.extend_from_slice(&beginning[shared..]);
-        put(&mut self.packed, most.into());
+        put_varint(&mut self.packed, most.into());
         self.before.clear();
         self.before.extend_from_slice(beginning);
     }
@@ -153,8 +153,8 @@ pub(in crate::store) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, u3
     let mut rest = packed;
     let mut beginning: Vec<u8> = Vec::with_capacity(64);
     while !rest.is_empty() {
-        take_text(&mut rest, &mut beginning)?;
-        let most = u32::try_from(take(&mut rest)?).ok()?;
+        decode_text(&mut rest, &mut beginning)?;
+        let most = u32::try_from(take_varint(&mut rest)?).ok()?;
         visit(std::str::from_utf8(&beginning).ok()?, most);
     }
     Some(())
@@ -195,8 +195,10 @@ impl Run {
             if entries.len() == RUN as usize {
                 return None;
             }
-            let (shared, added) =
-                (usize::try_from(take(&mut rest)?).ok()?, usize::try_from(take(&mut rest)?).ok()?);
+            let (shared, added) = (
+                usize::try_from(take_varint(&mut rest)?).ok()?,
+                usize::try_from(take_varint(&mut rest)?).ok()?,
+            );
             if shared > before.len() || added > rest.len() {
                 return None;
             }
@@ -210,8 +212,8 @@ impl Run {
                 start: u32::try_from(start).ok()?,
                 end: u32::try_from(before.end).ok()?,
                 shared: u32::try_from(shared).ok()?,
-                symbols: u32::try_from(take(&mut rest)?).ok()?,
-                references: u32::try_from(take(&mut rest)?).ok()?,
+                symbols: u32::try_from(take_varint(&mut rest)?).ok()?,
+                references: u32::try_from(take_varint(&mut rest)?).ok()?,
             });
         }
         // Each name is valid UTF-8 by itself: no character spans a separator.
@@ -256,7 +258,7 @@ impl Run {
 pub(in crate::store) fn visit_list(list: &[u8], mut visit: impl FnMut(u32)) -> Option<()> {
     let (mut rest, mut last) = (list, 0_u64);
     while !rest.is_empty() {
-        last += take(&mut rest)?;
+        last += take_varint(&mut rest)?;
         visit(u32::try_from(last.checked_sub(1)?).ok()?);
     }
     Some(())
@@ -275,7 +277,7 @@ fn gram(letters: &[u8]) -> u32 {
 }
 
 /// Appends a LEB128 varint: seven bits per byte, little-endian, with a continuation bit.
-fn put(bytes: &mut Vec<u8>, mut number: u64) {
+fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push((number & 0x7f) as u8 | 0x80);
         number >>= 7;
@@ -284,9 +286,9 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Decodes the next text from its predecessor.
-fn take_text(bytes: &mut &[u8], text: &mut Vec<u8>) -> Option<()> {
-    let shared = usize::try_from(take(bytes)?).ok()?;
-    let added = usize::try_from(take(bytes)?).ok()?;
+fn decode_text(bytes: &mut &[u8], text: &mut Vec<u8>) -> Option<()> {
+    let shared = usize::try_from(take_varint(bytes)?).ok()?;
+    let added = usize::try_from(take_varint(bytes)?).ok()?;
     if shared > text.len() || added > bytes.len() {
         return None;
     }
@@ -296,7 +298,7 @@ fn take_text(bytes: &mut &[u8], text: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-fn take(bytes: &mut &[u8]) -> Option<u64> {
+fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     // Fast path: most varints have one byte.
     if let Some((&byte @ ..0x80, rest)) = bytes.split_first() {
         *bytes = rest;

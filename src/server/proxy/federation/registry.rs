@@ -42,7 +42,7 @@ pub enum RegistryError {
     /// The name is syntactically invalid.
     #[error(
         "{given:?} cannot name an upstream: at most {NAME} letters, digits, `-` and single `_`, \
-         the first a letter, the last none of the signs"
+         starting with a letter, ending with a letter or digit"
     )]
     Name {
         /// The given name, truncated.
@@ -55,10 +55,10 @@ pub enum RegistryError {
     #[error("there are {MAX_UPSTREAMS} upstreams already")]
     Full,
     /// The upstream was removed or replaced while it connected.
-    #[error("{0} is no longer what it was")]
+    #[error("{0} was removed or replaced while it connected")]
     Gone(Name),
     /// Its tools would exceed the maximum number of tools.
-    #[error("{name} has {tools} tools, with those of the others more than {MAX_TOOLS}")]
+    #[error("{name} has {tools} tools: the total would exceed {MAX_TOOLS}")]
     TooManyTools {
         /// Name of the upstream.
         name: Name,

@@ -35,7 +35,7 @@ pub(in crate::server) const MAX_INVALID_LINES: usize = 100;
 /// Maximum length of the peer's text in an error, in bytes.
 pub(in crate::server) const QUOTED: usize = 300;
 /// Error for a peer that does not read (backpressure limit reached).
-const OUTPUT_FULL: &str = "it does not read what it is sent: 16 MB wait for it";
+const OUTPUT_FULL: &str = "it does not read its input: 16 MB are queued";
 /// Maximum length of a JSON-RPC error message, in bytes.
 pub(in crate::server) const MESSAGE: usize = 4 << 10;
 
@@ -261,7 +261,7 @@ impl Connection {
                         }
                     }
                     if invalid_lines > MAX_INVALID_LINES {
-                        return "what it says are no messages of the protocol".to_owned();
+                        return "it sends lines that are not JSON-RPC messages".to_owned();
                     }
                 }
                 () = tokio::time::sleep_until(look.into()) => {
@@ -329,8 +329,8 @@ impl Connection {
     fn invalid_line(&self) -> LineKind {
         // A program may print a banner to standard output before it serves.
         if self.process.is_none() {
-            self.refused(&json!({"code": message::PARSE_ERROR, "message": "what it says is no \
-                message of the protocol"}));
+            self.refused(&json!({"code": message::PARSE_ERROR, "message": "it sent a line that \
+                is not a JSON-RPC message"}));
         }
         LineKind::Invalid
     }

@@ -122,7 +122,6 @@ mod tests {
 
     /// Reads a list from a peer that answers the n-th request with `answer`; returns the result and
     /// the number of requests.
-    /// questions there were.
     fn list_of(page: impl Fn(usize) -> Value) -> (Listing, usize) {
         let mut asked = 0;
         let listing = list(BOUNDS, |_, _| {
@@ -170,7 +169,6 @@ mod tests {
     }
 
     /// Reads a list over a socket from a peer with these pages, which does not respond beyond them.
-    /// which there is no page.
     fn list_over_a_socket(
         bounds: Bounds,
         page: impl Fn(usize) -> Option<Value> + Send + 'static,

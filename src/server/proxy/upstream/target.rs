@@ -36,7 +36,7 @@ const COMMAND: &str = "cmd:";
 
 /// Invalid target.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{text:?} is no target: {why}")]
+#[error("invalid target {text:?}: {why}")]
 pub struct TargetError {
     /// The given text.
     pub text: String,
@@ -46,7 +46,6 @@ pub struct TargetError {
 
 impl Target {
     /// Parses a URL or a socket path. `token` is the bearer token for URLs.
-    /// addresses.
     pub fn parse(text: &str, token: Option<BearerToken>) -> Result<Self, TargetError> {
         let wrong = |why| Err(TargetError { text: text.to_owned(), why });
         if let Some(line) = text.strip_prefix(COMMAND) {

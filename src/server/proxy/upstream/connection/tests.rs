@@ -100,7 +100,7 @@ fn questions_whose_ids_are_too_long_are_no_messages() {
     let taken = (0..2 * MAX_INVALID_LINES)
         .take_while(|_| peer.write_all(question.as_bytes()).is_ok())
         .count();
-    assert!(why_lost(&connection).is_some_and(|why| why.contains("no messages of the protocol")));
+    assert!(why_lost(&connection).is_some_and(|why| why.contains("not JSON-RPC messages")));
     assert!(taken <= MAX_INVALID_LINES + 2, "{taken}");
     assert_eq!(BufReader::new(&peer).lines().map_while(Result::ok).count(), 0, "none is answered");
 }
