@@ -116,7 +116,7 @@ impl Task {
         let list = self.list(before)?;
         let wanted = list.with(entry).map_err(|why| self.unusable(&why))?;
         if wanted == before {
-            return self.say(&format!(
+            return self.print_message(&format!(
                 "nothing to do: {} is there already, as `{}`",
                 NAME,
                 line(entry)
@@ -130,7 +130,8 @@ impl Task {
         if self.dry_run {
             let way =
                 own.map_or(String::new(), |own| format!("\nit would be done by `{}`", own.shown));
-            return self.say(&format!("{}nothing was written{way}", diff(before, &wanted)));
+            return self
+                .print_message(&format!("{}nothing was written{way}", diff(before, &wanted)));
         }
         let copy = self.place.keep(&wanted)?;
         let mut by = String::new();
@@ -156,12 +157,12 @@ impl Task {
                 wanted
             }
         };
-        let mut told = format!("{}installed{by}", diff(before, &text));
+        let mut message = format!("{}installed{by}", diff(before, &text));
         if let Some(copy) = copy {
             let copy = self.rename_copy(copy, &text)?;
-            told += &format!("; what was there before: {}", shown(&copy));
+            message += &format!("; what was there before: {}", shown(&copy));
         }
-        self.say(&format!("{told}\nnext: {}", (self.client.next)(self.scope)))
+        self.print_message(&format!("{message}\nnext: {}", (self.client.next)(self.scope)))
     }
 
     /// Result of the client's own command. If it reformatted the rest of the file without changing
@@ -184,29 +185,31 @@ impl Task {
         let before = self.place.text();
         let list = self.list(before)?;
         if !list.has() {
-            return self.say(&format!("nothing to do: {NAME} is not there"));
+            return self.print_message(&format!("nothing to do: {NAME} is not there"));
         }
         if let Some((copies, text)) = self.original(before) {
             if self.dry_run {
-                return self.say(&format!("{}nothing was written", diff(before, &text)));
+                return self.print_message(&format!("{}nothing was written", diff(before, &text)));
             }
             self.place.write(&text)?;
             for copy in copies {
                 // Best effort: the file is unchanged, so a remaining backup has the same contents.
                 let _ = std::fs::remove_file(copy);
             }
-            return self
-                .say(&format!("{}uninstalled; the file is as it was before", diff(before, &text)));
+            return self.print_message(&format!(
+                "{}uninstalled; the file is as it was before",
+                diff(before, &text)
+            ));
         }
         if list.has_only_this_server() {
             if self.dry_run {
-                return self.say(&format!(
+                return self.print_message(&format!(
                     "{}the file would be removed; nothing was written",
                     diff(before, "")
                 ));
             }
             self.place.remove()?;
-            return self.say(&format!(
+            return self.print_message(&format!(
                 "{}uninstalled; the file had nothing else and was removed",
                 diff(before, "")
             ));
@@ -216,7 +219,8 @@ impl Task {
         if self.dry_run {
             let way =
                 own.map_or(String::new(), |own| format!("\nit would be done by `{}`", own.shown));
-            return self.say(&format!("{}nothing was written{way}", diff(before, &wanted)));
+            return self
+                .print_message(&format!("{}nothing was written{way}", diff(before, &wanted)));
         }
         let own =
             own.and_then(|own| own.run(&self.directory).map(|()| format!(" by `{}`", own.shown)));
@@ -232,7 +236,11 @@ impl Task {
         } else {
             place.text().to_owned()
         };
-        self.say(&format!("{}uninstalled{}", diff(before, &text), own.unwrap_or_default()))
+        self.print_message(&format!(
+            "{}uninstalled{}",
+            diff(before, &text),
+            own.unwrap_or_default()
+        ))
     }
 
     /// Contents of the file before the server was added, if nothing else has changed since; and the
@@ -282,15 +290,15 @@ impl Task {
         Some(OwnCommand { program, words, shown })
     }
 
-    fn say(&self, told: &str) -> Result<(), Stop> {
+    fn print_message(&self, message: &str) -> Result<(), Stop> {
         let (title, scope) = (self.client.title, self.scope.word());
-        // File contents may be shown to the user: they are the user's own.
+        // The diff keeps the file's line ends and tabs; control characters are escaped.
         to_stdout(|out| {
             writeln!(
                 out,
                 "{title}, {scope} scope: {}\n{}",
                 shown(self.place.path()),
-                for_terminal(told)
+                for_terminal(message)
             )
         })
     }

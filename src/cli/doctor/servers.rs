@@ -30,7 +30,7 @@ pub(super) fn own(root: &Path, patience: Duration) -> Finding {
     };
     let mut command = Command::new(program);
     command.arg("mcp").current_dir(root);
-    told(area, probe(command, patience))
+    finding_of(area, probe(command, patience))
 }
 
 /// Checks every upstream in the user's file.
@@ -58,7 +58,7 @@ fn one(name: &Name, target: &Target, patience: Duration) -> Finding {
     {
         let mut command = Command::new(program);
         command.args(arguments);
-        return told(&area, probe(command, patience));
+        return finding_of(&area, probe(command, patience));
     }
     let (sender, examined) = sync_channel(1);
     let (given, ended) =
@@ -100,7 +100,7 @@ fn one(name: &Name, target: &Target, patience: Duration) -> Finding {
 }
 
 /// Finding from the result of a probe.
-fn told(area: &str, seen: Result<Probe, ProbeError>) -> Finding {
+fn finding_of(area: &str, seen: Result<Probe, ProbeError>) -> Finding {
     let probe = match seen {
         Ok(probe) => probe,
         Err(error @ ProbeError::Start(_)) => {

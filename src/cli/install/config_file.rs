@@ -106,7 +106,7 @@ impl ConfigFile {
 
     fn copy(&self, text: &str) -> PathBuf {
         let hash = xxhash_rust::xxh3::xxh3_64(text.as_bytes());
-        self.path.with_file_name(beside(&self.path, &format!(".cograph-{hash:016x}.bak")))
+        self.path.with_file_name(with_suffix(&self.path, &format!(".cograph-{hash:016x}.bak")))
     }
 
     /// Atomic replacement that keeps the permissions.
@@ -115,7 +115,7 @@ impl ConfigFile {
             fs::create_dir_all(directory)?;
         }
         let temporary =
-            target.with_file_name(beside(target, &format!(".{}.tmp", std::process::id())));
+            target.with_file_name(with_suffix(target, &format!(".{}.tmp", std::process::id())));
         // Left over from a dead process with the same pid.
         let _ = fs::remove_file(&temporary);
         let written = File::create_new(&temporary).and_then(|mut file| {
@@ -148,7 +148,7 @@ fn contained(path: &Path, within: Option<&Path>) -> Result<(), Stop> {
     })
 }
 
-fn beside(path: &Path, ending: &str) -> OsString {
+fn with_suffix(path: &Path, ending: &str) -> OsString {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(ending);
     name

@@ -10,8 +10,8 @@ use crate::index::progress::Phase;
 use crate::index::quarantine::Suspicion;
 use crate::model::RepoPath;
 
-/// Up to this number of suspects are narrowed down by repeated attempts, at most one per suspect;
-/// more are parsed one at a time in a single attempt.
+/// Number of quarantined files above which the search stops narrowing down the suspects, at up to
+/// one attempt each: then the next worker parses every file alone, in one attempt.
 const MAX_PRECISE_SUSPECTS: usize = 16;
 /// Maximum number of consecutive crashes without a suspect.
 const MAX_UNATTRIBUTED_CRASHES: usize = 3;

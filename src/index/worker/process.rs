@@ -240,8 +240,8 @@ impl Reports {
                 hanging.into_iter().for_each(|path| self.send(&Message::Hangs(path)));
                 exit_now()
             }
-            let stalled = self.phase().filter(|(_, heard)| {
-                self.working().is_empty() && heard.elapsed() > limit * PHASE_TIME_FACTOR
+            let stalled = self.phase().filter(|(_, last_progress)| {
+                self.working().is_empty() && last_progress.elapsed() > limit * PHASE_TIME_FACTOR
             });
             if let Some((phase, _)) = stalled {
                 self.send(&Message::Stalls(phase));

@@ -141,7 +141,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// Elements of a batch; at most one more than the limit is kept.
+/// Elements of a batch: their number, and the first ones up to the limit.
 struct Members<'a> {
     first: Vec<&'a RawValue>,
     count: usize,

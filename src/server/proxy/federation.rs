@@ -143,7 +143,7 @@ impl Peer for Upstream {
         self.peer_name()
     }
 
-    fn tell(&self, method: &str) {
+    fn send_notification(&self, method: &str) {
         self.notify(method, json!({}));
     }
 
@@ -303,7 +303,7 @@ impl Tools for Federation {
             for serving in
                 self.registry.view().upstreams.iter().filter_map(|seen| seen.serving.as_ref())
             {
-                serving.peer.tell("notifications/roots/list_changed");
+                serving.peer.send_notification("notifications/roots/list_changed");
             }
         }
         changed

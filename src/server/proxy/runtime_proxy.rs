@@ -285,9 +285,9 @@ pub(in crate::server) fn reply(result: &Value) -> Reply {
             .flatten()
             .filter_map(|item| item["text"].as_str());
         let text = escape::block(&texts.collect::<Vec<_>>().join("\n"), LONGEST);
-        let roots_received = result["_meta"][PEER_KEY].as_str().and_then(Outcome::from_word);
+        let reported = result["_meta"][PEER_KEY].as_str().and_then(Outcome::from_word);
         let is_error = result["isError"] == Value::Bool(true);
-        let outcome = roots_received.filter(|roots_received| roots_received.is_error() == is_error);
+        let outcome = reported.filter(|reported| reported.is_error() == is_error);
         let outcome = outcome.unwrap_or(if is_error { Outcome::Failed } else { Outcome::Found });
         let structured =
             result.get("structuredContent").filter(|value| value.to_string().len() <= LONGEST);

@@ -207,10 +207,9 @@ impl WriterLock {
         for name in self.location.file_names().unwrap_or_default() {
             let built = name.split_once(TEMPORARY_SUFFIX).map(|(built, _)| built);
             let is_temporary = built.is_some_and(|built| parse_any_format(built).is_some());
-            let beside = SIDE_SUFFIXES.iter().find_map(|ending| name.strip_suffix(ending));
-            let beside = beside.filter(|store| parse_any_format(store).is_some());
-            let is_alone =
-                beside.is_some_and(|store| !self.location.directory.join(store).exists());
+            let store = SIDE_SUFFIXES.iter().find_map(|ending| name.strip_suffix(ending));
+            let store = store.filter(|store| parse_any_format(store).is_some());
+            let is_alone = store.is_some_and(|store| !self.location.directory.join(store).exists());
             if is_temporary || is_alone {
                 // Best effort: a leftover only occupies disk space.
                 let _ = fs::remove_file(self.location.directory.join(name));

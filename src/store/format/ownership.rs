@@ -22,8 +22,8 @@ pub(in crate::store) fn options() -> OpenOptions {
     options
 }
 
-/// Fails if a directory of the cache belongs to another user, or is writable by others. A missing
-/// directory is accepted.
+/// Fails if a directory of the cache belongs to another user, or is writable by all without the
+/// sticky bit, so that others could replace its files. A missing directory is accepted.
 pub(in crate::store) fn check(directory: &Path) -> Result<(), StoreError> {
     let failed = |error: &io::Error| StoreError::from_io(ATTEMPT, directory, error);
     let found = match fs::metadata(directory) {

@@ -89,7 +89,7 @@ pub(super) trait Peer: Send + Sync {
     /// Server name from the handshake.
     fn title(&self) -> Option<String>;
     /// Sends a notification, if connected.
-    fn tell(&self, method: &str);
+    fn send_notification(&self, method: &str);
     /// Closes the connection; requests in flight fail. Idempotent.
     fn close(&self);
 }

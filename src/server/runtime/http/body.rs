@@ -13,7 +13,7 @@ use tokio::time::timeout;
 pub(in crate::server) const BUDGET: usize = 64 << 20;
 /// Share of a connection for its lifetime, in bytes: read and write buffers.
 pub(in crate::server) const CONNECTION: usize = 64 << 10;
-/// Size of each of a connection's two buffers, and thereby the limit of a request's head, in bytes.
+/// Maximum size of each of a connection's two buffers, and thereby of a request's head, in bytes.
 pub(in crate::server) const BUFFER: usize = CONNECTION / 2;
 /// Maximum length of a body outside of a session, in bytes.
 pub(in crate::server) const BEFORE_SESSION: usize = 1 << 20;

@@ -43,11 +43,11 @@ impl Shared {
         let worker = known.and_then(|config| config.worker.clone());
         let sessions = Arc::new(Sessions::default());
         let watches = Watches::new();
-        let (told, noted) = (Arc::clone(&sessions), watches.clone());
+        let (subscribers, watched) = (Arc::clone(&sessions), watches.clone());
         let published = move |job: &Job, state| {
             // Recorded before the next query, whether or not a call waits for the run.
-            noted.run_finished(job.location(), state, job.begun());
-            told.tell(job.location(), state);
+            watched.run_finished(job.location(), state, job.begun());
+            subscribers.publish(job.location(), state);
         };
         Arc::new(Self {
             config,
@@ -77,7 +77,7 @@ impl Shared {
 
 impl Sessions {
     /// Publishes a new generation to every session, without holding the lock.
-    fn tell(&self, location: &Location, identity: Identity) {
+    fn publish(&self, location: &Location, identity: Identity) {
         let open: Vec<Arc<RootSelection>> = self.lock().iter().filter_map(Weak::upgrade).collect();
         for session in open {
             session.published(location.root(), identity);

@@ -60,7 +60,7 @@ impl Peer for ScriptedPeer {
         Some("planned".to_owned())
     }
 
-    fn tell(&self, _: &str) {}
+    fn send_notification(&self, _: &str) {}
 
     fn close(&self) {
         self.closed.fetch_add(1, Ordering::SeqCst);
@@ -81,7 +81,7 @@ fn stage(plans: Vec<(&str, Vec<Behaviour>)>) -> Stage {
     let mut plans: BTreeMap<String, VecDeque<Behaviour>> =
         plans.into_iter().map(|(name, behaviour)| (name.to_owned(), behaviour.into())).collect();
     let plans = Mutex::new(std::mem::take(&mut plans));
-    let (tell, dialled) = sync_channel(1000);
+    let (send_notification, dialled) = sync_channel(1000);
     let (asked_sender, asked) = sync_channel(1000);
     let changes = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&changes);
@@ -98,7 +98,9 @@ fn stage(plans: Vec<(&str, Vec<Behaviour>)>) -> Stage {
             released: CancelToken::new(),
             asked,
         });
-        tell.send((words[0].clone(), Arc::clone(&peer), sink)).expect("the stage stands");
+        send_notification
+            .send((words[0].clone(), Arc::clone(&peer), sink))
+            .expect("the stage stands");
         peer as Arc<dyn Peer>
     };
     let on_change = move || {
