@@ -243,15 +243,15 @@ impl Connection {
 
     /// Handles messages of the peer until the connection ends; returns the reason.
     async fn listen(&self, input: &mut tokio::sync::mpsc::Receiver<Input>) -> String {
-        let (mut last_received, mut asked, mut invalid_lines) = (Instant::now(), false, 0);
+        let (mut last_received, mut is_pinged, mut invalid_lines) = (Instant::now(), false, 0);
         loop {
-            let look = last_received + if asked { 2 * KEEP_ALIVE } else { KEEP_ALIVE };
+            let deadline = last_received + if is_pinged { 2 * KEEP_ALIVE } else { KEEP_ALIVE };
             tokio::select! {
                 biased;
                 () = self.ending.notified() => return "closed".to_owned(),
-                arrived = input.recv() => {
-                    (last_received, asked) = (Instant::now(), false);
-                    let Some(Input::Pieces(pieces)) = arrived else { return "it has closed the \
+                received = input.recv() => {
+                    (last_received, is_pinged) = (Instant::now(), false);
+                    let Some(Input::Pieces(pieces)) = received else { return "it has closed the \
                         connection".to_owned() };
                     for piece in pieces {
                         match self.take(piece) {
@@ -264,11 +264,11 @@ impl Connection {
                         return "it sends lines that are not JSON-RPC messages".to_owned();
                     }
                 }
-                () = tokio::time::sleep_until(look.into()) => {
-                    if asked {
+                () = tokio::time::sleep_until(deadline.into()) => {
+                    if is_pinged {
                         return format!("it was silent for {} s", (2 * KEEP_ALIVE).as_secs());
                     }
-                    asked = true;
+                    is_pinged = true;
                     // Any response proves liveness, so the id matches no pending request.
                     let ping = json!({"jsonrpc": "2.0", "id": "alive", "method": "ping"});
                     self.output.send(format!("{ping}\n").into_bytes());

@@ -40,7 +40,7 @@ fn a_peer_that_asks_and_does_not_read_is_left_when_its_answers_wait_for_too_long
 }
 
 /// Records change notifications.
-struct Listener(std::sync::mpsc::Sender<String>);
+struct Listener(std::sync::mpsc::SyncSender<String>);
 
 impl Owner for Listener {
     fn experimental(&self) -> Value {
@@ -60,7 +60,7 @@ impl Owner for Listener {
 #[test]
 fn a_refusal_before_the_handshake_ends_the_handshake() {
     let (ours, mut theirs) = UnixStream::pair().expect("a pair of sockets can be made");
-    let (sender, changes) = std::sync::mpsc::channel();
+    let (sender, changes) = std::sync::mpsc::sync_channel(100);
     let connection =
         Connection::start(wire_of(ours).expect("it is open"), Arc::new(Listener(sender)))
             .expect("threads can be started");
@@ -72,7 +72,7 @@ fn a_refusal_before_the_handshake_ends_the_handshake() {
     let until = Instant::now() + Duration::from_secs(60);
     let end = connection.request(&question(), None, until);
     assert!(
-        matches!(&end, Err(NoResult::Answered { message, .. }) if message.contains("no message")),
+        matches!(&end, Err(NoResult::Answered { message, .. }) if message.contains("JSON-RPC")),
         "{end:?}"
     );
     let second = connection.request(&question(), None, Instant::now());
