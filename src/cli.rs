@@ -1,8 +1,8 @@
-//! The command line: arguments, exit codes, and how errors look. One file a subcommand; the work is
-//! done by the layers below.
+//! Command line: arguments, exit codes, and error messages. One file per subcommand; the layers
+//! below do the work.
 //!
-//! Results go to stdout, everything else to stderr. A reader that closes the pipe early (`| head`)
-//! ends the program quietly.
+//! Results go to stdout, everything else to stderr. A closed pipe (`| head`) ends the program
+//! quietly.
 
 mod ask;
 mod clients;
@@ -43,24 +43,22 @@ struct Arguments {
 enum Command {
     /// Index a repository, or bring its index up to date
     Index(index::IndexArguments),
-    /// Write parts of the graph for other programs
+    /// Export parts of the graph for other programs
     #[command(subcommand)]
     Export(export::Command),
     /// Serve an MCP client on standard input and output
     Mcp(mcp::McpArguments),
-    /// Serve many clients at once: one process for all of them, to which `cograph mcp --upstream`
-    /// passes calls on
+    /// Serve many clients from one process, to which `cograph mcp --upstream` forwards calls
     Serve(serve::ServeArguments),
-    /// Try everything that a client depends on, and say what is wrong and how to mend it
+    /// Check everything that a client depends on, and suggest a fix for each problem
     Doctor(doctor::DoctorArguments),
-    /// Put this server into a client's list of servers
+    /// Add this server to a client's configuration
     Install(install::InstallArguments),
-    /// Take this server out of a client's list of servers
+    /// Remove this server from a client's configuration
     Uninstall(install::InstallArguments),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArguments),
-    /// Compare the calls in the trees of a directory's files with the references that are made of
-    /// them
+    /// Compare the calls in the syntax trees of a directory with the references extracted from them
     #[command(hide = true)]
     Coverage(coverage::CoverageArguments),
     /// Check a language manifest, or show what is extracted from a file
@@ -68,7 +66,7 @@ enum Command {
     Grammar(grammar::Command),
 }
 
-/// Which repository a command is about.
+/// Repository of a command.
 #[derive(Clone, Debug, clap::Args)]
 struct RootArgument {
     /// Root of the repository: exactly this directory [default: the repository around the working
@@ -77,20 +75,20 @@ struct RootArgument {
     root: Option<PathBuf>,
 }
 
-/// How a command ended, other than with a result.
+/// How a command ended without a result.
 #[derive(Debug)]
 enum Stop {
-    /// There is no answer: exit code 1. What to say about it, if the answer has not said it.
+    /// Nothing found: exit code 1. A message, unless it was printed already.
     NothingFound(String),
-    /// What was looked at has problems, which the answer has said: exit code 1.
+    /// Problems found and printed: exit code 1.
     Problems,
-    /// The command line cannot be meant: exit code 2.
+    /// Invalid command line: exit code 2.
     Usage(String),
-    /// Another process does it already: exit code 4. Who.
+    /// Another runtime holds the socket: exit code 4. Its description.
     AlreadyServed(String),
-    /// Something failed: exit code 3. What was attempted on which path, and what to do.
+    /// Error: exit code 3. The attempted operation with its path, and a suggested fix.
     Failure { message: String, hint: String },
-    /// Nobody reads the output any more: exit code 0, without a word.
+    /// The output was closed: exit code 0, silently.
     Closed,
 }
 
@@ -103,7 +101,7 @@ pub fn main() -> ExitCode {
     let matches = match command().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => {
-            // Help and version are results; clap knows where each kind of message goes.
+            // Help and version are results; clap selects the stream.
             let code = if error.use_stderr() { USAGE } else { 0 };
             return if error.print().is_ok() || code == 0 {
                 ExitCode::from(code)
@@ -129,7 +127,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The command line: the commands of this module, and one for each tool of the server.
+/// Commands of this module, and one per tool of the server.
 fn command() -> clap::Command {
     Arguments::command().subcommands(ask::commands())
 }
@@ -170,7 +168,7 @@ impl RootArgument {
     fn repository(&self, config: &Config) -> Result<Repository, Stop> {
         Ok(match &self.root {
             Some(root) => config.repository_at(root)?,
-            None => crate::index::meant(config, config.default_repository()?)?,
+            None => crate::index::check_implicit_root(config, config.default_repository()?)?,
         })
     }
 }

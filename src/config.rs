@@ -1,5 +1,5 @@
-//! Settings from outside: the only reader of the environment and of the home directory; limits;
-//! what the root of a repository is and where the cache is. Opens no store and reads no source.
+//! Configuration: the only reader of the environment and of the home directory; limits, detection
+//! of the repository root, location of the cache. Opens no store and reads no source.
 
 mod upstreams;
 mod user;
@@ -15,136 +15,135 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The variable that holds the token for HTTP. It is for this process: programs that this one
-/// starts do not get it.
+/// Variable of the bearer token. Removed from the environment of child processes.
 pub const TOKEN_VARIABLE: &str = "COGRAPH_TOKEN";
 
-/// Everything that comes from outside the command line and the repository. It is not printed: it
-/// holds a secret.
+/// Configuration from outside the command line and the repository. Has no `Debug`, because it
+/// contains a secret.
 #[derive(Clone)]
 pub struct Config {
-    /// Where stores live, if a place is known: one directory a repository.
+    /// Cache directory, if known: one subdirectory per repository.
     pub cache_directory: Option<PathBuf>,
-    /// The user's home directory, if one is known.
+    /// Home directory, if known.
     pub home: Option<PathBuf>,
-    /// Where a client says its project is, if it does.
+    /// Project directory from a client's variable.
     pub project_directory: Option<PathBuf>,
-    /// The path of the directory that the process was started in. A directory that is made again
-    /// under this path is meant by it, although the process is still in the one that is gone.
+    /// Path of the working directory at startup. Used by path, so that a recreated directory is
+    /// found although the process is still in the deleted one.
     pub working_directory: Option<PathBuf>,
-    /// What a runtime over HTTP asks its clients to show, and what they show to it.
+    /// Bearer token of HTTP, for the server and for the client.
     pub token: Option<String>,
-    /// Whether the user wants output without colour.
+    /// True if the user disabled colours.
     pub no_color: bool,
-    /// What bounds the work.
+    /// Limits.
     pub limits: Limits,
-    /// Starts a process that makes whole builds; without one they are made in this process.
+    /// Command of a worker process; without one index runs work in this process.
     pub worker: Option<WorkerCommand>,
 }
 
-/// How a process of this program is started that makes whole builds.
+/// Command of a worker process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorkerCommand {
-    /// The program.
+    /// Executable.
     pub program: PathBuf,
-    /// Its arguments.
+    /// Arguments.
     pub arguments: Vec<OsString>,
 }
 
-/// What bounds the work of an index run.
+/// Limits of an index run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Size of the largest file that is read, in bytes.
+    /// Maximum size of a file, in bytes.
     pub file_bytes: u64,
-    /// Length of the longest line of a file that is parsed, in bytes.
+    /// Maximum length of a line in a parsed file, in bytes.
     pub line_bytes: usize,
-    /// Number of threads that read, parse and resolve.
+    /// Number of threads for reading, parsing and resolving.
     pub threads: usize,
-    /// Stack of each of those threads: deeply nested source needs it.
+    /// Stack size of these threads in bytes: deeply nested source needs it.
     pub stack_bytes: usize,
-    /// How long one file may take in a process of its own, before it is left out.
+    /// Time limit of a file in a worker process, after which it is quarantined.
     pub file_time: Duration,
-    /// How much memory such a process may take, in bytes.
+    /// Memory limit of a worker process, in bytes.
     pub memory_bytes: u64,
-    /// How much room the stores of all repositories may take together, in bytes.
+    /// Disk quota of all stores, in bytes.
     pub cache_bytes: u64,
 }
 
-/// A directory that is indexed as one unit, and the cache that has its store.
+/// Repository: a directory that is indexed as one unit, and the cache with its store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Repository {
-    /// Its canonical root.
+    /// Canonical root.
     pub root: PathBuf,
-    /// The cache directory: stores of all repositories.
+    /// Cache directory, with the stores of all repositories.
     pub cache: PathBuf,
 }
 
-/// Why a setting could not be used.
+/// Configuration error.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The root does not exist.
     #[error("no such directory: {}", path.display())]
     Missing {
-        /// The path as it was given.
+        /// The given path.
         path: PathBuf,
     },
     /// The root is not a directory.
     #[error("not a directory: {}", path.display())]
     NotADirectory {
-        /// The path as it was given.
+        /// The given path.
         path: PathBuf,
     },
-    /// The root could not be looked at.
+    /// The root could not be read.
     #[error("cannot open the directory {}: {source}", path.display())]
     Unreadable {
-        /// The path as it was given.
+        /// The given path.
         path: PathBuf,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
     /// A file with a secret could not be read.
     #[error("cannot read the token in {}: {source}", path.display())]
     UnreadableSecret {
-        /// The path as it was given.
+        /// The given path.
         path: PathBuf,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
-    /// No place for the cache is known.
+    /// No location for the cache is known.
     #[error(
         "no directory for the index: none of COGRAPH_CACHE_DIR, XDG_CACHE_HOME and HOME is an \
          absolute path"
     )]
     NoCacheDirectory,
-    /// The cache would be another one in each directory that the program is started in.
+    /// A relative path would be a different cache in each working directory.
     #[error("COGRAPH_CACHE_DIR={path:?} is not an absolute path")]
     RelativeCacheDirectory {
-        /// The path as it was given.
+        /// The given path.
         path: PathBuf,
     },
-    /// The directory is the root by accident, as far as one can tell.
+    /// The directory is unlikely to be a repository, and was not chosen explicitly.
     #[error("{} {why}, and nothing in it says that it is a project", path.display())]
     NotMeant {
-        /// The directory.
+        /// Directory.
         path: PathBuf,
-        /// What makes it unlikely.
+        /// Reason.
         why: String,
     },
-    /// A number from the environment is not one.
+    /// An environment variable is not a number.
     #[error("{name}={value:?} is not a whole number greater than 0")]
     NotANumber {
-        /// The variable.
+        /// Variable.
         name: &'static str,
-        /// Its value.
+        /// Value.
         value: OsString,
     },
-    /// The working directory is gone or may not be read.
+    /// The working directory was deleted or is unreadable.
     #[error("cannot tell the working directory that the process was started in")]
     NoWorkingDirectory,
 }
 
 impl ConfigError {
-    /// What the user can do about it.
+    /// Suggested fix.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Missing { .. } => {
@@ -191,7 +190,7 @@ impl Config {
         Self::from_variables(|name| std::env::var_os(name))
     }
 
-    /// Reads variables through `lookup`. A variable that is set to nothing counts as not set.
+    /// Reads variables through `lookup`. An empty variable counts as unset.
     pub fn from_variables(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
         let get = |name: &str| lookup(name).filter(|value| !value.is_empty());
         let directory = |name: &str| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -233,18 +232,18 @@ impl Config {
         })
     }
 
-    /// The socket of the runtime that shares the stores of this cache.
+    /// Socket of the runtime for this cache.
     pub fn socket(&self) -> Result<PathBuf, ConfigError> {
         let cache = self.cache_directory.as_ref().ok_or(ConfigError::NoCacheDirectory)?;
         Ok(cache.join("run").join("socket"))
     }
 
-    /// Where the client's project is, or else where the process was started, if that is known.
+    /// The client's project directory, or the working directory, if known.
     pub fn started_in(&self) -> Option<PathBuf> {
         self.project_directory.clone().or_else(|| self.working_directory.clone())
     }
 
-    /// The text of a file that holds a secret, without the blanks around it.
+    /// Reads a file that holds a secret, and trims whitespace.
     #[expect(
         clippy::disallowed_methods,
         reason = "a file of the user's settings, not of a repository"
@@ -255,18 +254,18 @@ impl Config {
         Ok(fs::read_to_string(path).map_err(unreadable)?.trim().to_owned())
     }
 
-    /// The repository at exactly this directory, even if it lies inside another repository.
+    /// Repository with exactly this root, even inside another repository.
     pub fn repository_at(&self, directory: &Path) -> Result<Repository, ConfigError> {
         self.repository(canonical_directory(directory)?)
     }
 
-    /// The repository that contains this directory: the nearest directory at or above it that has a
-    /// `.git` (a directory, or a file as in a linked work tree), else the directory itself.
+    /// Repository that contains this directory: the nearest ancestor with a `.git` (a directory, or
+    /// a file as in a linked work tree), otherwise the directory itself.
     pub fn repository_around(&self, directory: &Path) -> Result<Repository, ConfigError> {
         self.repository(enclosing_root(&canonical_directory(directory)?))
     }
 
-    /// The repository that contains the client's project directory, or else the working directory.
+    /// Repository of the client's project directory, or of the working directory.
     pub fn default_repository(&self) -> Result<Repository, ConfigError> {
         let directory = self.project_directory.as_ref().or(self.working_directory.as_ref());
         self.repository_around(directory.ok_or(ConfigError::NoWorkingDirectory)?)
@@ -278,8 +277,8 @@ impl Config {
     }
 }
 
-/// The path of the working directory: the one that the shell calls it by (which may lead through a
-/// link that is turned one day), if that leads there, else the one without links.
+/// Path of the working directory: the shell's, which may contain symlinks, if it is the same
+/// directory; otherwise the canonical one.
 fn working_directory(named: Option<PathBuf>) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let directory = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
@@ -288,8 +287,7 @@ fn working_directory(named: Option<PathBuf>) -> Option<PathBuf> {
         .or(Some(here))
 }
 
-/// The program that is running, as one that can be started again: also after its file was replaced
-/// by another version.
+/// Path of the running executable, usable even after its file was replaced by another version.
 pub fn running_program() -> io::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     match running.symlink_metadata() {
@@ -309,9 +307,8 @@ fn memory_of_the_machine() -> u64 {
     u64::MAX
 }
 
-/// The nearest directory at or above `directory` (canonical) that has a `.git`, else `directory`
-/// itself. A `.git` that another user has put above the directories of this one decides nothing:
-/// who may write there could choose what is indexed.
+/// Nearest ancestor of `directory` (canonical) with a `.git`, otherwise `directory`. A `.git` of
+/// another user above this user's directories is ignored: that user could choose what is indexed.
 pub fn enclosing_root(directory: &Path) -> PathBuf {
     let owner = |path: &Path| path.symlink_metadata().map(|found| found.uid()).ok();
     enclosing_root_by(directory, rustix::process::geteuid().as_raw(), owner)
@@ -319,7 +316,7 @@ pub fn enclosing_root(directory: &Path) -> PathBuf {
 
 fn enclosing_root_by(directory: &Path, user: u32, owner: impl Fn(&Path) -> Option<u32>) -> PathBuf {
     const SUPERUSER: u32 = 0;
-    // Where the directory itself is another user's, that one decides about it in any case.
+    // If the directory itself belongs to another user, that user is trusted too.
     let trusted = [Some(user), Some(SUPERUSER), owner(directory)];
     let found = directory.ancestors().find(|candidate| {
         let git = owner(&candidate.join(".git"));

@@ -1,13 +1,11 @@
-//! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's
-//! tables. Knows no other file.
+//! Extraction: one file's bytes to `FileFacts`, in a single pass over the syntax tree, driven by
+//! the language's tables. Knows no other file.
 //!
-//! - `preprocess` blanks what only a preprocessor understands, so that the parser can read the
-//!   rest.
-//! - `walk` goes over the tree and says what each rule means; it keeps the context and lists the
-//!   children of nodes.
-//! - `facts` collects the facts, rounds them off, and tells what of a tree is not in them.
-//! - The rules of one area each are in `definitions`, `bindings`, `expressions`, `types`, `imports`
-//!   and `macros`.
+//! - `preprocess` blanks preprocessor syntax, so that the parser can handle the rest.
+//! - `walk` traverses the tree and applies the rule of each node; it keeps the context.
+//! - `facts` collects and completes the facts, and reports which parts of a tree have none.
+//! - The rules are grouped in `definitions`, `bindings`, `expressions`, `types`, `imports` and
+//!   `macros`.
 
 mod bindings;
 mod definitions;
@@ -29,12 +27,12 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// What bounds the work on one file.
+/// Limits per file.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Nesting of syntax nodes that is followed; deeper regions become a `TooDeep` problem.
+    /// Maximum nesting of syntax nodes; deeper regions become a `TooDeep` problem.
     pub depth: u32,
-    /// Time for parsing one file, in milliseconds; afterwards the file gets a `TimeLimit` problem.
+    /// Timeout of parsing in milliseconds; afterwards the file gets a `TimeLimit` problem.
     pub parse_ms: u64,
 }
 
@@ -48,8 +46,8 @@ thread_local! {
     static PARSER: RefCell<tree_sitter::Parser> = RefCell::new(tree_sitter::Parser::new());
 }
 
-/// Extracts the facts of one file. Never fails: what is not understood becomes a problem. `source`
-/// must be UTF-8 or close to it; call it on a thread with at least 16 MiB of stack.
+/// Extracts the facts of one file. Never fails: errors become problems. `source` must be mostly
+/// valid UTF-8; needs a thread with at least 16 MiB of stack.
 pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) -> FileFacts {
     let language = grammar::language(language);
     let cleared = preprocess::clear(language, source);
@@ -71,7 +69,7 @@ pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) 
     facts::finish::finish(facts, language, path, source)
 }
 
-/// Parses a source, or the parts of it `within` ranges; none if that is not done at `end`.
+/// Parses a source, or the ranges `within` it; none after the deadline `end`.
 fn parse(
     language: &Language,
     source: &[u8],

@@ -1,11 +1,10 @@
-//! Defects that can be planted on purpose, so that a test can be shown to notice them, and gates at
-//! which a test can hold the program. All of it is constant and compiled away without the cargo
-//! feature `faults`, which no released binary has.
+//! Fault injection: defects that a test must detect, and gates at which a test can stop the
+//! program. Constant and compiled away without the cargo feature `faults`, which no release has.
 //!
-//! `config` reads from the environment which defect is planted and which gates there are; the rest
-//! of the program asks `planted` where the defect would be.
+//! `config` reads faults and gates from the environment; the code asks `planted` at the place of
+//! the defect.
 
-/// Declares the defects: one variant and one name each.
+/// Declares the faults: one variant and one name each.
 macro_rules! faults {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)+) => {
         /// A defect that other servers were found to have, each reproduced by one line or two.
@@ -22,136 +21,136 @@ macro_rules! faults {
 }
 
 faults! {
-    /// Bytes of an unfinished line are lost when something else happens meanwhile.
+    /// Bytes of an unfinished line are lost when another event arrives.
     ReadInSelect = "read_in_select",
-    /// What is printed lands between the messages.
+    /// Printed text is mixed with messages.
     NoFdRedirect = "no_fd_redirect",
-    /// Only a bare line feed ends a line, and nothing else is tidied up.
+    /// Only a bare line feed ends a line; nothing else is normalized.
     LfOnly = "lf_only",
-    /// The descriptor is tested for readiness although the next message is in a buffer already.
+    /// The descriptor is polled although the next message is already buffered.
     PollBufreader = "poll_bufreader",
-    /// The end of the input ends the process with requests unanswered.
+    /// End of input ends the process with unanswered requests.
     EofDropsQueued = "eof_drops_queued",
-    /// No message is taken while an answer waits to be written.
+    /// No message is read while a response waits to be written.
     ReaderWaitsForWriter = "reader_waits_for_writer",
-    /// A queue of a few calls that refuses the rest.
+    /// A queue of a few calls that rejects the rest.
     QueueOf8 = "queue_of_8",
-    /// No message is taken while a call runs.
+    /// No message is read while a call runs.
     SerialDispatch = "serial_dispatch",
     /// All classes of calls share one queue.
     OneLane = "one_lane",
-    /// A session may have all permits, and keeps those that it has for its own next call.
+    /// A session may hold all permits, and keeps them for its next call.
     GreedySession = "greedy_session",
-    /// A call whose connection was lost is sent again whatever it does.
+    /// A request is retried after a lost connection even if it is not read-only.
     ReplayAll = "replay_all",
-    /// Answers of a peer are taken to come in the order of the questions.
+    /// Responses of a peer are matched by order.
     AnswersInOrder = "answers_in_order",
-    /// A runtime removes the socket that it finds, and takes its place.
+    /// A runtime removes an existing socket and takes its place.
     UnlinkAndHope = "unlink_and_hope",
-    /// The client attaches before it answers anything.
+    /// A client connects before its first call.
     AttachFirst = "attach_first",
-    /// The end of a session ends the index runs that it has begun.
+    /// The end of a session ends the index runs that it started.
     SessionOwnsIndex = "session_owns_index",
     /// A call that waits for an index keeps its permit.
     IndexHoldsPermit = "index_holds_permit",
-    /// One connection to a store for all who read it.
+    /// All readers of a store share one connection.
     OneConnection = "one_connection",
-    /// A cancelled call is taken off the table and works on.
+    /// A cancelled call is removed from the table but keeps running.
     CancelKeepsWorking = "cancel_keeps_working",
     /// A cancelled request is answered with an error.
     CancelAnswered = "cancel_answered",
-    /// An id is in use beyond its answer.
+    /// An id stays in use after its response.
     RemoveAfterSend = "remove_after_send",
     /// Calls have no deadline.
     NoDeadline = "no_deadline",
-    /// A call's time begins when it gets a permit.
+    /// The deadline starts with the permit.
     DeadlineAfterAdmission = "deadline_after_admission",
-    /// The end of the input is overlooked.
+    /// End of input is ignored.
     EofIgnored = "eof_ignored",
-    /// At the end of the input calls are waited for without a limit.
+    /// Draining at end of input has no timeout.
     EndlessGrace = "endless_grace",
-    /// A signal is noted and waits for the next message.
+    /// A signal is handled with the next message only.
     SignalWaitsForInput = "signal_waits_for_input",
-    /// The process ends with answers unwritten.
+    /// The process ends with unwritten responses.
     NoFlush = "no_flush",
-    /// Only the end of the input tells that the client is gone.
+    /// A lost client is detected by end of input only.
     EofOnlyOrphans = "eof_only_orphans",
-    /// Nobody hears of a call that panics.
+    /// A panic of a call is not reported.
     DroppedPanic = "dropped_panic",
-    /// Nobody reads what a worker says about its end.
+    /// Standard error of a worker is not drained.
     StderrNotDrained = "stderr_not_drained",
-    /// Failures to write are passed over.
+    /// Write errors are ignored.
     WriteErrorsIgnored = "write_errors_ignored",
-    /// A line that is too long ends the input.
+    /// An oversized line ends the input.
     ExitAtOversize = "exit_at_oversize",
-    /// A message that is too long for the transport ends the process.
+    /// An oversized message ends the process.
     FrameRejectExits = "frame_reject_exits",
-    /// Answers are not cut to their budget.
+    /// Responses are not truncated to their budget.
     NoCap = "no_cap",
-    /// An error for a request whose id is unknown has the id 0.
+    /// An error for a request with an unknown id has the id 0.
     IdZero = "id_zero",
-    /// Every complaint is answered, however many there are.
+    /// Error responses are not rate-limited.
     EchoStorm = "echo_storm",
-    /// Ids are integers.
+    /// Ids are parsed as integers.
     IdI64 = "id_i64",
-    /// A second request with an id in flight takes the place of the first.
+    /// A second request with an id in flight replaces the first.
     MapOverwrite = "map_overwrite",
-    /// A store is opened by the first who asks, for all, and goes with them.
+    /// A store is opened by the first caller for all, and cancelled with it.
     FirstCallerOpens = "first_caller_opens",
-    /// The lock of the open stores is held while one is opened.
+    /// The lock of the pool is held while a store is opened.
     GuardAcrossIo = "guard_across_io",
-    /// The lock of the open stores is held while one is closed.
+    /// The lock of the pool is held while a store is closed.
     CloseUnderLock = "close_under_lock",
-    /// Room for a store is made before it is opened and not looked at afterwards.
+    /// Capacity is checked before a store is opened and not afterwards.
     CheckThenInsert = "check_then_insert",
-    /// Idle stores are closed when a call comes.
+    /// Idle stores are closed at the next call only.
     EvictInLoop = "evict_in_loop",
-    /// Idleness is measured with the wall clock.
+    /// Idle time is measured by the wall clock.
     WallClock = "wall_clock",
-    /// A store that is open is never compared with its file.
+    /// An open store is never compared with its file.
     HandlePinned = "handle_pinned",
-    /// A swap that failed counts as done.
+    /// A failed replacement counts as done.
     KeyBeforeFetch = "key_before_fetch",
-    /// Source stands between two fences of three backticks.
+    /// Source is quoted by two fences of three backticks.
     Fence3 = "fence3",
-    /// What could deceive is removed, once.
+    /// Deceptive characters are removed, in one pass.
     SingleReplace = "single_replace",
     /// Everything beyond ASCII is escaped.
     OverEager = "over_eager",
-    /// A caller's name for a directory is taken as it is.
+    /// A directory name from a caller is used without validation.
     NameAsFile = "name_as_file",
-    /// A cursor or offset that means nothing means the first page.
+    /// An invalid cursor or offset means the first page.
     CursorRestarts = "cursor_restarts",
     // From here on: defects of incremental indexing, for `scripts/edits`.
-    /// The answers of a changed file are those of the reference before.
+    /// Sites of a changed file get the results of the previous site.
     ShiftedAnswers = "shifted_answers",
-    /// Of several changed files the last one is overlooked.
+    /// The last of several changed files is ignored.
     LostFile = "lost_file",
-    /// Files that are gone stay.
+    /// Deleted files stay.
     MissedRemoval = "missed_removal",
-    /// Files that depend on a changed one are not resolved again.
+    /// Dependents of a changed file are not resolved again.
     MissedDependent = "missed_dependent",
-    /// What leads to symbols whose keys have changed still leads to the old keys.
+    /// Edges to symbols whose keys have changed keep the old keys.
     StaleKey = "stale_key",
-    /// References that are gone still count.
+    /// Deleted references still count.
     StaleCount = "stale_count",
-    /// New files stand behind all others, whatever their paths are.
+    /// New files sort after all others.
     UnsortedFiles = "unsorted_files",
     /// A reference that has become ambiguous, or is no longer, keeps its target.
     KeptTarget = "kept_target",
-    /// The edges between files are those of the state before.
+    /// Edges between files are not updated.
     KeptEdges = "kept_edges",
-    /// Where imports lead is not written again.
+    /// Import targets are not updated.
     KeptImports = "kept_imports",
-    /// A project file that has changed is not read again.
+    /// A changed project file is not read again.
     StaleProjectFile = "stale_project_file",
-    /// Search does not hear of names that have other symbols.
+    /// Search misses names whose symbols have changed.
     UnmarkedNames = "unmarked_names",
-    /// What a resolution has looked at now is not noted.
+    /// The new footprint of a resolution is not recorded.
     StaleFootprint = "stale_footprint",
 }
 
-/// Whether the defect is planted.
+/// True if the fault is active.
 #[cfg(not(feature = "faults"))]
 pub(crate) const fn planted(_: Fault) -> bool {
     false

@@ -1,10 +1,8 @@
-//! The language table made from `grammars/`: what each language declares, and which language a file
-//! is in.
+//! Language table generated from `grammars/`: properties of each language, and language detection.
 //!
-//! What is asked of every language is in a table that is made while the program is built: which
-//! files it claims, and its tier. A manifest is read when its language is first needed and is
-//! checked against its grammar then; a manifest that does not fit is a defect of this program (a
-//! test reads them all), so it ends the program with the manifest's name and line.
+//! Properties needed for all languages (file names, tier) are in a table generated at build time. A
+//! manifest is parsed and checked against its grammar on first use; a manifest that does not fit is
+//! a bug (a test reads them all) and aborts the program with the manifest's name and line.
 
 mod check;
 mod detect;
@@ -44,7 +42,7 @@ use std::sync::OnceLock;
 
 struct Folder {
     name: &'static str,
-    /// Its manifest, after those that it extends.
+    /// Manifest, after those that it extends.
     manifests: &'static [&'static str],
     grammar: fn() -> tree_sitter::Language,
     tier: Tier,
@@ -59,78 +57,75 @@ struct Folder {
 
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
-/// A language: its grammar and what its manifest declares.
+/// Language: its grammar and its manifest.
 #[derive(Debug)]
 pub struct Language {
-    /// Its position in the table.
+    /// Index in the table.
     pub id: LanguageId,
-    /// Its short name: the folder's name, and the word in the store and in replies.
+    /// Short name: that of its folder, also used in the store and in responses.
     pub name: &'static str,
-    /// Files that its module system reads besides sources (`package.json`, …), by file name.
+    /// Names of project files read by module resolution (`package.json`, …).
     pub project_files: Vec<String>,
-    /// The grammar.
+    /// Grammar.
     pub grammar: tree_sitter::Language,
-    /// The manifest's sections that are not about single node kinds.
+    /// Sections of the manifest that are not about single node kinds.
     pub manifest: Manifest,
-    /// What each kind is, in bits.
+    /// Bit set of properties per node kind.
     sorts: Vec<u8>,
-    /// The texts of tokens without a name.
+    /// Texts of anonymous tokens.
     token_words: FxHashSet<Box<str>>,
     roles: sort::Roles,
-    /// Characters around names that are no part of them, by the kind of the name's node; empty
-    /// where no kind has any.
+    /// Characters to trim from names, by the kind of the name's node; empty if there are none.
     trims: Vec<Option<Box<str>>>,
     nodes: Vec<Option<Rule>>,
     types: Vec<Option<TypeRule>>,
     patterns: Vec<Option<Pattern>>,
-    /// Names of members that builtin types have.
+    /// Member names of builtin types.
     common_members: FxHashSet<String>,
-    /// Words that need no import: builtin functions and types, and what the language imports by
-    /// itself.
+    /// Names that need no import: builtin functions and types, and the prelude.
     builtin_names: FxHashSet<String>,
-    /// Every name of a type with a table of type flow -> the name of the table.
+    /// Type name -> name of its flow table.
     flows: FxHashMap<String, String>,
 }
 
 impl Language {
-    /// Whether a text is a word of the language itself: a keyword or the name of a builtin type.
+    /// True for a keyword or the name of a builtin type.
     pub(crate) fn is_word(&self, text: &str) -> bool {
         self.token_words.contains(text)
             || self.manifest.builtins.types.iter().any(|name| name == text)
     }
 
-    /// Whether nodes of this kind are tokens without a name: `(`, `if`, ….
+    /// True for anonymous tokens: `(`, `if`, ….
     pub(crate) fn is_token(&self, kind: u16) -> bool {
         self.is_of_sort(kind, sort::TOKEN)
     }
 
-    /// Whether tokens of this kind say something about the definition that they stand in: `static`,
-    /// `export`, ….
+    /// True for modifier tokens of a definition: `static`, `export`, ….
     pub(crate) fn is_modifier(&self, kind: u16) -> bool {
         self.is_of_sort(kind, sort::MODIFIER)
     }
 
-    /// Whether nodes of this kind hold words that say something about a definition.
+    /// True for nodes that contain modifiers of a definition.
     pub(crate) fn is_modifier_node(&self, kind: u16) -> bool {
         self.is_of_sort(kind, sort::MODIFIER_NODE)
     }
 
-    /// Whether nodes of this kind are comments.
+    /// True for comments.
     pub(crate) fn is_comment(&self, kind: u16) -> bool {
         self.is_of_sort(kind, sort::COMMENT)
     }
 
-    /// Whether there are nodes that decorate others.
+    /// True if there are decorator nodes.
     pub(crate) fn has_decorators(&self) -> bool {
         self.roles.decorators
     }
 
-    /// Whether there are nodes that hold bounds of type parameters.
+    /// True if there are nodes with bounds of type parameters.
     pub(crate) fn has_bounds(&self) -> bool {
         self.roles.bounds
     }
 
-    /// Whether there are patterns for all the rest.
+    /// True if there are rest patterns.
     pub(crate) fn has_rests(&self) -> bool {
         self.roles.rests
     }
@@ -140,13 +135,13 @@ impl Language {
         self.sorts.get(usize::from(kind)).is_some_and(|sorts| sorts & sort != 0)
     }
 
-    /// The rule for nodes of this kind in statement or expression position.
+    /// Rule of a node kind in statement or expression position.
     #[inline]
     pub(crate) fn rule(&self, kind: u16) -> Option<&Rule> {
         self.nodes.get(usize::from(kind))?.as_ref()
     }
 
-    /// A name without the characters around it that nodes of this kind have.
+    /// Trims a name according to its node kind.
     #[inline]
     pub(crate) fn trimmed<'n>(&self, kind: u16, name: &'n str) -> &'n str {
         match self.trims.get(usize::from(kind)) {
@@ -155,35 +150,34 @@ impl Language {
         }
     }
 
-    /// How deep the language is read.
+    /// Tier of analysis.
     pub fn tier(&self) -> Tier {
         self.manifest.tier
     }
 
-    /// The rule for nodes of this kind in type position.
+    /// Rule of a node kind in type position.
     #[inline]
     pub(crate) fn type_rule(&self, kind: u16) -> Option<&TypeRule> {
         self.types.get(usize::from(kind))?.as_ref()
     }
 
-    /// The rule for nodes of this kind in binding position.
+    /// Rule of a node kind in binding position.
     #[inline]
     pub(crate) fn pattern(&self, kind: u16) -> Option<&Pattern> {
         self.patterns.get(usize::from(kind))?.as_ref()
     }
 
-    /// Whether builtin types have members of this name, so that it tells nothing about a receiver.
+    /// True if builtin types have members of this name, so that it is no evidence about a receiver.
     pub(crate) fn is_common_member(&self, name: &str) -> bool {
         self.common_members.contains(name)
     }
 
-    /// Whether the language knows this name in every file: a builtin function or type, or one of
-    /// its prelude.
+    /// True if this name is defined in every file: builtin functions and types, and the prelude.
     pub(crate) fn is_builtin(&self, name: &str) -> bool {
         self.builtin_names.contains(name)
     }
 
-    /// The table of type flow for a builtin type, with the name it stands under.
+    /// Flow table of a builtin type, with its name.
     pub(crate) fn flow(&self, name: &str) -> Option<(&str, &TypeFlow)> {
         let (name, flow) = self.manifest.flow.get_key_value(self.flows.get(name)?)?;
         Some((name, flow))
@@ -219,61 +213,61 @@ impl Language {
     }
 }
 
-/// The short names of all languages, in order of id.
+/// Short names of all languages, by id.
 pub fn names() -> Vec<&'static str> {
     FOLDERS.iter().map(|folder| folder.name).collect()
 }
 
-/// How many languages there are.
+/// Number of languages.
 pub fn count() -> usize {
     FOLDERS.len()
 }
 
-/// Every language, in order of id: all manifests are read.
+/// All languages, by id: parses all manifests.
 pub fn all() -> Vec<&'static Language> {
     (0..).take(FOLDERS.len()).map(|id| language(LanguageId(id))).collect()
 }
 
-/// The language with this id. Its manifest is read when it is first asked for.
+/// Language by id. Its manifest is parsed on first use.
 pub fn language(id: LanguageId) -> &'static Language {
     static LOADED: [OnceLock<Language>; FOLDERS.len()] = [const { OnceLock::new() }; FOLDERS.len()];
     let position = usize::from(id.0);
     LOADED[position].get_or_init(|| Language::load(position, &FOLDERS[position]))
 }
 
-/// The id of the language with this short name.
+/// Id by short name.
 pub fn id_of(name: &str) -> Option<LanguageId> {
     let position = FOLDERS.iter().position(|folder| folder.name == name)?;
     Some(LanguageId(u16::try_from(position).expect("there are few languages")))
 }
 
-/// The language with this short name.
+/// Language by short name.
 pub fn by_name(name: &str) -> Option<&'static Language> {
     id_of(name).map(language)
 }
 
-/// How deep the language with this short name is read.
+/// Tier by short name.
 pub fn tier_of(name: &str) -> Option<Tier> {
     FOLDERS.iter().find(|folder| folder.name == name).map(|folder| folder.tier)
 }
 
-/// How deep a language is read.
+/// Tier of a language.
 pub fn tier(id: LanguageId) -> Tier {
     FOLDERS[usize::from(id.0)].tier
 }
 
-/// The most bytes that a file of a language may have beyond which it is data; none for a language
-/// of code.
+/// Maximum size of a file that counts as code, in bytes, for languages of mixed use; none without a
+/// limit.
 pub fn most_bytes(id: LanguageId) -> Option<u64> {
     FOLDERS[usize::from(id.0)].most_bytes
 }
 
-/// The names of files that module systems read besides sources.
+/// Names of all project files.
 pub fn project_files() -> impl Iterator<Item = &'static str> {
     FOLDERS.iter().flat_map(|folder| folder.project_files).copied()
 }
 
-/// The languages whose module systems read one of these files, in order of id.
+/// Languages that read one of these project files, by id.
 pub fn of_project_files<'n>(
     names: impl Iterator<Item = &'n str> + Clone,
 ) -> impl Iterator<Item = &'static Language> {
@@ -286,8 +280,8 @@ pub fn of_project_files<'n>(
         .map(|(_, id)| language(id))
 }
 
-/// Changes whenever the graph that the same bytes give may change: manifests, grammar versions, the
-/// code that extracts and resolves.
+/// Fingerprint of everything that determines the graph of given sources: manifests, grammar
+/// versions, code of extraction and resolution.
 pub fn fingerprint() -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
     RULES.hash(&mut hasher);
@@ -413,7 +407,7 @@ mod tests {
             ("[detect]\nno-such-key = 1", "unknown field `no-such-key`"),
             ("[modules]\nsystem = \"no-such-system\"", "unknown variant `no-such-system`"),
         ] {
-            // As the last of manifests that extend each other.
+            // As the last of a chain of manifests.
             let text = text.replace("KIND", known);
             let errors = parse::parse(&[base, &[text.as_str()]].concat(), &language.grammar).err();
             let errors = errors.unwrap_or_else(|| panic!("it fits: {text}"));

@@ -1,23 +1,21 @@
-//! From a repository on disk to its graph: plan, parallel read and extraction, resolution, writing.
-//! The only module that uses several cores, and the only one that changes a store. Knows no
-//! protocol and prints nothing.
+//! Indexing: plan, parallel ingestion, resolution, writing. The only module that uses several
+//! cores, and the only one that changes a store. Knows no protocol and prints nothing.
 //!
-//! - `build` makes a whole index; `state` is what is known of a repository between runs, and
-//!   applies changes to it.
-//! - `facts_cache` is the form in which facts are kept on disk for a later change.
-//! - `worker` runs both in a process of their own; `quarantine` names the files that must not be
+//! - `build` is the full build; `state` has the in-memory state between runs and applies changes.
+//! - `facts_cache` is the on-disk form of facts for later changes.
+//! - `worker` runs both in a process of their own; `quarantine` excludes files that must not be
 //!   parsed.
 //! - `job` runs them in the background.
 
 mod build;
 mod facts_cache;
 mod fingerprint;
+mod idle_cache;
 mod job;
-mod kept;
-mod meant;
 mod progress;
 mod quarantine;
 mod report;
+mod root_check;
 mod state;
 mod worker;
 
@@ -26,14 +24,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use fingerprint::fingerprint;
+pub use idle_cache::IdleCache;
 pub use job::{Job, JobState, Jobs};
-pub use kept::Kept;
-pub use meant::meant;
 pub use progress::{Phase, Progress, Timing};
 pub use quarantine::Caution;
 pub use report::{LanguageReport, Report};
+pub use root_check::check_implicit_root;
 pub use state::change::{ChangeSet, Comparison, Verified, compare, compare_some, freshness};
-pub use state::residents::{MOST_AT_HAND, Residents};
+pub use state::residents::{MAX_LOADED_FILES, Residents};
 pub use worker::{WorkerPool, serve_worker};
 
 use crate::config::Limits;
@@ -49,100 +47,98 @@ use crate::store::{
 };
 use state::resident::Resident;
 
-/// What one run of the index needs to know besides the files.
+/// Context of an index run.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
-    /// What bounds the work.
+    /// Limits.
     pub limits: Limits,
-    /// Ends the run early.
+    /// Cancellation.
     pub cancel: &'a CancelToken,
-    /// Told how far the run is, from any thread: at the start of every phase, and then often, but
-    /// not for every file.
+    /// Progress callback, on any thread: at the start of every phase, and then at intervals.
     pub progress: &'a (dyn Fn(Progress) + Sync),
-    /// Where what is known of repositories in use is kept between runs, if it is.
+    /// In-memory states between runs, if they are kept.
     pub residents: Option<&'a Residents>,
-    /// Makes facts of one file; [`extract::extract`] outside tests.
+    /// Extraction of one file; [`extract::extract`] outside tests.
     pub extract: fn(LanguageId, &str, &[u8], extract::Limits) -> FileFacts,
-    /// The processes that do the work; without them it is done in this process, which a grammar can
-    /// then end.
+    /// Worker processes; none to work in this process, which a grammar can then crash.
     pub workers: Option<&'a WorkerPool>,
-    /// What is known of files that may end the process, in a process that can be ended.
+    /// Quarantine and suspects, in a worker process.
     pub caution: Option<&'a Caution>,
 }
 
-/// Why a run ended without a result.
+/// Why a run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// The repository could not be read as a whole.
+    /// Reading the repository failed.
     #[error(transparent)]
     Source(SourceError),
-    /// The store could not be read or written.
+    /// Reading or writing the store failed.
     #[error(transparent)]
     Store(StoreError),
-    /// The threads could not be started.
+    /// Thread creation failed.
     #[error("cannot start {threads} threads to index {}: {reason}", root.display())]
     Threads {
-        /// How many.
+        /// Number of threads.
         threads: usize,
-        /// The repository.
+        /// Repository.
         root: PathBuf,
-        /// What the system said.
+        /// Cause.
         reason: String,
     },
-    /// Work that concerns all files failed in a way that it never should: a defect of the program.
+    /// Internal error in work that concerns all files: a bug.
     #[error("indexing {} failed: {reason}", root.display())]
     Defect {
-        /// The repository.
+        /// Repository.
         root: PathBuf,
-        /// The message of the panic.
+        /// Panic message.
         reason: String,
     },
-    /// The process for a whole build could not be started.
+    /// Starting the worker process failed.
     #[error("cannot start {} to index {}: {reason}", program.display(), root.display())]
     NoWorker {
-        /// The program.
+        /// Executable.
         program: PathBuf,
-        /// The repository.
+        /// Repository.
         root: PathBuf,
-        /// What the system said.
+        /// Cause.
         reason: String,
     },
-    /// The process for a whole build has died, and no file can be found that it died of.
+    /// The worker process crashed, and no file is the cause.
     #[error("the process that indexes {} has died ({how}){}", root.display(), last_words(said))]
     Worker {
-        /// The repository.
+        /// Repository.
         root: PathBuf,
-        /// What it died of.
+        /// Exit status.
         how: String,
-        /// The last that it said.
+        /// End of its standard error output.
         said: String,
     },
-    /// The process for a whole build says that it failed.
+    /// The worker process reported an error.
     #[error("{message}")]
-    Told {
-        /// What it says.
+    Reported {
+        /// Error.
         message: String,
-        /// What the user can do about it.
+        /// Suggested fix.
         hint: String,
     },
-    /// A phase that is about no single file took longer than it may.
-    #[error("indexing {} did not get on: `{phase}` takes too long", root.display())]
+    /// A phase exceeded the time limit.
+    #[error("indexing {} failed: the phase `{phase}` takes too long", root.display())]
     Stalled {
-        /// The repository.
+        /// Repository.
         root: PathBuf,
-        /// The phase.
+        /// Phase.
         phase: &'static str,
     },
-    /// The run was told to stop.
+    /// The run was cancelled.
     #[error("stopped while indexing {}", root.display())]
     Cancelled {
-        /// The repository.
+        /// Repository.
         root: PathBuf,
     },
 }
 
 impl IndexError {
-    /// What the user can do about it.
+    /// Suggested fix.
     pub fn hint(&self) -> &str {
         match self {
             Self::Source(_) => "check that the directory exists and may be read",
@@ -173,7 +169,7 @@ impl IndexError {
             Self::Stalled { .. } => {
                 "raise COGRAPH_FILE_SECONDS if the machine is slow, else report it"
             }
-            Self::Told { hint, .. } => hint,
+            Self::Reported { hint, .. } => hint,
             Self::Cancelled { .. } => "start it again",
         }
     }
@@ -184,7 +180,7 @@ fn last_words(said: &str) -> String {
 }
 
 impl<'a> Run<'a> {
-    /// A run with these limits that reports to nobody.
+    /// A run with these limits, without a progress callback.
     pub fn quiet(limits: Limits, cancel: &'a CancelToken) -> Self {
         Self {
             limits,
@@ -221,25 +217,25 @@ impl From<StoreError> for IndexError {
     }
 }
 
-/// What a run did.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// The store reflects the repository as it is; nothing was written.
+    /// The store was up to date; nothing was written.
     Unchanged {
-        /// Which store and state.
+        /// Store and generation.
         identity: Identity,
     },
-    /// There is a new generation.
+    /// A new generation was published.
     Published {
-        /// Which, and where.
+        /// Generation and file.
         published: Published,
-        /// How long each phase took.
+        /// Timings of the phases.
         timings: Vec<Timing>,
     },
 }
 
 impl Outcome {
-    /// The state of the store that reflects the repository.
+    /// Generation that reflects the repository.
     pub fn identity(&self) -> Identity {
         match self {
             Self::Unchanged { identity } => *identity,
@@ -248,8 +244,8 @@ impl Outcome {
     }
 }
 
-/// Brings the store of a repository up to date: compares, and applies what has changed. Waits for
-/// another writer at most `patience`.
+/// Updates the store of a repository: compares, and applies the changes. Waits for the writer lock
+/// at most `patience`.
 pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
     let known = match newest(location, run)? {
         None if adopt(location, patience, run)? => newest(location, run)?,
@@ -268,11 +264,10 @@ pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Out
     apply(location, &changes, patience, run)
 }
 
-/// Finds the store of a repository that was moved, or one of another check-out, for one that has
-/// none.
+/// Seeds a repository without a store from that of another checkout or of its previous location.
 fn adopt(location: &Location, patience: Duration, run: &Run) -> Result<bool, IndexError> {
     let lock = lock(location, patience, run)?;
-    // Another process may have built one while this one waited.
+    // Another process may have built one during the wait for the lock.
     if newest(location, run)?.is_some() {
         return Ok(true);
     }
@@ -286,11 +281,10 @@ fn adopt(location: &Location, patience: Duration, run: &Run) -> Result<bool, Ind
     }))
 }
 
-/// Keeps all stores together within the room that they may take: removes those of repositories that
-/// were used longest ago, and says which.
-pub fn make_room(location: &Location, limits: &Limits) -> Vec<Dropped> {
+/// Enforces the disk quota: removes the least recently used stores, and returns which.
+pub fn enforce_quota(location: &Location, limits: &Limits) -> Vec<Dropped> {
     let Some(cache) = location.directory().parent() else { return Vec::new() };
-    match store::make_room(cache, limits.cache_bytes, location) {
+    match store::enforce_quota(cache, limits.cache_bytes, location) {
         Ok(dropped) => {
             for Dropped { root, bytes } in &dropped {
                 tracing::warn!(root = %root.display(), bytes, "the index of a repository was \
@@ -305,12 +299,12 @@ pub fn make_room(location: &Location, limits: &Limits) -> Vec<Dropped> {
     }
 }
 
-/// Makes the store of a repository reflect `changes`. The only function that changes a store.
+/// Applies `changes` to the store of a repository. The only function that changes a store.
 ///
-/// One process writes at a time; another one is waited for, at most `patience`. What it has
-/// published by then counts: changes that are in the store already write nothing. Where a resident
-/// has the state that the store is in, only what the changes concern is read, resolved and written;
-/// else everything is.
+/// One process writes at a time; the writer lock is awaited for at most `patience`. Changes that
+/// another process has published by then write nothing. If a resident state matches the store, the
+/// update is incremental: it reads, resolves and writes what the changes affect. Otherwise it is a
+/// full build.
 pub fn apply(
     location: &Location,
     changes: &ChangeSet,
@@ -320,7 +314,7 @@ pub fn apply(
     if let Some(workers) = run.workers {
         return workers.apply(location, changes, patience, run);
     }
-    if let Some(outcome) = take_in_place(location, changes, patience, run)? {
+    if let Some(outcome) = update_in_place(location, changes, patience, run)? {
         return Ok(outcome);
     }
     let started = Instant::now();
@@ -336,9 +330,9 @@ pub fn apply(
     Ok(Outcome::Published { published, timings })
 }
 
-/// Takes changes in through what is kept of the repository; none if nothing is that fits the store,
-/// if the store cannot be changed in place, or if to build it anew is less work.
-fn take_in_place(
+/// Applies changes incrementally; none if there is no matching state, the store cannot be changed
+/// in place, or a full build is cheaper.
+fn update_in_place(
     location: &Location,
     changes: &ChangeSet,
     patience: Duration,
@@ -375,14 +369,13 @@ fn take_in_place(
         Err(error) => return Err(error),
     };
     let identity = resident.identity();
-    if let Some(residents) = run.residents.filter(|_| !resident.is_worn()) {
+    if let Some(residents) = run.residents.filter(|_| !resident.needs_reload()) {
         residents.put(location, resident);
     }
     Ok(Some(Outcome::Published { published: Published::in_place(identity, path)?, timings }))
 }
 
-/// Makes ready for the next changes of a repository whose store is right: reads what is known of
-/// it, unless that is kept already.
+/// Prepares for the next change of an up-to-date store: loads its state, unless it is in memory.
 fn prepare(location: &Location, residents: &Residents, run: &Run) -> Result<(), IndexError> {
     if let Some(snapshot) =
         newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits))
@@ -394,7 +387,7 @@ fn prepare(location: &Location, residents: &Residents, run: &Run) -> Result<(), 
     Ok(())
 }
 
-/// Becomes the writer, unless the run is cancelled or `patience` is over first.
+/// Acquires the writer lock, unless the run is cancelled or `patience` expires.
 fn lock(location: &Location, patience: Duration, run: &Run) -> Result<WriterLock, IndexError> {
     const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
     let deadline = Instant::now() + patience;
@@ -408,8 +401,7 @@ fn lock(location: &Location, patience: Duration, run: &Run) -> Result<WriterLock
     }
 }
 
-/// The newest state of the store; none if there is none that can be read, so that one must be
-/// built.
+/// Newest generation; none if none is readable, so that one must be built.
 fn newest(location: &Location, run: &Run) -> Result<Option<Snapshot>, IndexError> {
     match Store::open_newest(location).and_then(|store| Arc::new(store).snapshot(run.cancel)) {
         Ok(snapshot) => Ok(Some(snapshot)),

@@ -1,7 +1,7 @@
-//! cograph: a code knowledge graph that a coding agent can trust. This file is the code map; read
-//! the modules in its order.
+//! cograph, a code knowledge graph. ARCHITECTURE.md describes its design, formats and terms; this
+//! file is the code map: read the modules in its order.
 //!
-//! Two one-way pipes meet in the store.
+//! Two one-way pipelines meet in the store.
 //!
 //! ```text
 //! WRITE  ChangeSet -> source file -> FileFacts -> resolve -> Graph -> store
@@ -13,12 +13,13 @@
 //! Invariants that hold across modules:
 //! - Imports go downwards only: `cli -> server -> {query, index, watch} -> {store, resolve,
 //!   extract, source} -> {grammar, config} -> model` (`tests/layering.rs`).
-//! - `extract` and `resolve` are pure: values in, values out; broken input becomes a problem in the
-//!   result.
-//! - Exactly one function changes what a store says of a repository: `index::apply`.
-//!   (`store::restamp` notes what files look like that turned out to be the same.)
+//! - `extract` and `resolve` are pure: values in, values out; invalid input becomes a problem in
+//!   the result.
+//! - Exactly one function changes the contents of a store: `index::apply`. (`store::restamp`
+//!   updates the stamps of files with unchanged contents.)
 //! - No language is named in `src`: languages are data in `grammars/`.
-//! - Repository text is data: it reaches a reply only through the escaping types of `server`.
+//! - Repository text is untrusted data: it reaches a reply only through the escaping types of
+//!   `server`.
 
 pub mod model;
 

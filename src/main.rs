@@ -1,6 +1,6 @@
-//! The `cograph` program: hands the command line to `cli` and turns its result into an exit code.
+//! The `cograph` program: runs `cli` and returns its exit code.
 
-/// Of the parser and of SQLite too: it takes the place of the C library's.
+/// Global allocator, also of the parser and of SQLite: it replaces malloc.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

@@ -1,9 +1,9 @@
-//! Boundary types: ids, paths, kinds and verdicts that every layer shares. Plain data, no behaviour
-//! that needs another module.
+//! Boundary types shared by all layers: ids, paths, kinds and verdicts. Plain data without
+//! dependencies.
 //!
-//! `facts` holds what extraction learns about one file, `graph` what resolution adds for the whole
-//! repository, `cancel` how work is told to stop, `packed` how facts and results are kept in few
-//! bytes, `words` what the words of source text are.
+//! `facts`: result of extraction for one file. `graph`: result of resolution for the repository.
+//! `cancel`: cancellation tokens. `packed`: binary encoding of facts and results. `words`:
+//! tokenization of source text.
 
 pub mod cancel;
 pub mod facts;
@@ -200,7 +200,7 @@ vocabulary! {
         Resolved = "resolved",
         /// One target, from a named heuristic with evidence.
         Likely = "likely",
-        /// Several targets that could not be told apart; all are kept.
+        /// Several possible targets; all are kept.
         Ambiguous = "ambiguous",
         /// The target is outside the repository.
         External = "external",
@@ -247,7 +247,7 @@ vocabulary! {
         NoSuchMember = "no-such-member",
         /// Reason: no declaration of the name is visible.
         NoSuchName = "no-such-name",
-        /// Reason: overloads could not be told apart.
+        /// Reason: several overloads match.
         Overloads = "overloads",
         /// Reason: several values may reach the expression.
         SeveralValues = "several-values",
@@ -268,7 +268,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Who may use a symbol, as far as the declaration says.
+    /// Declared visibility of a symbol.
     Visibility {
         /// Everybody.
         Public = "public",

@@ -1,14 +1,13 @@
-//! Questions to a store: one function each, from a snapshot and parameters to plain data. Renders
-//! nothing, writes nothing, knows no protocol.
+//! Queries: one function each, from a snapshot and parameters to plain data. Renders nothing,
+//! writes nothing, knows no protocol.
 //!
-//! Every question is a `Params` struct with a `Default`, a function and a result struct. Lists are
-//! ordered best first, so that a reply with little room can cut them from the end; totals are exact
-//! or say [`Total::AtLeast`]. The snapshot that was passed in says of which generation a result
-//! speaks.
+//! Every query has a `Params` struct with a `Default`, a function and a result struct. Lists are
+//! ordered best first, so that a response can truncate them; totals are exact or
+//! [`Total::AtLeast`]. The snapshot determines the generation of a result.
 //!
-//! A symbol is named `path::Container.name` or any suffix of that which names only one (`name`,
-//! `Container.name`, `file.ext::name`), or by a place, `path:line`. One resolver (`names`) serves
-//! all questions.
+//! A symbol is named `path::Container.name` or any unambiguous suffix of that (`name`,
+//! `Container.name`, `file.ext::name`), or by a position, `path:line`. One resolver (`names`)
+//! serves all queries.
 
 pub mod complete;
 pub mod explore;
@@ -46,44 +45,42 @@ pub use sql::{SqlParams, SqlResult, sql};
 pub use status::{StatusParams, StatusResult, status};
 pub use trace::{TraceParams, TraceResult, trace, trace_all};
 
-/// Gives the bytes of a repository's file as they are now. Supplied by the caller, who knows how
-/// files may be read.
+/// Reads files of the repository. Implemented by the caller, which knows the access rules.
 pub trait ReadFile: Sync {
-    /// The whole content.
+    /// Current contents.
     fn read(&self, path: &RepoPath) -> io::Result<Vec<u8>>;
 }
 
-/// A symbol with what a reply may want to say about it.
+/// Symbol with the columns for rendering.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SymbolInfo {
-    /// Its key in this generation.
+    /// Key in this generation.
     pub key: SymbolKey,
-    /// The file it is in.
+    /// File.
     pub path: RepoPath,
-    /// Its own name.
+    /// Unqualified name.
     pub name: String,
-    /// The names of the symbols around it, joined by dots, outermost first; empty at the top of a
-    /// file.
+    /// Names of the enclosing symbols, joined by dots, outermost first; empty at the top level.
     pub container: String,
-    /// What it is.
+    /// Kind.
     pub kind: SymbolKind,
-    /// The language of its file.
+    /// Language of the file.
     pub language: String,
     /// First line of its extent.
     pub first_line: u32,
     /// Last line of its extent.
     pub last_line: u32,
-    /// Where its name is written.
+    /// Position of the name.
     pub name_at: Position,
-    /// Its header on one line.
+    /// Declaration header on one line.
     pub signature: String,
-    /// First paragraph of its documentation; empty if there is none.
+    /// First paragraph of the documentation; may be empty.
     pub doc: String,
-    /// Who may use it.
+    /// Visibility.
     pub visibility: Visibility,
-    /// Properties, see `model::facts::flags`.
+    /// Flags, see `model::facts::flags`.
     pub flags: u16,
-    /// Number of sites that certainly or likely lead to it.
+    /// Number of resolved and likely sites.
     pub references: u32,
 }
 
@@ -102,35 +99,35 @@ impl SymbolInfo {
         format!("{}::{}", self.path, self.qualified_name())
     }
 
-    /// Whether it is test code.
+    /// True for test code.
     pub fn is_test(&self) -> bool {
         self.flags & flags::TEST != 0
     }
 
-    /// Whether it is visible outside its file.
+    /// True if it is visible outside of its file.
     pub fn is_exported(&self) -> bool {
         self.flags & flags::EXPORTED != 0
     }
 }
 
-/// A place where a name is used.
+/// Use of a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SiteInfo {
-    /// The file.
+    /// File.
     pub path: RepoPath,
-    /// Where the name is written.
+    /// Position of the name.
     pub at: Position,
-    /// What the site does with the symbol.
+    /// Kind of the reference.
     pub kind: SiteKind,
     /// The name as written.
     pub name: String,
-    /// How far its target is known.
+    /// Verdict: certainty of the target.
     pub verdict: Verdict,
-    /// What decided that.
+    /// Step that decided the verdict.
     pub step: Step,
 }
 
-/// How sure a statement about a target is. The order is from sure to vague.
+/// Certainty of an edge, in descending order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Certainty {
     /// The site was resolved.
@@ -139,16 +136,16 @@ pub enum Certainty {
     Likely,
     /// The symbol is one of several candidates.
     Possible,
-    /// Only the name is the same; what the site means is not known.
+    /// The name is the same; the target is unknown.
     Textual,
 }
 
 impl Certainty {
-    /// Every value, from sure to vague.
+    /// Every value, most certain first.
     pub const ALL: [Certainty; 4] =
         [Certainty::Certain, Certainty::Likely, Certainty::Possible, Certainty::Textual];
 
-    /// The word for replies and parameters.
+    /// Word for responses and parameters.
     pub fn word(self) -> &'static str {
         match self {
             Self::Certain => "certain",
@@ -164,7 +161,7 @@ impl Certainty {
     }
 }
 
-/// Numbers of sites, by how surely they lead to a symbol.
+/// Numbers of sites of a symbol, by certainty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Resolved.
@@ -178,7 +175,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The count for one degree.
+    /// Count of one certainty.
     pub fn of(&self, certainty: Certainty) -> u64 {
         match certainty {
             Certainty::Certain => self.certain,
@@ -189,17 +186,17 @@ impl Counts {
     }
 }
 
-/// How many there are of something.
+/// Total number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Total {
-    /// Exactly so many.
+    /// Exact number.
     Exact(u64),
-    /// So many were seen before a bound stopped the work.
+    /// Lower bound: a limit stopped the count.
     AtLeast(u64),
 }
 
 impl Total {
-    /// The number without its quality.
+    /// The number, exact or not.
     pub fn number(self) -> u64 {
         match self {
             Self::Exact(number) | Self::AtLeast(number) => number,
@@ -216,7 +213,7 @@ impl fmt::Display for Total {
     }
 }
 
-/// What to do with test code.
+/// Handling of test code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tests {
     /// Treat it like other code.
@@ -229,7 +226,7 @@ pub enum Tests {
 }
 
 impl Tests {
-    /// Whether something that is (or is not) test code passes.
+    /// True if code passes, given whether it is test code.
     pub fn admits(self, is_test: bool) -> bool {
         match self {
             Self::Include => true,
@@ -239,12 +236,12 @@ impl Tests {
     }
 }
 
-/// What a question says about everything that a name means.
+/// Results of a query for all meanings of a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Meanings<T> {
-    /// The answers, best meaning first.
+    /// Results, best meaning first.
     pub answers: Vec<T>,
-    /// The other meanings, for which the question was not answered.
+    /// Further meanings, without a result.
     pub others: Vec<SymbolInfo>,
 }
 
@@ -267,69 +264,68 @@ impl<T> Meanings<T> {
     }
 }
 
-/// Why a question has no answer.
+/// Why a query failed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum QueryError {
     /// No symbol has the name. `near` holds symbols whose names resemble it, best first.
     #[error("no symbol is named `{name}`")]
     NoSuchSymbol {
-        /// The name as given.
+        /// The given name.
         name: String,
-        /// Symbols whose names resemble it.
+        /// Symbols with similar names.
         near: Vec<SymbolInfo>,
     },
     /// Several symbols have the name.
     #[error("`{name}` names {total} symbols; say which")]
     AmbiguousSymbol {
-        /// The name as given.
+        /// The given name.
         name: String,
-        /// The symbols, best first; as many as are worth listing.
+        /// Symbols, best first, up to a limit.
         choices: Vec<SymbolInfo>,
-        /// How many there are.
+        /// Number of symbols.
         total: u64,
     },
-    /// No file or directory of the store has the path. `near` holds paths that resemble it, best
-    /// first.
+    /// No file or directory in the store has the path. `near` has similar paths, best first.
     #[error("no indexed file or directory is named `{path}`")]
     NoSuchPath {
-        /// The path as given.
+        /// The given path.
         path: String,
-        /// Paths that resemble it.
+        /// Similar paths.
         near: Vec<String>,
     },
-    /// Several files have the path as their ending.
+    /// Several files match the path as a suffix.
     #[error("`{path}` names {total} files; say which")]
     AmbiguousPath {
-        /// The path as given.
+        /// The given path.
         path: String,
-        /// The files; as many as are worth listing.
+        /// Files, up to a limit.
         choices: Vec<String>,
-        /// How many there are.
+        /// Number of files.
         total: u64,
     },
-    /// A parameter has a value that cannot be used.
+    /// Invalid value of a parameter.
     #[error("parameter `{parameter}`: {reason}")]
     InvalidParameter {
-        /// Its name.
+        /// Parameter.
         parameter: &'static str,
-        /// What is wrong and what would be right.
+        /// Error, with a correction.
         reason: String,
     },
-    /// The statement given to `sql` was refused or failed.
+    /// The statement given to `sql` was denied or failed.
     #[error("SQL: {reason}")]
     Sql {
-        /// What SQLite or the guard said.
+        /// Message of SQLite or of the sandbox.
         reason: String,
     },
-    /// A file could not be read.
+    /// Reading a file failed.
     #[error("reading {path}: {reason}")]
     Read {
-        /// The file.
+        /// File.
         path: RepoPath,
-        /// What the system said.
+        /// Cause.
         reason: String,
     },
-    /// The question was withdrawn.
+    /// The query was cancelled.
     #[error("cancelled")]
     Cancelled,
     /// The store failed.

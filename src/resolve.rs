@@ -1,19 +1,17 @@
-//! Facts of a whole repository to targets: scopes, imports, types, members. Pure, and without the
-//! name of any language.
+//! Name resolution: facts of a whole repository to targets, by scopes, imports, types and members.
+//! Pure and language-independent.
 //!
-//! - `workspace` has the symbol table: `Tables` holds every file's facts with the tables that
-//!   lookups need, in a whole build only those that others may look at. `Program` is the view of
-//!   them that one resolution has, which writes down what was asked (`footprint`).
-//! - `imports` has the module systems: which file an import names.
-//! - `names` finds what a name means, `types` what type an expression has, `members` what a type
-//!   has under a name, `calls` which overload is meant and what a call gives, `references` what a
-//!   reference leads to.
-//! - `incremental` finds which files have to be resolved again after a change.
+//! - `workspace`: the symbol table. `Tables` has the facts of every file with lookup tables, in a
+//!   full build only their exported part. `Program` is the view of one resolution, which records
+//!   every access (`footprint`).
+//! - `imports`: module systems, which map an import to a file.
+//! - `names`: name lookup; `types`: type inference; `members`: member lookup; `calls`: overload
+//!   resolution and return types; `references`: the target of a reference.
+//! - `incremental`: the files to resolve again after a change.
 //!
-//! A `Resolver` answers for one file at a time. The result for a file is a function of the tables
-//! alone, so that any order and any number of threads give the same graph, and a function of the
-//! answers to what it asked: after a change only those files are resolved again that got an answer
-//! which is another now.
+//! A `Resolver` works on one file at a time. Its result is a function of the tables alone, so that
+//! the graph is independent of order and threads; and a function of the recorded accesses, so that
+//! after a change only files are resolved again that read a changed value.
 
 mod calls;
 mod imports;
@@ -45,74 +43,73 @@ pub use workspace::packed::PackedEntry;
 use workspace::program::Program;
 pub use workspace::tables::Tables;
 
-/// A file of a module system that is not source (`package.json`, `go.mod`, …): its path and text.
+/// Project file of a module system (`package.json`, `go.mod`, …): path and text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProjectFile {
-    /// Where it is.
+    /// Path.
     pub path: RepoPath,
-    /// Its text.
+    /// Text.
     pub text: String,
 }
 
-/// A name of the whole repository.
+/// Interned name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(u32);
 
-/// Symbols that share a name in one place: overloads, or a single one.
+/// Symbols of one name in one scope: overloads, or a single one.
 type Symbols = SmallVec<[SymbolRef; 2]>;
 
-/// Which of the things that have a name are looked for.
+/// Filter of a lookup.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Wanted {
-    /// What can be called.
+    /// Callables.
     Callables,
     /// Everything else.
     Others,
-    /// What is no module and no namespace.
+    /// Everything except modules and namespaces.
     NoModules,
-    /// What a place for a type can mean: types, namespaces, and macros that may stand for either.
+    /// Candidates in type position: types, namespaces, and macros, which may expand to either.
     Types,
 }
 
-/// Answers for one file; what it has found out about types stays with it.
+/// Resolver of one file; its memos of types are kept between files.
 struct Resolver<'p, 'a> {
     program: &'p Program<'a>,
-    /// The file that it answers for: its language says what types from outside are like.
+    /// File being resolved: its language decides how types of other languages are treated.
     home: FileId,
     types: types::memo::Types,
     literals: FxHashMap<Name, types::ty::Ty>,
     results: FxHashMap<SymbolRef, types::ty::Ty>,
     linear: FxHashMap<SymbolRef, std::rc::Rc<members::hierarchy::Hierarchy>>,
-    /// Names that no member of a type's hierarchy has, for each kind of symbol that is looked for.
+    /// Memo of names without a member in a type's hierarchy, by filter.
     absent: FxHashSet<(SymbolRef, Name, Option<Wanted>)>,
-    /// What types have under names, for each kind of symbol that is looked for.
+    /// Memo of members of types, by filter.
     members: FxHashMap<(SymbolRef, Name, Option<Wanted>), crate::resolve::types::ty::Member>,
     generic: FxHashMap<SymbolRef, std::rc::Rc<[(types::generics::Parameter, usize)]>>,
-    /// The constructors that files write, by the scopes that they are in.
+    /// Memo of constructors by file and scope.
     constructors: FxHashMap<FileId, std::rc::Rc<FxHashMap<crate::model::facts::ScopeId, Symbols>>>,
     definitions: FxHashMap<SymbolRef, Symbols>,
-    /// What namespaces have under names that is no declaration.
+    /// Memo of names in namespaces that are definitions.
     defined: FxHashMap<(crate::resolve::units::space::Space, Name), Symbols>,
-    /// Sets of symbols with the definitions in the place of declarations.
+    /// Memo: definitions of sets of declarations.
     established: FxHashMap<Symbols, Symbols>,
-    /// Sets of symbols with each signature once.
+    /// Memo: sets of symbols without duplicate signatures.
     distinct: FxHashMap<Symbols, Symbols>,
-    /// What a symbol of another file may as well be; empty where it is the only one.
+    /// Memo: conditional variants of a symbol of another file; empty if it is the only one.
     variants: FxHashMap<SymbolRef, std::rc::Rc<Symbols>>,
-    /// What names that nothing included declares are linked to.
+    /// Memo: link-time targets of names without an included declaration.
     linked: FxHashMap<(crate::resolve::units::space::Space, Name), Option<SymbolRef>>,
     satisfied: FxHashMap<SymbolRef, std::rc::Rc<[SymbolRef]>>,
     parameters: FxHashMap<SymbolRef, std::rc::Rc<[types::ty::Ty]>>,
     reach: FxHashMap<FileId, std::rc::Rc<crate::resolve::units::footprint::FileSet>>,
     seen: FxHashMap<(FileId, crate::resolve::units::space::Space, Name), Symbols>,
-    /// Whether the bindings of a name, where they are many, are values of a variable in the order
-    /// of their places.
+    /// Memo: true if the many bindings of a name are successive values of one variable.
     assigned: FxHashMap<(FileId, crate::model::facts::ScopeId, Name), bool>,
     depth: u32,
     budget: crate::resolve::units::bounds::Budget,
-    /// Whether values are passed over: a type or module is looked for.
+    /// True if values are skipped, in a lookup of a type or module.
     types_only: bool,
-    /// Which of the things that have a name are looked for, where not all are.
+    /// Filter of the current lookup.
     wanted: Option<Wanted>,
 }
 
@@ -147,7 +144,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
         }
     }
 
-    /// Goes on to answer for another file, with a budget of its own.
+    /// Starts another file, with a new budget.
     fn begin(&mut self, file: FileId) {
         self.home = file;
         self.budget.begin(self.program.known(file).facts);

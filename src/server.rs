@@ -1,31 +1,29 @@
-//! The MCP server on standard input and output or for many clients at once, the client that passes
-//! calls on to it, and what they share with the command line: tools, their answers as text and
-//! JSON. Owns the protocol, the clock of requests and the escaping of everything that is not ours.
+//! MCP server over stdio, or for many clients as a runtime (daemon); the proxy that forwards calls
+//! to a runtime; and what they share with the command line: tools and their responses as text and
+//! JSON. Owns the protocol, request deadlines, and the escaping of untrusted text.
 //!
 //! ```text
-//! thread reader  descriptor -> reader -> framing -> bounded channel
-//! dispatcher     message -> protocol -> answered at once, or
-//!                requests (table) -> admission -> a thread
-//! thread a call  arguments -> tools -> workspace -> query -> answers -> dispatcher
-//!                or, where a runtime serves:
-//!                tools -> proxy -> upstream -> the same of another process
-//! thread writer  writer: whole messages to the descriptor
+//! reader thread    descriptor -> reader -> framing -> bounded channel
+//! dispatcher       message -> protocol -> immediate response, or
+//!                  table of requests -> admission -> thread of the call
+//! thread per call  arguments -> tools -> workspace -> query -> answers -> dispatcher
+//!                  or, in a proxy: tools -> proxy -> upstream -> the same in another process
+//! writer thread    queue -> writer -> descriptor
 //! ```
 //!
-//! - One owner and one buffer for the input; nothing tests a descriptor for readiness below a
-//!   buffer (`transport`).
-//! - A session is all of the above over any stream (`session`); a runtime has many, which share
+//! - The input has one owner and one buffer; no descriptor is polled below a buffer that may hold
+//!   data (`transport`).
+//! - A session is all of the above over any stream (`session`); the sessions of a runtime share
 //!   stores, index runs, watches and permits and nothing else (`runtime`, `workspace`,
 //!   `jsonrpc::admission`).
-//! - Every request is in one table until it is answered or cancelled, and only the table makes
-//!   answers (`jsonrpc::requests`).
-//! - The dispatcher waits for nothing but its channels and its clock; no lock is held across a wait
+//! - Every request is in one table until it is answered or cancelled, and only the table builds
+//!   responses (`jsonrpc::requests`).
+//! - The dispatcher blocks on its channels and timers only; no lock is held across a wait
 //!   (`session::dispatch`).
 //! - `initialize`, `ping`, `server/discover` and all lists are answered from constants (`protocol`,
 //!   `tools::table`).
-//! - A resource is a question to a tool, asked by its address: admission, deadline and rendering
-//!   are those of the tool.
-//! - Text of the repository enters a reply through `base::escape` only.
+//! - Reading a resource is a tool call, with the same admission, deadline and rendering.
+//! - Repository text enters a response through `base::escape` only.
 
 mod answers;
 mod base;
@@ -47,7 +45,7 @@ pub use base::limits::Limits;
 pub use base::log::LogSink;
 pub use jsonrpc::admission::{Class, LaneState};
 pub use peers::{
-    ChildProcess, EndPatience, Ended, Probe, ProbeError, Ran, Started, probe, run_command,
+    ChildProcess, CommandOutput, EndPatience, Ended, Probe, ProbeError, Started, probe, run_command,
 };
 #[cfg(feature = "faults")]
 pub use protocol::fixtures::{FixtureError, Fixtures, run_fixtures};
@@ -56,7 +54,7 @@ pub use proxy::upstream::{Examined, Listing, Target, TargetError, examine};
 pub use runtime::{BearerToken, HttpListening, Listening, ServeError, Web, serve};
 pub use tools::arguments::Arguments;
 pub use tools::table::{INSTRUCTIONS, TOOLS, tool};
-pub use tools::tool::{DEFAULT_BUDGET, MOST_BUDGET, Parameter, Shape, Tool};
+pub use tools::tool::{DEFAULT_BUDGET, MAX_BUDGET, Parameter, Shape, Tool};
 pub use tools::{Form, Outcome, Reply, call};
 pub use workspace::host::Host;
 pub use workspace::metrics::{CallState, ProgressReport, ServerState};
@@ -75,48 +73,51 @@ use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use workspace::repositories::Shared;
 
-/// How a server is to run.
+/// Options of a server.
 pub struct Options {
-    /// Settings from outside, or why they cannot be used: then every tool says so.
+    /// Configuration from the environment, or the error that every tool then reports.
     pub config: Result<Config, ConfigError>,
-    /// The repository of calls that name none; else it is found from the working directory.
+    /// Default repository; otherwise found from the working directory.
     pub root: Option<PathBuf>,
-    /// What bounds the server.
+    /// Limits of the server.
     pub limits: Limits,
-    /// Holds every tool call up for so long: for tests of clients.
+    /// Delays every tool call, for tests of clients.
     pub delay: Option<Duration>,
 }
 
-/// Serves one client on standard input and output until the input ends, a signal comes or the
-/// client is gone. From here on nothing else can use the two; after it returns the process should
-/// end.
+/// Serves one client over stdio until end of input, a signal or a disconnect. Takes over standard
+/// input and output for good: afterwards the process should exit.
 pub fn run_stdio(options: Options) -> io::Result<()> {
     let Options { config, root, limits, delay } = options;
     let shared = Shared::new(config, limits.stores);
     run(limits.clone(), |events| {
-        let repositories =
-            Repositories::of(&shared, Reach::from(root), Patience::of(&limits), telling(events));
+        let repositories = Repositories::of(
+            &shared,
+            Reach::from(root),
+            Patience::of(&limits),
+            publish_events(events),
+        );
         Arc::new(tools::Toolbox::new(repositories, delay))
     })
 }
 
-/// To whom calls are passed on.
+/// Upstream of a proxy.
 pub struct Passing {
-    /// Where it is.
+    /// Address.
     pub target: Target,
-    /// Whether calls are served here while it is not there.
+    /// True if calls are served in this process while the upstream is unreachable.
     pub embeds: bool,
-    /// Starts it when it is not there: `cograph serve` with its socket.
+    /// Command that starts the upstream on demand: `cograph serve` with its socket.
     pub starter: Option<WorkerCommand>,
 }
 
-/// The exit code of a runtime that finds another one in its place.
+/// Exit code of a runtime that finds another one running.
 pub const ALREADY_SERVED: u8 = 4;
 
-/// How many times as many calls may be under way when they only wait for somebody else.
+/// Factor on the permits of a proxy, whose calls only wait for the upstream.
 const WAITING_CALLS: usize = 8;
 
-/// Serves one client on standard input and output as `run_stdio` does, and passes its calls on.
+/// Serves one client over stdio like `run_stdio`, as a proxy to one upstream.
 pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
     let Options { config, root, mut limits, delay } = options;
     let (patience, started_in) =
@@ -130,8 +131,12 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
     }
     run(limits, |events| {
         let embedded = shared.map(|shared| {
-            let repositories =
-                Repositories::of(&shared, Reach::from(root.clone()), patience, telling(events));
+            let repositories = Repositories::of(
+                &shared,
+                Reach::from(root.clone()),
+                patience,
+                publish_events(events),
+            );
             Arc::new(tools::Toolbox::new(repositories, delay)) as Arc<dyn tools::Tools>
         });
         let Passing { target, starter, .. } = passing;
@@ -141,8 +146,9 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
             (Target::Socket(socket), Some(command)) => runtime::spawn::ensure(socket, command),
             _ => Ok(()),
         };
-        let place = proxy::thin::ClientRoots::new(root, started_in, events.clone());
-        let thin = proxy::thin::Thin::new(target, expected, place, prepare, embedded);
+        let place = proxy::runtime_proxy::ClientRoots::new(root, started_in, events.clone());
+        let thin =
+            proxy::runtime_proxy::RuntimeProxy::new(target, expected, place, prepare, embedded);
         if planted(Fault::AttachFirst) {
             thin.attach();
         }
@@ -150,7 +156,7 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
     })
 }
 
-/// Serves one client on standard input and output as `run_stdio` does, from several upstreams.
+/// Serves one client over stdio like `run_stdio`, from several upstreams.
 pub fn run_federated(options: Options, upstreams: Upstreams) -> io::Result<()> {
     let Options { config, mut limits, .. } = options;
     let started_in = config.as_ref().ok().and_then(Config::started_in);
@@ -159,23 +165,23 @@ pub fn run_federated(options: Options, upstreams: Upstreams) -> io::Result<()> {
     {
         *permits *= WAITING_CALLS;
     }
-    // Beside the questions to all there may be calls of every upstream's own tools.
-    limits.heavy_permits += proxy::federation::MOST_CALLS;
+    // In addition to federated queries there may be calls of every upstream's external tools.
+    limits.heavy_permits += proxy::federation::MAX_CALLS;
     run(limits, |events| {
-        let place = proxy::thin::ClientRoots::new(None, started_in, events.clone());
+        let place = proxy::runtime_proxy::ClientRoots::new(None, started_in, events.clone());
         Arc::new(proxy::federation::Federation::new(upstreams, place, events.clone()))
     })
 }
 
-/// Leaves the session and the directory of the process that started this one.
+/// Leaves the session and the working directory of the parent process.
 pub fn detach() {
     session::shutdown::detach();
 }
 
-/// Tells a session of a new generation of its repository.
-fn telling(events: &Sender<Event>) -> impl Fn() + Send + Sync + 'static {
+/// Sends a session the event of a new generation.
+fn publish_events(events: &Sender<Event>) -> impl Fn() + Send + Sync + 'static {
     let events = events.clone();
-    // A dispatcher that is gone has nobody to tell.
+    // The send fails only after the dispatcher has ended.
     move || drop(events.blocking_send(Event::Published))
 }
 
@@ -192,8 +198,8 @@ fn run(
     let grace = limits.signal_grace;
     let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
     session.run(stream, limits, tools, process)?;
-    // With the last owner of the tools, index runs are told to stop and waited for; no longer than
-    // this.
+    // Dropping the last owner of the tools cancels index runs and waits for them; the watchdog
+    // bounds that.
     session::shutdown::watchdog(grace);
     owned.close();
     drop(owned);

@@ -1,8 +1,8 @@
-//! The repository on disk: the one walk, names of files, and reading with limits. Knows no syntax,
-//! no store and no threads of the index.
+//! Repository on disk: directory walk, file names, and bounded reads. Knows no syntax, no store and
+//! no threads of the index.
 //!
-//! Whatever is met is accounted for: a file either yields text or a `SkipReason`. Nothing here
-//! follows a symbolic link, so loops cannot happen and no path leads out of the root.
+//! Every file is accounted for: it yields text or a `SkipReason`. Symbolic links are never
+//! followed, so there are no loops and no path leads out of the root.
 
 mod filter;
 mod mounts;
@@ -31,52 +31,52 @@ use crate::config::Limits;
 use crate::model::graph::FileStamp;
 use crate::model::{RepoPath, SkipReason};
 
-/// What reading a file gave.
+/// Result of reading a file.
 #[derive(Debug)]
 pub struct ReadFile {
-    /// Identity of what was read. The time is that from before reading, so a change during the read
-    /// shows later.
+    /// Stamp of the contents. Its times are from before the read, so a change during the read is
+    /// detected later.
     pub stamp: FileStamp,
-    /// The text, or why there is none.
+    /// Text, or the reason why there is none.
     pub text: Result<Text, SkipReason>,
 }
 
 /// Why the repository as a whole could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// The root could not be listed.
+    /// Listing the root failed.
     #[error("cannot list the directory {}: {source}", root.display())]
     Root {
-        /// The root.
+        /// Root.
         root: PathBuf,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
-    /// A path leads nowhere, through a symbolic link, or to something that is no regular file.
+    /// A path does not exist, is a symbolic link, or is no regular file.
     #[error("cannot open {path} in {}: {source}", root.display())]
     Open {
-        /// The root.
+        /// Root.
         root: PathBuf,
-        /// The path below it.
+        /// Path relative to the root.
         path: RepoPath,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
-    /// The walk took too long.
+    /// The walk exceeded its timeout.
     #[error("listing {} took longer than {} s", root.display(), walk::LONGEST.as_secs())]
     TooSlow {
-        /// The root.
+        /// Root.
         root: PathBuf,
     },
-    /// The walk was told to stop.
+    /// The walk was cancelled.
     #[error("stopped while listing {}", root.display())]
     Cancelled {
-        /// The root.
+        /// Root.
         root: PathBuf,
     },
 }
 
-/// Reads a whole file as text, with the limits. Never fails: what cannot be read has a reason.
+/// Reads a whole file as text, within the limits. Never fails: errors become a reason.
 pub fn read(root: &Root, path: &RepoPath, limits: &Limits) -> ReadFile {
     let mut stamp = FileStamp::default();
     let (file, metadata) = match root.open_with_metadata(path) {
@@ -90,8 +90,7 @@ pub fn read(root: &Root, path: &RepoPath, limits: &Limits) -> ReadFile {
     let Ok(bytes) = root::read_all(&file, stamp.size, limits.file_bytes) else {
         return ReadFile { stamp, text: Err(SkipReason::Unreadable) };
     };
-    // The file may have grown since its size was taken: the stamp describes the bytes that were
-    // read.
+    // The file may have grown since `stat`: the stamp describes the bytes that were read.
     stamp.size = bytes.len() as u64;
     if stamp.size > limits.file_bytes {
         return ReadFile { stamp, text: Err(SkipReason::TooLarge) };
@@ -100,7 +99,7 @@ pub fn read(root: &Root, path: &RepoPath, limits: &Limits) -> ReadFile {
     ReadFile { stamp, text: text::decode(bytes, limits.line_bytes) }
 }
 
-/// The first bytes of a file, at most `length`, without a byte order mark: enough to tell its
+/// Prefix of a file, at most `length` bytes, without a byte order mark: enough to detect its
 /// language.
 pub fn read_head(root: &Root, path: &RepoPath, length: usize) -> Result<Vec<u8>, SkipReason> {
     let (file, _) = root.open_with_metadata(path)?;
@@ -112,13 +111,13 @@ pub fn read_head(root: &Root, path: &RepoPath, length: usize) -> Result<Vec<u8>,
     Ok(head)
 }
 
-/// The path of a file on disk. Only for showing it and for comparing: reading goes through
-/// [`read`], which guards the root.
+/// Path of a file on disk, for display and comparison only: reads go through [`read`], which
+/// confines them to the root.
 pub fn on_disk(root: &Path, path: &RepoPath) -> PathBuf {
     root.join(names::to_os(path))
 }
 
-/// The repository path of a file on disk; `None` if it does not lie below the root (both absolute).
+/// Repository path of a file on disk; `None` if it is not below the root (both absolute).
 pub fn repo_path(root: &Path, file: &Path) -> Option<RepoPath> {
     names::from_os(file.strip_prefix(root).ok()?)
 }

@@ -1,23 +1,20 @@
-//! The store: one SQLite file for each repository and generation, written whole and read through
+//! Store: one SQLite file per repository and generation, written atomically and read through
 //! snapshots.
 //!
-//! Alone here: SQLite, the LRU of open stores, and the files in the cache directory. Knows nothing
-//! of ranking, JSON, source text or how a graph is made.
+//! Owns SQLite, the LRU of open stores, and the files in the cache directory. Knows nothing of
+//! ranking, JSON, source text or graph construction.
 //!
-//! - `format` says what is in the files and where they are: tables, indexes, documented views,
-//!   statements, rows, the segment, the writer's lock; and keeps other users out of the cache
-//!   (`ownership`).
-//! - `read` opens a generation, or says why the file is none, and answers from it; it keeps stores
-//!   open while they are in use (`pool`), and runs the SQL of users (`sandbox`).
-//! - `name_index` packs the names of symbols, so that a search looks at all of them or at the few
-//!   that may fit.
-//! - `build` turns a graph into the next generation, page by page; it appears by a rename or not at
-//!   all.
-//! - `update` changes a generation in one transaction.
-//! - `lifecycle` bounds what the stores of all repositories take (`quota`), and gives a repository
-//!   that was moved or copied its store (`seed`).
+//! - `format`: schema, indexes, documented views, statements, rows, the segment, file names and the
+//!   writer lock; keeps other users out of the cache (`ownership`).
+//! - `read`: opens a generation or explains why it is unreadable, and answers queries; pools open
+//!   stores (`pool`), and runs user SQL (`sandbox`).
+//! - `name_index`: front-coded symbol names with trigram posting lists.
+//! - `build`: writes a graph as the next generation, page by page, published by a rename.
+//! - `update`: changes a generation in one transaction.
+//! - `lifecycle`: disk quota of all stores (`quota`), and seeding a moved or copied repository
+//!   (`seed`).
 //!
-//! An index is rebuilt, never migrated: a file of another format is passed over.
+//! An index is rebuilt, never migrated: files of other formats are ignored.
 
 mod build;
 mod format;
@@ -36,7 +33,7 @@ pub use format::rows::{
 pub use format::schema::FORMAT;
 pub use format::segment::{Draft, Placed, Segment, decompressed};
 pub use format::views::{VIEWS, View};
-pub use lifecycle::quota::{Dropped, bytes_taken, check_owner, make_room};
+pub use lifecycle::quota::{Dropped, bytes_taken, check_owner, enforce_quota};
 pub use lifecycle::seed::adopt;
 pub use name_index::cursor::NameWalk;
 pub use name_index::filter::NameParts;
@@ -51,5 +48,5 @@ pub use read::pool::{
 };
 pub use read::sandbox::{SqlOutcome, SqlValue, VALUE_BYTES};
 pub use update::amendment::{Amendment, KnownRows};
-pub use update::delta::carry_over;
+pub use update::delta::checkpoint;
 pub use update::restamp::restamp;

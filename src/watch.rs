@@ -1,16 +1,14 @@
-//! What changes in a repository while it is in use: the system's queue of notifications, read when
-//! somebody asks. Gives paths to look at again and nothing more: sizes, times and hashes decide.
-//! Knows no contents, no store and no server.
+//! File watching: the inotify queue of a repository in use, read at each query. Yields paths to
+//! check and nothing more: stamps and hashes decide. Knows no contents, no store and no server.
 //!
-//! The system puts a notification into the queue before the call that changed the file returns. The
-//! queue is read by whoever has a question, on his thread, so that a file that was saved before the
-//! question was asked is among the paths, without a wait. For the same reason there is no thread
-//! here that reads ahead, and opening and reading files is not asked to be notified: the index does
-//! that itself, often enough to flood the queue.
+//! The kernel queues a notification before the system call that changed the file returns. Each
+//! query drains the queue on its own thread, so that a file saved before the query is among the
+//! paths, without a delay. For the same reason no thread reads ahead, and opening and reading files
+//! is not watched: the index does that itself, often enough to overflow the queue.
 //!
-//! A watch is bound to directories, whatever leads to them: when the path of the root leads to
-//! another one, or something is mounted in it, nothing is reported of what is there now. So that is
-//! looked at first, each time.
+//! A watch is bound to directories, not to paths: if the path of the root leads to another
+//! directory, or something is mounted in it, its changes are not reported. So that is checked
+//! first, each time.
 
 mod queue;
 
@@ -24,57 +22,57 @@ use crate::model::cancel::CancelToken;
 use crate::source::{self, DirectoryId, Mounts, RULES, SourceError};
 use queue::{Event, Queue, What};
 
-/// Notifications in one go beyond which everything is looked at: that is quicker.
-const MOST_EVENTS: usize = 10_000;
-/// A burst of changes is over when nothing was reported for so long ...
+/// Number of notifications per drain above which checking everything is faster.
+const MAX_EVENTS: usize = 10_000;
+/// A burst of changes ends after this time without a notification ...
 const QUIET: Duration = Duration::from_millis(10);
-/// ... and is not waited for any longer than this.
-const LONGEST_BURST: Duration = Duration::from_secs(3);
+/// ... or after this time.
+const MAX_BURST: Duration = Duration::from_secs(3);
 
-/// The directories of one repository that the index looks into, watched.
+/// Watched directories of one repository.
 #[derive(Debug)]
 pub struct Watch {
     root: PathBuf,
     threads: usize,
     queue: Queue,
-    /// The directory that the root's path led to when it was watched.
+    /// Directory at the root's path when the watch was created.
     identity: DirectoryId,
-    /// What is mounted in it, where the system tells.
+    /// Mounts in it, if the system lists them.
     mounts: Option<Mounts>,
-    /// Number of the watch -> directory; none for the root.
+    /// Watch descriptor -> directory; none for the root.
     directories: HashMap<i32, Option<RepoPath>>,
     is_lost: bool,
 }
 
-/// What may have changed.
+/// Possibly changed paths.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Hints {
-    /// These files, and what is in these directories.
+    /// These files, and the contents of these directories.
     pub paths: BTreeSet<RepoPath>,
-    /// Anything: more was reported than was kept.
+    /// Everything: the queue overflowed.
     pub everything: bool,
 }
 
 /// Why a repository is not watched.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
-    /// The system does not let this user watch more directories.
+    /// The user's limit of watches is reached.
     #[
         error(
             "the system's limit of watches does not allow for the directories of {}", root.display()
         )
     ]
     Limit {
-        /// The repository.
+        /// Root of the repository.
         root: PathBuf,
     },
-    /// The root was removed, renamed or unmounted.
+    /// The root was deleted, renamed or unmounted.
     #[error("{} is no longer where it was", root.display())]
     Lost {
-        /// The repository.
+        /// Root of the repository.
         root: PathBuf,
     },
-    /// Others can change its files without this machine being told.
+    /// Network file system: changes from other machines are not reported.
     #[
         error(
             "{} is on {kind}, where files can change without this machine being told",
@@ -82,31 +80,31 @@ pub enum WatchError {
         )
     ]
     Remote {
-        /// The repository.
+        /// Root of the repository.
         root: PathBuf,
-        /// The kind of file system.
+        /// Kind of the file system.
         kind: String,
     },
-    /// The directories could not be listed.
+    /// Listing the directories failed.
     #[error(transparent)]
     Source(SourceError),
-    /// The system refuses, or has no such service for this file system.
+    /// The system does not support watching this file system.
     #[error("cannot watch {}: {source}", root.display())]
     System {
-        /// The repository.
+        /// Root of the repository.
         root: PathBuf,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
 }
 
 impl Hints {
-    /// Whether nothing was reported.
+    /// True if nothing was reported.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty() && !self.everything
     }
 
-    /// Adds what others say.
+    /// Merges other hints.
     pub fn extend(&mut self, others: Self) {
         self.paths.extend(others.paths);
         self.everything |= others.everything;
@@ -114,8 +112,7 @@ impl Hints {
 }
 
 impl Watch {
-    /// Watches the directories of the repository at `root`. What changes from here on is among the
-    /// hints.
+    /// Watches the directories of the repository at `root`. Later changes are among the hints.
     pub fn start(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Self, WatchError> {
         let failed = |source| WatchError::System { root: root.to_path_buf(), source };
         if let Some(kind) = source::remote_kind(root) {
@@ -131,17 +128,17 @@ impl Watch {
             Self { root, threads, queue, identity, mounts, directories, is_lost: false };
         watch.add(None)?;
         watch.add_below(None, cancel)?;
-        // Rules beside those in the tree. It need not exist.
+        // Ignore rules outside of the work tree. May not exist.
         let _ = watch.add(RepoPath::new(".git/info"));
         Ok(watch)
     }
 
-    /// How many directories are watched.
+    /// Number of watched directories.
     pub fn directories(&self) -> usize {
         self.directories.len()
     }
 
-    /// Everything that was reported since the last time. Does not wait.
+    /// Changes reported since the last call. Does not block.
     pub fn drain(&mut self, cancel: &CancelToken) -> Result<Hints, WatchError> {
         if DirectoryId::of(&self.root) != Some(self.identity) {
             return Err(WatchError::Lost { root: self.root.clone() });
@@ -152,7 +149,7 @@ impl Watch {
         self.queue
             .read(&mut events)
             .map_err(|source| WatchError::System { root: self.root.clone(), source })?;
-        hints.everything = self.check_mounts()? || events.len() > MOST_EVENTS;
+        hints.everything = self.check_mounts()? || events.len() > MAX_EVENTS;
         for event in events {
             self.take_in(event, &mut hints, &mut appeared);
         }
@@ -168,14 +165,13 @@ impl Watch {
         Ok(hints)
     }
 
-    /// Watches the directories that the index looks into now: other rules may let it look into
-    /// others.
+    /// Watches all directories again: changed ignore rules may select others.
     pub fn look_everywhere(&mut self, cancel: &CancelToken) -> Result<(), WatchError> {
         self.add_below(None, cancel)
     }
 
-    /// Waits until something was reported and the burst that it belongs to is over. False if
-    /// `cancel` was raised first.
+    /// Waits until a change was reported and its burst has ended. Returns false if `cancel` was
+    /// raised first.
     pub fn wait(&self, cancel: &CancelToken) -> Result<bool, WatchError> {
         let failed = |source| WatchError::System { root: self.root.clone(), source };
         let bell = queue::Bell::new().map_err(failed)?;
@@ -184,8 +180,8 @@ impl Watch {
         if !self.queue.wait(&bell).map_err(failed)? {
             return Ok(false);
         }
-        // The queue is left as it is, so that it grows as long as the burst goes on.
-        let until = Instant::now() + LONGEST_BURST;
+        // The queue is not read, so that its growth shows whether the burst goes on.
+        let until = Instant::now() + MAX_BURST;
         let mut size = self.queue.size().map_err(failed)?;
         while Instant::now() < until && !cancel.wait(QUIET) {
             let now = self.queue.size().map_err(failed)?;
@@ -197,7 +193,7 @@ impl Watch {
         Ok(!cancel.is_cancelled())
     }
 
-    /// Notes what one notification says.
+    /// Handles one notification.
     fn take_in(&mut self, event: Event, hints: &mut Hints, appeared: &mut BTreeSet<RepoPath>) {
         if event.what == What::Overflow {
             hints.everything = true;
@@ -222,7 +218,7 @@ impl Watch {
         } else if path.as_str().starts_with(".git/") {
             // The directory is watched for that one file.
         } else if path.file_name() == ".git" {
-            // A repository with rules of its own has come or gone.
+            // A nested repository with ignore rules of its own was added or removed.
             hints.everything = true;
         } else if RULES.contains(&path.file_name()) {
             match directory {
@@ -241,8 +237,7 @@ impl Watch {
         }
     }
 
-    /// Whether something else is mounted in the repository than the last time. Fails where others
-    /// can change files unseen.
+    /// True if the mounts in the repository have changed. Fails if the file system is remote.
     fn check_mounts(&mut self) -> Result<bool, WatchError> {
         let Some(mounts) = &mut self.mounts else { return Ok(false) };
         let failed = |source| WatchError::System { root: self.root.clone(), source };
@@ -255,7 +250,7 @@ impl Watch {
         }
     }
 
-    /// Watches a directory; one that is gone by now is no error.
+    /// Watches a directory; a missing one is no error.
     fn add(&mut self, directory: Option<RepoPath>) -> Result<bool, WatchError> {
         let path = directory
             .as_ref()
@@ -270,8 +265,8 @@ impl Watch {
         }
     }
 
-    /// Watches the directories below these, or all, that the index looks into. Looks again until
-    /// there is no new one: what is made in a directory before it is watched is not reported.
+    /// Watches the indexed directories below these, or all. Repeats until there is no new one:
+    /// changes in a directory before it is watched are not reported.
     fn add_below(
         &mut self,
         below: Option<&BTreeSet<RepoPath>>,
@@ -292,7 +287,7 @@ impl Watch {
         }
     }
 
-    /// Ends the watches of a directory that was moved or removed, and of what was in it.
+    /// Removes the watches of a moved or deleted directory, recursively.
     fn forget_below(&mut self, directory: &RepoPath) {
         let queue = &self.queue;
         self.directories.retain(|&number, path| {

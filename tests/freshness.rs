@@ -286,10 +286,10 @@ fn what_matters_most_is_taken_in_first_and_the_rest_by_itself() {
     assert_eq!((first.len(), rest.len()), (Some(1), Some(2)));
     let job = jobs.start_for(&project.location, Some(first.clone()), Some(rest.clone()));
     assert!(
-        job.takes_in(Some(&first))
-            && !job.takes_in(Some(&rest))
-            && !job.takes_in(Some(&all))
-            && !job.takes_in(None)
+        job.covers_changes(Some(&first))
+            && !job.covers_changes(Some(&rest))
+            && !job.covers_changes(Some(&all))
+            && !job.covers_changes(None)
     );
     assert_eq!(done(job), (true, 2));
     // The one for the rest, which is under way, or a new one that finds nothing left to do.
@@ -297,9 +297,9 @@ fn what_matters_most_is_taken_in_first_and_the_rest_by_itself() {
     assert_eq!((last, project.changes().is_empty()), (3, true));
     let again = jobs.start_for(&project.location, Some(all.clone()), None);
     assert!(
-        again.takes_in(Some(&rest))
-            && again.takes_in(Some(&all))
-            && jobs.start(&project.location).takes_in(Some(&all))
+        again.covers_changes(Some(&rest))
+            && again.covers_changes(Some(&all))
+            && jobs.start(&project.location).covers_changes(Some(&all))
     );
     assert_eq!(done(again), (false, 3), "what is in the store already is not written again");
     assert_says_what_is_there(&project.location);
@@ -348,7 +348,7 @@ fn a_long_log_of_changes_is_carried_over_to_the_store() {
     project.write("a.py", "x = 12\n");
     refreshed();
     let before = sizes();
-    cograph::store::carry_over(&project.location).expect("nothing stands in the way");
+    cograph::store::checkpoint(&project.location).expect("nothing stands in the way");
     assert_eq!(sizes(), before, "it is short");
     let many: String = (0..26_000)
         .map(|number| format!("def function_{number}():\n    return call_{number}()\n"))
@@ -356,7 +356,7 @@ fn a_long_log_of_changes_is_carried_over_to_the_store() {
     project.write("b.py", &many);
     refreshed();
     assert!(sizes().0 == before.0 && sizes().1 > 4 << 20, "{before:?} {:?}", sizes());
-    cograph::store::carry_over(&project.location).expect("nothing stands in the way");
+    cograph::store::checkpoint(&project.location).expect("nothing stands in the way");
     assert!(sizes().0 > before.0 + (2 << 20), "{before:?} {:?}", sizes());
 }
 
@@ -411,7 +411,7 @@ fn changes_are_taken_in_in_place_and_idle_knowledge_is_let_go() {
         ("a.py", "def f():\n    return g()\n"),
         ("b.py", "from a import f\n\ndef h():\n    f()\n"),
     ]);
-    let residents = Residents::kept_for(Duration::from_millis(50));
+    let residents = Residents::with_timeout(Duration::from_millis(50));
     let run = Run { residents: Some(&residents), ..project.run() };
     let refreshed =
         || match refresh(&project.location, PATIENCE, &run).expect("nothing stands in the way") {

@@ -1,12 +1,13 @@
 //! The borders of the code map, held against every file: direction of imports between modules and
-//! inside of them, owners of crates, names of languages and types, size and shape of files and
-//! folders. Each rule is also shown a planted violation, so that a rule that sees nothing is found
-//! out.
+//! inside of them, owners of crates, names of languages and types, words of comments, size and
+//! shape of files and folders. Each rule is also shown a planted violation, so that a rule that
+//! sees nothing is found out.
 
 mod folders;
 mod graph;
 mod lexer;
 mod rules;
+mod words;
 
 use std::path::{Path, PathBuf};
 

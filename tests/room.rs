@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use cograph::config::Limits;
-use cograph::index::{Outcome, Run, Verified, freshness, make_room, refresh};
+use cograph::index::{Outcome, Run, Verified, enforce_quota, freshness, refresh};
 use cograph::model::cancel::CancelToken;
 use cograph::store::{Location, Snapshot, Store, adopt};
 use tempfile::TempDir;
@@ -158,10 +158,10 @@ fn those_that_were_used_longest_ago_make_room() {
     let all: u64 = locations.iter().map(|location| size(location.directory())).sum();
 
     assert!(
-        make_room(kept, &Limits { cache_bytes: all, ..limits() }).is_empty(),
+        enforce_quota(kept, &Limits { cache_bytes: all, ..limits() }).is_empty(),
         "there is room for all"
     );
-    let dropped = make_room(kept, &Limits { cache_bytes: all - 1, ..limits() });
+    let dropped = enforce_quota(kept, &Limits { cache_bytes: all - 1, ..limits() });
     assert_eq!(
         dropped.iter().map(|dropped| dropped.root.clone()).collect::<Vec<_>>(),
         [place.path("oldest")]
@@ -169,7 +169,7 @@ fn those_that_were_used_longest_ago_make_room() {
     assert_eq!(reader.files().expect("it is still open").len(), 20);
     assert_eq!(locations.each_ref().map(has_store), [false, true, true, true]);
 
-    let dropped = make_room(kept, &Limits { cache_bytes: 1, ..limits() });
+    let dropped = enforce_quota(kept, &Limits { cache_bytes: 1, ..limits() });
     assert_eq!(dropped.len(), 1, "neither the one that is written nor the one in use");
     assert_eq!(locations.each_ref().map(has_store), [false, true, false, true]);
     drop(writer);

@@ -1,6 +1,5 @@
-//! The query commands: one for each tool of the server, made from its table. They take the same
-//! parameters, ask the same questions and render the same answers; the first parameter needs no
-//! name here.
+//! Query commands: one per tool of the server, generated from its table, with the same parameters,
+//! queries and rendering; the first parameter is positional.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -21,10 +20,10 @@ use crate::server::{
     Shape, TOOLS, Tool,
 };
 
-/// A person waits for an index until it is there, or stops the program.
-const TO_THE_END: Duration = Duration::from_secs(24 * 3600);
+/// Timeout of waiting for an index: until the user interrupts.
+const NO_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
-/// The commands for all tools.
+/// Commands of all tools.
 pub(super) fn commands() -> impl Iterator<Item = clap::Command> {
     TOOLS.iter().map(|tool| {
         let json = Arg::new("json")
@@ -73,8 +72,7 @@ fn argument(parameter: &'static Parameter, is_first: bool) -> Arg {
     if is_first { argument } else { argument.long(long_name(parameter)) }
 }
 
-/// The parameter's name as people type it. It is kept for the life of the program, as the command
-/// line wants it.
+/// Option name of a parameter. Leaked once, because clap requires a static string.
 fn long_name(parameter: &'static Parameter) -> &'static str {
     static NAMES: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
         let parameters = TOOLS.iter().flat_map(|tool| tool.parameters());
@@ -83,9 +81,9 @@ fn long_name(parameter: &'static Parameter) -> &'static str {
     NAMES.get(parameter.name).map_or(parameter.name, String::as_str)
 }
 
-/// The repository at a root, for somebody who waits until its index reflects its files.
+/// Repositories that wait until the index reflects the files.
 pub(super) fn repositories(config: &Config, root: PathBuf) -> Repositories {
-    let patience = Patience { first: TO_THE_END, renewal: TO_THE_END };
+    let patience = Patience { first: NO_TIMEOUT, renewal: NO_TIMEOUT };
     Repositories::new(Ok(config.clone()), Some(root), patience)
 }
 
@@ -101,7 +99,7 @@ pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) ->
     let arguments =
         server::Arguments::from_words(tool, given.filter(|(_, words)| !words.is_empty()))
             .map_err(Stop::Usage)?;
-    let (repositories, person) = (repositories(config, root), Person::new());
+    let (repositories, person) = (repositories(config, root), TerminalHost::new());
     let form = if matches.get_flag("json") { Form::Json } else { Form::Text };
     let reply = server::call(tool, &arguments, &repositories, &person, form);
     drop(person);
@@ -122,7 +120,7 @@ pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) ->
     }
 }
 
-/// What was given for a parameter, as text.
+/// Values of a parameter, as text.
 fn words(parameter: &Parameter, matches: &ArgMatches) -> Vec<String> {
     match parameter.shape {
         Shape::Flag => {
@@ -141,19 +139,19 @@ fn words(parameter: &Parameter, matches: &ArgMatches) -> Vec<String> {
     }
 }
 
-/// Somebody who waits at a terminal: nothing is queued, nothing is withdrawn.
-pub(super) struct Person {
+/// Host of a command: no queue, no cancellation.
+pub(super) struct TerminalHost {
     cancel: CancelToken,
     bar: Bar,
 }
 
-impl Person {
+impl TerminalHost {
     pub(super) fn new() -> Self {
         Self { cancel: CancelToken::new(), bar: Bar::new() }
     }
 }
 
-impl Host for Person {
+impl Host for TerminalHost {
     fn cancel(&self) -> &CancelToken {
         &self.cancel
     }

@@ -1,6 +1,5 @@
-//! Programs that use this server, and where each keeps its list of servers: files and commands as
-//! their makers document them. Shared by `install`, which changes those files, and `doctor`, which
-//! only reads them.
+//! MCP clients, and the configuration file or command of each, as its vendor documents it. Shared
+//! by `install`, which edits these files, and `doctor`, which reads them.
 
 mod json;
 #[cfg(test)]
@@ -16,70 +15,70 @@ use rustix::fs::{Mode, OFlags};
 use crate::cli::output::json::quoted;
 use crate::config::User;
 
-/// The name under which this server stands in the lists.
+/// Name of this server in the configuration.
 pub(super) const NAME: &str = "cograph";
 
-/// The largest file of a client that is read: some keep more than settings in it.
-const MOST_BYTES: u64 = 64 << 20;
+/// Maximum size of a configuration file in bytes: some clients keep other data in it.
+const MAX_BYTES: u64 = 64 << 20;
 
-/// A program that starts servers.
+/// MCP client.
 pub(super) struct Client {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub(super) word: &'static str,
-    /// Its name for people.
+    /// Name for people.
     pub(super) title: &'static str,
-    /// Its own program, if that can change the list.
+    /// Executable, if it has a command to edit the configuration.
     pub(super) program: Option<&'static str>,
     format: Format,
     user_file: fn(&User) -> Option<PathBuf>,
     project_file: &'static str,
     add: fn(Scope, &ServerEntry) -> Option<Vec<String>>,
     remove: fn(Scope) -> Option<Vec<String>>,
-    /// What a person has to do before the client uses an entry.
+    /// Next step for the user before the client uses an entry.
     pub(super) next: fn(Scope) -> &'static str,
 }
 
-/// For whom a server is in the list.
+/// Scope of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(super) enum Scope {
     /// For this user, in all projects
     User,
-    /// For everybody who works on this project: the file is in its directory
+    /// For everyone who works on this project: the file is in its directory
     Project,
 }
 
-/// How a client writes its list.
+/// Format of a configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Format {
-    /// JSON, the servers in the member of this name.
+    /// JSON, with the servers in the member of this name.
     Json {
         section: &'static str,
-        /// Comments and commas before a closing bracket are allowed.
+        /// Accepts comments and trailing commas.
         relaxed: bool,
-        /// An entry says that it is spoken to over standard input and output.
+        /// Entries have a `type` member for the transport.
         typed: bool,
     },
-    /// TOML, one table a server below this one.
+    /// TOML, one table per server below this one.
     Toml { section: &'static str },
 }
 
-/// What a list says about one server that is started as a program.
+/// Entry of a stdio server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct ServerEntry {
-    /// The program.
+    /// Executable.
     pub(super) command: String,
-    /// Its arguments.
+    /// Arguments.
     pub(super) arguments: Vec<String>,
 }
 
-/// A client's list, and in it the member that has the servers.
+/// Parsed configuration, and the path of the member with the servers.
 #[derive(Clone, Copy)]
 pub(super) struct List<'a> {
     text: &'a str,
     format: Format,
 }
 
-/// Every client that is known.
+/// Every supported client.
 pub(super) static CLIENTS: [Client; 5] = [
     Client {
         word: "claude-code",
@@ -174,7 +173,7 @@ fn words(first: &[&str], entry: &ServerEntry) -> Vec<String> {
         .collect()
 }
 
-/// An entry with its name, as one program wants it on its command line.
+/// An entry with its name, in the syntax of one client's command line.
 fn described(entry: &ServerEntry) -> String {
     let arguments: Vec<String> = entry.arguments.iter().map(|argument| quoted(argument)).collect();
     format!(
@@ -185,13 +184,13 @@ fn described(entry: &ServerEntry) -> String {
     )
 }
 
-/// The client of a name.
+/// Client by name.
 pub(super) fn client(word: &str) -> Option<&'static Client> {
     CLIENTS.iter().find(|client| client.word == word)
 }
 
 impl Scope {
-    /// The word for it.
+    /// Name of a scope.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -201,7 +200,7 @@ impl Scope {
 }
 
 impl Client {
-    /// The file with the list; none if the user's directory is not known.
+    /// Path of the configuration; none if the home directory is unknown.
     pub(super) fn file(&self, scope: Scope, user: &User, root: &Path) -> Option<PathBuf> {
         match scope {
             Scope::User => (self.user_file)(user),
@@ -209,17 +208,17 @@ impl Client {
         }
     }
 
-    /// The arguments with which its own program takes an entry in, if it can.
+    /// Arguments for the client's own command that adds an entry.
     pub(super) fn add(&self, scope: Scope, entry: &ServerEntry) -> Option<Vec<String>> {
         (self.add)(scope, entry)
     }
 
-    /// The arguments with which its own program takes the entry out, if it can.
+    /// Arguments for the client's own command that removes the entry.
     pub(super) fn remove(&self, scope: Scope) -> Option<Vec<String>> {
         (self.remove)(scope)
     }
 
-    /// Reads a list. The text of a file that does not exist is empty.
+    /// Parses a configuration. A missing file has an empty text.
     pub(super) fn list<'a>(&self, text: &'a str) -> Result<List<'a>, String> {
         let list = List { text, format: self.format };
         match self.format {
@@ -231,7 +230,7 @@ impl Client {
 }
 
 impl List<'_> {
-    /// The servers that are programs, by name.
+    /// Stdio servers by name.
     pub(super) fn entries(&self) -> Vec<(String, ServerEntry)> {
         match self.format {
             Format::Json { section, relaxed, .. } => json::entries(self.text, relaxed, &[section]),
@@ -239,7 +238,7 @@ impl List<'_> {
         }
     }
 
-    /// The servers of one directory, which one client keeps in the list of the user.
+    /// Stdio servers of one project, in a client that keeps them in the user's configuration.
     pub(super) fn entries_for(&self, directory: &Path) -> Vec<(String, ServerEntry)> {
         match (self.format, directory.to_str()) {
             (Format::Json { section, relaxed, .. }, Some(directory)) => {
@@ -249,12 +248,12 @@ impl List<'_> {
         }
     }
 
-    /// What it says about this server.
+    /// Entry of this server.
     pub(super) fn entry(&self) -> Option<ServerEntry> {
         self.entries().into_iter().find(|(name, _)| name == NAME).map(|(_, entry)| entry)
     }
 
-    /// Whether there is something under this server's name, of whatever kind.
+    /// True if there is an entry of this server's name, of any kind.
     pub(super) fn has(&self) -> bool {
         match self.format {
             Format::Json { section, relaxed, .. } => json::has(self.text, relaxed, section, NAME),
@@ -262,7 +261,7 @@ impl List<'_> {
         }
     }
 
-    /// The text with this server in the list; everything else as it was.
+    /// The text with an entry of this server, otherwise unchanged.
     pub(super) fn with(&self, entry: &ServerEntry) -> Result<String, String> {
         match self.format {
             Format::Json { section, relaxed, typed } => {
@@ -272,7 +271,7 @@ impl List<'_> {
         }
     }
 
-    /// The text without this server; everything else as it was.
+    /// The text without this server, otherwise unchanged.
     pub(super) fn without(&self) -> Result<String, String> {
         match self.format {
             Format::Json { section, relaxed, .. } => {
@@ -282,7 +281,7 @@ impl List<'_> {
         }
     }
 
-    /// Whether the two say the same about everything but this server, whatever their spaces.
+    /// True if both are equal except for this server and formatting.
     pub(super) fn agrees_with(&self, other: &List<'_>) -> bool {
         match self.format {
             Format::Json { section, relaxed, .. } => {
@@ -292,18 +291,17 @@ impl List<'_> {
         }
     }
 
-    /// Whether it says nothing at all beside this server.
-    pub(super) fn is_ours_alone(&self) -> bool {
+    /// True if it contains nothing except this server.
+    pub(super) fn has_only_this_server(&self) -> bool {
         self.agrees_with(&List { text: "", format: self.format })
     }
 }
 
-/// Where a path in a repository leads, if that is out of the repository: through the file itself or
-/// a directory above it. `root` is canonical.
+/// Target of a path in a repository if it is outside of the repository, through a symlink at any
+/// level. `root` is canonical.
 pub(super) fn outside(path: &Path, root: &Path) -> Option<PathBuf> {
     let mut existing = path;
-    // What is not there yet is made where the directories above it are. A link that leads nowhere
-    // is there.
+    // A missing file will be created in its nearest existing parent. A dangling symlink exists.
     while existing.symlink_metadata().is_err() {
         existing = existing.parent()?;
     }
@@ -314,18 +312,18 @@ pub(super) fn outside(path: &Path, root: &Path) -> Option<PathBuf> {
     }
 }
 
-/// The text of a client's file, where its links lead; none if there is no such file.
+/// Reads a configuration file, following symlinks; none if it does not exist.
 pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
     read_with(path, OFlags::empty())
 }
 
-/// The same of a file that must be at this very path.
+/// Reads a configuration file without following a final symlink.
 pub(super) fn read_here(path: &Path) -> io::Result<Option<String>> {
     read_with(path, OFlags::NOFOLLOW)
 }
 
 fn read_with(path: &Path, flags: OFlags) -> io::Result<Option<String>> {
-    // A pipe must not hold this up.
+    // `O_NONBLOCK`, so that a FIFO does not block.
     let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from) {
         Ok(file) => File::from(file),
@@ -340,9 +338,9 @@ fn read_with(path: &Path, flags: OFlags) -> io::Result<Option<String>> {
         return Err(io::Error::other("it is no regular file"));
     }
     let mut text = String::new();
-    file.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(io::Error::other(format!("it is larger than {} MB", MOST_BYTES >> 20)));
+    file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other(format!("it is larger than {} MB", MAX_BYTES >> 20)));
     }
     Ok(Some(text))
 }

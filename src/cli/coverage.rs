@@ -1,5 +1,5 @@
-//! `cograph coverage`: what of the calls in a directory is there as references, one JSON object a
-//! file. For those who write manifests.
+//! `cograph coverage`: share of calls in syntax trees that have a reference, one JSON object per
+//! file. For authors of manifests.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
 use crate::source::{self, Root};
 
-/// Bytes of a file that are looked at to tell its language.
+/// Prefix of a file that decides its language, in bytes.
 const HEAD: usize = 4096;
 
 /// Arguments of the command.

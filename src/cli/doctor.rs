@@ -1,8 +1,8 @@
-//! `cograph doctor`: tries everything that a client depends on, and says what is wrong and how to
-//! mend it. Changes nothing.
+//! `cograph doctor`: checks everything that a client depends on, and suggests a fix for each
+//! problem. Read-only.
 
 mod configurations;
-mod ground;
+mod environment;
 mod servers;
 
 use std::io::Write;
@@ -23,7 +23,7 @@ pub(super) struct DoctorArguments {
     /// Print the findings as one JSON object
     #[arg(long)]
     json: bool,
-    /// How long a server may take to answer, in seconds
+    /// Timeout of each server, in seconds
     #[arg(
         long,
         value_name = "SECONDS",
@@ -33,27 +33,27 @@ pub(super) struct DoctorArguments {
     timeout: u64,
 }
 
-/// How good it is.
+/// Result of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
-    /// As it should be.
+    /// Passed.
     Good,
-    /// Worth knowing; nothing need be done.
+    /// Informational; no action needed.
     Note,
-    /// Something does not work, or not as well as it could.
+    /// Something does not work, or not well.
     Problem,
 }
 
-/// One thing that was looked at.
+/// Finding of a check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Finding {
-    /// What was looked at.
+    /// Subject.
     area: String,
     verdict: Verdict,
     text: String,
-    /// What to do, if something should be done.
+    /// Suggested fix, if any.
     hint: String,
-    /// For programs.
+    /// Numbers for `--json`.
     numbers: Vec<(&'static str, u64)>,
 }
 
@@ -92,7 +92,7 @@ impl Verdict {
     }
 }
 
-/// Looks at everything. Ends with a failure code if there is a problem.
+/// Runs all checks. The exit code is a failure if there is a problem.
 pub(super) fn run(
     config: Result<Config, ConfigError>,
     arguments: &DoctorArguments,
@@ -103,14 +103,14 @@ pub(super) fn run(
     let repository = config.and_then(|config| {
         let repository = match &arguments.root.root {
             Some(root) => config.repository_at(root)?,
-            None => index::meant(&config, config.default_repository()?)?,
+            None => index::check_implicit_root(&config, config.default_repository()?)?,
         };
         Ok((config, repository))
     });
     let root = match &repository {
         Ok((config, repository)) => {
             findings.push(servers::own(&repository.root, patience));
-            findings.extend(ground::all(config, repository, patience));
+            findings.extend(environment::all(config, repository, patience));
             Some(repository.root.clone())
         }
         Err(error) => {

@@ -1,5 +1,4 @@
-//! `cograph export`: parts of the graph as JSON lines for other programs, from the store that all
-//! questions are answered from.
+//! `cograph export`: parts of the graph as JSON lines, read from the store.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,7 +16,7 @@ use crate::store::{
     FileKey, FileRow, SiteRow, SiteTarget, Snapshot, StoreError, SymbolKey, SymbolRow,
 };
 
-/// What is exported.
+/// Subcommand.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Every pair of caller and callee, one JSON object a line
@@ -27,7 +26,7 @@ pub(super) enum Command {
 pub(super) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
     let Command::Calls(root) = command;
     let repositories = ask::repositories(config, root.repository(config)?.root);
-    let person = ask::Person::new();
+    let person = ask::TerminalHost::new();
     let snapshot = repositories.whole(&person)?;
     drop(person);
     let mut calls = Calls::new(&snapshot)?;
@@ -38,28 +37,26 @@ pub(super) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What is read of a store: pairs of caller and callee in the order of their files and of their
-/// places there.
+/// Reads caller-callee pairs from a store, in the order of files and positions.
 struct Calls<'s> {
     snapshot: &'s Snapshot,
-    /// By path, which is not the order of their keys once files were added.
+    /// By path; keys of later files are not in this order.
     files: Vec<FileRow>,
     places: BTreeMap<FileKey, usize>,
-    /// Those met so far: most of them are called from several files.
+    /// Memo of callees: most are called from several files.
     callees: BTreeMap<SymbolKey, Callee>,
 }
 
-/// What is said of a symbol that is called.
+/// Callee.
 struct Callee {
-    /// The place of its file.
+    /// Index of its file.
     file: usize,
     name: Box<str>,
     line: u32,
     kind: SymbolKind,
 }
 
-/// The function around a site, or none at the top of a file; and what it calls, with the place of
-/// its file first.
+/// Enclosing function of a call, none at the top level; and the callee, with the index of its file.
 type Pair = (Option<SymbolKey>, (usize, SymbolKey));
 
 impl<'s> Calls<'s> {
@@ -69,7 +66,7 @@ impl<'s> Calls<'s> {
         Ok(Self { snapshot, files, places, callees: BTreeMap::new() })
     }
 
-    /// The lines for the callers in a file.
+    /// Output lines of the callers in a file.
     fn of_file(&mut self, place: usize) -> Result<String, StoreError> {
         let file = &self.files[place];
         let mut sites = self.snapshot.sites_of(file)?;
@@ -83,7 +80,7 @@ impl<'s> Calls<'s> {
         for ((caller, (_, callee)), call) in best {
             let (caller, callee) =
                 (caller.and_then(|caller| symbols.get(caller)), &self.callees[&callee]);
-            // What has no name cannot be told from others.
+            // An unnamed symbol cannot be identified.
             if !callee.name.is_empty() {
                 let _ = writeln!(lines, "{}", self.line(place, caller, callee, &call));
             }
@@ -91,7 +88,7 @@ impl<'s> Calls<'s> {
         Ok(lines)
     }
 
-    /// The best-proven call of each pair: the first site with the strongest verdict.
+    /// The best call of each pair: the first site with the strongest verdict.
     fn best_of_each_pair(
         &mut self,
         symbols: &Symbols,
@@ -111,7 +108,7 @@ impl<'s> Calls<'s> {
         Ok(best)
     }
 
-    /// Gets to know a callee; gives the place of its file.
+    /// Looks up a callee; returns the index of its file.
     fn meet(&mut self, callee: SymbolKey) -> Result<Option<usize>, StoreError> {
         if let Some(known) = self.callees.get(&callee) {
             return Ok(Some(known.file));
@@ -154,15 +151,15 @@ impl<'s> Calls<'s> {
     }
 }
 
-/// Whether a site is a call or a construction that is resolved or likely.
+/// True for a resolved or likely call or construction.
 fn is_call(site: &SiteRow) -> bool {
     let is_call = matches!(site.kind, SiteKind::Call | SiteKind::Construct);
     is_call && matches!(site.verdict, Verdict::Resolved | Verdict::Likely)
 }
 
-/// The symbols of one file, in order of their start.
+/// Symbols of one file, by start position.
 struct Symbols {
-    /// The key of the first one.
+    /// Key of the first.
     first: u32,
     rows: Vec<SymbolRow>,
 }
@@ -177,8 +174,7 @@ impl Symbols {
         self.place(key).map(|place| &self.rows[place])
     }
 
-    /// The innermost function around a site: closures and local values belong to the named function
-    /// around them.
+    /// Innermost named function around a site, which includes closures and local values.
     fn caller(&self, site: &SiteRow) -> Option<SymbolKey> {
         let mut around = self.place(site.enclosing?);
         while let Some(place) = around {
@@ -192,8 +188,8 @@ impl Symbols {
         None
     }
 
-    /// The symbol that another is written inside of. Its container is another one if it is a member
-    /// that is defined outside of its type's body.
+    /// Lexically enclosing symbol. Differs from the container for a member defined outside of its
+    /// type's body.
     fn written_in(&self, place: usize) -> Option<usize> {
         let symbol = &self.rows[place];
         let is_around =

@@ -1,5 +1,5 @@
-//! `cograph grammar`: checks a language manifest against its grammar, and shows what is made of
-//! every node of a file.
+//! `cograph grammar`: checks a language manifest against its grammar, and shows what is extracted
+//! from each node of a file.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,27 +14,27 @@ use crate::model::RepoPath;
 use crate::server::one_line;
 use crate::source::{self, Root};
 
-/// The file of a language's directory that says how it is read.
+/// Name of a manifest.
 const MANIFEST: &str = "grammar.toml";
 
-/// What is asked.
+/// Subcommand.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Check manifests: all errors, each with its line
     Check {
-        /// Directories with a grammar.toml; a manifest extends one of a sibling directory
+        /// Directories with a grammar.toml; a manifest may extend one of a sibling directory
         #[arg(required = true, value_name = "DIR")]
         directories: Vec<PathBuf>,
-        /// List the named node kinds that have no rule
+        /// List the named node kinds without a rule
         #[arg(long)]
         kinds: bool,
     },
     /// Show the syntax tree of a file: every node with its roles, and the symbols and references
-    /// that are made of it
+    /// extracted from it
     Explain {
         /// A source file
         file: PathBuf,
-        /// The language, where the name of the file does not tell it
+        /// The language, if the file name does not determine it
         #[arg(long)]
         language: Option<String>,
         /// Show tokens as well
@@ -86,7 +86,7 @@ fn check(config: &Config, directories: &[PathBuf], kinds: bool) -> Result<(), St
     if has_problems { Err(Stop::Problems) } else { Ok(()) }
 }
 
-/// The manifest of a directory after those that it extends.
+/// A directory's manifest, after those that it extends.
 fn chain(config: &Config, directory: &Path) -> Result<Vec<String>, Stop> {
     let name = RepoPath::new(MANIFEST).expect("it is a name of a file");
     let text = |directory: &Path| {
@@ -105,7 +105,7 @@ fn chain(config: &Config, directory: &Path) -> Result<Vec<String>, Stop> {
     Ok(texts)
 }
 
-/// The text of a file, within the limits of an index.
+/// Reads a file, within the limits of indexing.
 fn read(config: &Config, directory: &Path, name: &RepoPath) -> Result<Vec<u8>, Stop> {
     source::read(&Root::new(directory), name, &config.limits).text.map(|text| text.bytes).map_err(
         |reason| Stop::Failure {

@@ -1,5 +1,5 @@
-//! `cograph index`: builds the index of a repository, shows how far it is, and ends with its
-//! numbers.
+//! `cograph index`: builds or updates the index of a repository, shows progress, and prints
+//! statistics.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -24,11 +24,11 @@ use crate::server;
 use crate::store::{Location, Store};
 use crate::watch::Watch;
 
-/// How long the command waits while another process writes the same index.
-const WRITER_PATIENCE: Duration = Duration::from_secs(600);
+/// Timeout of another process's writer lock.
+const WRITER_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Time between two looks at all files where they cannot be watched.
-const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
+/// Polling interval without a watch.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
@@ -36,24 +36,24 @@ pub(super) struct IndexArguments {
     /// Root of the repository: exactly this directory [default: the repository around the working
     /// directory]
     path: Option<PathBuf>,
-    /// Print the numbers as one JSON object
+    /// Print the statistics as one JSON object
     #[arg(long)]
     json: bool,
-    /// Show how long each phase took, and what all cores computed in it
+    /// Show the wall-clock and CPU time of each phase
     #[arg(long)]
     timings: bool,
     /// Build the index even if nothing has changed
     #[arg(long)]
     force: bool,
-    /// Stay, and take in what changes, until the program is stopped
+    /// Keep running, and index changes as they occur
     #[arg(long, conflicts_with = "json")]
     watch: bool,
-    /// Build what standard input orders: for this program itself
+    /// Execute orders from standard input: internal worker process
     #[arg(long, hide = true)]
     worker: bool,
 }
 
-/// How a worker is started that logs to standard error, by `level`.
+/// Command of a worker process that logs to standard error, at `level`.
 pub(super) fn worker_command(level: &str) -> Option<WorkerCommand> {
     let program = running_program().ok()?;
     Some(WorkerCommand {
@@ -64,7 +64,7 @@ pub(super) fn worker_command(level: &str) -> Option<WorkerCommand> {
 
 pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Stop> {
     if arguments.worker {
-        // What one phase of a build needed is not there beside what the next one needs.
+        // The memory of one phase is returned before the next one.
         server::give_back_in_time();
         return index::serve_worker().map_err(|error| Stop::Failure {
             message: format!("cannot serve the program that started this one: {error}"),
@@ -73,7 +73,7 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
     }
     let repository = match &arguments.path {
         Some(path) => config.repository_at(path)?,
-        None => index::meant(config, config.default_repository()?)?,
+        None => index::check_implicit_root(config, config.default_repository()?)?,
     };
     let around = enclosing_root(&repository.root);
     if around != repository.root {
@@ -95,13 +95,13 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
     };
     let location = Location::new(&repository.cache, &repository.root);
     let outcome = if arguments.force {
-        index::apply(&location, &ChangeSet::Everything { forced: true }, WRITER_PATIENCE, &run)
+        index::apply(&location, &ChangeSet::Everything { forced: true }, WRITER_TIMEOUT, &run)
     } else {
-        index::refresh(&location, WRITER_PATIENCE, &run)
+        index::refresh(&location, WRITER_TIMEOUT, &run)
     };
     drop(display);
     if matches!(outcome, Ok(Outcome::Published { .. })) {
-        for dropped in index::make_room(&location, &config.limits) {
+        for dropped in index::enforce_quota(&location, &config.limits) {
             let room = bytes(dropped.bytes);
             note(&format!(
                 "note: the index of {} was removed to make room ({room}); COGRAPH_CACHE_LIMIT is \
@@ -114,11 +114,11 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
     let text =
         if arguments.json { json(&summary) + "\n" } else { table(&summary, arguments.timings) };
     to_stdout(|out| out.write_all(text.as_bytes()))?;
-    if arguments.watch { stay(&location, config, &cancel) } else { Ok(()) }
+    if arguments.watch { watch_changes(&location, config, &cancel) } else { Ok(()) }
 }
 
-/// Takes in what changes, one line each time. Ends with an error or with the process.
-fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<(), Stop> {
+/// Applies changes as they occur, one output line each. Ends with an error or with the process.
+fn watch_changes(location: &Location, config: &Config, cancel: &CancelToken) -> Result<(), Stop> {
     let (workers, residents) = (config.worker.clone().map(WorkerPool::new), Residents::new());
     let run = Run {
         workers: workers.as_ref(),
@@ -131,16 +131,15 @@ fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<()
             Some(watch)
         }
         Err(error) => {
-            note(&format!("{error}: all files are looked at every {} s", BETWEEN_LOOKS.as_secs()));
+            note(&format!("{error}: all files are looked at every {} s", POLL_INTERVAL.as_secs()));
             None
         }
     };
     loop {
-        // Before the first wait too: what has changed since the index was built, and before the
-        // watch began.
+        // Also before the first wait, for changes between the build and the watch.
         let started = Instant::now();
         if let Outcome::Published { published, .. } =
-            index::refresh(location, WRITER_PATIENCE, &run)?
+            index::refresh(location, WRITER_TIMEOUT, &run)?
         {
             let elapsed = started.elapsed().as_secs_f64();
             to_stdout(|out| {
@@ -155,16 +154,16 @@ fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<()
             Some(Err(error)) => {
                 note(&format!(
                     "{error}: all files are looked at every {} s",
-                    BETWEEN_LOOKS.as_secs()
+                    POLL_INTERVAL.as_secs()
                 ));
                 watch = None;
             }
-            None => drop(run.cancel.wait(BETWEEN_LOOKS)),
+            None => drop(run.cancel.wait(POLL_INTERVAL)),
         }
     }
 }
 
-/// What is shown at the end.
+/// Statistics at the end of a run.
 struct Summary {
     report: Report,
     timings: Vec<Timing>,

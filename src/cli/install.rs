@@ -1,8 +1,8 @@
-//! `cograph install` and `cograph uninstall`: puts this server into a client's list, and takes it
-//! out again. Through the client's own program where there is one; everything else in the file
-//! stays as it is, byte for byte.
+//! `cograph install` and `cograph uninstall`: add this server to a client's configuration, and
+//! remove it. Uses the client's own command if there is one; the rest of the file is preserved byte
+//! for byte.
 
-mod place;
+mod config_file;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use super::output::{note, shown, to_stdout};
 use super::{RootArgument, Stop};
 use crate::config::{Config, ConfigError, User};
 use crate::server::{Ended, for_terminal, run_command};
-use place::ConfigFile;
+use config_file::ConfigFile;
 
-/// How long a client's own program may take.
-const CLIENT_PATIENCE: Duration = Duration::from_secs(60);
+/// Timeout of a client's own command.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Arguments of both commands.
 #[derive(Debug, clap::Args)]
@@ -28,7 +28,7 @@ pub(super) struct InstallArguments {
     /// The client
     #[arg(value_parser = PossibleValuesParser::new(CLIENTS.iter().map(|client| client.word)))]
     client: String,
-    /// For this user in all projects, or for everybody who works on this project
+    /// For this user in all projects, or for everyone who works on this project
     #[arg(long, value_enum, default_value = "user")]
     scope: Scope,
     /// Show what would change, and change nothing
@@ -38,19 +38,18 @@ pub(super) struct InstallArguments {
     root: RootArgument,
 }
 
-/// What a run is about.
+/// Context of a run.
 struct Task {
     client: &'static Client,
     scope: Scope,
     user: User,
-    /// Where the client's own program is run: the project's directory decides which file it
-    /// changes.
+    /// Working directory of the client's own command: selects the project's file.
     directory: PathBuf,
     place: ConfigFile,
     dry_run: bool,
 }
 
-/// Puts the server into the list.
+/// Adds the server.
 pub(super) fn install(
     config: Result<Config, ConfigError>,
     arguments: &InstallArguments,
@@ -58,7 +57,7 @@ pub(super) fn install(
     let task = Task::new(config, arguments)?;
     let command = match task.scope {
         Scope::User => task.user.own_program()?.to_string_lossy().into_owned(),
-        // A file that others have too cannot say where a program is on this machine.
+        // A shared file cannot contain a path of this machine.
         Scope::Project => {
             if task.user.program(NAME).is_none() {
                 note(&format!(
@@ -72,7 +71,7 @@ pub(super) fn install(
     task.install(&ServerEntry { command, arguments: vec!["mcp".to_owned()] })
 }
 
-/// Takes the server out of the list.
+/// Removes the server.
 pub(super) fn uninstall(
     config: Result<Config, ConfigError>,
     arguments: &InstallArguments,
@@ -117,7 +116,7 @@ impl Task {
         let list = self.list(before)?;
         let wanted = list.with(entry).map_err(|why| self.unusable(&why))?;
         if wanted == before {
-            return self.say(&format!(
+            return self.print_message(&format!(
                 "nothing to do: {} is there already, as `{}`",
                 NAME,
                 line(entry)
@@ -131,7 +130,8 @@ impl Task {
         if self.dry_run {
             let way =
                 own.map_or(String::new(), |own| format!("\nit would be done by `{}`", own.shown));
-            return self.say(&format!("{}nothing was written{way}", diff(before, &wanted)));
+            return self
+                .print_message(&format!("{}nothing was written{way}", diff(before, &wanted)));
         }
         let copy = self.place.keep(&wanted)?;
         let mut by = String::new();
@@ -149,7 +149,7 @@ impl Task {
         let text = match text {
             Some(text) => text,
             None => {
-                // The client's program may have changed the file all the same.
+                // The client's command may have changed the file although it failed.
                 let place = self.place.again()?;
                 let wanted =
                     self.list(place.text())?.with(entry).map_err(|why| self.unusable(&why))?;
@@ -157,17 +157,16 @@ impl Task {
                 wanted
             }
         };
-        let mut told = format!("{}installed{by}", diff(before, &text));
+        let mut message = format!("{}installed{by}", diff(before, &text));
         if let Some(copy) = copy {
             let copy = self.rename_copy(copy, &text)?;
-            told += &format!("; what was there before: {}", shown(&copy));
+            message += &format!("; what was there before: {}", shown(&copy));
         }
-        self.say(&format!("{told}\nnext: {}", (self.client.next)(self.scope)))
+        self.print_message(&format!("{message}\nnext: {}", (self.client.next)(self.scope)))
     }
 
-    /// What the file says after the client's program has run, if that has taken the entry in. Where
-    /// it has also rearranged the rest without changing what it says, the rest is put back as it
-    /// was.
+    /// Result of the client's own command. If it reformatted the rest of the file without changing
+    /// values, the original formatting is restored.
     fn taken_in(&self, before: &List<'_>, entry: &ServerEntry, wanted: &str) -> Option<String> {
         let place = self.place.again().ok()?;
         let list = self.client.list(place.text()).ok()?;
@@ -186,29 +185,31 @@ impl Task {
         let before = self.place.text();
         let list = self.list(before)?;
         if !list.has() {
-            return self.say(&format!("nothing to do: {NAME} is not there"));
+            return self.print_message(&format!("nothing to do: {NAME} is not there"));
         }
-        if let Some((copies, text)) = self.as_it_was(before) {
+        if let Some((copies, text)) = self.original(before) {
             if self.dry_run {
-                return self.say(&format!("{}nothing was written", diff(before, &text)));
+                return self.print_message(&format!("{}nothing was written", diff(before, &text)));
             }
             self.place.write(&text)?;
             for copy in copies {
-                // The file is as it was; a copy that stays says the same.
+                // Best effort: the file is unchanged, so a remaining backup has the same contents.
                 let _ = std::fs::remove_file(copy);
             }
-            return self
-                .say(&format!("{}uninstalled; the file is as it was before", diff(before, &text)));
+            return self.print_message(&format!(
+                "{}uninstalled; the file is as it was before",
+                diff(before, &text)
+            ));
         }
-        if list.is_ours_alone() {
+        if list.has_only_this_server() {
             if self.dry_run {
-                return self.say(&format!(
+                return self.print_message(&format!(
                     "{}the file would be removed; nothing was written",
                     diff(before, "")
                 ));
             }
             self.place.remove()?;
-            return self.say(&format!(
+            return self.print_message(&format!(
                 "{}uninstalled; the file had nothing else and was removed",
                 diff(before, "")
             ));
@@ -218,7 +219,8 @@ impl Task {
         if self.dry_run {
             let way =
                 own.map_or(String::new(), |own| format!("\nit would be done by `{}`", own.shown));
-            return self.say(&format!("{}nothing was written{way}", diff(before, &wanted)));
+            return self
+                .print_message(&format!("{}nothing was written{way}", diff(before, &wanted)));
         }
         let own =
             own.and_then(|own| own.run(&self.directory).map(|()| format!(" by `{}`", own.shown)));
@@ -234,12 +236,16 @@ impl Task {
         } else {
             place.text().to_owned()
         };
-        self.say(&format!("{}uninstalled{}", diff(before, &text), own.unwrap_or_default()))
+        self.print_message(&format!(
+            "{}uninstalled{}",
+            diff(before, &text),
+            own.unwrap_or_default()
+        ))
     }
 
-    /// What the file said before this server came into it, if nothing else has changed since; and
-    /// the copies that say so.
-    fn as_it_was(&self, now: &str) -> Option<(Vec<PathBuf>, String)> {
+    /// Contents of the file before the server was added, if nothing else has changed since; and the
+    /// backups with these contents.
+    fn original(&self, now: &str) -> Option<(Vec<PathBuf>, String)> {
         let (copy, mut text) = self.place.before(now)?;
         let mut copies = vec![copy];
         while self.client.list(&text).ok()?.has() {
@@ -264,11 +270,11 @@ impl Task {
         }
     }
 
-    /// The copy belongs to what the file has become.
+    /// The backup belongs to the new contents of the file.
     fn rename_copy(&self, copy: PathBuf, text: &str) -> Result<PathBuf, Stop> {
         let Some(kept) = self.place.keep(text)? else { return Ok(copy) };
         if kept != copy {
-            // It would never be asked for again.
+            // It would never be used again.
             let _ = std::fs::remove_file(copy);
         }
         Ok(kept)
@@ -284,21 +290,21 @@ impl Task {
         Some(OwnCommand { program, words, shown })
     }
 
-    fn say(&self, told: &str) -> Result<(), Stop> {
+    fn print_message(&self, message: &str) -> Result<(), Stop> {
         let (title, scope) = (self.client.title, self.scope.word());
-        // What is shown of the file is the file's own.
+        // The diff keeps the file's line ends and tabs; control characters are escaped.
         to_stdout(|out| {
             writeln!(
                 out,
                 "{title}, {scope} scope: {}\n{}",
                 shown(self.place.path()),
-                for_terminal(told)
+                for_terminal(message)
             )
         })
     }
 }
 
-/// A command of the client's own program.
+/// Command line of the client's own executable.
 struct OwnCommand {
     program: PathBuf,
     words: Vec<String>,
@@ -306,15 +312,15 @@ struct OwnCommand {
 }
 
 impl OwnCommand {
-    /// Runs it; none if it fails. Why goes to the user.
+    /// Runs it; none if it fails. The error is printed.
     fn run(&self, directory: &Path) -> Option<()> {
         let mut command = Command::new(&self.program);
         command.args(&self.words).current_dir(directory);
-        let said = match run_command(command, CLIENT_PATIENCE) {
+        let said = match run_command(command, CLIENT_TIMEOUT) {
             Ok(ran) => match ran.ended {
                 Some(Ended::Itself(status)) if status.success() => return Some(()),
                 Some(Ended::Itself(status)) => format!("{status}: {}{}", ran.output, ran.errors),
-                _ => format!("it did not end within {} seconds", CLIENT_PATIENCE.as_secs()),
+                _ => format!("it did not end within {} seconds", CLIENT_TIMEOUT.as_secs()),
             },
             Err(error) => error.to_string(),
         };

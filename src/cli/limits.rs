@@ -1,4 +1,4 @@
-//! The bounds of a server that tests of clients set on its command line.
+//! Server limits as hidden options, for tests of clients.
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use crate::store::PoolSettings;
 /// Hidden options of every command that serves.
 #[derive(Debug, clap::Args)]
 pub(super) struct LimitArguments {
-    /// Hold every tool call up for so many milliseconds: for tests of clients
+    /// Delay every tool call, in milliseconds: for tests of clients
     #[arg(long, value_name = "MS", hide = true)]
     delay_ms: Option<u64>,
-    /// Calls of one class that run at once: for tests of clients
+    /// Maximum number of running calls of one class: for tests of clients
     #[arg(long, value_name = "N", hide = true)]
     permits: Option<usize>,
-    /// Calls that may wait: for tests of clients
+    /// Maximum number of queued calls: for tests of clients
     #[arg(long, value_name = "N", hide = true)]
     queue: Option<usize>,
-    /// When every call is answered at the latest, in milliseconds: for tests of clients
+    /// Deadline of every call, in milliseconds: for tests of clients
     #[arg(long, value_name = "MS", hide = true)]
     deadline_ms: Option<u64>,
-    /// How long a call waits for the first index, in milliseconds: for tests of clients
+    /// Timeout of a call that waits for the first index, in milliseconds: for tests of clients
     #[arg(long, value_name = "MS", hide = true)]
     index_wait_ms: Option<u64>,
-    /// When a store that nobody asks is closed, in milliseconds: for tests of clients
+    /// Idle timeout of an open store, in milliseconds: for tests of clients
     #[arg(long, value_name = "MS", hide = true)]
     idle_ms: Option<u64>,
 }
 
 impl LimitArguments {
-    /// The defaults, with what was given.
+    /// Default limits with the given options.
     pub(super) fn limits(&self) -> Limits {
         let mut limits = Limits::default();
         if let Some(permits) = self.permits {
@@ -45,7 +45,7 @@ impl LimitArguments {
         limits
     }
 
-    /// How long every call is held up.
+    /// Delay of every call.
     pub(super) fn delay(&self) -> Option<Duration> {
         self.delay_ms.map(Duration::from_millis)
     }

@@ -1,5 +1,4 @@
-//! `cograph mcp`: serves one client on standard input and output, by itself or by passing its calls
-//! on to a runtime.
+//! `cograph mcp`: serves one client over stdio, in process or as a proxy to a runtime.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,10 +12,10 @@ use crate::server::{
     BearerToken, Options, Passing, Target, Upstreams, run_federated, run_passing, run_stdio,
 };
 
-/// The word for the runtime of this user, in place of a target.
+/// Target: the runtime of this user.
 const AUTO: &str = "auto";
 
-/// When a runtime ends that a client has started, after its last client has left: seconds.
+/// Idle timeout of a runtime started by a client, in seconds.
 const IDLE_EXIT: &str = "600";
 
 /// Arguments of the command.
@@ -24,28 +23,28 @@ const IDLE_EXIT: &str = "600";
 pub(super) struct McpArguments {
     #[command(flatten)]
     root: RootArgument,
-    /// Pass calls on to a runtime: the path of its socket, an http(s) address, or `auto` for that
-    /// of this user and, while there is none, this process. With a name in front, and more than
-    /// once, to several: the same, or `cmd:` and the command line of a program that serves
+    /// Forward calls to a runtime: its Unix socket, an http(s) address, or `auto` for this user's
+    /// runtime, with this process as the fallback. Repeated, with a name and `=` in front: to
+    /// several of these, or of `cmd:` with the command line of an MCP server
     #[arg(long, value_name = "TARGET|auto|NAME=TARGET")]
     upstream: Vec<String>,
-    /// A file with the token that is shown to an http(s) address [default: COGRAPH_TOKEN, if it is
-    /// set]; of several upstreams each has its own, and none without
+    /// A file with the bearer token of an http(s) address [default: COGRAPH_TOKEN, if it is set];
+    /// with several upstreams, NAME=FILE for each that needs one, without a default
     #[arg(long, value_name = "FILE|NAME=FILE", requires = "upstream")]
     token_file: Vec<String>,
-    /// With `--upstream auto`: start a runtime when there is none
+    /// With `--upstream auto`: start a runtime if none is running
     #[arg(long, requires = "upstream")]
     start: bool,
-    /// Pass calls on to the upstreams that a file names [default file: cograph/upstreams.toml among
-    /// the user's settings]
+    /// Forward calls to the upstreams in a file [default file: cograph/upstreams.toml in the user's
+    /// configuration directory]
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["upstream", "root"])]
     upstreams: Option<Option<PathBuf>>,
     #[command(flatten)]
     limits: LimitArguments,
 }
 
-/// Serves until the client is done. Settings that cannot be used are told to whoever calls a tool:
-/// a client must be able to connect and to list the tools in any case.
+/// Serves until the client disconnects. Configuration errors are reported by tool calls: a client
+/// must be able to connect and to list the tools in any case.
 pub(super) fn run(
     config: Result<Config, ConfigError>,
     level: &str,
@@ -54,9 +53,11 @@ pub(super) fn run(
     let limits = arguments.limits.limits();
     let delay = arguments.limits.delay();
     let way = match (arguments.upstream.as_slice(), &arguments.upstreams) {
-        (_, Some(file)) => Way::Several(from_file(file.clone())?),
-        ([], None) => Way::Embedded,
-        ([word], None) if word == AUTO => Way::Passing(auto(&config, level, arguments.start)?),
+        (_, Some(file)) => ServeMode::Several(from_file(file.clone())?),
+        ([], None) => ServeMode::Embedded,
+        ([word], None) if word == AUTO => {
+            ServeMode::Passing(auto(&config, level, arguments.start)?)
+        }
         (_, None) if arguments.start => {
             return Err(Stop::Usage("--start goes with --upstream auto only".to_owned()));
         }
@@ -69,7 +70,7 @@ pub(super) fn run(
                     "a program that is started needs a name: NAME={text}"
                 )));
             }
-            Way::Passing(Passing { target, embeds: false, starter: None })
+            ServeMode::Passing(Passing { target, embeds: false, starter: None })
         }
         (several, None) => {
             if arguments.root.root.is_some() {
@@ -77,7 +78,7 @@ pub(super) fn run(
                     "--root goes with one upstream; each of several has its own".to_owned(),
                 ));
             }
-            Way::Several(several_of(several, &arguments.token_file)?)
+            ServeMode::Several(several_of(several, &arguments.token_file)?)
         }
     };
     for warning in way.warnings() {
@@ -85,9 +86,9 @@ pub(super) fn run(
     }
     let options = Options { config, root: arguments.root.root.clone(), limits, delay };
     let served = match way {
-        Way::Embedded => run_stdio(options),
-        Way::Passing(passing) => run_passing(options, passing),
-        Way::Several(upstreams) => run_federated(options, upstreams),
+        ServeMode::Embedded => run_stdio(options),
+        ServeMode::Passing(passing) => run_passing(options, passing),
+        ServeMode::Several(upstreams) => run_federated(options, upstreams),
     };
     served.map_err(|error| Stop::Failure {
         message: format!("cannot serve on standard input and output: {error}"),
@@ -95,18 +96,18 @@ pub(super) fn run(
     })
 }
 
-/// Who answers.
-enum Way {
-    /// This process.
+/// Where calls are served.
+enum ServeMode {
+    /// In this process.
     Embedded,
-    /// One runtime.
+    /// By one runtime.
     Passing(Passing),
-    /// Several upstreams.
+    /// By several upstreams.
     Several(Upstreams),
 }
 
-impl Way {
-    /// What the user should know of the targets.
+impl ServeMode {
+    /// Warnings about the targets.
     fn warnings(&self) -> Vec<String> {
         match self {
             Self::Embedded => Vec::new(),
@@ -118,12 +119,12 @@ impl Way {
     }
 }
 
-/// The two parts of `NAME=TARGET`. A path may have the sign too, but not before its first slash.
+/// Splits `NAME=TARGET`. In a path the sign may occur after the first slash only.
 fn named(text: &str) -> Option<(&str, &str)> {
     text.split_once('=').filter(|(name, _)| !name.contains(['/', ':', '.']))
 }
 
-/// The token for one upstream.
+/// Token of a single upstream.
 fn the_token(files: &[String], config: Option<&Config>) -> Result<Option<BearerToken>, Stop> {
     match files {
         [] => token::of_environment(config),
@@ -155,7 +156,7 @@ fn several_of(texts: &[String], token_files: &[String]) -> Result<Upstreams, Sto
     checked(given).map_err(Stop::Usage)
 }
 
-/// Upstreams whose names, targets and tokens can be used.
+/// Validates names, targets and tokens of upstreams.
 pub(super) fn checked(given: NamedTargets) -> Result<Upstreams, String> {
     Upstreams::new(given.into_iter().map(target_of).collect::<Result<_, String>>()?)
         .map_err(|error| error.to_string())
@@ -181,26 +182,26 @@ fn target_of(given: NamedTarget) -> Result<(String, Target), String> {
     }
 }
 
-/// The upstreams of a file, or of the user's own.
+/// Upstreams in a file, by default the user's own.
 fn from_file(file: Option<PathBuf>) -> Result<Upstreams, Stop> {
     let path = file.or_else(|| User::from_environment().upstreams_file());
     let path =
         path.ok_or_else(|| Stop::Usage("--upstreams needs a file: HOME is not set".to_owned()))?;
     let failure = |message: String| Stop::Failure {
         message,
-        hint: "see the README for what the file may say".to_owned(),
+        hint: "docs/runtime.md describes the format of the file".to_owned(),
     };
     let named = upstreams(&path).map_err(|error| failure(error.to_string()))?;
     let named = named.ok_or_else(|| failure(format!("there is no file {}", path.display())))?;
     checked(named).map_err(|why| failure(format!("cannot use {}: {why}", path.display())))
 }
 
-/// The runtime of this user, which may not be there.
+/// The runtime of this user, which may not be running.
 fn auto(config: &Result<Config, ConfigError>, level: &str, starts: bool) -> Result<Passing, Stop> {
     let Ok(socket) =
         config.as_ref().map_err(|_| ()).and_then(|config| config.socket().map_err(|_| ()))
     else {
-        // Without a place for an index there is none for a socket: the tools will say so.
+        // Without a cache directory there is no socket: tool calls report the error.
         return Ok(Passing { target: Target::Socket(PathBuf::new()), embeds: true, starter: None });
     };
     let program = if starts { running_program().ok() } else { None };

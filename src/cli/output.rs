@@ -1,5 +1,5 @@
-//! Where the command line writes: results to stdout through one buffer, remarks to stderr. Knows no
-//! command.
+//! Output of the command line: results on stdout through one buffer, diagnostics on stderr. Knows
+//! no command.
 
 pub(super) mod json;
 pub(super) mod log;
@@ -25,17 +25,17 @@ pub(super) fn to_stdout(
     Ok(())
 }
 
-/// A remark for people. That nobody reads it is no reason to stop. Names in it may be anybody's.
+/// Prints a diagnostic, escaped. Write errors are ignored.
 pub(super) fn note(message: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", for_terminal(message));
 }
 
-/// A path as people read it.
+/// Escaped path.
 pub(super) fn shown(path: &Path) -> String {
     one_line(&path.to_string_lossy())
 }
 
-/// A number with thousands separated.
+/// Number with thousands separators.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -48,7 +48,7 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
-/// A number of bytes for people.
+/// Size for people.
 pub(super) fn bytes(number: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if number < 1_000 {
@@ -63,7 +63,7 @@ pub(super) fn bytes(number: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
-/// A share of a whole for people.
+/// Percentage.
 pub(super) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "-".to_owned() } else { format!("{:.1} %", part as f64 * 100.0 / whole as f64) }
 }

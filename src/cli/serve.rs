@@ -1,4 +1,4 @@
-//! `cograph serve`: one runtime for all clients of a user.
+//! `cograph serve`: a runtime (daemon) for all clients of a user.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -16,31 +16,31 @@ use crate::server::{HttpListening, Listening, Options, ServeError, Web, serve};
 pub(super) struct ServeArguments {
     #[command(flatten)]
     root: RootArgument,
-    /// Where to listen: a path in a directory that is yours alone [default: run/socket in the cache
+    /// Unix socket to listen on, in a private directory [default: run/socket in the cache
     /// directory]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Serve MCP over HTTP as well: an address and a port [for example: 127.0.0.1:7474]
+    /// Serve MCP over HTTP as well, at this address and port [for example: 127.0.0.1:7474]
     #[arg(long, value_name = "ADDR:PORT")]
     http: Option<SocketAddr>,
-    /// A directory that clients over HTTP may name as `root`, with all below it, besides that of
-    /// --root; can be given several times [default, if neither is given: the repository of the
-    /// working directory]
+    /// A directory that HTTP clients may name as `root`, with all below it, besides that of --root;
+    /// can be given several times [default, if neither is given: the repository of the working
+    /// directory]
     #[arg(long, value_name = "DIR", requires = "http")]
     allow: Vec<PathBuf>,
     #[command(flatten)]
     token: TokenArgument,
-    /// End when no client was connected for so long
+    /// Exit after this time without a connected client, in seconds
     #[arg(long, value_name = "SECONDS")]
     idle_exit: Option<u64>,
-    /// In a session of its own, from the root directory: for a client that starts the runtime
+    /// Run in a session of its own, from the root directory: for a client that starts the runtime
     #[arg(long, hide = true)]
     detached: bool,
     #[command(flatten)]
     limits: LimitArguments,
 }
 
-/// Serves until a signal comes.
+/// Serves until a signal.
 pub(super) fn run(
     config: Result<Config, ConfigError>,
     arguments: &ServeArguments,
@@ -53,7 +53,7 @@ pub(super) fn run(
     if arguments.detached {
         crate::server::detach();
     }
-    // What the environment says of a project is said of the process that started this one.
+    // Project variables of the environment belong to the starting process, not to the clients.
     let config = config.map(|config| Config { project_directory: None, ..config });
     let token = arguments.token.token(config.as_ref().ok())?;
     let http = match (arguments.http, &config) {
@@ -73,7 +73,7 @@ pub(super) fn run(
     let listening =
         Listening { socket, http, idle_exit: arguments.idle_exit.map(Duration::from_secs) };
     let on_ready = |web: Option<Web>| {
-        // One who does not read it does not need it.
+        // Best effort: the output may be closed.
         let _ = output::to_stdout(|out| {
             writeln!(out, "listening on {}", listening.socket.display())?;
             let Some(Web { address, token_file }) = web else { return Ok(()) };
@@ -91,8 +91,7 @@ pub(super) fn run(
     })
 }
 
-/// What clients over HTTP may ask about: what was named, else the repository of calls that name
-/// none.
+/// Allowed roots of HTTP clients: the given directories, or the default repository.
 fn within(config: &Config, arguments: &ServeArguments) -> Result<Vec<PathBuf>, ConfigError> {
     let named = arguments.root.root.iter().chain(&arguments.allow);
     let named: Vec<PathBuf> = named

@@ -1,5 +1,5 @@
-//! The token that a runtime over HTTP asks for: from a file or the environment, never from the
-//! command line, where others see it.
+//! Bearer token of HTTP: from a file or the environment, never from the command line, which other
+//! users can read.
 
 use std::path::{Path, PathBuf};
 
@@ -7,20 +7,19 @@ use super::Stop;
 use crate::config::Config;
 use crate::server::BearerToken;
 
-/// What is wrong with a text that is no token.
+/// Error for an invalid token.
 pub(super) const TOO_SHORT: &str = "the token must have 16 visible characters or more";
 
-/// Where the token is.
+/// Source of the token.
 #[derive(Debug, clap::Args)]
 pub(super) struct TokenArgument {
-    /// A file with the token that clients over HTTP must show [default: COGRAPH_TOKEN, if it is
-    /// set]
+    /// A file with the bearer token of HTTP clients [default: COGRAPH_TOKEN, if it is set]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 }
 
 impl TokenArgument {
-    /// The token, if there is one.
+    /// The token, if given.
     pub(super) fn token(&self, config: Option<&Config>) -> Result<Option<BearerToken>, Stop> {
         match &self.token_file {
             Some(path) => from_file(path).map(Some),
@@ -29,12 +28,12 @@ impl TokenArgument {
     }
 }
 
-/// The token of the environment, if there is one.
+/// Token from the environment.
 pub(super) fn of_environment(config: Option<&Config>) -> Result<Option<BearerToken>, Stop> {
     config.and_then(|config| config.token.as_deref()).map(checked).transpose()
 }
 
-/// The token in a file.
+/// Token from a file.
 pub(super) fn from_file(path: &Path) -> Result<BearerToken, Stop> {
     checked(&Config::secret(path)?)
 }

@@ -1,5 +1,5 @@
-//! Index runs in the background: one a repository, shared by all who wait for it, a few at a time
-//! in all.
+//! Background index runs: at most one per repository, shared by all waiting calls, with a bounded
+//! number at a time.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -14,38 +14,36 @@ use crate::faults;
 use crate::model::cancel::CancelToken;
 use crate::store::{self, Dropped, Identity, Location};
 
-/// Runs that work at the same time, in all; more wait for their turn.
-const AT_ONCE: usize = 2;
+/// Maximum number of concurrent runs; others are queued.
+const MAX_CONCURRENT_RUNS: usize = 2;
 
-/// How long a run waits for another process that writes the same store.
-const WRITER_PATIENCE: Duration = Duration::from_secs(600);
+/// How long a run waits for another process's writer lock.
+const WRITER_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Starts runs and knows those that are under way. Dropping it stops them and waits for their
-/// threads.
+/// Starts runs and tracks the current ones. Drop cancels them and joins their threads.
 pub struct Jobs {
     shared: Arc<SharedJobs>,
 }
 
-/// One run. Whoever has it can wait for it, look at its progress, or stop it for all.
+/// Index run. Any holder can wait for it, read its progress, or cancel it for all.
 pub struct Job {
     location: Location,
     begun: Instant,
-    /// The changes that it takes in, whatever else has changed; none if it looks for all of them
-    /// itself.
+    /// Changes to apply, whatever else has changed; none for a full comparison.
     changes: Option<ChangeSet>,
     cancel: CancelToken,
     state: Mutex<JobState>,
     changed: Condvar,
 }
 
-/// How far a run is.
+/// State of a run.
 #[derive(Clone, Debug)]
 pub enum JobState {
-    /// It waits for its turn.
+    /// Queued.
     Queued,
-    /// It works.
+    /// Running.
     Running(Progress),
-    /// It ended.
+    /// Finished.
     Done(Result<Outcome, Arc<IndexError>>),
 }
 
@@ -54,9 +52,9 @@ type OnPublished = Box<dyn Fn(&Job, Identity) + Send + Sync>;
 struct SharedJobs {
     limits: Limits,
     on_published: OnPublished,
-    /// The processes that do the work.
+    /// Worker processes.
     workers: Option<WorkerPool>,
-    /// What is known of repositories between runs where this process does the work.
+    /// In-memory states of repositories, if runs work in this process.
     residents: Residents,
     state: Mutex<JobsState>,
     turn: Condvar,
@@ -64,25 +62,24 @@ struct SharedJobs {
 
 #[derive(Default)]
 struct JobsState {
-    /// Runs that are queued or under way, with their threads.
+    /// Queued and active runs, with their threads.
     jobs: Vec<(Arc<Job>, JoinHandle<()>)>,
-    /// Runs that have ended for those who waited, and prepare for the next changes.
+    /// Runs that have published their result and prepare for the next change.
     preparing: Vec<(Arc<Job>, JoinHandle<()>)>,
     working: usize,
-    /// Repositories whose stores were removed to make room.
+    /// Repositories whose stores were evicted.
     dropped: Vec<Dropped>,
     ended: bool,
 }
 
 impl Jobs {
-    /// No runs yet. They are made by processes that `worker` starts, if it is given.
+    /// Creates an empty table. Runs use worker processes if `worker` is given.
     pub fn new(limits: Limits, worker: Option<WorkerCommand>) -> Self {
-        Self::telling(limits, worker, |_, _| {})
+        Self::with_callback(limits, worker, |_, _| {})
     }
 
-    /// The same, with somebody who is told of every new generation, on the thread of the run that
-    /// has made it.
-    pub fn telling(
+    /// Like `new`, with a callback for every new generation, on the thread of its run.
+    pub fn with_callback(
         limits: Limits,
         worker: Option<WorkerCommand>,
         on_published: impl Fn(&Job, Identity) + Send + Sync + 'static,
@@ -95,17 +92,16 @@ impl Jobs {
         }
     }
 
-    /// The run that brings this repository's store up to date: the one under way, or a new one.
+    /// The run that updates this repository's store: the current one, or a new one.
     ///
-    /// A run that is under way may have looked at a file before it changed, or not look at it at
-    /// all ([`Job::takes_in`]). A caller that must know compares again afterwards (`freshness`) and
-    /// starts another run if need be.
+    /// A current run may have read a file before it changed, or may not include it
+    /// ([`Job::covers_changes`]). A caller that must be sure compares again afterwards
+    /// (`freshness`) and starts another run if necessary.
     pub fn start(&self, location: &Location) -> Arc<Job> {
         self.start_for(location, None, None)
     }
 
-    /// The same for changes that have been found already. What `then` names is taken in by another
-    /// run, which begins as soon as this one has ended.
+    /// Like `start`, for known changes. A follow-up run applies `then` right after this one.
     pub fn start_for(
         &self,
         location: &Location,
@@ -115,7 +111,7 @@ impl Jobs {
         self.shared.start(location, changes, then)
     }
 
-    /// Says that questions are asked about a repository: what is known of it is worth keeping.
+    /// Records a query of a repository: extends the lifetime of its in-memory state.
     pub fn touch(&self, location: &Location) {
         self.shared.residents.touch(location);
         if let Some(workers) = &self.shared.workers {
@@ -123,12 +119,12 @@ impl Jobs {
         }
     }
 
-    /// Repositories whose stores were removed by this process to make room for others.
+    /// Repositories whose stores were evicted by this process.
     pub fn dropped(&self) -> Vec<Dropped> {
         self.shared.lock().dropped.clone()
     }
 
-    /// The runs that are queued or under way.
+    /// Queued and active runs.
     pub fn current(&self) -> Vec<Arc<Job>> {
         self.shared.lock().jobs.iter().map(|(job, _)| Arc::clone(job)).collect()
     }
@@ -147,7 +143,7 @@ impl Drop for Jobs {
         }
         self.shared.turn.notify_all();
         for (_, thread) in jobs {
-            // The thread's work is guarded: a panic has ended as the job's error.
+            // A panic in the thread was caught and has become the job's error.
             let _ = thread.join();
         }
     }
@@ -192,11 +188,11 @@ impl SharedJobs {
         job
     }
 
-    /// The life of a run's thread.
+    /// Main function of a run's thread.
     fn work(self: &Arc<Self>, job: &Arc<Job>, then: Option<ChangeSet>) {
         let waiting = Arc::clone(self);
         let wake = job.cancel.on_cancel(move || {
-            // Under the lock, so that the signal cannot fall between a look at the token and the
+            // Under the lock, so that the signal cannot fall between the check of the token and the
             // wait.
             let _state = waiting.lock();
             waiting.turn.notify_all();
@@ -214,8 +210,8 @@ impl SharedJobs {
                 ..Run::quiet(self.limits, &job.cancel)
             };
             let ended = crate::index::build::workers::guarded(|| match &job.changes {
-                Some(changes) => apply(&job.location, changes, WRITER_PATIENCE, &run),
-                None => refresh(&job.location, WRITER_PATIENCE, &run),
+                Some(changes) => apply(&job.location, changes, WRITER_TIMEOUT, &run),
+                None => refresh(&job.location, WRITER_TIMEOUT, &run),
             });
             ended.unwrap_or_else(|reason| {
                 Err(IndexError::Defect { root: job.location.root().to_path_buf(), reason })
@@ -231,7 +227,7 @@ impl SharedJobs {
         );
         let made_in_place = matches!(&outcome, Ok(Outcome::Published { .. })) && !made_whole;
         if made_whole {
-            self.make_room(&job.location);
+            self.enforce_quota(&job.location);
         }
         {
             let mut state = self.lock();
@@ -242,22 +238,22 @@ impl SharedJobs {
             state.working -= usize::from(has_turn);
         }
         self.turn.notify_all();
-        // Before the end is told: whoever waits for this run, and then for the rest, finds that one
-        // under way.
+        // Before the result is published, so that a caller that waits for this run and then for the
+        // rest finds the follow-up run.
         if let Some(rest) = then.filter(|_| outcome.is_ok()) {
             self.start(&job.location, Some(rest), None);
         }
-        // Last: whoever is woken by it and starts another run must not get this one again.
+        // Last: a caller woken by the result that starts another run must not get this one again.
         let has_changed = outcome.is_ok() && job.changes.is_some();
         job.end(outcome);
         if made_in_place {
-            // Nobody waits for this: the store is right, it takes more room than it needs.
-            if let Err(error) = store::carry_over(&job.location) {
+            // Best effort: without a checkpoint the store is correct, only larger.
+            if let Err(error) = store::checkpoint(&job.location) {
                 tracing::info!(%error, "the log of changes stays as long as it is");
             }
-            self.make_room(&job.location);
+            self.enforce_quota(&job.location);
         }
-        // Somebody works on the files: the next change shall cost what it concerns.
+        // The files are being edited: prepare, so that the next change is incremental.
         if has_changed && self.workers.is_none() {
             let run = Run::quiet(self.limits, &job.cancel);
             match crate::index::build::workers::guarded(|| {
@@ -271,14 +267,14 @@ impl SharedJobs {
         self.lock().preparing.retain(|(other, _)| !Arc::ptr_eq(other, job));
     }
 
-    fn make_room(&self, location: &Location) {
-        let dropped = super::make_room(location, &self.limits);
+    fn enforce_quota(&self, location: &Location) {
+        let dropped = super::enforce_quota(location, &self.limits);
         self.lock().dropped.extend(dropped);
     }
 
     fn wait_for_turn(&self, job: &Job) -> bool {
         let mut state = self.lock();
-        while state.working >= AT_ONCE && !state.ended && !job.cancel.is_cancelled() {
+        while state.working >= MAX_CONCURRENT_RUNS && !state.ended && !job.cancel.is_cancelled() {
             state = self.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         let has_turn = !state.ended && !job.cancel.is_cancelled();
@@ -288,9 +284,8 @@ impl SharedJobs {
 }
 
 impl Job {
-    /// Whether it takes in these changes, or all if they are none: it may have been started for
-    /// others.
-    pub fn takes_in(&self, changes: Option<&ChangeSet>) -> bool {
+    /// True if the run applies these changes, or all of them if none are given.
+    pub fn covers_changes(&self, changes: Option<&ChangeSet>) -> bool {
         match (&self.changes, changes) {
             (None, _) => true,
             (Some(_), None) => false,
@@ -298,22 +293,22 @@ impl Job {
         }
     }
 
-    /// The repository.
+    /// Repository.
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// When it was asked for: it looks at the files after that.
+    /// Start of the run, before it reads any file.
     pub fn begun(&self) -> Instant {
         self.begun
     }
 
-    /// How far it is.
+    /// Current state.
     pub fn state(&self) -> JobState {
         self.lock().clone()
     }
 
-    /// Waits until it has ended or `until` has come, and says how far it is then.
+    /// Waits until the run has ended or `until`, and returns its state.
     pub fn wait(&self, until: Instant) -> JobState {
         let mut state = self.lock();
         while !matches!(*state, JobState::Done(_)) {
@@ -327,8 +322,7 @@ impl Job {
         state.clone()
     }
 
-    /// Waits until the state is another one than when it was looked at last, it has ended, or
-    /// `until` has come.
+    /// Waits until the progress differs from `seen`, the run has ended, or `until`.
     pub fn wait_for_progress(&self, seen: Option<Progress>, until: Instant) -> JobState {
         let mut state = self.lock();
         while matches!(&*state, JobState::Queued)
@@ -344,7 +338,7 @@ impl Job {
         state.clone()
     }
 
-    /// Stops it, for everybody. The store stays as it was.
+    /// Cancels the run, for all callers. The store is unchanged.
     pub fn cancel(&self) {
         self.cancel.cancel();
     }

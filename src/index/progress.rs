@@ -1,4 +1,4 @@
-//! How far a run is, and how long its phases took. Plain data and a clock.
+//! Progress of a run and timings of its phases, as plain data.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ pub enum Phase {
     Walk,
     /// Reading files and extracting their facts.
     Extract,
-    /// Putting the names and scopes of all files together.
+    /// Building the symbol tables of all files.
     Tables,
     /// Resolving references.
     Resolve,
@@ -23,7 +23,7 @@ impl Phase {
     pub const ALL: [Self; 5] =
         [Self::Walk, Self::Extract, Self::Tables, Self::Resolve, Self::Write];
 
-    /// The word that people see.
+    /// Word for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Walk => "list",
@@ -35,7 +35,7 @@ impl Phase {
     }
 }
 
-/// How far a run is. `total` is 0 while it is not known.
+/// Progress of a run. `total` is 0 while unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
     /// The phase.
@@ -46,18 +46,18 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// How long a phase took.
+/// Duration of a phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
     /// The phase.
     pub phase: Phase,
-    /// Its duration by the clock on the wall.
+    /// Wall-clock time.
     pub elapsed: Duration,
-    /// What all threads of the process computed in it.
+    /// CPU time of all threads of the process.
     pub cpu: Duration,
 }
 
-/// Takes the time of phases, one after the other.
+/// Measures successive phases.
 pub(super) struct Stopwatch {
     last: Instant,
     last_cpu: Duration,
@@ -69,7 +69,7 @@ impl Stopwatch {
         Self { last: Instant::now(), last_cpu: cpu_time(), laps: Vec::new() }
     }
 
-    /// Ends a phase; the next one begins.
+    /// Ends a phase and starts the next.
     pub(super) fn lap(&mut self, phase: Phase) {
         let (now, cpu) = (Instant::now(), cpu_time());
         self.laps.push(Timing {
@@ -85,14 +85,14 @@ impl Stopwatch {
     }
 }
 
-/// What all threads of this process have computed, those that have ended included.
+/// CPU time of all threads of this process, including ended ones.
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     let part = |number: i64| u64::try_from(number).expect("CPU time is not negative");
     Duration::from_secs(part(time.tv_sec)) + Duration::from_nanos(part(time.tv_nsec))
 }
 
-/// Counts the files of a phase from several threads and reports some two hundred times in all.
+/// Counts the files of a phase on several threads; reports about two hundred times.
 pub(super) struct Counter<'a> {
     phase: Phase,
     done: AtomicU64,
@@ -101,7 +101,7 @@ pub(super) struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    /// Starts the phase and reports that.
+    /// Starts a phase and reports it.
     pub(super) fn start(phase: Phase, total: usize, report: &'a (dyn Fn(Progress) + Sync)) -> Self {
         let total = total as u64;
         report(Progress { phase, done: 0, total });

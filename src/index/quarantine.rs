@@ -1,25 +1,24 @@
-//! What is known of files that must not be parsed, and who hears which file is being parsed or
-//! resolved: what a run needs to know when a file can end it. Knows nothing of processes.
+//! Quarantine of files that crash or hang the parser, and observers of the file in progress.
+//! Independent of processes.
 
 use rustc_hash::FxHashMap;
 
 use crate::model::RepoPath;
 
-/// How a build goes about files that may end it.
+/// Precautions of a build against files that may end the process.
 pub struct Caution {
-    /// Files that are left out, each with the bytes it is left out for: their hash, or whatever
-    /// they are.
+    /// Quarantined files, each with the hash of its quarantined contents, or none for any contents.
     left_out: FxHashMap<RepoPath, Option<u128>>,
     suspicion: Suspicion,
-    witness: Box<dyn Witness>,
+    witness: Box<dyn Observer>,
 }
 
-/// Which files may end a run: they are parsed first, one at a time.
+/// Suspected files: they are parsed first, one at a time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Suspicion {
-    /// These.
+    /// These files.
     Of(Vec<RepoPath>),
-    /// Every file whose path comes after this one, or every file at all.
+    /// Every file whose path sorts after this one, or every file.
     AllAfter(Option<RepoPath>),
 }
 
@@ -29,15 +28,14 @@ impl Default for Suspicion {
     }
 }
 
-/// Hears of files before they are worked on, and after.
-pub(super) trait Witness: Send + Sync {
-    /// This thread is going to parse some of these files, one after the other. What they are is
-    /// told for many at once: whoever is told in another process is woken each time.
+/// Observer of parsing and resolution, per file.
+pub(super) trait Observer: Send + Sync {
+    /// The current thread will parse some of these files, one after the other. Announced in
+    /// batches, because every message wakes the parent process.
     fn announces(&self, paths: Vec<RepoPath>);
-    /// This thread is going to parse or resolve the file. `alone` if it parses it and no other
-    /// thread parses one.
+    /// The current thread parses or resolves the file. `alone` if no other thread parses meanwhile.
     fn begins(&self, path: &RepoPath, alone: bool);
-    /// This thread is done with its file.
+    /// The current thread has finished its file.
     fn ends(&self);
 }
 
@@ -45,27 +43,27 @@ impl Caution {
     pub(super) fn new(
         left_out: FxHashMap<RepoPath, Option<u128>>,
         suspicion: Suspicion,
-        witness: Box<dyn Witness>,
+        witness: Box<dyn Observer>,
     ) -> Self {
         Self { left_out, suspicion, witness }
     }
 
-    /// Files that are to be parsed first, one at a time.
+    /// Files to parse first, one at a time.
     pub(super) fn suspicion(&self) -> &Suspicion {
         &self.suspicion
     }
 
-    /// Whether the file with these bytes must not be parsed.
+    /// True if the file with these contents is quarantined.
     pub(super) fn leaves_out(&self, path: &RepoPath, hash: u128) -> bool {
         self.left_out.get(path).is_some_and(|known| known.is_none_or(|known| known == hash))
     }
 
-    /// Says which files this thread is going to parse, or some of them.
+    /// Announces files that this thread will parse.
     pub(super) fn announce(&self, paths: Vec<RepoPath>) {
         self.witness.announces(paths);
     }
 
-    /// Does `work` on a file, with witnesses.
+    /// Runs `work` on a file, with notifications to the observers.
     pub(super) fn working<T>(&self, path: &RepoPath, alone: bool, work: impl FnOnce() -> T) -> T {
         self.witness.begins(path, alone);
         let result = work();
@@ -74,8 +72,8 @@ impl Caution {
     }
 }
 
-/// Resolves a file by `work`, with the witnesses of `caution`: a resolution that does not end is
-/// noticed as a parse is.
+/// Runs the resolution `work` of a file with the observers of `caution`, so that a hang is detected
+/// as it is for a parse.
 pub(super) fn resolving<T>(
     caution: Option<&Caution>,
     path: &RepoPath,

@@ -1,4 +1,4 @@
-//! What a store holds, in numbers: what is reported at the end of a run.
+//! Statistics of a store, reported at the end of a run.
 
 use rustc_hash::FxHashMap;
 
@@ -6,27 +6,26 @@ use crate::grammar;
 use crate::model::{LanguageId, SkipReason, Verdict};
 use crate::store::{FileKey, LanguageKey, Snapshot, StoreError};
 
-/// Numbers of a whole repository.
+/// Statistics of a repository.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Report {
-    /// Files that the walk met.
+    /// Files found by the walk.
     pub files: u64,
     /// Files with facts.
     pub indexed: u64,
-    /// Files with facts that have problems, too.
+    /// Files with facts and with problems.
     pub partly: u64,
-    /// Regions that are incomplete, in all files.
+    /// Incomplete regions in all files.
     pub problems: u64,
-    /// Bytes of the files with facts.
+    /// Size of the files with facts, in bytes.
     pub bytes: u64,
-    /// One entry a language that has files, in order of id.
+    /// One entry per language with files, by id.
     pub languages: Vec<LanguageReport>,
-    /// Files without facts by reason, in order of the reasons; no entry for reasons that did not
-    /// occur.
+    /// Files without facts by reason; only reasons that occur.
     pub skipped: Vec<(SkipReason, u64)>,
 }
 
-/// Numbers of one language.
+/// Statistics of a language.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LanguageReport {
     /// The language.
@@ -39,12 +38,12 @@ pub struct LanguageReport {
     pub references: u64,
     /// References by verdict, in the order of `Verdict::ALL`.
     pub verdicts: [u64; Verdict::ALL.len()],
-    /// Regions that are incomplete.
+    /// Incomplete regions.
     pub problems: u64,
 }
 
 impl Report {
-    /// Counts a store.
+    /// Computes the statistics of a store.
     pub fn of(snapshot: &Snapshot) -> Result<Self, StoreError> {
         let mut problems: FxHashMap<FileKey, u64> = FxHashMap::default();
         for row in snapshot.problems()? {

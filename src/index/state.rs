@@ -1,4 +1,4 @@
-//! The state of a repository between runs: what has changed, and what a change costs.
+//! State of a repository between runs: change detection and incremental updates.
 
 pub(super) mod change;
 pub(super) mod resident;

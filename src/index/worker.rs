@@ -1,10 +1,10 @@
-//! Index runs in a process of their own: a grammar that crashes, hangs or eats the memory, and a
-//! resolution that does not end, cost the file that made it, to cancel is to kill, and the memory
-//! of a whole build goes back to the system. The worker is this program once more. Whole builds and
-//! changes go the same way; after a change the worker stays for the next one, with what it knows.
+//! Worker process for index runs. Isolation: a grammar that crashes, hangs or exhausts memory, and
+//! a resolution that does not end, cost one file; cancellation is a kill; and the memory of a full
+//! build is returned to the system. The worker runs the same executable. It handles full builds and
+//! changes; after a change it stays for the next one and keeps its in-memory state.
 //!
-//! `message` is the protocol between the two, `process` the one side of it, this file the other,
-//! and `crash_search` what is learnt when a worker dies.
+//! `message` is the wire protocol, `process` the worker's side, this file the parent's side, and
+//! `crash_search` finds the file that a worker died of.
 
 mod crash_search;
 #[cfg(feature = "faults")]
@@ -22,9 +22,9 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use self::crash_search::{Death, Doing, Trial};
+use self::crash_search::{CrashCause, CrashSearch, WorkerActivity};
 use self::message::{Message, Order, Work};
-use super::kept::Kept;
+use super::idle_cache::IdleCache;
 use super::progress::{Phase, Timing};
 use super::{ChangeSet, IndexError, Outcome, Run};
 use crate::config::WorkerCommand;
@@ -33,32 +33,32 @@ use crate::store::{Location, Published, Store};
 
 pub use process::serve_worker;
 
-/// How long a worker is kept after its last change, or the last question about its repository.
+/// Idle timeout of a worker, since its last change or the last query of its repository.
 const IDLE: Duration = Duration::from_secs(60);
-/// The last lines of a dead worker that its error repeats, and how much of a line is one.
+/// Lines of a dead worker's standard error that its error quotes, and their maximum length.
 const LAST_LINES: usize = 4;
 const LINE_BYTES: u64 = 500;
 
-/// The workers of this process: one for each repository in which files change.
+/// Workers of this process: one per repository with changes.
 #[derive(Debug)]
 pub struct WorkerPool {
     command: WorkerCommand,
-    idle: Kept<Location, Worker>,
+    idle: IdleCache<Location, Worker>,
 }
 
 impl WorkerPool {
-    /// No worker yet.
+    /// Creates an empty pool.
     pub fn new(command: WorkerCommand) -> Self {
-        Self { command, idle: Kept::new("workers-idle", IDLE) }
+        Self { command, idle: IdleCache::new("workers-idle", IDLE) }
     }
 
-    /// Notes that questions are asked about a repository: its worker is worth keeping.
+    /// Records a query of a repository: extends the lifetime of its worker.
     pub fn touch(&self, location: &Location) {
         self.idle.touch(location);
     }
 
-    /// Has a worker make a repository's store reflect `changes`. Files that end the worker are left
-    /// out, and the store says so.
+    /// Has a worker apply `changes` to a repository's store. Files that crash the worker are
+    /// quarantined and recorded in the store.
     pub(super) fn apply(
         &self,
         location: &Location,
@@ -68,13 +68,13 @@ impl WorkerPool {
     ) -> Result<Outcome, IndexError> {
         let root = location.root();
         let work = Work::of(changes);
-        let mut trial = Trial::default();
-        // What an idle worker knows is of no use for a whole build, and takes memory that the build
-        // may need.
+        let mut search = CrashSearch::default();
+        // The state of an idle worker is useless for a full build, and occupies memory that the
+        // build may need.
         let mut idle = self.idle.take(location).filter(|_| work.is_change());
         loop {
             run.check(root)?;
-            let (left_out, suspicion) = (trial.guilty.clone(), trial.suspicion.clone());
+            let (left_out, suspicion) = (search.quarantined.clone(), search.suspicion.clone());
             let order = Order {
                 location: location.clone(),
                 work: work.clone(),
@@ -89,7 +89,7 @@ impl WorkerPool {
                 None => Worker::start(&self.command, root)?,
             };
             let end = worker.perform(&order, run);
-            // Whatever the worker says of its end: it was asked for.
+            // A cancelled run ends the worker: its error is expected.
             run.check(root)?;
             match end {
                 End::Finished { changed, timings } => {
@@ -98,23 +98,26 @@ impl WorkerPool {
                     }
                     return outcome(location, changed, timings);
                 }
-                End::Failed { message, hint } => return Err(IndexError::Told { message, hint }),
-                // It ended while it waited, for whatever reason.
-                End::Died { doing, .. } if was_idle && doing == Doing::default() => {}
-                End::Died { doing: Doing { stalled: Some(phase), .. }, .. } => {
+                End::Failed { message, hint } => {
+                    return Err(IndexError::Reported { message, hint });
+                }
+                // An idle worker may have died of anything: not the fault of a file.
+                End::Died { activity, .. } if was_idle && activity == WorkerActivity::default() => {
+                }
+                End::Died { activity: WorkerActivity { stalled: Some(phase), .. }, .. } => {
                     return Err(IndexError::Stalled {
                         root: root.to_path_buf(),
                         phase: phase.word(),
                     });
                 }
-                End::Died { doing, death, how, said } => {
-                    tracing::warn!(root = %root.display(), how, ?doing, "a process that indexes \
+                End::Died { activity, cause, how, said } => {
+                    tracing::warn!(root = %root.display(), how, ?activity, "a process that indexes \
                         has died");
-                    let known = trial.guilty.len();
-                    if !trial.learn(doing, death) {
+                    let known = search.quarantined.len();
+                    if !search.learn(activity, cause) {
                         return Err(IndexError::Worker { root: root.to_path_buf(), how, said });
                     }
-                    for path in &trial.guilty[known..] {
+                    for path in &search.quarantined[known..] {
                         tracing::error!(
                             path = path.as_str(),
                             how,
@@ -127,7 +130,7 @@ impl WorkerPool {
     }
 }
 
-/// What the worker has done, read from where it has done it.
+/// Result of a worker, read from the store that it wrote.
 fn outcome(
     location: &Location,
     changed: bool,
@@ -146,14 +149,14 @@ fn outcome(
 enum End {
     Finished { changed: bool, timings: Vec<Timing> },
     Failed { message: String, hint: String },
-    Died { doing: Doing, death: Death, how: String, said: String },
+    Died { activity: WorkerActivity, cause: CrashCause, how: String, said: String },
 }
 
-/// A worker and what this process holds of it. Dropping it kills the worker.
+/// Worker process. Drop kills it.
 #[derive(Debug)]
 struct Worker {
     child: Child,
-    /// The worker, and whatever it may have started, ends when this does.
+    /// Closing it ends the worker and its descendants.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     last_words: Option<JoinHandle<String>>,
@@ -184,36 +187,36 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Gives the worker an order and follows it to the end of that.
+    /// Sends the worker an order and follows its messages to the end.
     fn perform(&mut self, order: &Order, run: &Run) -> End {
         if let Some(input) = &mut self.input {
-            // One that dies before it has read its order is seen by its end.
+            // A failed write means that the worker has died, which its exit status shows.
             let _ = order.write(input);
         }
         let pid = Pid::from_child(&self.child);
-        // The hook is gone before the child is waited for, so that it cannot hit another process of
-        // the same number.
+        // The hook is removed before the child is reaped, so that it cannot kill a process that
+        // reuses the pid.
         let kill = run.cancel.on_cancel(move || {
             let _ = kill_process(pid, Signal::KILL);
         });
-        let (mut parsing, mut doing, mut timings, mut last) =
-            (BTreeMap::new(), Doing::default(), Vec::new(), None);
+        let (mut parsing, mut activity, mut timings, mut last) =
+            (BTreeMap::new(), WorkerActivity::default(), Vec::new(), None);
         while let Some(message) = Message::read(&mut self.output) {
             match message {
                 Message::Progress(progress) => {
-                    doing.trying = None;
+                    activity.trying = None;
                     if progress.phase > Phase::Extract {
                         parsing.clear();
                     }
                     (run.progress)(progress);
                 }
                 Message::Parsing { thread, paths } => {
-                    doing.trying = None;
+                    activity.trying = None;
                     parsing.insert(thread, paths);
                 }
-                Message::Trying(path) => doing.trying = Some(path),
-                Message::Hangs(path) => doing.hanging.push(path),
-                Message::Stalls(phase) => doing.stalled = Some(phase),
+                Message::Trying(path) => activity.trying = Some(path),
+                Message::Hangs(path) => activity.hanging.push(path),
+                Message::Stalls(phase) => activity.stalled = Some(phase),
                 Message::Timing(timing) => timings.push(timing),
                 Message::Finished { changed } => {
                     last = Some(End::Finished { changed, timings: std::mem::take(&mut timings) })
@@ -227,16 +230,21 @@ impl Worker {
         drop(kill);
         last.unwrap_or_else(|| {
             let (status, said) = self.end();
-            doing.parsing = parsing.into_values().flatten().collect();
+            activity.parsing = parsing.into_values().flatten().collect();
             let how = status.map_or_else(|| "it is lost".to_owned(), describe);
-            End::Died { doing, death: status.map_or(Death::FromOutside, Death::of), how, said }
+            End::Died {
+                activity,
+                cause: status.map_or(CrashCause::External, CrashCause::of),
+                how,
+                said,
+            }
         })
     }
 
-    /// Ends the worker if it has not ended, and gives how it did and what it said last.
+    /// Ends the worker if necessary; returns its exit status and its last messages.
     fn end(&mut self) -> (Option<ExitStatus>, String) {
         self.input = None;
-        // One that has ended already cannot be killed, which is as well.
+        // Fails if the process has already ended.
         let _ = self.child.kill();
         let status = self.child.wait().ok();
         let said = self.last_words.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
@@ -264,7 +272,7 @@ fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// Passes on what a worker says, line by line, and gives the last of it.
+/// Forwards a worker's standard error line by line, and returns its end.
 fn listen(errors: ChildStderr) -> String {
     while planted(Fault::StderrNotDrained) {
         std::thread::park();

@@ -1,4 +1,4 @@
-//! Answers: text and JSON of what a question found, within a budget.
+//! Responses: text and JSON of query results, within a budget.
 
 pub(super) mod budget;
 pub(super) mod failure;
@@ -8,18 +8,19 @@ pub(super) mod reply;
 use budget::Page;
 use serde_json::Value;
 
-/// A plain result that can be shown.
+/// Renderable result.
 pub(super) trait Answer {
-    /// Fills the page, best first, and gives the first line: what, and how many of how many.
+    /// Fills the page, best entries first, and returns the first line: what, and how many of how
+    /// many.
     fn render(&self, page: &mut Page) -> String;
-    /// The whole as JSON.
+    /// The complete result as JSON.
     fn json(&self) -> Value;
-    /// The answer for programs, if the tool has such a form: no more than fits in so many bytes.
-    /// `freshness` says of which state of the files it speaks.
+    /// Structured output of at most `room` bytes, if the tool declares it. `freshness` is the
+    /// freshness in words.
     fn structured(&self, _room: usize, _freshness: &str) -> Option<Value> {
         None
     }
-    /// Whether nothing was found.
+    /// True for an empty result.
     fn is_empty(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What all of the server rests on: limits, escaping, the log, addresses, the allocator.
+//! Common parts of the server: limits, escaping, the log, URIs, the allocator.
 
 pub(super) mod allocator;
 pub(super) mod escape;

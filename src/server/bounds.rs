@@ -1,10 +1,9 @@
-//! The bounds of what a peer can make this program keep, and that docs/limits.md lists each of them
-//! with its value.
+//! Checks that docs/limits.md lists every limit on memory that a peer can occupy, with its value.
 
 use super::peers::child;
 use super::runtime::http::{self, body, bridge};
 use super::runtime::sessions;
-use super::tools::{MOST_MEANINGS, explore};
+use super::tools::{MAX_MEANINGS, explore};
 use crate::config;
 use crate::query::{SqlParams, locate, references::elsewhere, sql, trace};
 use crate::server::base::limits::Limits;
@@ -14,7 +13,7 @@ use crate::server::session::dispatch::notices;
 use crate::server::{
     jsonrpc::message,
     protocol::{resources, subscriptions},
-    proxy::thin,
+    proxy::runtime_proxy,
     session,
     workspace::roots,
 };
@@ -24,7 +23,7 @@ use std::time::Duration;
 
 const TABLE: &str = include_str!("../../docs/limits.md");
 
-/// A number of bytes as the table writes it.
+/// A size as the table writes it.
 fn bytes(number: usize) -> String {
     match number {
         whole if whole >= 1 << 30 && whole.is_multiple_of(1 << 30) => {
@@ -49,8 +48,7 @@ fn time(duration: Duration) -> String {
 }
 
 fn of_session() -> Vec<(&'static str, String)> {
-    // A new field has to be looked at here: is it of something that is kept? Those that are left
-    // out bound only times.
+    // Exhaustive, so that a new field is classified here: fields not bound to a name are timeouts.
     let Limits {
         line_bytes,
         output_bytes,
@@ -86,10 +84,10 @@ fn of_session() -> Vec<(&'static str, String)> {
         ("message::BATCH", count(message::BATCH)),
         ("message::VALUES", count(message::VALUES)),
         ("session::EVENTS", count(session::EVENTS)),
-        ("notices::MOST_SUBSCRIPTIONS", count(notices::MOST_SUBSCRIPTIONS)),
-        ("subscriptions::MOST_ADDRESSES", count(subscriptions::MOST_ADDRESSES)),
-        ("resources::MOST_BYTES", bytes(resources::MOST_BYTES)),
-        ("roots::MOST_ROOTS", count(roots::MOST_ROOTS)),
+        ("notices::MAX_SUBSCRIPTIONS", count(notices::MAX_SUBSCRIPTIONS)),
+        ("subscriptions::MAX_ADDRESSES", count(subscriptions::MAX_ADDRESSES)),
+        ("resources::MAX_BYTES", bytes(resources::MAX_BYTES)),
+        ("roots::MAX_ROOTS", count(roots::MAX_ROOTS)),
         ("roots::PATH_BYTES", bytes(roots::PATH_BYTES)),
         ("PoolSettings::capacity", count(capacity)),
         ("PoolSettings::idle", time(idle)),
@@ -98,9 +96,9 @@ fn of_session() -> Vec<(&'static str, String)> {
 
 fn of_runtime() -> Vec<(&'static str, String)> {
     vec![
-        ("sessions::MOST_SESSIONS", count(sessions::MOST_SESSIONS)),
-        ("sessions::MOST_OVER_HTTP", count(sessions::MOST_OVER_HTTP)),
-        ("http::MOST_CONNECTIONS", count(http::MOST_CONNECTIONS)),
+        ("sessions::MAX_SESSIONS", count(sessions::MAX_SESSIONS)),
+        ("sessions::MAX_HTTP_SESSIONS", count(sessions::MAX_HTTP_SESSIONS)),
+        ("http::MAX_CONNECTIONS", count(http::MAX_CONNECTIONS)),
         ("http::READ", time(http::READ)),
         ("http::IDLE", time(http::IDLE)),
         ("http::LEFT", time(http::LEFT)),
@@ -118,8 +116,8 @@ fn of_upstreams() -> Vec<(&'static str, String)> {
     vec![
         ("connection::LINE", bytes(connection::LINE)),
         ("connection::WAITING", bytes(connection::WAITING)),
-        ("connection::NONSENSE", count(connection::NONSENSE)),
-        ("connection::SILENCE", time(connection::SILENCE)),
+        ("connection::MAX_INVALID_LINES", count(connection::MAX_INVALID_LINES)),
+        ("connection::KEEP_ALIVE", time(connection::KEEP_ALIVE)),
         ("connection::MESSAGE", bytes(connection::MESSAGE)),
         ("connection::QUOTED", bytes(connection::QUOTED)),
         ("upstream::http::WAITING", count(upstream_http::WAITING)),
@@ -128,13 +126,13 @@ fn of_upstreams() -> Vec<(&'static str, String)> {
         ("listing::bytes", bytes(memory)),
         ("listing::time", time(all)),
         ("listing::CURSOR", bytes(listing::CURSOR)),
-        ("registry::MOST_UPSTREAMS", count(registry::MOST_UPSTREAMS)),
-        ("registry::MOST_TOOLS", count(registry::MOST_TOOLS)),
+        ("registry::MAX_UPSTREAMS", count(registry::MAX_UPSTREAMS)),
+        ("registry::MAX_TOOLS", count(registry::MAX_TOOLS)),
         ("tools::NAME", bytes(tools::NAME)),
         ("tools::DESCRIPTION", bytes(tools::DESCRIPTION)),
         ("tools::SCHEMA", bytes(tools::SCHEMA)),
-        ("federation::CALLS_OF_ONE", count(federation::CALLS_OF_ONE)),
-        ("thin::LONGEST", bytes(thin::LONGEST)),
+        ("federation::CALLS_PER_UPSTREAM", count(federation::CALLS_PER_UPSTREAM)),
+        ("runtime_proxy::LONGEST", bytes(runtime_proxy::LONGEST)),
         ("child::TAIL_BYTES", bytes(child::TAIL_BYTES)),
     ]
 }
@@ -163,7 +161,7 @@ fn of_statements() -> Vec<(&'static str, String)> {
 fn of_questions() -> Vec<(&'static str, String)> {
     vec![
         ("explore::QUERY", bytes(explore::QUERY)),
-        ("tools::MOST_MEANINGS", count(MOST_MEANINGS)),
+        ("tools::MAX_MEANINGS", count(MAX_MEANINGS)),
         ("locate::FILES", count(locate::FILES)),
         ("locate::NAMED_FILES", count(locate::NAMED_FILES)),
         ("locate::SOURCE_BYTES", bytes(locate::SOURCE_BYTES)),
@@ -195,10 +193,9 @@ fn the_table_of_limits_says_what_the_code_does() {
     assert!(rows.len() > 50, "{}", rows.len());
 }
 
-// What all connections take leaves room for bodies, and what sessions over HTTP may take leaves
-// room for those on the socket.
-const _: () = assert!(http::MOST_CONNECTIONS * body::CONNECTION <= body::BUDGET / 2);
-const _: () = assert!(sessions::MOST_OVER_HTTP < sessions::MOST_SESSIONS);
+// Connections leave budget for bodies, and HTTP sessions leave sessions for the socket.
+const _: () = assert!(http::MAX_CONNECTIONS * body::CONNECTION <= body::BUDGET / 2);
+const _: () = assert!(sessions::MAX_HTTP_SESSIONS < sessions::MAX_SESSIONS);
 
 #[test]
 fn ids_and_tokens_of_all_requests_in_flight_take_less_than_the_answers_that_may_wait() {

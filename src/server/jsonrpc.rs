@@ -1,4 +1,4 @@
-//! JSON-RPC: framing of lines, messages, the table of requests in flight, and admission.
+//! JSON-RPC: line framing, messages, the table of requests in flight, and admission control.
 
 pub(super) mod admission;
 pub(super) mod framing;

@@ -1,10 +1,10 @@
-//! Other servers, which this program starts: processes and their ends (`child`), all those of one
-//! owner (`programs`), and what a client would see of one (`probe`).
+//! MCP servers as child processes: start and end of one (`child`), all of one owner (`programs`),
+//! and measuring one as a client sees it (`probe`).
 
 pub(super) mod child;
 mod probe;
 mod programs;
 
-pub use child::{ChildProcess, EndPatience, Ended, Ran, Started, run_command};
+pub use child::{ChildProcess, CommandOutput, EndPatience, Ended, Started, run_command};
 pub use probe::{Probe, ProbeError, probe};
 pub(super) use programs::Programs;

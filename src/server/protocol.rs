@@ -1,6 +1,6 @@
-//! The two eras of the protocol: what a request means in each and what an answer looks like.
-//! `initialize` selects a version for the process; a request that carries a version in its `_meta`
-//! is served by itself. Touches no store and no tool.
+//! Protocol versions: parsing of requests and shape of responses in both eras. `initialize`
+//! negotiates a version for the process; a stateless request carries its version in `_meta`.
+//! Touches no store and no tool.
 
 pub(super) mod completion;
 pub(super) mod external_tools;
@@ -26,72 +26,72 @@ use serde_json::{Map, Value, json};
 use shape::shaped;
 use std::path::PathBuf;
 use std::sync::LazyLock;
-use subscriptions::{MOST_ADDRESSES, WantedChanges};
+use subscriptions::{MAX_ADDRESSES, WantedChanges};
 
 pub(super) use shape::{Purpose, listen_result, shaped_for, shaped_list};
 
-/// The version of the stateless era.
+/// Version of the stateless era.
 pub(super) const STATELESS: &str = "2026-07-28";
-/// The version that a client gets which asks for one that is not known.
+/// Negotiated version for clients that request an unknown one.
 const LATEST_NEGOTIATED: &str = "2025-11-25";
-/// Versions that `initialize` can select, newest first.
+/// Versions that `initialize` can negotiate, newest first.
 const NEGOTIATED: [&str; 4] = [LATEST_NEGOTIATED, "2025-06-18", WITH_BATCHES, "2024-11-05"];
-/// The one version in which a server must take batches.
+/// The one version with batches.
 const WITH_BATCHES: &str = "2025-03-26";
 
-/// Where a request of the stateless era says its version.
+/// Metadata key of the version in a stateless request.
 pub(super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 pub(super) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
-/// Under which an instance of this program says, in what it declares as experimental, that it is
-/// one, and which directory its calls mean; and under which it learns the outcome of a call.
+/// Key of the experimental capability by which cograph instances recognize each other, pass the
+/// default root, and get the outcome of a call.
 pub(super) const PEER_KEY: &str = "cograph";
 pub(super) const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
-/// The rules under which one request is served.
+/// Protocol era of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Era {
-    /// Selected by `initialize`.
+    /// Version negotiated by `initialize`.
     Negotiated,
-    /// The request carries everything itself.
+    /// Stateless: the request carries its own metadata.
     Stateless,
 }
 
-/// What `initialize` has settled.
+/// State negotiated by `initialize`.
 #[derive(Debug)]
 pub(super) struct Session {
     version: Option<&'static str>,
-    /// The client has said that it is ready: it can be told things now.
+    /// `notifications/initialized` arrived: notifications may be sent.
     ready: bool,
-    /// The client has said that it knows what it works on.
+    /// The client declared the `roots` capability.
     has_roots: bool,
-    /// The client is this program too, and passes on what others ask it.
+    /// The client runs cograph too and relays calls.
     is_peer: bool,
-    /// The directory that such a client names.
+    /// Default root of such a client.
     root: Option<PathBuf>,
     wanted: WantedChanges,
 }
 
-/// What a request asks for.
+/// Parsed request.
 #[derive(Debug)]
 pub(super) enum Method {
-    /// Can be answered at once.
+    /// Response that is available at once.
     Answer(String),
-    /// A tool is to be called.
+    /// Tool call.
     Call(Call),
-    /// Notifications of changes are wanted, until the client cancels.
+    /// Subscription until the client cancels.
     Listen(WantedChanges),
 }
 
-/// A call of a tool.
+/// Tool call.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// The tool.
+    /// Tool.
     pub(super) tool: &'static Tool,
-    /// Its arguments, unchecked.
+    /// Arguments, unvalidated.
     pub(super) arguments: Map<String, Value>,
-    /// What its answer is made into.
+    /// Kind of the response.
     pub(super) purpose: Purpose,
-    /// What progress notifications are to be marked with, if they are wanted.
+    /// Progress token, if the client wants progress.
     pub(super) progress_token: Option<Value>,
 }
 
@@ -109,32 +109,32 @@ impl Default for Session {
 }
 
 impl Session {
-    /// The client is ready. Before `initialize` it cannot be.
+    /// Handles `notifications/initialized`; ignored before `initialize`.
     pub(super) fn on_initialized(&mut self) {
         self.ready = self.version.is_some();
     }
 
-    /// Whether the client can be asked for its roots.
+    /// True if `roots/list` can be sent.
     pub(super) fn has_roots(&self) -> bool {
         self.ready && self.has_roots
     }
 
-    /// The directory that the client has just named, once.
+    /// Takes the default root of the last handshake, once.
     pub(super) fn take_root(&mut self) -> Option<PathBuf> {
         self.root.take()
     }
 
-    /// What the client is to be told of changes, if it can be told.
+    /// Subscription of the client, if notifications may be sent.
     pub(super) fn wanted(&self) -> Option<&WantedChanges> {
         self.ready.then_some(&self.wanted)
     }
 
-    /// Whether arrays of messages are served.
+    /// True if batches are allowed.
     pub(super) fn takes_batches(&self) -> bool {
         self.version == Some(WITH_BATCHES)
     }
 
-    /// The era of a request, by its `_meta`. An error if the request belongs to neither.
+    /// Era of a request, by its `_meta`. An error if it is valid in neither.
     pub(super) fn era(&self, method: &str, params: &Map<String, Value>) -> Result<Era, RpcError> {
         let meta = params.get("_meta").and_then(Value::as_object);
         let Some(version) = meta.and_then(|meta| meta.get(VERSION_KEY)) else {
@@ -166,7 +166,7 @@ impl Session {
         Ok(Era::Stateless)
     }
 
-    /// What a request asks for; `initialize` selects the version.
+    /// Parses and serves a request; `initialize` negotiates the version.
     pub(super) fn serve(
         &mut self,
         era: Era,
@@ -213,7 +213,7 @@ impl Session {
             Ok(Method::Answer("{}".to_owned()))
         } else {
             let reason = format!(
-                "{MOST_ADDRESSES} resources are followed already: unsubscribe from one first"
+                "{MAX_ADDRESSES} resources are followed already: unsubscribe from one first"
             );
             Err(RpcError::new(INVALID_PARAMS, reason))
         }
@@ -283,19 +283,19 @@ impl Session {
     }
 }
 
-/// The id that a `notifications/cancelled` names.
+/// The id in `notifications/cancelled`.
 pub(super) fn cancelled_id(params: &Map<String, Value>) -> Option<RequestId> {
     params.get("requestId").and_then(RequestId::from_json)
 }
 
-/// Whether a message belongs to the stateless era by what it says itself.
+/// True if a message carries stateless metadata.
 pub(super) fn is_stateless(message: &Message) -> bool {
     let Message::Request(request) = message else { return false };
     let params = request.params.as_ref().ok();
     params.and_then(|params| params.get("_meta")?.get(VERSION_KEY)).is_some()
 }
 
-/// Whether a version is one that can be spoken.
+/// True for a supported version.
 pub(super) fn is_known(version: &str) -> bool {
     supported().contains(&version)
 }
@@ -308,7 +308,7 @@ fn server_info() -> Value {
     json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()})
 }
 
-/// Only what is really there.
+/// Declares only implemented capabilities.
 fn capabilities(tools_change: bool) -> Value {
     json!({
         "tools": if tools_change { json!({"listChanged": true}) } else { json!({}) },
@@ -318,7 +318,7 @@ fn capabilities(tools_change: bool) -> Value {
     })
 }
 
-/// Where the list of tools is fixed, and where it is not.
+/// For a constant and for a changing list of tools.
 static DISCOVERED: LazyLock<[String; 2]> = LazyLock::new(|| {
     [false, true].map(|tools_change| {
         let result = json!({
@@ -330,7 +330,7 @@ static DISCOVERED: LazyLock<[String; 2]> = LazyLock::new(|| {
     })
 });
 
-/// A list that is fixed for the life of the process: one page, in the form of each era.
+/// Constant list: one page, in the shape of each era.
 struct List([String; 2]);
 
 impl List {
@@ -348,7 +348,7 @@ impl List {
         }
     }
 
-    /// The same, with tools of others if there are some.
+    /// The list of tools, with external ones if there are any.
     fn page_or(
         &self,
         era: Era,
@@ -429,7 +429,7 @@ pub(super) fn progress_token(params: &Map<String, Value>) -> Option<Value> {
     token.filter(|token| RequestId::from_json(token).is_some()).cloned()
 }
 
-/// A progress token is kept for as long as its call is in flight, so it is bounded as an id is.
+/// A progress token is kept while its call is in flight, so it has the limit of an id.
 pub(super) fn check_token(params: &Map<String, Value>) -> Result<(), RpcError> {
     match params.get("_meta").and_then(|meta| meta.get("progressToken")) {
         Some(Value::String(token)) if token.len() > ID_BYTES => Err(RpcError::new(

@@ -1,5 +1,6 @@
-//! The client side: calls that are passed on to other processes, one or several.
+//! Client side: tool sets that forward calls to one upstream (`runtime_proxy`) or to several
+//! (`federation`).
 
 pub(super) mod federation;
-pub(super) mod thin;
+pub(super) mod runtime_proxy;
 pub(super) mod upstream;

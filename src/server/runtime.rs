@@ -1,6 +1,6 @@
-//! One process that serves many clients: each has a session of its own, with its own threads, ids,
-//! roots and queues; stores, index runs, watches and permits they share. This file waits for
-//! clients and for reasons to end.
+//! Runtime (daemon): one process that serves many clients. Each client has a session with its own
+//! threads, ids, roots and queues; stores, index runs, watches and permits are shared. This file
+//! has the accept loop and the shutdown.
 
 pub(super) mod http;
 pub(super) mod sessions;
@@ -25,81 +25,81 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::time::MissedTickBehavior;
 
-/// How long sessions have to end after a signal: longer than one of them takes.
+/// Drain timeout of the sessions after a signal; longer than the drain timeout of one session.
 const DRAIN: Duration = Duration::from_secs(4);
-/// How long the last messages have on their way to clients over HTTP.
+/// Time for HTTP tasks to flush the last messages.
 const FLUSH: Duration = Duration::from_millis(100);
-/// The pause after a client could not be taken in for want of descriptors or threads.
-const BREATH: Duration = Duration::from_millis(100);
+/// Backoff after `accept` fails for lack of descriptors or threads.
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
-/// Where a runtime waits for clients, and how long.
+/// Listeners of a runtime and its idle timeout.
 #[derive(Clone, Debug)]
 pub struct Listening {
-    /// The path of its socket. The directory of it must be the user's alone.
+    /// Path of the Unix socket. Its directory must be private to the user.
     pub socket: PathBuf,
-    /// For clients over HTTP.
+    /// HTTP listener.
     pub http: Option<HttpListening>,
-    /// End when there was no client for so long.
+    /// Exit after this time without a client.
     pub idle_exit: Option<Duration>,
 }
 
-/// Why a runtime does not serve.
+/// Why a runtime does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// There is one already.
+    /// Another runtime holds the lock.
     #[error("a runtime{} serves {} already", process.map_or_else(String::new, |process| format!(" \
         (process {process})")), socket.display())]
     AlreadyServed {
-        /// The socket.
+        /// Socket.
         socket: PathBuf,
-        /// The process that serves it, if it says so.
+        /// Process that holds the lock, if known.
         process: Option<u32>,
     },
-    /// The directory of the socket cannot be used.
-    #[error("cannot put a socket into {}: {why}", directory.display())]
+    /// The directory of the socket is unusable.
+    #[error("cannot create a socket in {}: {why}", directory.display())]
     Directory {
-        /// The directory.
+        /// Directory.
         directory: PathBuf,
-        /// What is wrong with it.
+        /// Reason.
         why: String,
     },
-    /// The socket cannot be made.
+    /// Creating the socket failed.
     #[error("cannot listen on {}: {source}", socket.display())]
     Socket {
-        /// The socket.
+        /// Socket.
         socket: PathBuf,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
-    /// The address cannot be listened on.
+    /// Binding the HTTP address failed.
     #[error("cannot listen on {address}: {source}")]
     Http {
-        /// The address.
+        /// Address.
         address: SocketAddr,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
-    /// The token that was to be made cannot be kept.
-    #[error("cannot make the token {}: {source}", path.display())]
+    /// Writing the generated token failed.
+    #[error("cannot write the token {}: {source}", path.display())]
     Token {
-        /// Its file.
+        /// Token file.
         path: PathBuf,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
-    /// Other machines can come, and nobody has chosen what they must show.
-    #[error("{address} can be reached from other machines, and there is no token")]
+    /// The address is reachable from other machines and has no explicit token.
+    #[error("{address} is reachable from other machines: a token is required")]
     Open {
-        /// The address.
+        /// Address.
         address: SocketAddr,
     },
-    /// Threads or signals cannot be had.
+    /// Creating threads or signal handlers failed.
     #[error("cannot start the runtime: {0}")]
     System(#[from] io::Error),
 }
 
 impl ServeError {
-    /// What the user can do about it.
+    /// Suggested fix.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::AlreadyServed { .. } => "use that one, or name another socket with --socket",
@@ -120,17 +120,17 @@ impl ServeError {
     }
 }
 
-/// Where clients over HTTP can come.
+/// Bound HTTP listener.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Web {
-    /// The address.
+    /// Address.
     pub address: SocketAddr,
-    /// The file with the token that they show, if it was made here.
+    /// File of the generated token; none if a token was given.
     pub token_file: Option<PathBuf>,
 }
 
-/// Serves until a signal comes, or nobody has come for too long. `on_ready` is called when clients
-/// can come, with what those need that come over HTTP.
+/// Serves until a signal or the idle timeout. `on_ready` is called when the listeners accept
+/// connections, with what HTTP clients need.
 pub fn serve(
     options: Options,
     listening: &Listening,
@@ -156,7 +156,7 @@ pub fn serve(
     runtime.block_on(async {
         let listener = UnixListener::from_std(listener)?;
         let (web, ready) = match web {
-            Some(Reached { listener, guard, token_file }) => {
+            Some(HttpEndpoint { listener, guard, token_file }) => {
                 let listener = TcpListener::from_std(listener)?;
                 let ready = Web { address: listener.local_addr()?, token_file };
                 (Some((listener, Http::new(sessions.clone(), guard, longest))), Some(ready))
@@ -164,28 +164,28 @@ pub fn serve(
             None => (None, None),
         };
         on_ready(ready);
-        take_in(&sessions, &listener, web.as_ref(), events, listening.idle_exit).await;
+        accept_clients(&sessions, &listener, web.as_ref(), events, listening.idle_exit).await;
         drop(listener);
         drain(&sessions, web.is_some()).await;
         Ok::<_, io::Error>(())
     })?;
     drop(runtime);
-    // The socket goes before the index runs end: the next runtime need not wait for them.
+    // Released before the index runs end: the next runtime need not wait for them.
     drop(place);
     shutdown::watchdog(grace);
     drop((sessions, shared));
     Ok(())
 }
 
-/// The way in for clients over HTTP.
-struct Reached {
+/// Bound listener and endpoint of HTTP clients.
+struct HttpEndpoint {
     listener: std::net::TcpListener,
     guard: http::Guard,
     token_file: Option<PathBuf>,
 }
 
-/// Listens for clients over HTTP, who need a token in any case.
-fn listen(web: &HttpListening, place: &SocketPlace) -> Result<Reached, ServeError> {
+/// Binds the HTTP address. A bearer token is always required.
+fn listen(web: &HttpListening, place: &SocketPlace) -> Result<HttpEndpoint, ServeError> {
     let (token, token_file) = match &web.token {
         Some(token) => (token.clone(), None),
         None if web.address.ip().is_loopback() => {
@@ -197,11 +197,11 @@ fn listen(web: &HttpListening, place: &SocketPlace) -> Result<Reached, ServeErro
     let failed = |source| ServeError::Http { address: web.address, source };
     let listener = std::net::TcpListener::bind(web.address).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
-    Ok(Reached { listener, guard: http::Guard::new(web.address, token), token_file })
+    Ok(HttpEndpoint { listener, guard: http::Guard::new(web.address, token), token_file })
 }
 
-/// Takes clients in until there is a reason to end.
-async fn take_in(
+/// Accept loop.
+async fn accept_clients(
     sessions: &Sessions,
     listener: &UnixListener,
     web: Option<&(TcpListener, Arc<Http>)>,
@@ -235,7 +235,7 @@ async fn take_in(
         };
         if let Err(error) = taken {
             tracing::warn!(%error, "a client could not be taken in");
-            until(Some(Instant::now() + BREATH)).await;
+            until(Some(Instant::now() + ACCEPT_BACKOFF)).await;
         }
     }
 }
@@ -247,7 +247,7 @@ async fn accept(web: Option<&(TcpListener, Arc<Http>)>) -> io::Result<()> {
     }
 }
 
-/// Has the sessions end, and what they still say reach their clients.
+/// Drains the sessions and flushes their output.
 async fn drain(sessions: &Sessions, has_web: bool) {
     let end_by = Instant::now() + DRAIN;
     sessions.drain();
@@ -258,7 +258,7 @@ async fn drain(sessions: &Sessions, has_web: bool) {
         }
     }
     if has_web {
-        // What the sessions have said is on its way through this task's other tasks.
+        // The output passes through other tasks of this executor.
         until(Some(Instant::now() + FLUSH)).await;
     }
 }

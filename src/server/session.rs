@@ -1,6 +1,5 @@
-//! One client from its first byte to its last: the threads at the two ends of its stream and the
-//! dispatcher between them. Knows nothing of where the stream comes from: standard input and
-//! output, a socket, or one end of a pair inside the process.
+//! Session of one client: reader thread, writer thread and dispatcher. Independent of the
+//! transport: stdio, a socket, or one end of a socket pair within the process.
 
 pub(super) mod dispatch;
 pub(super) mod shutdown;
@@ -13,25 +12,24 @@ use std::io;
 use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Messages from signals and tools that may wait for the dispatcher. A sender waits when it is
-/// full; the dispatcher never does.
+/// Capacity of the event queue. A sender blocks when it is full; the dispatcher never does.
 pub(in crate::server) const EVENTS: usize = 1024;
 
-/// A session that has not begun.
+/// Session before it runs.
 pub(super) struct Session {
-    /// Tells the session's dispatcher of what happens elsewhere.
+    /// Events for the session's dispatcher.
     pub(super) events: Sender<Event>,
     received: Receiver<Event>,
 }
 
 impl Session {
-    /// Before anything is known but that there will be one.
+    /// Creates the event queue.
     pub(super) fn new() -> Self {
         let (events, received) = channel(EVENTS);
         Self { events, received }
     }
 
-    /// Serves the client on this thread until the session ends.
+    /// Runs the session on this thread until it ends.
     pub(super) fn run(
         self,
         stream: Stream,

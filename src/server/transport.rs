@@ -1,4 +1,4 @@
-//! Standard input and output of a session: the thread that reads and the thread that writes.
+//! Stdio transport of a session: reader thread, writer thread, line framing.
 
 pub(super) mod reader;
 pub(super) mod stdio;
@@ -8,16 +8,16 @@ use std::io;
 use std::os::fd::OwnedFd;
 use tokio::sync::mpsc::Receiver;
 
-/// The two ends of a client's stream; they may be one descriptor twice.
+/// Stream of a client; both descriptors may refer to one socket.
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// Where the client's messages come from.
+    /// Messages from the client.
     pub(super) input: OwnedFd,
-    /// Where ours go.
+    /// Messages to the client.
     pub(super) output: OwnedFd,
 }
 
-/// Writes messages, to the end of either side.
+/// Writes messages until the channel closes or the client disconnects.
 pub(super) async fn write_all(
     write: &tokio::net::unix::OwnedWriteHalf,
     said: &mut Receiver<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! The repositories that a client works on: roots, open stores, watches, index runs, metrics.
+//! Repositories of a client: roots, open stores, watches, index runs, metrics.
 
 pub(super) mod host;
 pub(super) mod metrics;

@@ -1,9 +1,9 @@
-//! A graph becomes the next generation: written beside the others under a temporary name, synced,
-//! renamed into place.
+//! Full build: writes a graph as the next generation under a temporary name, syncs it, and renames
+//! it into place.
 //!
-//! Nobody sees the file before it is whole, so that it needs no journal; whoever reads an older
-//! generation keeps reading it. SQLite makes the tables and opens what becomes of them; in between
-//! they are filled page by page, each written once.
+//! The file is invisible until it is complete, so it needs no journal; readers keep older
+//! generations open. SQLite creates the empty tables and opens the finished file; in between the
+//! B-trees are filled page by page, each page written once.
 
 pub(super) mod btree;
 pub(super) mod bulk_loader;
@@ -36,47 +36,46 @@ use crate::store::format::statements;
 use crate::store::format::views::VIEWS;
 use crate::store::read::connection::Store;
 
-/// What a build says about itself.
+/// Metadata of a build.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildInfo<'a> {
-    /// The names of the languages, by `LanguageId`.
+    /// Names of the languages, by `LanguageId`.
     pub languages: &'a [&'a str],
-    /// Stands for the rules that made the facts.
+    /// Fingerprint of code and limits.
     pub fingerprint: u64,
-    /// When the build began: its duration is stored.
+    /// Start of the build, for its duration.
     pub started: Instant,
-    /// The largest file that may be made, if there is a bound: beyond it the build fails as on a
-    /// full disk.
+    /// Maximum size of the file in bytes, if limited: beyond it the build fails as on a full disk.
     pub max_bytes: Option<u64>,
 }
 
-/// A generation that is in place.
+/// Published generation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Published {
-    /// Which store and state it is.
+    /// Store and generation.
     pub identity: Identity,
-    /// Its file.
+    /// File.
     pub path: PathBuf,
-    /// Size of the file.
+    /// Size of the file in bytes.
     pub bytes: u64,
 }
 
 impl Published {
-    /// A store that was changed in place.
+    /// Result of a change in place.
     pub fn in_place(identity: Identity, path: PathBuf) -> Result<Self, StoreError> {
         let file = fs::metadata(&path)
             .map_err(|error| StoreError::from_io("looking at store", &path, &error))?;
         Ok(Self { identity, path, bytes: file.len() })
     }
 
-    /// Whether the file was made for this state; else an earlier one was changed in place.
+    /// True if the file was built for this generation; false if it was changed in place.
     pub fn is_whole(&self, location: &Location) -> bool {
         self.path == location.generation_path(self.identity.generation)
     }
 }
 
-/// Writes a graph as the repository's next generation, see [`publish_files`]. For tests alone,
-/// which make up graphs that no sources have: a build writes files as they come.
+/// Writes a graph as the repository's next generation, see [`publish_files`]. For tests with
+/// constructed graphs; a build streams its files.
 pub fn publish(
     lock: &WriterLock,
     graph: &Graph,
@@ -90,9 +89,8 @@ pub fn publish(
     publish_files(lock, Outline::of(graph), files, info)
 }
 
-/// Writes files as the repository's next generation and removes those that it supersedes. On
-/// failure everything is as before. The files come in order, one at a time: more than one is not
-/// needed.
+/// Writes files as the repository's next generation and removes superseded ones. After an error the
+/// store is unchanged. Files are consumed in order, one at a time.
 pub fn publish_files(
     lock: &WriterLock,
     outline: Outline,
@@ -112,13 +110,13 @@ pub fn publish_files(
     if result.is_ok() {
         lock.remove_superseded(generation);
     } else {
-        // The failure is what the caller must hear of; a leftover is removed by the next writer.
+        // Best effort: the error to report is the earlier one; the next writer removes leftovers.
         let _ = fs::remove_file(&temporary);
     }
     result
 }
 
-/// Higher than that of every file, and than the state that the newest one is in.
+/// Greater than every generation in a file name and than the generation of the newest store.
 fn next_generation(location: &Location) -> Result<u64, StoreError> {
     let newest = location.generations()?.first().copied().unwrap_or(0);
     let state = Store::open_newest(location).map_or(0, |store| store.identity().generation);
@@ -132,11 +130,11 @@ pub(super) fn put_in_place(
 ) -> Result<(), StoreError> {
     let failed = |error| StoreError::from_io("publishing store", path, &error);
     fs::rename(temporary, path).map_err(failed)?;
-    // The name is durable only when the directory is.
+    // A rename is durable only after a sync of the directory.
     File::open(directory).and_then(|directory| directory.sync_all()).map_err(failed)
 }
 
-/// Writes everything and gives the size of the file, which is on the disk by then.
+/// Writes and syncs the file, and returns its size.
 fn build(
     (path, root): (&Path, &Path),
     identity: Identity,
@@ -148,7 +146,7 @@ fn build(
 ) -> Result<u64, StoreError> {
     let io = |error| StoreError::from_io(WRITING, path, &error);
     let sqlite = |error| StoreError::from_sqlite(WRITING, path, &error);
-    // Created here rather than by SQLite, which does not say why it cannot.
+    // Created here, because SQLite's error would not contain the cause.
     let file = ownership::options()
         .create(true)
         .truncate(true)
@@ -174,7 +172,7 @@ fn build(
         site_total +=
             u64::from(writer.file(&numbering, place, (&record, &found), &sites).map_err(io)?);
     }
-    // What all files together say.
+    // Rows that depend on all files.
     writer.other_names(&numbering).map_err(io)?;
     writer.candidates(&numbering).map_err(io)?;
     writer.name_runs(&numbering).map_err(io)?;
@@ -186,8 +184,8 @@ fn build(
 
 const WRITING: &str = "writing store";
 
-/// Makes the tables and indexes, and fills those that are the same for every graph; says where the
-/// others begin. Nothing is held open: the others are filled without SQLite.
+/// Creates the tables and indexes, and fills the constant ones; returns the root pages of the
+/// others. The connection is closed: they are filled without SQLite.
 fn begin(path: &Path, info: &BuildInfo<'_>) -> rusqlite::Result<Roots> {
     let connection = open(path)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -212,7 +210,7 @@ fn begin(path: &Path, info: &BuildInfo<'_>) -> rusqlite::Result<Roots> {
     connection.close().map(|()| roots).map_err(|(_, error)| error)
 }
 
-/// Writes what the store says about itself.
+/// Writes the metadata row.
 fn finish(
     path: &Path,
     (root, identity): (&Path, Identity),
@@ -235,7 +233,7 @@ fn finish(
         numbering.files.len(),
         numbering.symbol_total(),
     ])?;
-    // From here on the file may be changed while it is read.
+    // From here on readers and writers may share the file.
     connection.execute_batch(statements::SHARED_SETTINGS)?;
     connection.close().map_err(|(_, error)| error)
 }
@@ -246,13 +244,12 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// SQLite's integers are signed: the same bits.
+/// SQLite's integers are signed: same bits.
 fn signed(number: u64) -> i64 {
     i64::from_ne_bytes(number.to_ne_bytes())
 }
 
-/// A number that no other store has. The standard library seeds its hashers from the system's
-/// randomness.
+/// Random uid of a store. The standard library seeds its hashers from the system's random source.
 fn random_number() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());

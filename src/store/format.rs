@@ -1,5 +1,5 @@
-//! The format of a store: schema, views, statements, rows, columns, the segment, and where the
-//! files are.
+//! Format of a store: schema, views, statements, rows, column encodings, the segment, and file
+//! names.
 
 pub(super) mod columns;
 pub(super) mod error;

@@ -1,4 +1,4 @@
-//! Reading: connections, snapshots, the pool of open stores, and the sandbox for SQL of users.
+//! Reading: connections, snapshots, the pool of open stores, and the sandbox for user SQL.
 
 pub(super) mod connection;
 pub(super) mod control;

@@ -1,4 +1,4 @@
-//! Changes in place: the rows of changed files, written in one transaction.
+//! Incremental update: rewrites the rows of changed files in one transaction.
 
 pub(super) mod amendment;
 pub(super) mod delta;

@@ -5,12 +5,12 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use cograph::index::MOST_AT_HAND;
+use cograph::index::MAX_LOADED_FILES;
 
 use super::{Repository, difference};
 
 /// Modules that one caller reads: two callers read more than the limit.
-const MODULES: usize = MOST_AT_HAND / 2 + 1;
+const MODULES: usize = MAX_LOADED_FILES / 2 + 1;
 
 fn module(caller: char, number: usize) -> String {
     format!("{caller}/m{number:03}.py")
@@ -70,8 +70,8 @@ impl Watched {
         assert!(kept == fresh, "{what}:\n{}", difference(&kept, &fresh));
         assert_eq!(self.repository.uid(), self.uid, "{what}: in place");
         let location = self.repository.location("kept");
-        let files = self.repository.residents.files_at_hand(&location).expect("it is kept");
-        assert!(files <= MOST_AT_HAND, "{what}: facts of {files} files are in memory");
+        let files = self.repository.residents.loaded_files(&location).expect("it is kept");
+        assert!(files <= MAX_LOADED_FILES, "{what}: facts of {files} files are in memory");
         files
     }
 }

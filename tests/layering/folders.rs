@@ -50,7 +50,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     (
         "index",
         &[
-            &["fingerprint", "kept", "meant", "progress", "quarantine", "report"],
+            &["fingerprint", "idle_cache", "progress", "quarantine", "report", "root_check"],
             &["facts_cache"],
             &["build"],
             &["state"],

@@ -453,7 +453,9 @@ fn a_token_is_always_asked_for_and_made_where_none_was_given() {
         .expect("it can be run");
     let said = String::from_utf8_lossy(&open.stderr).into_owned();
     assert!(
-        open.status.code() == Some(3) && said.contains("no token") && said.contains("--token-file"),
+        open.status.code() == Some(3)
+            && said.contains("a token is required")
+            && said.contains("--token-file"),
         "{said}"
     );
 }

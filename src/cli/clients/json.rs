@@ -1,5 +1,5 @@
-//! Lists of servers in JSON. A list is parsed to find places in its text; edits are spliced in
-//! there, so that comments, order, spaces and line ends of everything else stay as they are.
+//! Configurations in JSON. The text is parsed for positions, and edits are spliced in, so that
+//! comments, order, whitespace and line ends are preserved.
 
 mod edit;
 
@@ -14,10 +14,10 @@ use jsonc_parser::{
 
 use super::ServerEntry;
 
-/// The mark that some editors put in front of a text.
+/// Byte order mark, which some editors write.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// A parsed text: its one value and its tokens, comments among them.
+/// Parsed text: root value, and tokens including comments.
 struct Parsed<'a> {
     text: &'a str,
     root: Object<'a>,
@@ -39,7 +39,7 @@ fn options(relaxed: bool) -> ParseOptions {
     }
 }
 
-/// Parses a text; none if there is nothing in it.
+/// Parses a text; none if it is empty.
 fn parse(text: &str, relaxed: bool) -> Result<Option<Parsed<'_>>, String> {
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     if body.trim().is_empty() {
@@ -49,7 +49,7 @@ fn parse(text: &str, relaxed: bool) -> Result<Option<Parsed<'_>>, String> {
     let parsed = parse_to_ast(body, &collect, &options(relaxed))
         .map_err(|error| format!("it is not valid JSON: {error}"))?;
     let tokens = parsed.tokens.unwrap_or_default();
-    // The parser lets comments behind the value pass in any case.
+    // The parser accepts comments after the root value in any mode.
     if !relaxed
         && tokens
             .iter()
@@ -63,8 +63,7 @@ fn parse(text: &str, relaxed: bool) -> Result<Option<Parsed<'_>>, String> {
     }
 }
 
-/// The member of a name. A name that stands there twice means the one or the other, depending on
-/// who reads.
+/// Member by name. A duplicate name is an error, because parsers differ in which one they use.
 fn member<'p, 'a>(
     object: &'p Object<'a>,
     name: &str,
@@ -77,7 +76,7 @@ fn member<'p, 'a>(
     }
 }
 
-/// The member of a name, which must be an object.
+/// Member by name, which must be an object.
 fn object<'p, 'a>(parent: &'p Object<'a>, name: &str) -> Result<Option<&'p Object<'a>>, String> {
     match member(parent, name)?.map(|member| &member.value) {
         None => Ok(None),
@@ -86,7 +85,7 @@ fn object<'p, 'a>(parent: &'p Object<'a>, name: &str) -> Result<Option<&'p Objec
     }
 }
 
-/// Whether the text is a list of servers, or can become one.
+/// Checks that the text is a configuration, or empty.
 pub(super) fn check(text: &str, relaxed: bool, section: &str) -> Result<(), String> {
     let Some(parsed) = parse(text, relaxed)? else { return Ok(()) };
     if let Some(servers) = object(&parsed.root, section)? {
@@ -95,7 +94,7 @@ pub(super) fn check(text: &str, relaxed: bool, section: &str) -> Result<(), Stri
     Ok(())
 }
 
-/// The servers that are programs, in the object at the end of a path of members.
+/// Stdio servers in the object at a member path.
 pub(super) fn entries(text: &str, relaxed: bool, path: &[&str]) -> Vec<(String, ServerEntry)> {
     let Ok(Some(parsed)) = parse(text, relaxed) else { return Vec::new() };
     let mut servers = &parsed.root;
@@ -127,13 +126,13 @@ fn entry(server: &ObjectProp<'_>) -> Option<ServerEntry> {
 fn arguments_of(list: &Array<'_>) -> Vec<String> {
     let texts = list.elements.iter().map(|element| match element {
         Value::StringLit(text) => text.value.clone().into_owned(),
-        // No client takes anything but texts; what is shown says that there is something.
+        // Only strings are valid; others are shown as a placeholder.
         _ => "?".to_owned(),
     });
     texts.collect()
 }
 
-/// Whether there is a server of this name, of whatever kind.
+/// True if there is a server of this name, of any kind.
 pub(super) fn has(text: &str, relaxed: bool, section: &str, name: &str) -> bool {
     let Ok(Some(parsed)) = parse(text, relaxed) else { return false };
     matches!(
@@ -142,14 +141,13 @@ pub(super) fn has(text: &str, relaxed: bool, section: &str, name: &str) -> bool 
     )
 }
 
-/// Whether two texts have the same values everywhere but at this server. A list that is empty is as
-/// good as none.
+/// True if two texts have equal values except for this server. An empty list equals a missing one.
 pub(super) fn agree(one: &str, other: &str, relaxed: bool, section: &str, name: &str) -> bool {
     let rest = |text| rest(text, relaxed, section, name);
     rest(one).is_some() && rest(one) == rest(other)
 }
 
-/// What a text says beside the server: the servers that remain, if any do, apart from all else.
+/// All values except this server, and the remaining servers, if any.
 fn rest<'a>(
     text: &'a str,
     relaxed: bool,
@@ -162,13 +160,13 @@ fn rest<'a>(
         return None;
     };
     let Some(mut servers) = root.take_object(section) else { return Some((root, None)) };
-    // The server itself is what may differ.
+    // The server itself may differ.
     drop(servers.take(name));
     Some((root, Some(servers).filter(|servers| !servers.is_empty())))
 }
 
-/// The text with the server in the list. Of an entry that is there already only the program
-/// changes, and arguments that would not start a server.
+/// The text with an entry of this server. In an existing entry only the command changes, and
+/// arguments that would not start a server.
 pub(super) fn with(
     text: &str,
     relaxed: bool,
@@ -207,7 +205,7 @@ pub(super) fn with(
     Ok(format!("{mark}{}", apply(parsed.text, splices)))
 }
 
-/// The text without the server.
+/// The text without this server.
 pub(super) fn without(
     text: &str,
     relaxed: bool,
@@ -233,7 +231,7 @@ mod tests {
         with(text, true, "s", "n", &new(), false).expect("it is valid")
     }
 
-    /// Puts the entry in, then takes it out again: what comes of each.
+    /// Adds the entry, then removes it, and checks both texts.
     fn check_both(text: &str, with_it: &str) {
         let changed = insert(text);
         assert_eq!(changed, with_it);

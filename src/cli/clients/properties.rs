@@ -1,6 +1,5 @@
-//! Properties of every client's list, for texts as people write them and for what random changes
-//! make of those: the corpus beside this file is where they begin. `PROPTEST_CASES` says how many
-//! are tried; what was found once is kept in `proptest-regressions`.
+//! Property tests of configurations: the corpus in this folder, mutated at random. `PROPTEST_CASES`
+//! sets the number of cases; failures are kept in `proptest-regressions`.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -19,7 +18,7 @@ const CORPUS: [&str; 9] = [
     include_str!("corpus/dotted.toml"),
 ];
 
-/// Pieces that mean something to one of the parsers.
+/// Fragments with a meaning in one of the formats.
 const PIECES: [&str; 30] = [
     "{",
     "}",
@@ -53,7 +52,7 @@ const PIECES: [&str; 30] = [
     "\u{0}",
 ];
 
-/// A change of a text: somewhere, so many characters go, and a piece comes.
+/// Mutation: offset, number of deleted characters, and inserted fragment.
 type Change = (Index, usize, &'static str);
 
 fn changed(text: &str, changes: &[Change]) -> String {

@@ -1,11 +1,10 @@
-//! Lists of servers in TOML, edited as documents: comments, order and spaces of everything else
-//! stay as they are.
+//! Configurations in TOML, edited with `toml_edit`: comments, order and whitespace are preserved.
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
 use super::ServerEntry;
 
-/// A document, and whether its lines end in two characters, which the editor turns into one.
+/// Parses a document; the flag is true for CRLF line ends, which the parser normalizes.
 fn parse(text: &str) -> Result<(DocumentMut, bool), String> {
     let pairs = text.matches("\r\n").count();
     if pairs > 0 && pairs != text.matches('\n').count() {
@@ -34,7 +33,7 @@ fn servers<'d>(document: &'d DocumentMut, section: &str) -> Option<&'d dyn Table
     document.get(section)?.as_table_like()
 }
 
-/// Whether the text is a list of servers, or can become one.
+/// Checks that the text is a configuration, or empty.
 pub(super) fn check(text: &str, section: &str) -> Result<(), String> {
     let (document, _) = parse(text)?;
     match document.get(section) {
@@ -45,7 +44,7 @@ pub(super) fn check(text: &str, section: &str) -> Result<(), String> {
     }
 }
 
-/// The servers that are programs.
+/// Stdio servers.
 pub(super) fn entries(text: &str, section: &str) -> Vec<(String, ServerEntry)> {
     let Ok((document, _)) = parse(text) else { return Vec::new() };
     let servers = servers(&document, section)
@@ -69,15 +68,14 @@ fn entry(server: &dyn TableLike) -> Option<ServerEntry> {
     })
 }
 
-/// Whether there is a server of this name, of whatever kind.
+/// True if there is a server of this name, of any kind.
 pub(super) fn has(text: &str, section: &str, name: &str) -> bool {
     parse(text).is_ok_and(|(document, _)| {
         servers(&document, section).is_some_and(|servers| servers.contains_key(name))
     })
 }
 
-/// Whether two texts have the same values everywhere but at this server. A list that is empty is as
-/// good as none.
+/// True if two texts have equal values except for this server. An empty list equals a missing one.
 pub(super) fn agree(one: &str, other: &str, section: &str, name: &str) -> bool {
     let rest = |text: &str| {
         let mut root: toml::Table = text.parse().ok()?;
@@ -92,8 +90,8 @@ pub(super) fn agree(one: &str, other: &str, section: &str, name: &str) -> bool {
     rest(one).is_some() && rest(one) == rest(other)
 }
 
-/// The text with the server in the list. Of an entry that is there already only the program
-/// changes, and arguments that would not start a server.
+/// The text with an entry of this server. In an existing entry only the command changes, and
+/// arguments that would not start a server.
 pub(super) fn with(
     text: &str,
     section: &str,
@@ -139,7 +137,7 @@ pub(super) fn with(
     Ok(finish(&document, pairs))
 }
 
-/// Sets a value and keeps the spaces and comments around the one that was there.
+/// Replaces a value and keeps its whitespace and comments.
 fn set(table: &mut dyn TableLike, key: &str, mut new: toml_edit::Value) {
     match table.get_mut(key).and_then(Item::as_value_mut) {
         Some(old) => {
@@ -150,7 +148,7 @@ fn set(table: &mut dyn TableLike, key: &str, mut new: toml_edit::Value) {
     }
 }
 
-/// The text without the server.
+/// The text without this server.
 pub(super) fn without(text: &str, section: &str, name: &str) -> Result<String, String> {
     let (mut document, pairs) = parse(text)?;
     if let Some(list) = document.get_mut(section).and_then(Item::as_table_like_mut) {

@@ -1,9 +1,9 @@
-//! The lists of clients that name this program: whether what they would start is there, can be
-//! started and is this version.
+//! Checks the client configurations that contain this server: whether its command exists, can be
+//! started and has this version.
 //!
-//! A project's list belongs to whoever wrote the repository, and nobody has said that they are
-//! trusted: what it names is compared with this program and never started. Nor is a program in the
-//! repository, whichever list names it.
+//! A project's configuration is repository content and untrusted: its command is compared with this
+//! executable and never started. Nor is a command in the repository, whichever configuration
+//! contains it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,10 +14,10 @@ use crate::cli::clients::{self, CLIENTS, Client, NAME, Scope, ServerEntry};
 use crate::config::{User, is_executable};
 use crate::server::{Ended, run_command};
 
-/// How long a program may take to say its version.
-const VERSION_PATIENCE: Duration = Duration::from_secs(5);
+/// Timeout of `--version`.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Every list of every client, as far as it names this program or cannot be read.
+/// Configurations of all clients that contain this server or are unreadable.
 pub(super) fn all(user: &User, root: Option<&Path>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for client in &CLIENTS {
@@ -139,7 +139,7 @@ fn checked(
         );
     }
     if scope == Scope::Project {
-        // The search path is the user's, so that a bare name is no choice of the repository's.
+        // Resolved in the user's search path, so the repository has no influence on a bare name.
         return match has_directory {
             false if entry.command == NAME => Finding::good(
                 client.word,
@@ -162,11 +162,11 @@ fn checked(
     }
 }
 
-/// What a program says to be the version of.
+/// Version that a command prints.
 fn version(program: &Path) -> Result<String, String> {
     let mut command = Command::new(program);
     command.arg("--version");
-    let ran = run_command(command, VERSION_PATIENCE)
+    let ran = run_command(command, VERSION_TIMEOUT)
         .map_err(|error| format!("cannot be started: {error}"))?;
     match ran.ended {
         Some(Ended::Itself(status)) if status.success() => {}
@@ -174,15 +174,15 @@ fn version(program: &Path) -> Result<String, String> {
         _ => {
             return Err(format!(
                 "did not say its version within {} s, and was ended",
-                VERSION_PATIENCE.as_secs()
+                VERSION_TIMEOUT.as_secs()
             ));
         }
     }
     let said = ran.output.trim();
     let version = said.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(' '));
-    version.map(str::to_owned).ok_or_else(|| {
-        format!("is another program: asked for its version it says {:?}", first_line(said))
-    })
+    version
+        .map(str::to_owned)
+        .ok_or_else(|| format!("is another program: `--version` prints {:?}", first_line(said)))
 }
 
 fn first_line(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! Servers as a client would start them.
+//! Checks servers by starting them as a client does.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,12 +10,12 @@ use crate::cli::mcp;
 use crate::config::{User, running_program, upstreams};
 use crate::server::{Ended, Examined, Name, Probe, ProbeError, Target, examine, probe};
 
-/// Longer than this a client is not connected at once.
-const PROMPT: Duration = Duration::from_secs(1);
-/// Longer than this a client shows the server as broken: its look at the tools ends.
-const TOO_LONG: Duration = Duration::from_secs(5);
+/// Maximum startup time without a warning.
+const STARTUP_WARNING: Duration = Duration::from_secs(1);
+/// Startup timeout of clients.
+const STARTUP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// This program as a server of the repository.
+/// Checks this program as a server of the repository.
 pub(super) fn own(root: &Path, patience: Duration) -> Finding {
     let area = "server";
     let program = match running_program() {
@@ -30,10 +30,10 @@ pub(super) fn own(root: &Path, patience: Duration) -> Finding {
     };
     let mut command = Command::new(program);
     command.arg("mcp").current_dir(root);
-    told(area, probe(command, patience))
+    finding_of(area, probe(command, patience))
 }
 
-/// Every upstream that the user's file names.
+/// Checks every upstream in the user's file.
 pub(super) fn upstream(user: &User, patience: Duration) -> Vec<Finding> {
     let area = "upstreams";
     let Some(path) = user.upstreams_file() else { return Vec::new() };
@@ -58,12 +58,12 @@ fn one(name: &Name, target: &Target, patience: Duration) -> Finding {
     {
         let mut command = Command::new(program);
         command.args(arguments);
-        return told(&area, probe(command, patience));
+        return finding_of(&area, probe(command, patience));
     }
     let (sender, examined) = sync_channel(1);
     let (given, ended) =
         (target.clone(), format!("{target} gave no answer within {} s", patience.as_secs()));
-    // One that never answers is left alone: it ends with this process.
+    // A thread that blocks forever is detached and ends with the process.
     let examiner = std::thread::Builder::new().name("examiner".to_owned()).spawn(move || {
         let _ = sender.send(examine(given));
     });
@@ -99,8 +99,8 @@ fn one(name: &Name, target: &Target, patience: Duration) -> Finding {
     }
 }
 
-/// What a client would see.
-fn told(area: &str, seen: Result<Probe, ProbeError>) -> Finding {
+/// Finding from the result of a probe.
+fn finding_of(area: &str, seen: Result<Probe, ProbeError>) -> Finding {
     let probe = match seen {
         Ok(probe) => probe,
         Err(error @ ProbeError::Start(_)) => {
@@ -133,7 +133,7 @@ fn told(area: &str, seen: Result<Probe, ProbeError>) -> Finding {
     );
     let finding = if probe.tools == 0 {
         Finding::problem(area, text, "without tools it is of no use to a client")
-    } else if probe.tools_list > TOO_LONG {
+    } else if probe.tools_list > STARTUP_TIMEOUT {
         Finding::problem(
             area,
             text,
@@ -145,7 +145,7 @@ fn told(area: &str, seen: Result<Probe, ProbeError>) -> Finding {
             format!("{text}; it does not end with its input"),
             "processes will be left behind: report it",
         )
-    } else if probe.tools_list > PROMPT {
+    } else if probe.tools_list > STARTUP_WARNING {
         Finding::note(area, text, "more than a second: the machine is busy or the disk is slow")
     } else {
         Finding::good(area, text)

@@ -1,9 +1,8 @@
-//! Objects in JSON, written field by field: what the commands that are no questions need, and no
-//! more.
+//! Minimal JSON writer for commands without a tool: objects, field by field.
 
 use std::fmt::Write as _;
 
-/// An object that is being written.
+/// Object under construction.
 pub(in crate::cli) struct Object(String);
 
 impl Object {
@@ -54,7 +53,7 @@ impl Object {
     }
 }
 
-/// A text as a JSON string.
+/// JSON string.
 pub(in crate::cli) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_string(&mut out, text);

@@ -1,5 +1,4 @@
-//! Where the log goes and how much of it: the options of every command. Nothing of the log goes to
-//! standard output.
+//! Log options of every command. The log never goes to standard output.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -15,13 +14,13 @@ use tracing_subscriber::fmt::MakeWriter;
 use crate::cli::Stop;
 use crate::server::LogSink;
 
-/// The word for standard error in place of a file.
+/// Value for standard error.
 const STDERR: &str = "stderr";
 
-/// Options of every command.
+/// Log options of every command.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct LogArguments {
-    /// Where to log: stderr, or a file that is appended to [default: stderr]
+    /// Where to log: stderr, or a file to append to [default: stderr]
     #[arg(long, global = true, value_name = "FILE|stderr")]
     log: Option<PathBuf>,
     /// What to log: off, error, warn, info, debug, trace, or a filter such as cograph::index=debug
@@ -30,8 +29,8 @@ pub(in crate::cli) struct LogArguments {
     log_level: Option<String>,
 }
 
-/// Starts the log and gives its level or filter. A server's goes through a thread of its own:
-/// nobody may be reading it.
+/// Starts the log and returns its level or filter. A server logs through a thread, because the
+/// reader may block.
 pub(in crate::cli) fn start(matches: &ArgMatches, serves: bool) -> Result<String, Stop> {
     let arguments =
         LogArguments::from_arg_matches(matches).map_err(|error| Stop::Usage(error.to_string()))?;
@@ -59,8 +58,8 @@ pub(in crate::cli) fn start(matches: &ArgMatches, serves: bool) -> Result<String
             begin(filter, move || sink.clone());
         }
         (Some(path), true) => {
-            // To open a pipe is to wait for its reader; everything else is opened here, where a
-            // mistake can be told.
+            // Opening a FIFO blocks until it has a reader; other files are opened here, where an
+            // error can be reported.
             let is_pipe = path.metadata().is_ok_and(|found| found.file_type().is_fifo());
             let opened = if is_pipe { None } else { Some(open(path)?) };
             let path = path.to_owned();
@@ -73,7 +72,7 @@ pub(in crate::cli) fn start(matches: &ArgMatches, serves: bool) -> Result<String
 }
 
 fn begin(filter: EnvFilter, target: impl for<'w> MakeWriter<'w> + Send + Sync + 'static) {
-    // A second start in one process (tests) keeps the first log.
+    // A second call in one process (tests) keeps the first log.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(false)

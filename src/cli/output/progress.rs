@@ -1,5 +1,5 @@
-//! How a run shows itself to people: a bar on a terminal, a line a phase elsewhere, nothing where
-//! the output is for programs.
+//! Progress display of a run: a bar on a terminal, otherwise one line per phase, or nothing for
+//! machine-readable output.
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::cli::output::{grouped, note};
 use crate::index::Progress;
 
-/// What has been shown so far. One a run.
+/// State of the display of one run.
 pub(in crate::cli) struct Display {
     bar: Option<ProgressBar>,
     last_line: Mutex<&'static str>,
@@ -30,7 +30,7 @@ impl Display {
         Self { bar, last_line: Mutex::new(""), quiet }
     }
 
-    /// Shows how far the run is.
+    /// Shows progress.
     pub(in crate::cli) fn show(&self, progress: Progress) {
         if let Some(bar) = &self.bar {
             bar.set_message(progress.phase.word());
@@ -50,7 +50,7 @@ impl Display {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(in crate::cli) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -64,26 +64,26 @@ impl Drop for Display {
     }
 }
 
-/// How work that a question waits for shows itself: a bar on a terminal; elsewhere one line, once
-/// it takes longer than people wait without asking themselves why. Most questions show nothing.
+/// Progress display of a query that waits for an index: a bar on a terminal; otherwise one line
+/// after a delay, so that most queries print nothing.
 pub(in crate::cli) struct Bar {
     created: Instant,
     shown: Mutex<Option<ProgressBar>>,
 }
 
-const WITHOUT_A_WORD: Duration = Duration::from_secs(1);
+const SILENT_EXIT: Duration = Duration::from_secs(1);
 
 impl Bar {
     pub(in crate::cli) fn new() -> Self {
         Self { created: Instant::now(), shown: Mutex::new(None) }
     }
 
-    /// Shows how far the work is.
+    /// Shows progress.
     pub(in crate::cli) fn show(&self, thousandths: u32, message: &str) {
         let is_terminal = std::io::stderr().is_terminal();
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         if !is_terminal {
-            if shown.is_none() && self.created.elapsed() > WITHOUT_A_WORD {
+            if shown.is_none() && self.created.elapsed() > SILENT_EXIT {
                 *shown = Some(ProgressBar::hidden());
                 note(message);
             }

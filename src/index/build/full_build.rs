@@ -1,8 +1,8 @@
-//! A whole build in little memory. The files are taken in pieces of neighbours. The facts of a
-//! piece go to the disk as soon as they are there; of each file only what the resolution of others
-//! may look at stays. To resolve a piece its facts are read again, and what was found goes to the
-//! disk in turn; both are read once more to be written to the store. In the end these pieces are
-//! the segment of the store, from which changes read by need.
+//! Full build with bounded memory. Files are processed in runs of neighbours (pieces). The facts of
+//! a piece are written to disk when they are extracted; only the exported part stays in memory.
+//! Resolution of a piece reads its facts again and writes its results; writing the store reads both
+//! once more. The pieces on disk become the segment of the store, from which later changes read on
+//! demand.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use super::plan::{self, Plan};
 use super::resolve::guarded_resolution;
 use super::workers::Workers;
-use crate::index::build::ingest::{Taken, Taking};
+use crate::index::build::ingest::{IngestedFile, Ingestion};
 use crate::index::facts_cache::archive::{self, KnownFile, Neighbours};
 use crate::index::facts_cache::segment_block::{self, Opened, PieceWriter};
 use crate::index::progress::{Counter, Phase, Progress, Stopwatch, Timing};
@@ -29,13 +29,13 @@ use crate::resolve::{Asked, Names, PackedEntry, Prepared, ProjectFile, Resolved,
 use crate::source::{self, WalkedFile};
 use crate::store::{self, BuildInfo, Draft, Outline, Placed, Published, StoreError, WriterLock};
 
-/// Bytes of files that are one piece: so many that few words stand in several pieces, so few that
-/// all threads have work.
-const LEAST_PIECE_BYTES: u64 = 16 << 10;
-const MOST_PIECE_BYTES: u64 = 512 << 10;
+/// Source bytes per piece: large enough that few words occur in several pieces, small enough to
+/// keep all threads busy.
+const MIN_PIECE_BYTES: u64 = 16 << 10;
+const MAX_PIECE_BYTES: u64 = 512 << 10;
 const PIECES: u64 = 64;
 
-/// Pieces that are read ahead of the writer.
+/// Number of pieces read ahead of the writer.
 const READ_AHEAD: usize = 2;
 
 /// Builds the store of a repository, and its segment.
@@ -76,10 +76,10 @@ pub(in crate::index) fn build(
     }))?;
     run.check(root)?;
     let references = resolving.into_references();
-    let mut strays: FxHashMap<FileId, Vec<Relation>> = FxHashMap::default();
+    let mut foreign_relations: FxHashMap<FileId, Vec<Relation>> = FxHashMap::default();
     let mut found_pieces = Vec::with_capacity(found.len());
     let mut neighbours = Vec::with_capacity(found.len());
-    for ((PieceResult { placed, entries, strays: some }, facts), range) in
+    for ((PieceResult { placed, entries, foreign_relations: some }, facts), range) in
         found.into_iter().zip(&pieces).zip(&ranges)
     {
         neighbours.push(Neighbours {
@@ -89,8 +89,9 @@ pub(in crate::index) fn build(
             entries,
         });
         found_pieces.push(placed);
-        some.into_iter()
-            .for_each(|relation| strays.entry(relation.from.file).or_default().push(relation));
+        some.into_iter().for_each(|relation| {
+            foreign_relations.entry(relation.from.file).or_default().push(relation)
+        });
     }
     let outline = Outline { symbol_names: tables.symbol_names(), references };
     let index = archive::write_index(&draft, &neighbours, &tables)?;
@@ -106,8 +107,14 @@ pub(in crate::index) fn build(
         started,
         max_bytes: None,
     };
-    let reading =
-        Reading { draft: &draft, files, ranges, facts: pieces, found: found_pieces, strays };
+    let reading = Reading {
+        draft: &draft,
+        files,
+        ranges,
+        facts: pieces,
+        found: found_pieces,
+        foreign_relations,
+    };
     let published =
         reading.ahead(root, |files| store::publish_files(lock, outline, files, &info))??;
     if let Err(error) =
@@ -119,10 +126,10 @@ pub(in crate::index) fn build(
     Ok((published, stopwatch.laps()))
 }
 
-/// The files of each piece: all, in order.
+/// Files of each piece: all files, in order.
 fn ranges(files: &[WalkedFile]) -> Vec<Range<usize>> {
     let all: u64 = files.iter().map(|file| file.stamp.size).sum();
-    let most = (all / PIECES).clamp(LEAST_PIECE_BYTES, MOST_PIECE_BYTES);
+    let most = (all / PIECES).clamp(MIN_PIECE_BYTES, MAX_PIECE_BYTES);
     let (mut ranges, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (place, file) in files.iter().enumerate() {
         bytes += file.stamp.size;
@@ -135,7 +142,7 @@ fn ranges(files: &[WalkedFile]) -> Vec<Range<usize>> {
     ranges
 }
 
-/// The results of all pieces in their order, or the first error.
+/// Results of all pieces in order, or the first error.
 fn in_order<T>(mut results: Vec<(usize, Result<T, StoreError>)>) -> Result<Vec<T>, StoreError> {
     results.sort_unstable_by_key(|(number, _)| *number);
     results.into_iter().map(|(_, result)| result).collect()
@@ -147,7 +154,7 @@ fn largest_first(pieces: &[Placed]) -> Vec<usize> {
     order
 }
 
-/// The key that a file will have.
+/// Key of a file in the new store.
 fn key(file: FileId) -> u32 {
     file.0 + 1
 }
@@ -156,7 +163,7 @@ fn id(place: usize) -> FileId {
     FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"))
 }
 
-/// What stays of all files, and where the rest is.
+/// Exported facts of all files, and locations of the rest.
 struct Extracted {
     files: Vec<FileRecord>,
     prepared: Vec<Option<Prepared>>,
@@ -174,7 +181,7 @@ fn extract(
     workers: &Workers,
 ) -> Result<Extracted, IndexError> {
     let root = lock.location().root();
-    let taking = Taking::start(root, plan, run, workers);
+    let taking = Ingestion::start(root, plan, run, workers);
     let names = Mutex::new(Names::default());
     let size = |range: &Range<usize>| {
         plan.files[range.clone()].iter().map(|file| file.stamp.size).sum::<u64>()
@@ -188,7 +195,7 @@ fn extract(
             .map(|place| if run.cancel.is_cancelled() { None } else { Some(taking.file(place)) });
         files
             .collect::<Option<Vec<_>>>()
-            .map(|files| take_apart(draft, ranges[number].start, files, &names))
+            .map(|files| write_piece(draft, ranges[number].start, files, &names))
             .transpose()
     });
     run.check(root)?;
@@ -212,12 +219,11 @@ fn extract(
 
 type Left = (FileRecord, Option<ProjectFile>, Option<Prepared>);
 
-/// Puts the facts of neighbours, of which `start` is the place of the first, on the disk, and
-/// leaves what others may look at.
-fn take_apart(
+/// Writes the facts of a piece, whose first file is `start`, to disk and keeps their exported part.
+fn write_piece(
     draft: &Draft,
     start: usize,
-    files: Vec<Taken>,
+    files: Vec<IngestedFile>,
     names: &Mutex<Names>,
 ) -> Result<(Placed, Vec<Left>), StoreError> {
     let mut piece = PieceWriter::default();
@@ -257,17 +263,17 @@ struct Resolving<'r> {
     files: &'r [FileRecord],
     run: &'r Run<'r>,
     counter: Counter<'r>,
-    /// How many sites that are stored lead to each symbol, by file.
+    /// Number of stored references to each symbol, by file.
     references: Vec<Box<[AtomicU32]>>,
 }
 
-/// What was found for a piece.
+/// Results of a piece.
 struct PieceResult {
     placed: Placed,
-    /// What is known of the files without their facts.
+    /// Locations of the entries: what is known of the files without their facts.
     entries: Placed,
-    /// Relations that start in other files than those that speak of them.
-    strays: Vec<Relation>,
+    /// Relations that start in a file other than the one that declares them.
+    foreign_relations: Vec<Relation>,
 }
 
 impl<'r> Resolving<'r> {
@@ -287,12 +293,12 @@ impl<'r> Resolving<'r> {
         Self { draft, tables, files, run, counter, references }
     }
 
-    /// Resolves the piece of so many files, of which those that were skipped have no facts.
+    /// Resolves a piece of this many files; skipped files have no facts.
     fn piece(&self, facts: Placed, files: usize) -> Result<PieceResult, StoreError> {
         let raw = self.draft.piece(facts)?;
         let opened = Opened::read(&raw).expect("the draft gives what was written");
         let (mut piece, mut entries) = (PieceWriter::default(), PieceWriter::default());
-        let mut strays = Vec::new();
+        let mut foreign_relations = Vec::new();
         for entry in &opened.entries {
             let facts = read_facts(entry.facts, &opened.words, packed::facts::read_unnamed);
             let file = FileId(entry.key - 1);
@@ -301,7 +307,7 @@ impl<'r> Resolving<'r> {
                 self.tables.resolve_shared(file, &facts)
             });
             self.count(&resolution);
-            strays.extend(
+            foreign_relations.extend(
                 resolution.relations.iter().copied().filter(|relation| relation.from.file != file),
             );
             piece.add(entry.key, |_| (), |body| packed::graph::write(body, &resolution, &key));
@@ -313,7 +319,7 @@ impl<'r> Resolving<'r> {
         Ok(PieceResult {
             placed: self.draft.add(&piece.finish())?,
             entries: self.draft.add(&entries.finish())?,
-            strays,
+            foreign_relations,
         })
     }
 
@@ -335,7 +341,7 @@ impl<'r> Resolving<'r> {
     }
 }
 
-/// What is known of a file without its facts, after it was resolved.
+/// Entry of a file after its resolution: what is known of it without its facts.
 pub(in crate::index) fn known_file(
     tables: &Tables,
     file: FileId,
@@ -343,18 +349,21 @@ pub(in crate::index) fn known_file(
     asked: Asked,
 ) -> KnownFile {
     let head = tables.head(file).expect("it has facts").clone();
-    let mut strays: Vec<u32> = found
+    let mut foreign_relations: Vec<u32> = found
         .relations
         .iter()
         .filter(|relation| relation.from.file != file)
         .map(|relation| tables.key(relation.from.file))
         .collect();
-    strays.sort_unstable();
-    strays.dedup();
-    KnownFile { entry: PackedEntry { head, imported: tables.imported_keys(file), asked }, strays }
+    foreign_relations.sort_unstable();
+    foreign_relations.dedup();
+    KnownFile {
+        entry: PackedEntry { head, imported: tables.imported_keys(file), asked },
+        foreign_relations,
+    }
 }
 
-/// The facts of a file, as far as `part` reads them.
+/// Facts of a file, as far as `part` selects them.
 fn read_facts(
     bytes: &[u8],
     words: &[&str],
@@ -366,7 +375,7 @@ fn read_facts(
         .expect("the draft gives what was written")
 }
 
-/// What is known of a file while its facts are on the disk.
+/// Metadata of a file while its facts are on disk.
 struct Head {
     path: RepoPath,
     stamp: FileStamp,
@@ -380,20 +389,20 @@ impl Head {
     }
 }
 
-/// Files with everything about them, as they are read again from the disk.
+/// Reads complete files from disk.
 struct Reading<'d> {
     draft: &'d Draft,
     files: Vec<Head>,
     ranges: Vec<Range<usize>>,
     facts: Vec<Placed>,
     found: Vec<Placed>,
-    strays: FxHashMap<FileId, Vec<Relation>>,
+    foreign_relations: FxHashMap<FileId, Vec<Relation>>,
 }
 
 type Whole = Vec<(FileRecord, FileResolution)>;
 
 impl Reading<'_> {
-    /// Gives `write` all files in order. Another thread reads them, a little ahead.
+    /// Passes all files to `write` in order. Another thread reads ahead.
     fn ahead<T>(
         &self,
         root: &std::path::Path,
@@ -405,7 +414,7 @@ impl Reading<'_> {
             let (sender, receiver) = sync_channel(READ_AHEAD);
             let read = move || {
                 for number in 0..self.ranges.len() {
-                    // Nobody hears of it when writing has failed.
+                    // The receiver is gone after a write error.
                     if sender.send(self.piece(number)).is_err() {
                         break;
                     }
@@ -440,7 +449,7 @@ impl Reading<'_> {
                     let resolution = packed::graph::read(&mut reader, &|key| Some(FileId(key - 1)))
                         .expect(broken);
                     let content = read_facts(own.facts, &facts.words, packed::facts::read_stored);
-                    (Ok(Arc::new(content)), self.at_home(id(place), resolution))
+                    (Ok(Arc::new(content)), self.with_foreign_relations(id(place), resolution))
                 }
                 (None, skipped) => (
                     Err(skipped.expect("a file without facts was skipped")),
@@ -458,11 +467,11 @@ impl Reading<'_> {
         Ok(self.ranges[number].clone().map(whole).collect())
     }
 
-    /// Puts the relations to a file that start in it, whatever file speaks of them.
-    fn at_home(&self, file: FileId, mut found: FileResolution) -> FileResolution {
+    /// Collects the relations that start in a file, whichever file declares them.
+    fn with_foreign_relations(&self, file: FileId, mut found: FileResolution) -> FileResolution {
         found.relations.retain(|relation| relation.from.file == file);
-        if let Some(strays) = self.strays.get(&file) {
-            found.relations.extend(strays);
+        if let Some(foreign_relations) = self.foreign_relations.get(&file) {
+            found.relations.extend(foreign_relations);
             found.relations.sort_unstable();
             found.relations.dedup();
         }
@@ -470,7 +479,7 @@ impl Reading<'_> {
     }
 }
 
-/// The files of pieces as they come.
+/// Iterates over the files of pieces.
 fn one_by_one(
     pieces: Receiver<Result<Whole, StoreError>>,
 ) -> impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>> {

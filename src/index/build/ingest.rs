@@ -1,5 +1,5 @@
-//! Reads files and extracts their facts, in parallel. Each file stands alone: one that is gone,
-//! unreadable or makes the extraction panic costs that file and leaves its reason.
+//! Ingestion: reads files and extracts their facts, in parallel. Errors are local: a file that is
+//! missing, unreadable or makes the extraction panic is skipped with a reason.
 
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -20,20 +20,20 @@ use crate::model::{LanguageId, RepoPath, SkipReason};
 use crate::resolve::{ProjectFile, Shared};
 use crate::source::{self, Root, Text, WalkedFile, WalkedKind};
 
-/// As much of a file as a `#!` line needs.
+/// Prefix of a file that may contain a `#!` line, in bytes.
 const SHEBANG_BYTES: usize = 512;
-/// As much of a file as is searched for marks of a language.
+/// Prefix of a file that is searched for language markers, in bytes.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// Files with their facts, sorted by path, and the files that only module systems read.
-pub(in crate::index) struct TakenIn {
-    /// Each with what others may look at, if it has facts.
+/// Files with facts, sorted by path, and project files read by module resolution only.
+pub(in crate::index) struct Ingested {
+    /// Each file with its exported facts, if any.
     pub(in crate::index) files: Vec<(FileRecord, Option<Shared>)>,
     pub(in crate::index) project_files: Vec<ProjectFile>,
 }
 
-pub(in crate::index) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> TakenIn {
-    let taking = Taking::start(root, plan, run, workers);
+pub(in crate::index) fn ingest(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> Ingested {
+    let taking = Ingestion::start(root, plan, run, workers);
     let mut results = workers.map(&plan.largest_first, run, |position| {
         taking.announce(position..position + 1);
         let (mut record, project_file, shared) = taking.file(position);
@@ -43,7 +43,8 @@ pub(in crate::index) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &W
         ((record, shared), project_file)
     });
     results.sort_unstable_by_key(|(position, _)| *position);
-    let mut taken = TakenIn { files: Vec::with_capacity(results.len()), project_files: Vec::new() };
+    let mut taken =
+        Ingested { files: Vec::with_capacity(results.len()), project_files: Vec::new() };
     for (_, (file, project_file)) in results {
         taken.files.push(file);
         taken.project_files.extend(project_file);
@@ -51,12 +52,11 @@ pub(in crate::index) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &W
     taken
 }
 
-/// A file with its facts, the same as one that module systems read, and how many of its facts
-/// others may look at.
-pub(in crate::index) type Taken = (FileRecord, Option<ProjectFile>, Option<Shared>);
+/// Ingested file, the project file if it is one, and its exported facts.
+pub(in crate::index) type IngestedFile = (FileRecord, Option<ProjectFile>, Option<Shared>);
 
-/// What reads the files of a plan, on any thread.
-pub(super) struct Taking<'t> {
+/// Ingestion of the files of a plan, on any thread.
+pub(super) struct Ingestion<'t> {
     root: Root,
     plan: &'t Plan,
     run: &'t Run<'t>,
@@ -64,8 +64,8 @@ pub(super) struct Taking<'t> {
     counter: Counter<'t>,
 }
 
-impl<'t> Taking<'t> {
-    /// Begins, with the files that may end the process.
+impl<'t> Ingestion<'t> {
+    /// Starts with the suspected files.
     pub(in crate::index) fn start(
         root: &Path,
         plan: &'t Plan,
@@ -80,7 +80,7 @@ impl<'t> Taking<'t> {
         Self { root, plan, run, project_names: project_names(), counter }
     }
 
-    /// Says which files this thread is going to take next.
+    /// Announces the files that this thread will process next.
     pub(in crate::index) fn announce(&self, positions: Range<usize>) {
         if let Some(caution) = self.run.caution {
             caution.announce(
@@ -89,23 +89,22 @@ impl<'t> Taking<'t> {
         }
     }
 
-    /// The file at a position, the same as one that module systems read if it is such a one, and
-    /// what others may look at.
-    pub(in crate::index) fn file(&self, position: usize) -> Taken {
+    /// Ingests the file at a position: its record, the project file if it is one, and its exported
+    /// facts.
+    pub(in crate::index) fn file(&self, position: usize) -> IngestedFile {
         let file = &self.plan.files[position];
         let is_project_file = self.project_names.contains(file.path.file_name());
-        let taken = take_in_file(&self.root, file, is_project_file, self.plan, self.run, false);
+        let taken = ingest_file(&self.root, file, is_project_file, self.plan, self.run, false);
         self.counter.add_one();
         taken
     }
 }
 
-/// Parses files one at a time that may end the process. What is learnt of them is learnt again with
-/// the others.
+/// Parses suspected files one at a time, to find the one that crashes. Their results are discarded.
 fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution: &Caution) {
     let try_alone = |file: &WalkedFile| {
-        // A panic is met again, and told then.
-        let _ = workers.run(|| take_in_file(root, file, false, plan, run, true));
+        // A panic occurs again in the regular pass, which reports it.
+        let _ = workers.run(|| ingest_file(root, file, false, plan, run, true));
     };
     match caution.suspicion() {
         Suspicion::Of(suspects) => {
@@ -121,19 +120,19 @@ fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution:
     }
 }
 
-/// The names of files that module systems read besides sources.
+/// Names of project files that are no sources.
 pub(in crate::index) fn project_names() -> FxHashSet<&'static str> {
     grammar::project_files().collect()
 }
 
-fn take_in_file(
+fn ingest_file(
     root: &Root,
     file: &WalkedFile,
     is_project_file: bool,
     plan: &Plan,
     run: &Run,
     alone: bool,
-) -> Taken {
+) -> IngestedFile {
     let Examined { stamp, language, text } =
         examine(root, file, is_project_file, &run.limits, |path, head| plan.language(path, head));
     let mut record = FileRecord {
@@ -163,17 +162,16 @@ fn take_in_file(
     (record, project_file, None)
 }
 
-/// A file as far as it is known before its facts.
+/// File before extraction.
 pub(in crate::index) struct Examined {
     pub(in crate::index) stamp: FileStamp,
     pub(in crate::index) language: Option<LanguageId>,
-    /// The text of a file that a language claims or that a module system reads; else why there is
-    /// none.
+    /// Text of a source or project file, or the reason for skipping it.
     pub(in crate::index) text: Result<Text, SkipReason>,
 }
 
-/// Looks at a file on disk: which language it is in, and its text. `detect` gives the language of a
-/// path and a head.
+/// Determines the language of a file and reads its text. `detect` maps a path and a prefix to a
+/// language.
 pub(in crate::index) fn examine(
     root: &Root,
     file: &WalkedFile,
@@ -210,8 +208,7 @@ pub(in crate::index) fn examine(
     Examined { stamp, language, text }
 }
 
-/// The language as far as it shows without reading the whole file: only a file without an extension
-/// is looked into.
+/// Language of a file without reading all of it: only a file without an extension is opened.
 fn language_by_name(
     root: &Root,
     path: &RepoPath,

@@ -1,5 +1,5 @@
-//! What is to be done with each file of a walk, before any is read: languages by name, and what the
-//! neighbours of a file say.
+//! Plan of a run, before any file is read: languages by name, and statistics of directories for
+//! ambiguous extensions.
 
 use rustc_hash::FxHashMap;
 
@@ -7,17 +7,17 @@ use crate::grammar;
 use crate::model::{LanguageId, RepoPath};
 use crate::source::{Walk, WalkedFile};
 
-/// The files of a run, sorted by path, and what their directories say about their languages.
+/// Files of a run, sorted by path, and language statistics of their directories.
 pub(in crate::index) struct Plan {
-    /// The files.
+    /// Files.
     pub(in crate::index) files: Vec<WalkedFile>,
-    /// Positions in `files`, the largest file first.
+    /// Indexes into `files`, largest file first.
     pub(super) largest_first: Vec<usize>,
-    /// What directories say about the languages of their files.
+    /// Language statistics of directories.
     neighbours: Neighbours,
 }
 
-/// Directory -> number of files a language, among those whose language is certain.
+/// Directory -> number of files per language, counting unambiguous files only.
 pub(in crate::index) type Neighbours = FxHashMap<Box<str>, Vec<u32>>;
 
 pub(in crate::index) fn plan(walk: Walk) -> Plan {
@@ -25,7 +25,7 @@ pub(in crate::index) fn plan(walk: Walk) -> Plan {
     plan_among(walk.files, neighbours)
 }
 
-/// What the files of a repository say about each other's languages.
+/// Language statistics of a repository's directories.
 pub(in crate::index) fn neighbours<'p>(paths: impl Iterator<Item = &'p RepoPath>) -> Neighbours {
     let languages = grammar::count();
     let mut neighbours = Neighbours::default();
@@ -39,7 +39,7 @@ pub(in crate::index) fn neighbours<'p>(paths: impl Iterator<Item = &'p RepoPath>
     neighbours
 }
 
-/// Whether the neighbours of a file have a say in its language.
+/// True if the language of a file depends on its neighbours.
 pub(in crate::index) fn is_settled_by_neighbours(path: &RepoPath) -> bool {
     let languages = grammar::count();
     let says = (0..languages).any(|language| {
@@ -50,7 +50,7 @@ pub(in crate::index) fn is_settled_by_neighbours(path: &RepoPath) -> bool {
     says && certain_language(path, languages).is_none()
 }
 
-/// A plan for some files of a repository.
+/// Plan for some files of a repository.
 pub(in crate::index) fn plan_among(files: Vec<WalkedFile>, neighbours: Neighbours) -> Plan {
     let mut largest_first: Vec<usize> = (0..files.len()).collect();
     largest_first.sort_by_key(|&position| std::cmp::Reverse(files[position].stamp.size));
@@ -62,7 +62,7 @@ impl Plan {
         self.neighbours
     }
 
-    /// The language of a file by its path, the start of its text, and its directory.
+    /// Language of a file by path, prefix and directory.
     pub(in crate::index) fn language(&self, path: &RepoPath, head: &[u8]) -> Option<LanguageId> {
         grammar::detect(
             path,
@@ -72,7 +72,7 @@ impl Plan {
     }
 }
 
-/// The language of a file if its name alone decides it: whatever its neighbours are.
+/// Language of a file if its name is unambiguous.
 fn certain_language(path: &RepoPath, languages: usize) -> Option<LanguageId> {
     let alone = grammar::detect(path, &[], &[])?;
     let mut others = vec![u32::MAX; languages];

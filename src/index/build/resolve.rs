@@ -1,5 +1,5 @@
-//! Resolves files in parallel. The result does not depend on the number of threads: a file is
-//! resolved on its own against the whole program.
+//! Parallel resolution. Deterministic: each file is resolved independently against the whole
+//! program.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::model::graph::{FileId, FileRecord, FileResolution, Resolution, Target
 use crate::model::{RepoPath, Step, Verdict};
 use crate::resolve::{Asked, Resolved, Tables};
 
-/// Resolves some files, each by its position, with its facts. Fewer come back when the run is
+/// Resolves files, given by position with their facts. Returns fewer results when the run is
 /// cancelled.
 pub(in crate::index) fn resolve(
     tables: &Tables,
@@ -37,7 +37,7 @@ pub(in crate::index) fn resolve(
     resolved.into_iter().map(|(number, resolved)| (files[number].0, resolved)).collect()
 }
 
-/// What `work` finds for a file; that nothing is known if it panics.
+/// Result of `work` for a file; an empty resolution if it panics.
 pub(super) fn guarded_resolution(
     path: &RepoPath,
     facts: &FileFacts,

@@ -1,5 +1,5 @@
-//! The threads of a run. They take work in the given order, so that the largest files come first
-//! and no core idles at the end.
+//! Thread pool of a run. Items are processed in the given order, largest files first, so that no
+//! core is idle at the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::config::Limits;
 use crate::index::{IndexError, Run};
 
-/// A pool of its own: the stacks are large, and nothing else can be queued in front.
+/// A pool of its own: it needs large stacks and an empty queue.
 pub(in crate::index) struct Workers {
     pool: rayon::ThreadPool,
 }
@@ -28,7 +28,7 @@ impl Workers {
         pool.map(|pool| Self { pool }).map_err(failed)
     }
 
-    /// Does `work` on one of the threads, for their stack. A panic becomes its message.
+    /// Runs `work` on one of the threads, for its stack size. A panic becomes its message.
     pub(in crate::index) fn run<T: Send>(
         &self,
         work: impl FnOnce() -> T + Send,
@@ -36,8 +36,8 @@ impl Workers {
         self.pool.install(|| guarded(work))
     }
 
-    /// Applies `work` to every item of `order` and returns the results with their items, in no
-    /// particular order. Stops early, with results missing, when the run is cancelled.
+    /// Applies `work` to every item of `order` and returns the results with their items, unordered.
+    /// Returns fewer results when the run is cancelled.
     pub(in crate::index) fn map<T: Send>(
         &self,
         order: &[usize],
@@ -59,7 +59,7 @@ impl Workers {
     }
 }
 
-/// Runs `work`; a panic becomes its message. The work must leave no shared state half changed.
+/// Runs `work`; a panic becomes its message. The work must not leave shared state inconsistent.
 pub(in crate::index) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());

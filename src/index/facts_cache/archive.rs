@@ -1,10 +1,9 @@
-//! What the index knows of a repository, on the disk: a segment that a whole build wrote, and rows
-//! of the store about files that have changed since. Rows are written in the transaction that
-//! changes the store; the segment never changes.
+//! Facts cache of a repository: a segment written by a full build, and a delta of rows about files
+//! that have changed since. Rows are written in the transaction that changes the store; the segment
+//! is immutable.
 //!
-//! The segment has pieces of neighbours (facts, results, entries), blocks of posting lists, and an
-//! index of all of them. Of the rows each is about one file; what it does not say stands in the
-//! segment.
+//! The segment has pieces of neighbouring files (facts, results, entries), blocks of posting lists,
+//! and an index of all of them. A row is about one file and overrides its part of the segment.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,34 +21,33 @@ use crate::model::packed::{self, Pass, Reader, Writer};
 use crate::resolve::{self, PackedEntry, Posting, ProjectFile, Shared, Tables};
 use crate::store::{self, Draft, Placed, Segment, StoreError};
 
-/// Goes up when pieces, entries, posting lists or the hashes in them mean something else: older
-/// segments are not read then.
+/// Version of the encoding: must be increased when the meaning of pieces, entries, posting lists or
+/// their hashes changes. Segments of other versions are ignored.
 const ENCODING: u64 = 6;
 
-/// Posting lists of a block: so many that the index of blocks is small, so few that a block is read
-/// at once.
+/// Posting lists per block: enough to keep the index of blocks small, few enough to read a block
+/// quickly.
 const LISTS_PER_BLOCK: usize = 256;
 
-/// The key of the row that has the project files.
+/// Key of the row with the project files.
 pub(in crate::index) const PROJECT_FILES: u32 = 0;
 
-/// Stands for what a segment means, under these limits.
+/// Fingerprint of a segment's encoding, under these limits.
 pub(in crate::index) fn kind(limits: &Limits) -> u64 {
     fingerprint(limits) ^ ENCODING.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The pieces about files that are neighbours.
+/// Pieces of a run of neighbouring files.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::index) struct Neighbours {
-    /// The key of the first.
+    /// Key of the first file.
     pub(in crate::index) first: u32,
     pub(in crate::index) facts: Placed,
     pub(in crate::index) found: Placed,
     pub(in crate::index) entries: Placed,
 }
 
-/// Writes the posting lists and the index of a segment whose pieces are there, and gives the place
-/// of the index.
+/// Writes the posting lists and the index of a segment, and returns the location of the index.
 pub(in crate::index) fn write_index(
     draft: &Draft,
     neighbours: &[Neighbours],
@@ -135,7 +133,7 @@ fn write_list(block: &mut Writer, list: u64, postings: &[Posting]) {
     write().expect("writing does not fail");
 }
 
-/// Reads the lists of a block up to one, and gives its postings to `each`.
+/// Scans a block up to the wanted list, and passes its postings to `each`.
 fn read_block(bytes: &[u8], wanted: u64, each: &mut dyn FnMut(Posting)) -> Option<()> {
     let mut reader = Reader::new(bytes, &[]);
     while !reader.rest().is_empty() {
@@ -159,30 +157,30 @@ fn read_block(bytes: &[u8], wanted: u64, each: &mut dyn FnMut(Posting)) -> Optio
     Some(())
 }
 
-/// Which kind of piece.
+/// Kind of a piece.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Facts,
     Found,
 }
 
-/// What a whole build wrote.
+/// Segment.
 #[derive(Debug)]
 struct Base {
     segment: Segment,
     neighbours: Vec<Neighbours>,
-    /// The first list of each block, and where the block is.
+    /// First list and location of each block.
     blocks: Vec<(u64, Placed)>,
 }
 
-/// Everything that the index knows of a repository.
+/// Facts cache: segment and delta.
 pub(in crate::index) struct Archive {
     base: Base,
-    /// Rows of files that have changed, by key.
+    /// Delta: rows of changed files, by key.
     rows: RwLock<FxHashMap<u32, Row>>,
-    /// Bytes of all rows.
+    /// Size of the delta in bytes.
     row_bytes: AtomicUsize,
-    /// How many files were read.
+    /// Number of files read.
     read: AtomicUsize,
     is_damaged: AtomicBool,
 }
@@ -193,49 +191,49 @@ impl std::fmt::Debug for Archive {
     }
 }
 
-/// What a row says of a file's facts and results.
+/// Facts and results in a row.
 #[derive(Clone, Debug)]
 struct Row {
-    /// A compressed piece with the facts, if they have changed, and what was found.
+    /// Compressed piece with the results, and the facts if they have changed.
     piece: Arc<[u8]>,
     has_facts: bool,
 }
 
-/// What is known of a file without its facts.
+/// Entry of a file: what is known of it without its facts.
 #[derive(Clone, Debug)]
 pub(in crate::index) struct KnownFile {
     pub(in crate::index) entry: PackedEntry,
-    /// Keys of other files in which relations start that this one speaks of.
-    pub(in crate::index) strays: Vec<u32>,
+    /// Keys of other files in which relations start that this file declares.
+    pub(in crate::index) foreign_relations: Vec<u32>,
 }
 
 impl KnownFile {
-    /// Writes it.
+    /// Encodes the entry.
     pub(in crate::index) fn write(&self, writer: &mut Writer) {
         self.entry.write(writer);
-        let keys = writer.list(&self.strays, &0, |writer, key| writer.small(*key));
+        let keys = writer.list(&self.foreign_relations, &0, |writer, key| writer.small(*key));
         keys.expect("writing does not fail");
     }
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         Some(Self {
             entry: PackedEntry::read(reader)?,
-            strays: reader.list(&[], &0, |reader, _| reader.small(0))?,
+            foreign_relations: reader.list(&[], &0, |reader, _| reader.small(0))?,
         })
     }
 }
 
-/// A file with everything that a row says of it.
-pub(in crate::index) struct RowOf<'r> {
+/// Contents of a row.
+pub(in crate::index) struct RowContent<'r> {
     pub(in crate::index) key: u32,
     pub(in crate::index) known: &'r KnownFile,
-    /// If they are others than in the segment.
+    /// Set if the facts differ from the segment.
     pub(in crate::index) facts: Option<(&'r FileFacts, &'r Shared)>,
     pub(in crate::index) found: &'r FileResolution,
 }
 
-impl RowOf<'_> {
-    /// The row; `lasting` gives the key of a file.
+impl RowContent<'_> {
+    /// Encodes the row; `lasting` maps a file to its key.
     pub(in crate::index) fn bytes(&self, lasting: &impl Fn(FileId) -> u32) -> Vec<u8> {
         let mut entry = Writer::default();
         self.known.write(&mut entry);
@@ -256,12 +254,12 @@ impl RowOf<'_> {
     }
 }
 
-/// The row of a file that has no facts any more.
+/// Row of a file that has no facts any more.
 pub(in crate::index) fn row_without_facts() -> Vec<u8> {
     Vec::new()
 }
 
-/// The row of the project files.
+/// Row of the project files.
 pub(in crate::index) fn row_of_project_files(files: &[ProjectFile]) -> Vec<u8> {
     let mut writer = Writer::default();
     write_project_files(&mut writer, files).expect("writing does not fail");
@@ -269,7 +267,7 @@ pub(in crate::index) fn row_of_project_files(files: &[ProjectFile]) -> Vec<u8> {
 }
 
 impl Row {
-    /// Reads a row and the entry that stands before it; no entry of a file without facts.
+    /// Decodes a row and its entry; a file without facts has no entry.
     fn read(mut bytes: &[u8]) -> Option<(Self, Option<KnownFile>)> {
         if bytes.is_empty() {
             return Some((Self { piece: Arc::default(), has_facts: false }, None));
@@ -286,17 +284,17 @@ impl Row {
     }
 }
 
-/// What an archive has of all files, read once.
+/// Contents of an archive on all files, read once.
 pub(in crate::index) struct Opening {
     pub(in crate::index) archive: Archive,
-    /// What is known of the files of the segment, and of those that have changed, by key.
+    /// Entries of all files, by key: from the segment, or from the delta if they have changed.
     pub(in crate::index) known: FxHashMap<u32, KnownFile>,
     pub(in crate::index) project_files: Vec<ProjectFile>,
 }
 
 impl Archive {
-    /// Opens what is kept of the repository whose store is the file `store`, with the store's rows;
-    /// none if that is not all there. `each` does its work for all numbers, on any thread.
+    /// Opens the facts cache of the store file `store`, with the delta rows of that store; none if
+    /// any part is missing. `each` runs its work for all numbers, on any thread.
     pub(in crate::index) fn open(
         store: &Path,
         (uid, kind): (u64, u64),
@@ -357,27 +355,27 @@ impl Archive {
         Some(Opening { archive, known, project_files })
     }
 
-    /// Whether something could not be read: what rests on it must not be used.
+    /// True if a read has failed: results that depend on it must be discarded.
     pub(in crate::index) fn is_damaged(&self) -> bool {
         self.is_damaged.load(Ordering::Relaxed)
     }
 
-    /// Bytes of all rows.
+    /// Size of the delta in bytes.
     pub(in crate::index) fn row_bytes(&self) -> usize {
         self.row_bytes.load(Ordering::Relaxed)
     }
 
-    /// How many times facts were read.
+    /// Number of reads of facts.
     pub(in crate::index) fn reads(&self) -> usize {
         self.read.load(Ordering::Relaxed)
     }
 
-    /// Whether a file has changed since the segment was written.
+    /// True if a file has changed since the segment was written.
     pub(in crate::index) fn has_row(&self, key: u32) -> bool {
         self.rows().contains_key(&key)
     }
 
-    /// Whether the facts of a file are others than in the segment.
+    /// True if the facts of a file differ from the segment.
     pub(in crate::index) fn has_other_facts(&self, key: u32) -> bool {
         self.rows().get(&key).is_some_and(|row| row.has_facts)
     }
@@ -386,7 +384,7 @@ impl Archive {
         self.rows.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Learns rows that the store has now.
+    /// Adds rows that were written to the store.
     pub(in crate::index) fn learn(&self, rows: Vec<(u32, Option<Vec<u8>>)>) {
         let mut kept = self.rows.write().unwrap_or_else(PoisonError::into_inner);
         for (key, bytes) in rows.into_iter().filter(|(key, _)| *key != PROJECT_FILES) {
@@ -400,7 +398,7 @@ impl Archive {
         }
     }
 
-    /// What was found for a file before; `position` gives the file of a key.
+    /// Previous results of a file; `position` maps a key to a file.
     pub(in crate::index) fn found(
         &self,
         key: u32,
@@ -427,7 +425,7 @@ impl Archive {
     ) -> Option<T> {
         let number = self.base.number(key)?;
         let neighbours = &self.base.neighbours[number];
-        let piece = self.base.segment.kept_piece(if sort == Sort::Facts {
+        let piece = self.base.segment.cached_piece(if sort == Sort::Facts {
             neighbours.facts
         } else {
             neighbours.found
@@ -445,7 +443,7 @@ impl Archive {
 }
 
 impl Base {
-    /// The number of the pieces that a file's would be in.
+    /// Number of the pieces of a file with this key.
     fn number(&self, key: u32) -> Option<usize> {
         self.neighbours.partition_point(|neighbours| neighbours.first <= key).checked_sub(1)
     }

@@ -1,21 +1,20 @@
-//! The form of a piece of what is kept of files: its words, then which files it speaks of and in
-//! how many bytes, then what it says of them. What is known of a file stands in pieces of three
-//! kinds: its facts, what was found for it, and its entry.
+//! Layout of a piece: string table, then key and length per file, then the data of each file. A
+//! file has three pieces: facts, results and entry.
 
 use crate::model::facts::FileFacts;
 use crate::model::packed::{self, Pass, Reader, Writer};
 use crate::resolve::Shared;
 
-/// Takes a piece down.
+/// Encodes a piece.
 #[derive(Default)]
 pub(in crate::index) struct PieceWriter {
-    /// The key of each file, and the bytes of its facts and of what was found.
+    /// Key of each file, and length of its facts and of its results.
     entries: Vec<(u32, u64, u64)>,
     body: Writer,
 }
 
 impl PieceWriter {
-    /// Adds what is said of a file.
+    /// Adds a file.
     pub(in crate::index) fn add(
         &mut self,
         key: u32,
@@ -29,7 +28,7 @@ impl PieceWriter {
         self.entries.push((key, (middle - start) as u64, (self.body.len() - middle) as u64));
     }
 
-    /// The piece.
+    /// Returns the piece.
     pub(in crate::index) fn finish(self) -> Vec<u8> {
         let mut head = Writer::default();
         let entries = head.list(&self.entries, &NO_ENTRY, |head, &(key, facts, found)| {
@@ -43,23 +42,23 @@ impl PieceWriter {
 
 const NO_ENTRY: (u32, u64, u64) = (0, 0, 0);
 
-/// A piece, taken apart.
+/// Decoded piece.
 pub(in crate::index) struct Opened<'p> {
-    /// In terms of which all is said.
+    /// String table.
     pub(in crate::index) words: Vec<&'p str>,
     pub(in crate::index) entries: Vec<BlockEntry<'p>>,
 }
 
-/// What a piece says of one file.
+/// One file of a piece.
 pub(in crate::index) struct BlockEntry<'p> {
     pub(in crate::index) key: u32,
-    /// Nothing where only what was found is said.
+    /// Facts; empty if the piece has only results.
     pub(in crate::index) facts: &'p [u8],
     pub(in crate::index) found: &'p [u8],
 }
 
 impl<'p> Opened<'p> {
-    /// Takes a piece apart; none if it is none.
+    /// Decodes a piece; none if it is malformed.
     pub(in crate::index) fn read(piece: &'p [u8]) -> Option<Self> {
         let (words, rest) = Reader::words(piece)?;
         let mut head = Reader::new(rest, &[]);
@@ -79,14 +78,14 @@ impl<'p> Opened<'p> {
 }
 
 impl<'p> Opened<'p> {
-    /// What it says of the file with a key.
+    /// Entry of the file with this key.
     pub(in crate::index) fn entry(&self, key: u32) -> Option<&BlockEntry<'p>> {
         let place = self.entries.binary_search_by_key(&key, |entry| entry.key).ok()?;
         self.entries.get(place)
     }
 }
 
-/// Writes a file's facts, and gives the number of the word that each name is.
+/// Encodes a file's facts, and returns the string number of each of its names.
 pub(in crate::index) fn write_facts(
     body: &mut Writer,
     facts: &FileFacts,
@@ -98,7 +97,7 @@ pub(in crate::index) fn write_facts(
     packed::facts::write(body, facts)
 }
 
-/// Reads what stands before a file's facts: how many of them others may look at.
+/// Reads the prefix of a file's facts: the sizes of the exported part.
 pub(in crate::index) fn read_head(reader: &mut Reader<'_>) -> Option<[u64; 5]> {
     let mut numbers = [0; 5];
     for number in &mut numbers {
@@ -107,7 +106,7 @@ pub(in crate::index) fn read_head(reader: &mut Reader<'_>) -> Option<[u64; 5]> {
     Some(numbers)
 }
 
-/// Reads the facts of a file with their names.
+/// Decodes the facts of a file with their names.
 pub(in crate::index) fn read_facts(bytes: &[u8], words: &[&str]) -> Option<(FileFacts, Shared)> {
     let mut reader = Reader::new(bytes, words);
     let numbers = read_head(&mut reader)?;

@@ -1,5 +1,5 @@
-//! What has changed since a store was written: a look at the files' stamps, and at the bytes where
-//! those differ. Changes nothing of what a store says of a repository.
+//! Change detection: compares the `stat` signatures of files with the store, and the contents where
+//! those differ. Read-only, except for stamps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -18,32 +18,31 @@ use crate::model::{RepoPath, SkipReason};
 use crate::source::{self, Root, Rules, WalkedFile, WalkedKind};
 use crate::store::{self, FileKey, FileRow, Identity, Location, Snapshot};
 
-/// What differs between a store and the repository, or may differ: from a comparison, or a hint
-/// from a watcher. [`crate::index::apply`] looks again.
+/// Differences between a store and the repository: from a comparison, or hints from a watcher.
+/// [`crate::index::apply`] verifies them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ChangeSet {
-    /// Every file: there is no store that could be compared, its facts were made by other rules, or
-    /// a build is wanted anyway.
+    /// Every file: there is no comparable store, its fingerprint differs, or a build was requested.
     Everything {
-        /// Whether to build even if the store turns out to be right.
+        /// Build even if the store is up to date.
         forced: bool,
     },
     /// Some files.
     Some {
-        /// Files that are new or changed, sorted by path.
+        /// New or changed files, sorted by path.
         touched: Vec<WalkedFile>,
-        /// Files of the store that are no longer there, sorted.
+        /// Deleted files, sorted.
         gone: Vec<RepoPath>,
     },
 }
 
 impl ChangeSet {
-    /// Whether the store reflects the repository.
+    /// True if the store reflects the repository.
     pub fn is_empty(&self) -> bool {
         matches!(self, Self::Some { touched, gone } if touched.is_empty() && gone.is_empty())
     }
 
-    /// How many files it names; none if that is all of them.
+    /// Number of changed files; none if all.
     pub fn len(&self) -> Option<usize> {
         match self {
             Self::Everything { .. } => None,
@@ -51,7 +50,7 @@ impl ChangeSet {
         }
     }
 
-    /// The files of it that `is_wanted` chooses, and the others; none if it names no files.
+    /// Splits the files by `is_wanted`; none if it is `Everything`.
     pub fn split(&self, is_wanted: impl Fn(&RepoPath) -> bool) -> Option<(Self, Self)> {
         let Self::Some { touched, gone } = self else { return None };
         let (wanted, others) = touched.iter().cloned().partition(|file| is_wanted(&file.path));
@@ -62,7 +61,7 @@ impl ChangeSet {
         ))
     }
 
-    /// Whether a run that looks at these files when it works looks at all those of `others` too.
+    /// True if applying these changes also applies `others`.
     pub fn covers(&self, others: &Self) -> bool {
         match (self, others) {
             (Self::Everything { .. }, _) => true,
@@ -79,7 +78,7 @@ impl ChangeSet {
         }
     }
 
-    /// The files it names, as far as it names them.
+    /// Changed paths, if they are listed.
     pub fn paths(&self) -> impl Iterator<Item = &RepoPath> {
         let (touched, gone) = match self {
             Self::Everything { .. } => (&[][..], &[][..]),
@@ -89,13 +88,13 @@ impl ChangeSet {
     }
 }
 
-/// Files that were found to have a store's bytes although their stamps differ from it, so that they
-/// are read once and not for every question. Keep one as long as questions are asked.
+/// Files whose stamps differ from the store but whose contents do not: a memo, so that they are
+/// read once and not at every query.
 #[derive(Debug, Default)]
 pub struct Verified(Mutex<FxHashMap<Identity, FxHashMap<RepoPath, FileStamp>>>);
 
 impl Verified {
-    /// Nothing is known yet.
+    /// Creates an empty memo.
     pub fn new() -> Self {
         Self::default()
     }
@@ -106,7 +105,7 @@ impl Verified {
         seen.is_some_and(|seen| file.stamp.suggests_same_bytes(seen))
     }
 
-    /// Remembers files of a store, and forgets its earlier states: they are not asked any more.
+    /// Adds files of a generation, and removes those of earlier generations.
     fn remember(&self, store: Identity, files: Vec<WalkedFile>) {
         const STORES: usize = 64;
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -120,19 +119,19 @@ impl Verified {
     }
 }
 
-/// What came of comparing a store with the repository.
+/// Result of a comparison.
 #[derive(Debug)]
 pub struct Comparison {
-    /// What differs.
+    /// Differences.
     pub changes: ChangeSet,
-    /// The files that were looked at and that the store would be wrong about if their bytes were
-    /// others, with their stamps at that time; none if the store cannot be compared.
+    /// Files that were checked, with their stamps at that time: the store is stale if one changes;
+    /// empty if the store is not comparable.
     pub seen: Vec<(RepoPath, FileStamp)>,
-    /// What decided which files there are.
+    /// Rules that selected the files.
     pub rules: Rules,
 }
 
-/// What differs between a store and the repository; see [`compare`].
+/// Differences between a store and the repository; see [`compare`].
 pub fn freshness(
     snapshot: &Snapshot,
     limits: &Limits,
@@ -142,8 +141,8 @@ pub fn freshness(
     compare(snapshot, limits, verified, cancel).map(|comparison| comparison.changes)
 }
 
-/// Compares a store with the repository. The stamps of all files are looked at; only files in which
-/// these differ are read.
+/// Compares a store with the repository. Checks the stamps of all files; reads only files whose
+/// stamp differs.
 pub fn compare(
     snapshot: &Snapshot,
     limits: &Limits,
@@ -153,7 +152,7 @@ pub fn compare(
     look(None, snapshot, limits, verified, cancel)
 }
 
-/// Compares the part of a store that hints are about with the repository.
+/// Compares the part of a store that the hints name.
 pub fn compare_some(
     paths: &BTreeSet<RepoPath>,
     snapshot: &Snapshot,
@@ -164,7 +163,7 @@ pub fn compare_some(
     look(Some(paths), snapshot, limits, verified, cancel)
 }
 
-/// Compares these files, and what is in these directories, or everything.
+/// Compares these files and the contents of these directories, or everything.
 fn look(
     paths: Option<&BTreeSet<RepoPath>>,
     snapshot: &Snapshot,
@@ -181,7 +180,7 @@ fn look(
         let walk = source::walk(root, limits.threads, cancel)?;
         return compare_walked(snapshot, &snapshot.files()?, walk, limits, verified, cancel);
     };
-    // Before the rows: a file that comes in between is a hint of its own.
+    // Walked before the rows are read: a later file has a hint of its own.
     let walk = source::walk_below(root, paths, cancel)?;
     let mut rows = BTreeMap::new();
     for path in paths {
@@ -240,7 +239,7 @@ fn compare_walked(
         ) {
             touched.push(file);
         } else if row.hash != 0 {
-            // What stands in the way of reading the others may go without touching them.
+            // The reason for skipping the others may be gone without a change of the file.
             same.push((row.key, file));
         }
     }
@@ -255,8 +254,8 @@ fn compare_walked(
     Ok(Comparison { changes: ChangeSet::Some { touched, gone }, seen, rules: walk.rules })
 }
 
-/// Has a store know the stamps of many files that have its bytes: a copy of a repository, or one
-/// whose files were all given to another user, is read once and not by every process.
+/// Records new stamps of many unchanged files in the store: a copied or chowned repository is read
+/// once, not by every process.
 fn note(snapshot: &Snapshot, same: &[(FileKey, WalkedFile)]) {
     const MANY: usize = 64;
     let lasting = same.iter().filter(|(_, file)| file.stamp.changed_ns != UNTRUSTED_TIME);
@@ -272,9 +271,8 @@ fn note(snapshot: &Snapshot, same: &[(FileKey, WalkedFile)]) {
     }
 }
 
-/// What of these changes the store does not hold yet: another run may have taken some of them in
-/// since they were found. A file that was changed just now has no time that could tell, so its
-/// bytes do.
+/// Removes changes that the store already has: another run may have applied them meanwhile. A file
+/// modified within the timestamp granularity is compared by contents.
 pub(in crate::index) fn still_missing(
     (touched, gone): (&[WalkedFile], &[RepoPath]),
     snapshot: &Snapshot,
@@ -300,9 +298,8 @@ pub(in crate::index) fn still_missing(
     Ok(missing)
 }
 
-/// Whether so much has changed that to build everything is less work than to change the store: rows
-/// cost several times as much one by one as in bulk, so that it is so from about half of the bytes
-/// on.
+/// True if a full build is cheaper than an incremental update: a row costs several times as much as
+/// in bulk, which makes half of the bytes the threshold.
 pub(in crate::index) fn is_most_of(
     touched: &[WalkedFile],
     snapshot: &Snapshot,
@@ -321,10 +318,10 @@ pub(in crate::index) fn is_most_of(
     Ok(changed > all / 2)
 }
 
-/// Whether nothing suggests that the file is another one than the store's.
+/// True if the stamp of a file matches the store.
 fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
     match (file.kind, row.skipped) {
-        // One that became such while it was read has a row of the file that it was.
+        // A file that became a symlink while it was read has a row of a regular file.
         (WalkedKind::Symlink, Some(SkipReason::Symlink))
         | (WalkedKind::Special, Some(SkipReason::Special))
         | (WalkedKind::Unreadable, Some(SkipReason::Unreadable))
@@ -338,7 +335,7 @@ fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
             | WalkedKind::UnreadRules,
             _,
         ) => false,
-        // What stood in the way of reading them may have gone without touching them.
+        // The reason for skipping them may be gone without a change of the file.
         (
             WalkedKind::File,
             Some(
@@ -349,14 +346,13 @@ fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
                 | SkipReason::Vanished,
             ),
         ) => false,
-        // Whatever the bytes are, nobody reads them; their number is stored.
+        // Only the size of a file that is never read is stored.
         (WalkedKind::File, _) if is_never_read(row, file) => row.size == file.stamp.size,
         (WalkedKind::File, _) => file.stamp.suggests_same_bytes(&row.stamp()),
     }
 }
 
-/// Whether no language and no module system claims the name: whatever the bytes are, nobody reads
-/// them.
+/// True if neither a language nor module resolution claims the name, so the contents do not matter.
 fn is_never_read(row: &FileRow, file: &WalkedFile) -> bool {
     row.skipped == Some(SkipReason::NoLanguage) && row.hash == 0 && file.path.extension().is_some()
 }
@@ -371,12 +367,11 @@ fn has_the_same_bytes(
     if file.kind != WalkedKind::File {
         return looks_the_same(row, file);
     }
-    // Another size, and it was read before: no need to read it.
+    // Another size means a change, without reading.
     if row.hash != 0 && row.size != file.stamp.size {
         return false;
     }
-    // Neighbours settle the language of some files; if they have changed, they are changes
-    // themselves.
+    // The language of some files depends on their neighbours, which may have changed.
     is_the_same(
         row,
         &ingest::examine(root, file, is_project_file, limits, |path, head| {

@@ -1,6 +1,6 @@
-//! What is known of a repository in use, kept between runs. A change of files costs what it
-//! concerns: only those are read, only what depends on them is resolved and written again. Facts
-//! and results of other files are read by need; see `archive`.
+//! In-memory state of a repository between runs (the incremental engine). An update reads changed
+//! files only, and resolves and writes only their dependents. Facts and results of other files are
+//! read on demand; see `archive`.
 
 mod facts;
 mod results;
@@ -30,62 +30,61 @@ use crate::store::{
     Amendment, FileRow, Identity, Places, Snapshot, StoreError, StoreErrorKind, WriterLock,
 };
 
-/// Stands for the facts of files that are not at hand.
-static NOT_AT_HAND: LazyLock<Arc<FileFacts>> = LazyLock::new(Arc::default);
+/// Placeholder for the facts of files that are not loaded.
+static UNLOADED: LazyLock<Arc<FileFacts>> = LazyLock::new(Arc::default);
 
-/// Bytes of the rows about changed files from which on to build everything anew is less work than
-/// to go on.
-const MOST_ROW_BYTES: usize = 96 << 20;
+/// Size of the delta in bytes above which a full build is cheaper.
+const MAX_ROW_BYTES: usize = 96 << 20;
 
-/// Reads of facts after which what was read is let go.
-const MOST_READS: usize = 8_000;
+/// Number of read files after which their memory is freed.
+const MAX_READS: usize = 8_000;
 
-/// Files whose facts stay in memory from one change to the next.
-pub const MOST_AT_HAND: usize = 512;
+/// Maximum number of files whose facts stay in memory between changes.
+pub const MAX_LOADED_FILES: usize = 512;
 
-/// Bytes of source of the files that a change may concern: their facts are at hand together.
-const MOST_SOURCE_BYTES: u64 = 128 << 20;
+/// Maximum source size of the files affected by a change, in bytes: their facts are in memory
+/// together.
+const MAX_SOURCE_BYTES: u64 = 128 << 20;
 
-/// One repository.
+/// State of one repository.
 #[derive(Debug)]
 pub(in crate::index) struct Resident {
-    /// The files; those that are not being changed have no facts at hand and no results.
+    /// All files; unchanged ones have no loaded facts and no results.
     graph: Graph,
-    /// What was looked at for each file.
+    /// Footprint of each file.
     asked: Vec<Asked>,
     project_files: Vec<ProjectFile>,
     neighbours: Neighbours,
     tables: Tables,
     archive: Arc<Archive>,
-    /// Other files that speak of relations which start in a file. By keys.
-    speakers: BTreeMap<u32, BTreeSet<u32>>,
-    /// Where relations start that a file speaks of and that start elsewhere. By keys.
-    strays: FxHashMap<u32, Vec<u32>>,
+    /// Other files that declare relations which start in a file. By keys.
+    declaring_files: BTreeMap<u32, BTreeSet<u32>>,
+    /// Other files in which relations start that a file declares. By keys.
+    foreign_relations: FxHashMap<u32, Vec<u32>>,
     places: Places,
-    /// The greatest key that the build gave to a file.
+    /// Greatest file key of the full build.
     last_file: u32,
-    /// The state of the store that this is about.
+    /// Generation of the store that this state matches.
     identity: Identity,
 }
 
 impl Resident {
-    /// The state of the store that this is about.
+    /// Generation of the store that this state matches.
     pub(in crate::index) fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// Of how many files facts are in memory.
-    pub(in crate::index) fn files_at_hand(&self) -> usize {
-        self.tables.files_at_hand()
+    /// Number of files whose facts are in memory.
+    pub(in crate::index) fn loaded_files(&self) -> usize {
+        self.tables.loaded_files()
     }
 
-    /// Whether so much was read, or so much has changed, that the next change should begin anew.
-    pub(in crate::index) fn is_worn(&self) -> bool {
-        self.archive.reads() > MOST_READS
+    /// True if the number of reads exceeds the limit: the state is dropped to free their memory.
+    pub(in crate::index) fn needs_reload(&self) -> bool {
+        self.archive.reads() > MAX_READS
     }
 
-    /// Takes up what another process, or this one earlier, has worked out for a store; none if that
-    /// was not kept.
+    /// Loads the state of a store from its facts cache; none if there is none.
     pub(in crate::index) fn load(
         snapshot: &Snapshot,
         run: &Run,
@@ -101,7 +100,7 @@ impl Resident {
             Archive::open(snapshot.store().path(), (identity.uid, kind), snapshot.known()?, all);
         run.check(root)?;
         let resident = opening
-            .filter(|opening| opening.archive.row_bytes() <= MOST_ROW_BYTES)
+            .filter(|opening| opening.archive.row_bytes() <= MAX_ROW_BYTES)
             .and_then(|opening| {
                 let rows = snapshot.files().ok()?;
                 let state = (identity, snapshot.meta().last_file);
@@ -122,11 +121,13 @@ impl Resident {
         let Opening { archive, mut known, project_files } = opening;
         let archive = Arc::new(archive);
         let (mut files, mut asked, mut heads) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut speakers, mut strays): (BTreeMap<u32, BTreeSet<u32>>, FxHashMap<u32, Vec<u32>>) =
-            Default::default();
+        let (mut declaring_files, mut foreign_relations): (
+            BTreeMap<u32, BTreeSet<u32>>,
+            FxHashMap<u32, Vec<u32>>,
+        ) = Default::default();
         for row in rows {
             let key = row.key.0;
-            let content = row.skipped.map_or_else(|| Ok(Arc::clone(&NOT_AT_HAND)), Err);
+            let content = row.skipped.map_or_else(|| Ok(Arc::clone(&UNLOADED)), Err);
             let language = row.language.map(|language| crate::model::LanguageId(language.0 as u16));
             files.push(FileRecord {
                 path: row.path.clone(),
@@ -137,13 +138,13 @@ impl Resident {
             let mut head = None;
             let mut footprint = Asked::default();
             if row.skipped.is_none() {
-                let KnownFile { entry, strays: homes } = known.remove(&key)?;
+                let KnownFile { entry, foreign_relations: start_files } = known.remove(&key)?;
                 (head, footprint) = (Some((entry.head, entry.imported)), entry.asked);
-                for home in &homes {
-                    speakers.entry(*home).or_default().insert(key);
+                for home in &start_files {
+                    declaring_files.entry(*home).or_default().insert(key);
                 }
-                if !homes.is_empty() {
-                    strays.insert(key, homes);
+                if !start_files.is_empty() {
+                    foreign_relations.insert(key, start_files);
                 }
             }
             asked.push(footprint);
@@ -166,8 +167,8 @@ impl Resident {
             neighbours,
             tables,
             archive,
-            speakers,
-            strays,
+            declaring_files,
+            foreign_relations,
             places,
             last_file,
             identity,
@@ -175,8 +176,8 @@ impl Resident {
         is_whole.then_some(resident)
     }
 
-    /// Takes changed files in, here and in the store, which is the file `store`. When that fails
-    /// this is of no use any more.
+    /// Applies changed files to this state and to the store file `store`. After an error this state
+    /// must be discarded.
     pub(in crate::index) fn apply(
         mut self,
         (lock, store): (&WriterLock, &Path),
@@ -249,18 +250,18 @@ impl Resident {
         for file in changed.iter().chain(&affected).chain(&related) {
             self.graph.resolutions[file.0 as usize] = FileResolution::default();
             if let Ok(facts) = &mut self.graph.files[file.0 as usize].content {
-                *facts = Arc::clone(&NOT_AT_HAND);
+                *facts = Arc::clone(&UNLOADED);
             }
         }
-        self.tables.forget_facts(MOST_AT_HAND);
+        self.tables.forget_facts(MAX_LOADED_FILES);
         stopwatch.lap(Phase::Write);
         let laps = stopwatch.laps();
-        let (reads, at_hand) = (self.archive.reads(), self.files_at_hand());
-        tracing::debug!(reads, at_hand, ?laps, "a change is written");
+        let (reads, loaded) = (self.archive.reads(), self.loaded_files());
+        tracing::debug!(reads, loaded, ?laps, "a change is written");
         Ok((self, laps))
     }
 
-    /// That everything which was read by need could be read.
+    /// Fails if any read on demand has failed.
     fn check(&self, store: &Path) -> Result<(), StoreError> {
         match self.archive.is_damaged() {
             true => Err(StoreError::new(
@@ -273,7 +274,7 @@ impl Resident {
         }
     }
 
-    /// Where files were before, and the keys that they have.
+    /// Previous positions and keys of all files.
     fn moves(&mut self, same_paths: bool) -> Moves {
         let count = self.graph.files.len();
         if same_paths {
@@ -317,7 +318,7 @@ impl Resident {
         Moves { is_listed: true, origins, keys, gone }
     }
 
-    /// The keys of files that are gone or changed and had facts.
+    /// Keys of deleted and changed files that had facts.
     fn before(&self, changed: &[FileId], moves: &Moves) -> FxHashSet<u32> {
         let keys = changed
             .iter()
@@ -329,7 +330,7 @@ impl Resident {
         .collect()
     }
 
-    /// Takes the change into the tables; gives the files to resolve.
+    /// Applies the change to the tables; returns the files to resolve.
     fn update_tables(
         &mut self,
         (changed, shared): (&[FileId], &FxHashMap<RepoPath, Shared>),
@@ -369,7 +370,7 @@ impl Resident {
         let affected =
             affected.map_err(|reason| IndexError::Defect { root: root.to_path_buf(), reason })?;
         let bytes: u64 = affected.iter().map(|file| graph.files[file.0 as usize].stamp.size).sum();
-        if bytes > MOST_SOURCE_BYTES {
+        if bytes > MAX_SOURCE_BYTES {
             let detail = format!("the change concerns {} files", affected.len());
             return Err(StoreError::new(
                 StoreErrorKind::TooLarge,
@@ -387,9 +388,9 @@ impl Resident {
         Some(FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files")))
     }
 
-    /// Removes the files that are gone or read again, where other paths are there than before. Adds
-    /// those to `touched` whose language their neighbours decide otherwise; gives the neighbours.
-    fn make_way(&mut self, touched: &mut Vec<WalkedFile>, gone: &[RepoPath]) -> Neighbours {
+    /// Removes deleted and changed files if the set of paths differs. Adds files to `touched` whose
+    /// language changes with their neighbours; returns the neighbours.
+    fn remove_files(&mut self, touched: &mut Vec<WalkedFile>, gone: &[RepoPath]) -> Neighbours {
         let away: FxHashSet<RepoPath> =
             gone.iter().chain(touched.iter().map(|file| &file.path)).cloned().collect();
         self.graph.files.retain(|record| !away.contains(&record.path));
@@ -409,15 +410,15 @@ impl Resident {
     }
 }
 
-/// Where files were before a change.
+/// Mapping of files across a change.
 struct Moves {
-    /// Whether there are other paths than before.
+    /// True if the set of paths differs.
     is_listed: bool,
-    /// The place of each file before; none for a new one.
+    /// Previous position of each file; none for a new one.
     origins: Vec<Option<usize>>,
-    /// The key of each file.
+    /// Key of each file.
     keys: Vec<u32>,
-    /// The keys of files that are gone.
+    /// Keys of deleted files.
     gone: Vec<u32>,
 }
 

@@ -1,19 +1,18 @@
-//! What is known of the repositories in use, let go when a repository has not been used for a
-//! while.
+//! In-memory states of the repositories in use, with idle eviction.
 
 use std::time::Duration;
 
-pub use super::resident::MOST_AT_HAND;
+pub use super::resident::MAX_LOADED_FILES;
 use super::resident::Resident;
-use crate::index::kept::Kept;
+use crate::index::idle_cache::IdleCache;
 use crate::store::{Identity, Location, Snapshot};
 
-/// How long what is known of a repository is kept after its last use.
+/// Idle timeout of a state.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// Those of a process. What is in use by one run is not there for another.
+/// States of a process. A run takes a state out while it uses it.
 #[derive(Debug)]
-pub struct Residents(Kept<Location, Resident>);
+pub struct Residents(IdleCache<Location, Resident>);
 
 impl Default for Residents {
     fn default() -> Self {
@@ -22,43 +21,43 @@ impl Default for Residents {
 }
 
 impl Residents {
-    /// None yet.
+    /// Creates an empty cache.
     pub fn new() -> Self {
-        Self::kept_for(KEPT)
+        Self::with_timeout(KEPT)
     }
 
-    /// The same for a process that is itself let go when it is idle.
-    pub(in crate::index) fn kept_always() -> Self {
-        Self::kept_for(Duration::from_secs(3600 * 24))
+    /// Without an idle timeout: for a worker process that is itself ended when idle.
+    pub(in crate::index) fn without_timeout() -> Self {
+        Self::with_timeout(Duration::from_secs(3600 * 24))
     }
 
-    /// The same with another time of life.
-    pub fn kept_for(kept: Duration) -> Self {
-        Self(Kept::new("index-idle", kept))
+    /// With another idle timeout.
+    pub fn with_timeout(kept: Duration) -> Self {
+        Self(IdleCache::new("index-idle", kept))
     }
 
-    /// The repositories of which something is kept.
+    /// Repositories with a cached state.
     pub fn locations(&self) -> Vec<Location> {
         self.0.keys()
     }
 
-    /// Of how many files of a repository facts are in memory; at most [`MOST_AT_HAND`] between two
-    /// changes. None if nothing is kept of it.
-    pub fn files_at_hand(&self, location: &Location) -> Option<usize> {
-        self.0.with(location, |resident| resident.files_at_hand())
+    /// Number of files of a repository whose facts are in memory, at most [`MAX_LOADED_FILES`]
+    /// between changes. None without a cached state.
+    pub fn loaded_files(&self, location: &Location) -> Option<usize> {
+        self.0.with(location, |resident| resident.loaded_files())
     }
 
-    /// Whether what is known of a repository is this state of its store.
+    /// True if the cached state matches this generation.
     pub(in crate::index) fn knows(&self, location: &Location, store: Identity) -> bool {
         self.0.with(location, |resident| resident.identity() == store).unwrap_or(false)
     }
 
-    /// Says that a repository is in use.
+    /// Records a use of a repository.
     pub fn touch(&self, location: &Location) {
         self.0.touch(location);
     }
 
-    /// What is known of a repository, if that is what its store holds.
+    /// Takes the state of a repository, if it matches the store.
     pub(in crate::index) fn take(
         &self,
         snapshot: &Snapshot,

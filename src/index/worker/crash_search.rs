@@ -1,5 +1,5 @@
-//! Which file ends a worker: what is learnt from one death for the next attempt. Decides only;
-//! starts nothing.
+//! Finds the file that crashes a worker: each crash narrows the suspects for the next attempt.
+//! Pure; starts nothing.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -10,67 +10,67 @@ use crate::index::progress::Phase;
 use crate::index::quarantine::Suspicion;
 use crate::model::RepoPath;
 
-/// Files that are found among those that were parsed at the same time. Where there are more, each
-/// costs another attempt at most of the others: then every file is tried by itself, once.
-const FEW: usize = 16;
-/// Deaths in a row that no file can be found guilty of.
-const MOST_FRUITLESS: usize = 3;
+/// Number of quarantined files above which the search stops narrowing down the suspects, at up to
+/// one attempt each: then the next worker parses every file alone, in one attempt.
+const MAX_PRECISE_SUSPECTS: usize = 16;
+/// Maximum number of consecutive crashes without a suspect.
+const MAX_UNATTRIBUTED_CRASHES: usize = 3;
 
-/// What a worker was doing when it died.
+/// Activity of a worker when it died.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Doing {
-    /// The files among which those are that its threads were parsing.
+pub(super) struct WorkerActivity {
+    /// Files announced by its threads: they include the files in progress.
     pub(super) parsing: Vec<RepoPath>,
-    /// The file that it was parsing with nothing beside it.
+    /// The file that was parsed with no other in progress.
     pub(super) trying: Option<RepoPath>,
-    /// The files that took too long.
+    /// Files that exceeded the time limit.
     pub(super) hanging: Vec<RepoPath>,
-    /// The phase that took too long, if it was about no single file.
+    /// Phase that exceeded the time limit, if it concerns no single file.
     pub(super) stalled: Option<Phase>,
 }
 
-/// What a death says of the work.
+/// Cause of a worker's death.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Death {
-    /// The work ended the process: a fault of memory, an abort, or an end of its own.
-    ByTheWork,
-    /// Somebody else may have: the kernel short of memory, an operator. It is evidence against no
+pub(super) enum CrashCause {
+    /// Caused by the work: a memory fault, an abort, or an exit.
+    Work,
+    /// Possibly caused from outside, such as the OOM killer or an operator. No evidence against a
     /// file.
-    FromOutside,
+    External,
 }
 
-impl Death {
+impl CrashCause {
     pub(super) fn of(status: ExitStatus) -> Self {
         let outside = [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT];
         match status.signal() {
             Some(number) if outside.iter().any(|signal| signal.as_raw() == number) => {
-                Self::FromOutside
+                Self::External
             }
-            _ => Self::ByTheWork,
+            _ => Self::Work,
         }
     }
 }
 
-/// What is known after some attempts.
+/// Search state after some attempts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Trial {
-    /// Files that end a worker: left out from now on.
-    pub(super) guilty: Vec<RepoPath>,
-    /// Those that may: the next worker parses them first, one at a time.
+pub(super) struct CrashSearch {
+    /// Files that crash a worker: quarantined from now on.
+    pub(super) quarantined: Vec<RepoPath>,
+    /// Suspects: the next worker parses them first, one at a time.
     pub(super) suspicion: Suspicion,
     fruitless: usize,
 }
 
-impl Trial {
-    /// Learns from a death. False if another attempt is of no use.
-    pub(super) fn learn(&mut self, doing: Doing, death: Death) -> bool {
-        let Doing { mut parsing, trying, hanging, .. } = doing;
-        if death == Death::FromOutside {
+impl CrashSearch {
+    /// Updates the state after a crash. Returns false if another attempt is useless.
+    pub(super) fn learn(&mut self, activity: WorkerActivity, cause: CrashCause) -> bool {
+        let WorkerActivity { mut parsing, trying, hanging, .. } = activity;
+        if cause == CrashCause::External {
             self.fruitless += 1;
-            return self.fruitless < MOST_FRUITLESS;
+            return self.fruitless < MAX_UNATTRIBUTED_CRASHES;
         }
         if let Some(path) = trying {
-            // Those before it have passed.
+            // Suspects before it have passed.
             match &mut self.suspicion {
                 Suspicion::Of(suspects) => {
                     let rest = suspects
@@ -81,26 +81,28 @@ impl Trial {
                 }
                 Suspicion::AllAfter(last) => *last = Some(path.clone()),
             }
-            return self.convict(vec![path]);
+            return self.quarantine(vec![path]);
         }
         if !hanging.is_empty() {
             self.suspicion = Suspicion::default();
-            return self.convict(hanging);
+            return self.quarantine(hanging);
         }
         parsing.sort_unstable();
         parsing.dedup();
         self.fruitless += 1;
-        let is_of_use = !parsing.is_empty() && self.fruitless < MOST_FRUITLESS;
+        let is_of_use = !parsing.is_empty() && self.fruitless < MAX_UNATTRIBUTED_CRASHES;
         self.suspicion = Suspicion::Of(parsing);
         is_of_use
     }
 
-    /// False if they were guilty before: to leave them out is of no use.
-    fn convict(&mut self, paths: Vec<RepoPath>) -> bool {
+    /// Adds files to the quarantine. Returns false if they were in it: quarantining does not help.
+    fn quarantine(&mut self, paths: Vec<RepoPath>) -> bool {
         self.fruitless = 0;
-        let is_new = paths.iter().any(|path| !self.guilty.contains(path));
-        self.guilty.extend(paths);
-        if self.guilty.len() >= FEW && matches!(self.suspicion, Suspicion::Of(_)) {
+        let is_new = paths.iter().any(|path| !self.quarantined.contains(path));
+        self.quarantined.extend(paths);
+        if self.quarantined.len() >= MAX_PRECISE_SUSPECTS
+            && matches!(self.suspicion, Suspicion::Of(_))
+        {
             self.suspicion = Suspicion::AllAfter(None);
         }
         is_new
@@ -119,96 +121,108 @@ mod tests {
         Suspicion::Of(paths(names))
     }
 
-    fn parsing(names: &[&str]) -> Doing {
-        Doing { parsing: paths(names), ..Doing::default() }
+    fn parsing(names: &[&str]) -> WorkerActivity {
+        WorkerActivity { parsing: paths(names), ..WorkerActivity::default() }
     }
 
-    impl Trial {
-        fn learn_of(&mut self, doing: Doing) -> bool {
-            self.learn(doing, Death::ByTheWork)
+    impl CrashSearch {
+        fn learn_from_work(&mut self, activity: WorkerActivity) -> bool {
+            self.learn(activity, CrashCause::Work)
         }
     }
 
     #[test]
     fn a_kill_from_outside_convicts_no_file() {
-        let mut trial = Trial::default();
-        for attempt in 1..=MOST_FRUITLESS {
-            let doing = Doing {
+        let mut search = CrashSearch::default();
+        for attempt in 1..=MAX_UNATTRIBUTED_CRASHES {
+            let activity = WorkerActivity {
                 trying: paths(&["a"]).pop(),
                 parsing: paths(&["a", "b"]),
-                ..Doing::default()
+                ..WorkerActivity::default()
             };
             assert_eq!(
-                trial.learn(doing, Death::FromOutside),
-                attempt < MOST_FRUITLESS,
+                search.learn(activity, CrashCause::External),
+                attempt < MAX_UNATTRIBUTED_CRASHES,
                 "attempt {attempt}"
             );
         }
-        assert_eq!((trial.guilty.len(), &trial.suspicion), (0, &Suspicion::default()));
-        for (signal, death) in [
-            (Signal::KILL, Death::FromOutside),
-            (Signal::TERM, Death::FromOutside),
-            (Signal::SEGV, Death::ByTheWork),
+        assert_eq!((search.quarantined.len(), &search.suspicion), (0, &Suspicion::default()));
+        for (signal, cause) in [
+            (Signal::KILL, CrashCause::External),
+            (Signal::TERM, CrashCause::External),
+            (Signal::SEGV, CrashCause::Work),
         ] {
-            assert_eq!(Death::of(ExitStatus::from_raw(signal.as_raw())), death, "{signal:?}");
+            assert_eq!(CrashCause::of(ExitStatus::from_raw(signal.as_raw())), cause, "{signal:?}");
         }
-        assert_eq!(Death::of(ExitStatus::from_raw(1 << 8)), Death::ByTheWork, "an exit code");
+        assert_eq!(CrashCause::of(ExitStatus::from_raw(1 << 8)), CrashCause::Work, "an exit code");
     }
 
-    fn trying(name: &str) -> Doing {
-        Doing { trying: paths(&[name]).pop(), ..Doing::default() }
+    fn trying(name: &str) -> WorkerActivity {
+        WorkerActivity { trying: paths(&[name]).pop(), ..WorkerActivity::default() }
     }
 
     #[test]
     fn of_several_files_the_one_is_found_that_ends_a_worker_alone() {
-        let mut trial = Trial::default();
-        assert!(trial.learn_of(parsing(&["b", "a", "c"])));
-        assert_eq!((trial.guilty.as_slice(), &trial.suspicion), (&[][..], &of(&["a", "b", "c"])));
-        assert!(trial.learn_of(trying("b")));
-        assert_eq!((trial.guilty.as_slice(), &trial.suspicion), (&*paths(&["b"]), &of(&["c"])));
-        assert!(trial.learn_of(trying("c")), "two of them can be guilty");
-        assert_eq!((trial.guilty.as_slice(), &trial.suspicion), (&*paths(&["b", "c"]), &of(&[])));
+        let mut search = CrashSearch::default();
+        assert!(search.learn_from_work(parsing(&["b", "a", "c"])));
+        assert_eq!(
+            (search.quarantined.as_slice(), &search.suspicion),
+            (&[][..], &of(&["a", "b", "c"]))
+        );
+        assert!(search.learn_from_work(trying("b")));
+        assert_eq!(
+            (search.quarantined.as_slice(), &search.suspicion),
+            (&*paths(&["b"]), &of(&["c"]))
+        );
+        assert!(search.learn_from_work(trying("c")), "two of them can be guilty");
+        assert_eq!(
+            (search.quarantined.as_slice(), &search.suspicion),
+            (&*paths(&["b", "c"]), &of(&[]))
+        );
     }
 
     #[test]
     fn a_file_that_hangs_is_known_at_once() {
-        let mut trial = Trial::default();
-        assert!(trial.learn_of(Doing {
+        let mut search = CrashSearch::default();
+        assert!(search.learn_from_work(WorkerActivity {
             parsing: paths(&["a", "b"]),
             hanging: paths(&["b"]),
-            ..Doing::default()
+            ..WorkerActivity::default()
         }));
-        assert_eq!((trial.guilty, trial.suspicion), (paths(&["b"]), of(&[])));
+        assert_eq!((search.quarantined, search.suspicion), (paths(&["b"]), of(&[])));
     }
 
     #[test]
     fn deaths_that_no_file_explains_come_to_an_end() {
-        assert!(!Trial::default().learn_of(Doing::default()), "no file was being parsed");
-        let mut trial = Trial::default();
-        assert!(trial.learn_of(parsing(&["a", "b"])));
-        assert!(trial.learn_of(parsing(&["b", "c"])), "a and b have passed alone");
-        assert!(!trial.learn_of(parsing(&["c", "d"])));
-        let mut endless = Trial::default();
-        assert!(endless.learn_of(trying("a")));
-        assert!(!endless.learn_of(trying("a")), "it ends a worker although it is left out");
+        assert!(
+            !CrashSearch::default().learn_from_work(WorkerActivity::default()),
+            "no file was being parsed"
+        );
+        let mut search = CrashSearch::default();
+        assert!(search.learn_from_work(parsing(&["a", "b"])));
+        assert!(search.learn_from_work(parsing(&["b", "c"])), "a and b have passed alone");
+        assert!(!search.learn_from_work(parsing(&["c", "d"])));
+        let mut endless = CrashSearch::default();
+        assert!(endless.learn_from_work(trying("a")));
+        assert!(!endless.learn_from_work(trying("a")), "it ends a worker although it is left out");
     }
 
     #[test]
     fn where_there_are_many_every_file_is_tried_by_itself() {
-        let mut trial = Trial::default();
-        for number in 0..FEW {
-            assert_eq!(trial.suspicion, of(&[]), "{number}");
-            assert!(trial.learn_of(trying(&format!("m{number:02}"))));
+        let mut search = CrashSearch::default();
+        for number in 0..MAX_PRECISE_SUSPECTS {
+            assert_eq!(search.suspicion, of(&[]), "{number}");
+            assert!(search.learn_from_work(trying(&format!("m{number:02}"))));
         }
-        assert_eq!(trial.suspicion, Suspicion::AllAfter(None));
+        assert_eq!(search.suspicion, Suspicion::AllAfter(None));
         for name in ["b", "m00x", "z"] {
-            assert!(trial.learn_of(trying(name)));
+            assert!(search.learn_from_work(trying(name)));
             assert_eq!(
-                trial.suspicion,
+                search.suspicion,
                 Suspicion::AllAfter(RepoPath::new(name)),
                 "those before it have passed"
             );
         }
-        assert_eq!(trial.guilty.len(), FEW + 3);
+        assert_eq!(search.quarantined.len(), MAX_PRECISE_SUSPECTS + 3);
     }
 }

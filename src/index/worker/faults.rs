@@ -1,5 +1,4 @@
-//! What grammars have been seen to do, for tests: a file asks for it by its text. Only in builds
-//! with the feature `faults`.
+//! Fault injection for tests (feature `faults`): a file requests a fault by its text.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -11,12 +10,12 @@ use crate::extract::{self, Limits};
 use crate::model::LanguageId;
 use crate::model::facts::FileFacts;
 
-/// Stands before the word for what is to happen.
+/// Prefix of a fault's name.
 const MARK: &str = "worker-fault:";
-/// A file at the root that asks for something to happen before any file is looked at.
+/// Root file that requests a fault before any file is read.
 const AT_START: &str = "worker-fault-at-start";
 
-/// As [`extract::extract`], unless the text asks for something else.
+/// Like [`extract::extract`], unless the text requests a fault.
 pub(super) fn extract(
     language: LanguageId,
     path: &str,
@@ -30,7 +29,7 @@ pub(super) fn extract(
     extract::extract(language, path, source, limits)
 }
 
-/// Does what the root asks for.
+/// Injects the fault that the root requests.
 pub(super) fn at_start(root: &Path) {
     ask(&root.join(AT_START));
 }
@@ -42,10 +41,10 @@ fn ask(file: &Path) {
     }
 }
 
-/// A file at the root that asks for something to happen when the tables of all files are made.
+/// Root file that requests a fault while the tables are built.
 const AT_TABLES: &str = "worker-fault-at-tables";
 
-/// Does what the root asks for when the tables are made.
+/// Injects the fault that the root requests for the tables.
 pub(super) fn at_tables(root: &Path) {
     ask(&root.join(AT_TABLES));
 }
@@ -53,7 +52,7 @@ pub(super) fn at_tables(root: &Path) {
 fn happen(what: &str) {
     match what {
         "abort" => std::process::abort(),
-        // The first one is taken for an overflow of the stack, and ignored since it is none.
+        // The runtime ignores the first signal, because it is not a stack overflow.
         "segv" => loop {
             let _ = kill_process(getpid(), Signal::SEGV);
         },
@@ -81,7 +80,7 @@ fn happen(what: &str) {
     }
 }
 
-/// Goes deeper than any stack.
+/// Overflows the stack.
 fn overflow(depth: u64) -> u64 {
     let kept = std::hint::black_box([depth; 128]);
     if kept[1] == u64::MAX { 0 } else { overflow(depth + 1) + kept[0] }

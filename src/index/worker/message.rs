@@ -1,6 +1,5 @@
-//! The protocol of a worker and the process that started it: orders to the worker, and messages
-//! from it until the order is done. Each is a sequence of fields, and a field ends with a NUL byte,
-//! which no path contains.
+//! Wire protocol between a worker and its parent: orders to the worker, and messages from it until
+//! the order is done. Each is a sequence of fields terminated by NUL, which no path contains.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
@@ -15,29 +14,29 @@ use crate::index::quarantine::Suspicion;
 use crate::model::RepoPath;
 use crate::store::Location;
 
-/// What a worker is to do.
+/// Order to a worker.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Order {
-    /// The repository and its place in the cache.
+    /// Repository and its location in the cache.
     pub(super) location: Location,
-    /// What to make the store reflect.
+    /// Changes to apply.
     pub(super) work: Work,
-    /// How long another writer is waited for.
+    /// Timeout of the writer lock.
     pub(super) patience: Duration,
-    /// What bounds the work.
+    /// Limits.
     pub(super) limits: Limits,
-    /// Files that are left out.
+    /// Quarantined files.
     pub(super) left_out: Vec<RepoPath>,
-    /// Those that are parsed first, one at a time.
+    /// Suspected files, parsed first, one at a time.
     pub(super) suspicion: Suspicion,
 }
 
-/// What an order is about.
+/// Kind of an order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Work {
-    /// All files; whether to build even if the store reflects them.
+    /// All files; `forced` builds even if the store is up to date.
     Everything { forced: bool },
-    /// These paths, which are compared with the store once more.
+    /// These paths, which are compared with the store again.
     Changes(Vec<RepoPath>),
 }
 
@@ -49,34 +48,34 @@ impl Work {
         }
     }
 
-    /// Whether only some files are concerned.
+    /// True if the order is about some files.
     pub(super) fn is_change(&self) -> bool {
         matches!(self, Self::Changes(_))
     }
 }
 
-/// What a worker says.
+/// Message from a worker.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Message {
-    /// How far it is.
+    /// Progress.
     Progress(Progress),
-    /// One of its threads is going to parse files, one after the other.
+    /// A thread will parse these files, one after the other.
     Parsing { thread: u64, paths: Vec<RepoPath> },
-    /// It is going to parse a file that it suspects, and nothing else.
+    /// A suspected file is parsed with no other in progress.
     Trying(RepoPath),
-    /// To parse or to resolve the file takes longer than it may: the worker ends itself.
+    /// Parsing or resolving the file exceeds the time limit: the worker exits.
     Hangs(RepoPath),
-    /// A phase that is about no single file takes longer than it may: the worker ends itself.
+    /// A phase that concerns no single file exceeds the time limit: the worker exits.
     Stalls(Phase),
-    /// How long a phase took.
+    /// Duration of a phase.
     Timing(Timing),
-    /// The store is up to date; whether it was written for that.
+    /// The store is up to date; `changed` if it was written.
     Finished { changed: bool },
-    /// It could not be done.
+    /// Error.
     Failed { message: String, hint: String },
 }
 
-/// The kind of an order about some files; those about all files have 0, or 1 where it is forced.
+/// Code of an order about some files; those about all files have 0, or 1 if forced.
 const CHANGES: u64 = 2;
 
 impl Order {
@@ -127,7 +126,7 @@ impl Order {
         output.flush()
     }
 
-    /// Reads an order; none if the input ends before it is whole, or is none.
+    /// Reads an order; none if it is truncated or invalid.
     pub(super) fn read(input: &mut impl BufRead) -> Option<Self> {
         let mut path = || field(input).map(|bytes| PathBuf::from(OsString::from_vec(bytes)));
         let location = Location::at(path()?, path()?);
@@ -194,7 +193,7 @@ impl Message {
         bytes
     }
 
-    /// Reads the next message; none at the end, and if what comes is no message.
+    /// Reads the next message; none at the end of input or if it is invalid.
     pub(super) fn read(input: &mut impl BufRead) -> Option<Self> {
         let word = text(field(input)?)?;
         let mut next = || text(field(input)?);
@@ -231,7 +230,7 @@ fn push(text: &mut Vec<u8>, field: &[u8]) {
     text.push(0);
 }
 
-/// The next field; none if the input ends before the field does.
+/// Reads the next field; none if it is truncated.
 fn field(input: &mut impl BufRead) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     input.read_until(0, &mut bytes).ok()?;
@@ -291,7 +290,7 @@ mod tests {
             for end in [0, 1, bytes.len() / 2, bytes.len() - 1] {
                 assert_eq!(Order::read(&mut &bytes[..end]), None, "cut after {end} bytes");
             }
-            // The next order begins where this one ends.
+            // Consecutive orders have no separator.
             bytes.extend_from_within(..);
             let mut input = bytes.as_slice();
             assert_eq!(Order::read(&mut input), Some(order.clone()));

@@ -1,6 +1,6 @@
-//! The worker: takes orders from the input, carries them out one after the other, and says on the
-//! output how far it is. It ends with the process that started it, whatever that one dies of, after
-//! a whole build, and with a file that takes too long.
+//! Worker process: reads orders from standard input, executes them in sequence, and reports on
+//! standard output. It exits with its parent, after a full build, and when a file exceeds the time
+//! limit.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,7 +16,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::message::{Message, Order, Work};
 use crate::config::Limits;
 use crate::index::progress::{Phase, Progress};
-use crate::index::quarantine::{Caution, Witness};
+use crate::index::quarantine::{Caution, Observer};
 use crate::index::{
     ChangeSet, IndexError, Outcome, Residents, Run, Verified, apply, compare_some, fingerprint,
     newest, prepare,
@@ -25,21 +25,20 @@ use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SkipReason};
 use crate::store::Snapshot;
 
-/// Address space beside what the work itself takes: the program, its libraries, and what the
-/// allocator sets aside for a thread.
-const PROGRAM_BYTES: u64 = 1 << 30;
+/// Address space on top of the memory limit, in bytes: program, libraries and per-thread allocator
+/// reservations.
+const RESERVED_BYTES: u64 = 1 << 30;
 const THREAD_BYTES: u64 = 128 << 20;
 
-/// A phase that is about no single file may take so many times as long as a file.
-const PHASE_IN_FILES: u32 = 20;
+/// Time limit of a phase without single files, as a multiple of the limit of a file.
+const PHASE_TIME_FACTOR: u32 = 20;
 
-/// Carries out what the process that started this one orders over standard input. Returns when that
-/// is done; until then the two standard streams belong to the worker.
+/// Executes the orders of the parent process. Owns standard input and output until it returns.
 pub fn serve_worker() -> io::Result<()> {
     let input =
         BufReader::new(File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?));
     let output = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
-    // What a library prints must not get between the messages.
+    // Output of libraries must not interleave with messages.
     rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
     let orders = orders(input)?;
     let by_hand = |_| io::Error::other("a worker is started by this program, not by hand");
@@ -55,7 +54,7 @@ pub fn serve_worker() -> io::Result<()> {
     Builder::new()
         .name("worker-watchdog".to_owned())
         .spawn(move || watching.end_with_hanging_files(limit))?;
-    let known = Known { residents: Residents::kept_always(), verified: Verified::new() };
+    let known = WorkerState { residents: Residents::without_timeout(), verified: Verified::new() };
     for order in std::iter::once(first).chain(orders) {
         let ended = known.carry_out(&order, &reports);
         let last = match &ended {
@@ -73,7 +72,7 @@ pub fn serve_worker() -> io::Result<()> {
         if !order.work.is_change() || ended.is_err() {
             break;
         }
-        // Somebody works on the files: the next change shall cost what it concerns.
+        // The files are being edited: prepare, so that the next change is incremental.
         let cancel = CancelToken::new();
         if let Err(error) =
             prepare(&order.location, &known.residents, &Run::quiet(order.limits, &cancel))
@@ -84,12 +83,12 @@ pub fn serve_worker() -> io::Result<()> {
     Ok(())
 }
 
-/// Reads orders as they come. The end of the input, which comes when the other end is gone, ends
-/// the process, whatever it does; so does the end of this one.
+/// Reads orders. End of input, which follows the death of the parent, ends the process in any
+/// state; so does the end of this thread.
 fn orders(mut input: BufReader<File>) -> io::Result<Receiver<Order>> {
     let (sender, orders) = sync_channel(1);
     let read = move || {
-        // Without a first order there is nothing to end: the other thread hears of it.
+        // Without a first order nothing runs: the closed channel ends the main thread.
         let Some(first) = Order::read(&mut input) else { return };
         let mut next = Some(first);
         while let Some(order) = next {
@@ -104,13 +103,13 @@ fn orders(mut input: BufReader<File>) -> io::Result<Receiver<Order>> {
     Ok(orders)
 }
 
-/// What a worker keeps from one order to the next.
-struct Known {
+/// State that a worker keeps between orders.
+struct WorkerState {
     residents: Residents,
     verified: Verified,
 }
 
-impl Known {
+impl WorkerState {
     fn carry_out(&self, order: &Order, reports: &Arc<Reports>) -> Result<Outcome, IndexError> {
         let Order { location, work, limits, .. } = order;
         let forced = matches!(work, Work::Everything { forced: true });
@@ -158,8 +157,8 @@ impl Known {
     }
 }
 
-/// The files that an earlier build left out because of what they contained. They are tried again
-/// when that changes, or when the rules do.
+/// Files quarantined by an earlier build because of their contents. They are tried again when the
+/// contents or the fingerprint change.
 fn quarantined(
     snapshot: &Snapshot,
     limits: &Limits,
@@ -171,12 +170,12 @@ fn quarantined(
     Ok(files.into_iter().map(|file| (file.path, Some(file.hash))).collect())
 }
 
-/// Has an allocation fail, and the worker with it, before the machine runs out of memory.
+/// Makes an allocation fail, which ends the worker, before the machine runs out of memory.
 fn bound_memory(limits: &Limits) -> io::Result<()> {
     let thread = limits.stack_bytes as u64 + THREAD_BYTES;
     let bytes = limits
         .memory_bytes
-        .saturating_add(PROGRAM_BYTES)
+        .saturating_add(RESERVED_BYTES)
         .saturating_add(limits.threads as u64 * thread);
     let current = getrlimit(Resource::As);
     let lowest = current.maximum.into_iter().chain(current.current).fold(bytes, u64::min);
@@ -191,18 +190,18 @@ fn exit_now() -> ! {
     std::process::exit(1)
 }
 
-/// What the threads of a worker tell, and the file that each works on, with when it began to.
+/// Message output of a worker's threads, and the file of each with its start time.
 struct Reports {
     output: Mutex<File>,
     working: Mutex<BTreeMap<usize, (RepoPath, Instant)>>,
-    /// The phase of the order at hand, and when it was heard of last.
+    /// Current phase, and time of its last progress.
     phase: Mutex<Option<(Phase, Instant)>>,
 }
 
 impl Reports {
     fn send(&self, message: &Message) {
         let bytes = message.bytes();
-        // Whole messages, one after the other. If nobody reads them, the end of the input ends the
+        // Messages are written atomically. A write error is ignored: the end of input ends the
         // process.
         let _ = self.output.lock().unwrap_or_else(PoisonError::into_inner).write_all(&bytes);
     }
@@ -215,7 +214,7 @@ impl Reports {
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says how far the order is; none when it is done.
+    /// Reports progress; none at the end of an order.
     fn reach(&self, progress: Option<Progress>) {
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner) =
             progress.map(|progress| (progress.phase, Instant::now()));
@@ -224,10 +223,10 @@ impl Reports {
         }
     }
 
-    /// Looks at the files that are being parsed or resolved, often enough to notice soon that one
-    /// takes longer than `limit`.
+    /// Watchdog: checks the files in progress, often enough to detect soon that one exceeds
+    /// `limit`.
     fn end_with_hanging_files(&self, limit: Duration) {
-        // Nobody cancels this token: it is a wait that nothing can hold up.
+        // The token is never cancelled: this is a plain wait.
         let clock = CancelToken::new();
         loop {
             clock.wait(limit / 4);
@@ -241,8 +240,8 @@ impl Reports {
                 hanging.into_iter().for_each(|path| self.send(&Message::Hangs(path)));
                 exit_now()
             }
-            let stalled = self.phase().filter(|(_, heard)| {
-                self.working().is_empty() && heard.elapsed() > limit * PHASE_IN_FILES
+            let stalled = self.phase().filter(|(_, last_progress)| {
+                self.working().is_empty() && last_progress.elapsed() > limit * PHASE_TIME_FACTOR
             });
             if let Some((phase, _)) = stalled {
                 self.send(&Message::Stalls(phase));
@@ -252,7 +251,7 @@ impl Reports {
     }
 }
 
-impl Witness for Arc<Reports> {
+impl Observer for Arc<Reports> {
     fn announces(&self, paths: Vec<RepoPath>) {
         let thread = rayon::current_thread_index().unwrap_or(0) as u64;
         self.send(&Message::Parsing { thread, paths });

@@ -222,7 +222,7 @@ impl Tables {
     }
 
     /// Of how many files facts are in memory.
-    pub fn files_at_hand(&self) -> usize {
+    pub fn loaded_files(&self) -> usize {
         let is_at_hand = |file: &&File| file.content.get().is_some_and(Option::is_some);
         self.files.iter().filter(is_at_hand).count()
     }
@@ -230,7 +230,7 @@ impl Tables {
     /// Forgets what was read by need, if that are the facts of more than so many files: they are
     /// read again.
     pub fn forget_facts(&mut self, most: usize) {
-        if self.archive.is_some() && self.files_at_hand() > most {
+        if self.archive.is_some() && self.loaded_files() > most {
             self.files.iter_mut().for_each(|file| file.content = OnceLock::new());
             self.postings.forget_found();
         }

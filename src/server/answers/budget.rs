@@ -1,42 +1,38 @@
-//! Fits an answer into a budget: whole entries, best first, and a last line that says what was left
-//! out and how to get it. Whatever is put into a page, the text that comes out of it has at most as
-//! many bytes as the budget allows.
+//! Fits a response into a budget: whole entries, best first, and a last line with what was left out
+//! and how to get it. The text never exceeds the budget, whatever is added to the page.
 
 use crate::faults::{Fault, planted};
 
-/// Bytes of a token.
+/// Bytes per token.
 const TOKEN: usize = 4;
-/// Bytes that are kept free for the first line and for what is said about entries that were left
-/// out.
+/// Bytes reserved for the first line and the notes about omitted entries.
 const RESERVED: usize = 360;
 
-/// Bytes that are kept free for the first line of a part and what is said about entries that were
-/// left out of it.
+/// Bytes reserved for the first line of a part and its notes about omitted entries.
 const PART_HEAD: usize = 160;
 
-/// Bytes of a usual first line without what it says about the state of the index.
+/// Bytes of a typical first line without the freshness.
 const HEAD: usize = 240;
-/// Said in place of notes for which there is no room, or where nothing else says that entries were
-/// left out.
+/// Replaces notes that do not fit, or marks an omission without a note.
 const MORE: &str = "\n… more is left out: raise `budget`";
 
-/// An answer that grows line by line until its room is used up.
+/// Response text, filled entry by entry up to its limit.
 #[derive(Debug)]
 pub(crate) struct Page {
     text: String,
-    /// Bytes for everything.
+    /// Total limit in bytes.
     most: usize,
-    /// Bytes for the entries.
+    /// Limit of the entries in bytes.
     room: usize,
-    /// Whether an entry was refused.
+    /// True once an entry did not fit.
     is_full: bool,
-    /// Whether something is said to be missing.
+    /// True if a note says that something is missing.
     is_partial: bool,
     notes: Vec<String>,
 }
 
 impl Page {
-    /// An empty page of so many tokens.
+    /// Creates an empty page of this many tokens.
     pub(crate) fn new(tokens: u64) -> Self {
         let tokens = if planted(Fault::NoCap) { 1 << 30 } else { tokens };
         let most = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(TOKEN);
@@ -50,30 +46,29 @@ impl Page {
         }
     }
 
-    /// An empty page of so many tokens for a part of an answer: its first line says nothing about
-    /// the index.
+    /// Creates an empty page for a part of a response, whose first line has no freshness.
     pub(crate) fn part(tokens: usize) -> Self {
         let most = tokens.saturating_mul(TOKEN);
         Self { room: most.saturating_sub(PART_HEAD), most, ..Self::new(0) }
     }
 
-    /// An empty page on which the first line has a part of so many bytes besides what is usual.
+    /// Reserves this many additional bytes for the first line.
     pub(crate) fn with_head_of(mut self, bytes: usize) -> Self {
         self.room = self.most.saturating_sub(RESERVED.max(HEAD + bytes));
         self
     }
 
-    /// Bytes for everything.
+    /// Total limit in bytes.
     pub(crate) fn whole(&self) -> usize {
         self.most
     }
 
-    /// Bytes that are left.
+    /// Remaining bytes.
     pub(crate) fn room(&self) -> usize {
         self.room - self.text.len()
     }
 
-    /// Adds an entry of one or several lines if there is room for the whole of it.
+    /// Adds an entry of one or more lines if it fits completely.
     pub(crate) fn add(&mut self, entry: &str) -> bool {
         if entry.len() + 1 > self.room() {
             self.is_full = true;
@@ -84,13 +79,13 @@ impl Page {
         true
     }
 
-    /// Adds entries in order until one does not fit. Gives the number of those that were added.
+    /// Adds entries in order until one does not fit. Returns the number of entries added.
     pub(crate) fn add_all<T: AsRef<str>>(&mut self, entries: impl IntoIterator<Item = T>) -> usize {
         entries.into_iter().take_while(|entry| self.add(entry.as_ref())).count()
     }
 
-    /// Adds a title and entries below it; no title without an entry. Gives the number of entries
-    /// that were added.
+    /// Adds a title and entries below it; no title without an entry. Returns the number of entries
+    /// added.
     pub(crate) fn section<T: AsRef<str>>(
         &mut self,
         title: &str,
@@ -104,23 +99,23 @@ impl Page {
         1 + self.add_all(entries)
     }
 
-    /// Something that the reader must know at the end.
+    /// Adds a note at the end.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
-    /// Something that is missing, and how to get it.
+    /// Adds a note about missing entries and how to get them.
     pub(crate) fn omit(&mut self, note: impl Into<String>) {
         self.is_partial = true;
         self.note(note);
     }
 
-    /// Whether the answer is not the whole one.
+    /// True if the response is incomplete.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_full || self.is_partial
     }
 
-    /// Notes that entries were left out, if any were.
+    /// Adds a note if entries were left out.
     pub(crate) fn left_out(&mut self, shown: usize, total: u64, what: &str, how: &str) {
         let missing = total.saturating_sub(shown as u64);
         if missing > 0 {
@@ -128,9 +123,9 @@ impl Page {
         }
     }
 
-    /// The whole answer below its first line. A first line that is too long even for the room that
-    /// is kept free for it, as one that names many files can be, is cut; notes for which there is
-    /// no room are replaced by one that says so.
+    /// Builds the text from the first line and the page. A first line that exceeds its reserve,
+    /// such as one that lists many files, is truncated; notes that do not fit are replaced by a
+    /// short one.
     pub(crate) fn finish(mut self, head: &str) -> String {
         if self.is_full && self.notes.is_empty() {
             self.notes.push(MORE.trim_start().to_owned());
@@ -151,7 +146,7 @@ impl Page {
     }
 }
 
-/// The text, or as much of it as fits, with a mark.
+/// The text, or its longest prefix that fits, with a mark.
 fn cut(text: &str, most: usize) -> String {
     const MARK: &str = "…";
     if text.len() <= most {

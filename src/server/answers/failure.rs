@@ -1,4 +1,4 @@
-//! Why a question has no answer, in words that let the caller ask a better one.
+//! Error replies of queries, with alternatives for the caller.
 
 use crate::query::sql::VIEWS;
 use crate::query::{QueryError, SymbolInfo};
@@ -6,9 +6,8 @@ use crate::server::answers::budget::Page;
 use crate::server::answers::render;
 use crate::server::base::escape::SafeLine;
 
-/// The reply to a question that failed: the first line always, and of what could be meant as much
-/// as there is room for. `reserve` says of which state of the files that is true, if not of the one
-/// that they are in.
+/// Reply to a failed query: the first line always, and as many alternatives as fit. `reserve`
+/// limits the statement to the indexed state of the files, if that is stale.
 pub(in crate::server) fn reply(
     tool: &str,
     error: &QueryError,
@@ -24,7 +23,7 @@ pub(in crate::server) fn reply(
     }
 }
 
-/// What went wrong, with everything that could be meant.
+/// Error text, with all alternatives.
 pub(in crate::server) fn text(tool: &str, error: &QueryError) -> String {
     match error {
         QueryError::NoSuchSymbol { name, near } => {
@@ -81,7 +80,7 @@ pub(in crate::server) fn text(tool: &str, error: &QueryError) -> String {
     }
 }
 
-/// A symbol with a name that is its own alone: the place tells overloads apart.
+/// Unambiguous name of a symbol: the location distinguishes overloads.
 fn choice(symbol: &SymbolInfo) -> String {
     format!("{}:{}", render::path(&symbol.path), render::symbol_line(symbol))
 }

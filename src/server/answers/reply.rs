@@ -1,5 +1,5 @@
-//! Answers as JSON, for programs: the whole of what a question found, with stable names. The only
-//! place that decides how a plain result is spelled in JSON.
+//! Conversion of results to JSON: complete, with stable member names. The only place that decides
+//! the JSON form of a plain result.
 
 mod graph;
 mod text;
@@ -9,13 +9,13 @@ use crate::model::facts::flags;
 use crate::query::search::Match;
 use crate::query::show::Excerpt;
 use crate::query::{Counts, SiteInfo, SymbolInfo, Total};
-use crate::server::workspace::repositories::Opened;
+use crate::server::workspace::repositories::OpenRepository;
 use serde_json::{Value, json};
 
 pub(in crate::server) use graph::{explore, outline, overview, references, trace, unused};
 pub(in crate::server) use text::{grep, process, sql, sql_shape, status};
 
-/// A symbol.
+/// Symbol.
 pub(in crate::server) fn symbol(symbol: &SymbolInfo) -> Value {
     let set: Vec<&str> =
         FLAGS.iter().filter(|(flag, _)| symbol.flags & flag != 0).map(|(_, word)| *word).collect();
@@ -36,7 +36,7 @@ pub(in crate::server) fn symbol(symbol: &SymbolInfo) -> Value {
     })
 }
 
-/// The words of a symbol's properties.
+/// Words of the symbol flags.
 const FLAGS: [(u16, &str); 13] = [
     (flags::EXPORTED, "exported"),
     (flags::TEST, "test"),
@@ -53,7 +53,7 @@ const FLAGS: [(u16, &str); 13] = [
     (flags::LOCAL, "local"),
 ];
 
-/// A symbol where only its identity matters.
+/// Symbol, identity only.
 fn brief(symbol: &SymbolInfo) -> Value {
     json!({
         "symbol": symbol.full_name(), "kind": symbol.kind.word(), "path": symbol.path.as_str(),
@@ -61,18 +61,18 @@ fn brief(symbol: &SymbolInfo) -> Value {
     })
 }
 
-/// An object with one more member.
+/// Adds a member to an object.
 pub(in crate::server) fn with(mut object: Value, name: &str, value: Value) -> Value {
     object[name] = value;
     object
 }
 
-/// A total: a number, and whether it is exact.
+/// Total: a number, and whether it is exact.
 pub(in crate::server) fn total(total: Total) -> Value {
     json!({"count": total.number(), "exact": matches!(total, Total::Exact(_))})
 }
 
-/// The word for how a name fits.
+/// Word for the quality of a name match.
 pub(super) fn match_word(matched: Match) -> &'static str {
     match matched {
         Match::Exact => "exact",
@@ -88,7 +88,7 @@ pub(super) fn match_word(matched: Match) -> &'static str {
     }
 }
 
-/// Lines of source.
+/// Source lines.
 pub(super) fn excerpt(excerpt: &Excerpt) -> Value {
     json!({
         "path": excerpt.path.as_str(),
@@ -101,9 +101,9 @@ pub(super) fn excerpt(excerpt: &Excerpt) -> Value {
     })
 }
 
-/// Which store answered, and the changed files that it does not reflect yet; if it was made by
-/// other rules, that is all of them. The same for programs as `freshness` for people.
-pub(in crate::server) fn state(opened: &Opened) -> Value {
+/// State of the store, and the stale files; all of them if the store has another fingerprint. Same
+/// content as `freshness`, which is text.
+pub(in crate::server) fn state(opened: &OpenRepository) -> Value {
     let identity = opened.snapshot.meta().identity;
     json!({
         "uid": format!("{:016x}", identity.uid),

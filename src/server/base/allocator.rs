@@ -1,14 +1,12 @@
-//! What a process that serves many, or works in phases, wants of the program's allocator. Knows
-//! nothing of what is allocated.
+//! Allocator tuning (jemalloc) for a server with many clients and for phased work.
 
 use tikv_jemalloc_ctl::{Access, AsName, arenas, background_thread, max_background_threads};
 
-/// From here on memory that work has used and let go is given back to the system by a thread of the
-/// allocator. Without it that is left to the next allocations of the threads that used it, and
-/// those have ended. The thread wakes up now and then, so a server of one client, which is to rest
-/// when it has nothing to do, goes without it.
+/// Starts the background thread that returns freed memory to the system. Otherwise purging happens
+/// on later allocations of the freeing threads, which may have ended. The thread wakes up
+/// periodically, so a server of one client, which should be idle without requests, does not use it.
 pub fn give_back_in_time() {
-    // A process that has another allocator, or a system without such threads, does as it can.
+    // No effect with another allocator or on a system without background threads.
     if let Err(error) =
         max_background_threads::write(1).and_then(|()| background_thread::write(true))
     {
@@ -16,15 +14,15 @@ pub fn give_back_in_time() {
     }
 }
 
-/// Returns unused pages of all arenas to the system now. Of itself the allocator does so only while
-/// its threads allocate, and an idle server allocates nothing.
+/// Purges unused pages of all arenas now. By default the allocator purges only when its threads
+/// allocate, and an idle server allocates nothing.
 pub(in crate::server) fn return_unused_pages() {
     let purged = || -> tikv_jemalloc_ctl::Result<()> {
         // <https://jemalloc.net/jemalloc.3.html#arena.i.dirty_decay_ms>: 0 purges at once.
         let mut decay = "arena.0.dirty_decay_ms\0".name().mib::<[usize; 3]>()?;
         for arena in 0..arenas::narenas::read()? as usize {
             decay[1] = arena;
-            // An arena that no thread has used has no setting, and no pages.
+            // An unused arena has neither the setting nor pages.
             let before: tikv_jemalloc_ctl::Result<isize> = decay.read();
             if let Ok(before) = before {
                 decay.write(0_isize)?;
@@ -34,17 +32,15 @@ pub(in crate::server) fn return_unused_pages() {
         Ok(())
     };
     if let Err(error) = purged() {
-        tracing::debug!(%error, "unused memory is given back when more is asked for");
+        tracing::debug!(%error, "unused pages are purged on later allocations");
     }
 }
 
-/// The calling thread takes memory where all threads do that call this. Without it the allocator
-/// spreads threads over several arenas, and what a call has let go in one is not there for the next
-/// call in another: many clients would hold it many times. Costs little: what is small comes from
-/// the thread's own cache.
+/// Binds the calling thread to one arena shared by all callers. By default threads are spread over
+/// several arenas, and memory freed in one is not reused in another, which multiplies it by the
+/// number of clients. Cheap: small allocations come from the thread's cache.
 pub(in crate::server) fn share_arena() {
-    // <https://jemalloc.net/jemalloc.3.html#thread.arena>; one that has another allocator does as
-    // it can.
+    // <https://jemalloc.net/jemalloc.3.html#thread.arena>; no effect with another allocator.
     if let Err(error) = "thread.arena\0".name().write(0_u32) {
         tracing::debug!(%error, "a thread has an arena of its own");
     }

@@ -1,6 +1,6 @@
-//! The door through which text of the repository, of file names and of callers comes into a reply:
-//! it cannot forge structure there. Nothing is deleted: what could deceive is shown as `\u{..}`,
-//! and what is cut says so.
+//! Escaping of untrusted text (repository contents, file names, arguments) for responses, so that
+//! it cannot forge their structure. Nothing is deleted: deceptive characters become `\u{..}`, and
+//! truncation is marked.
 
 use crate::faults::{Fault, planted};
 use serde_json::Value;
@@ -9,24 +9,24 @@ use std::cell::Cell;
 use std::fmt;
 
 thread_local! {
-    /// Characters that were escaped on this thread: a call is rendered on one.
+    /// Number of characters escaped on this thread: a call is rendered on one thread.
     static ESCAPED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Does some work, and counts the characters that were escaped for it, those of entries that found
-/// no room included.
+/// Runs `work` and counts the characters escaped in it, including those of entries that did not
+/// fit.
 pub(in crate::server) fn counting<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let before = ESCAPED.get();
     let done = work();
     (done, ESCAPED.get() - before)
 }
 
-/// Text on one line, of bounded length: names, paths, signatures, values.
+/// Escaped text on one line, with a bounded length: names, paths, signatures, values.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(in crate::server) struct SafeLine(String);
 
 impl SafeLine {
-    /// Escapes `text`; what exceeds `most` bytes is replaced by its number of characters.
+    /// Escapes `text`; beyond `most` bytes it is replaced by its number of characters.
     pub(in crate::server) fn new(text: &str, most: usize) -> Self {
         let escaped = escape(text, |letter| letter == '\t' || letter == '\n');
         if escaped.len() <= most {
@@ -39,7 +39,7 @@ impl SafeLine {
         Self(format!("{}…(+{})", &escaped[..end], escaped[end..].chars().count()))
     }
 
-    /// The text.
+    /// The escaped text.
     pub(in crate::server) fn as_str(&self) -> &str {
         &self.0
     }
@@ -51,8 +51,7 @@ impl fmt::Display for SafeLine {
     }
 }
 
-/// One line of source. It keeps its tabs, and stands behind a gutter with its number, so that it
-/// cannot be taken for anything else.
+/// Source line. Keeps tabs; the gutter in front of it marks it as source.
 pub(in crate::server) fn source_line(text: &str, most: usize) -> String {
     let escaped = escape(text, |letter| letter == '\n');
     if escaped.len() <= most {
@@ -65,7 +64,7 @@ pub(in crate::server) fn source_line(text: &str, most: usize) -> String {
     format!("{}…(+{})", &escaped[..end], escaped[end..].chars().count())
 }
 
-/// Several lines of somebody who has answered for us: they keep their line ends and tabs.
+/// Multi-line text of an upstream; keeps line ends and tabs.
 pub(in crate::server) fn block(text: &str, most: usize) -> String {
     let escaped = escape(text, |_| false);
     if escaped.len() <= most {
@@ -75,7 +74,7 @@ pub(in crate::server) fn block(text: &str, most: usize) -> String {
     format!("{}…(+{})", &escaped[..end], escaped[end..].chars().count())
 }
 
-/// The same for values of a structure, names included.
+/// Escapes a JSON value, including member names.
 pub(in crate::server) fn value(given: &Value, most: usize) -> Value {
     match given {
         Value::String(text) => Value::String(block(text, most)),
@@ -87,25 +86,24 @@ pub(in crate::server) fn value(given: &Value, most: usize) -> Value {
     }
 }
 
-/// Text for people at a terminal: it keeps its line ends and tabs, and nothing in it moves the
-/// cursor or turns text around.
+/// Escapes text for a terminal: keeps line ends and tabs, escapes control characters and
+/// bidirectional overrides.
 pub fn for_terminal(text: &str) -> String {
     escape(text, |_| false).into_owned()
 }
 
-/// The same on one line: a path or a message that must not look like several.
+/// Escapes text for a terminal, on one line.
 pub fn one_line(text: &str) -> String {
     escape(text, |letter| letter == '\t' || letter == '\n').into_owned()
 }
 
-/// Whether a character changes how the text around it is read or shown, or carries something,
-/// without being seen itself. What stands `before` it decides about those that choose between forms
-/// of a character.
+/// True for characters that are invisible or change how neighbouring text is displayed. `before`
+/// decides about variation selectors.
 fn deceives(letter: char, before: Option<char>) -> bool {
     (planted(Fault::OverEager) && !letter.is_ascii())
         || match letter {
-            // Which form of a pictograph or an ideograph is shown: after anything else they are
-            // bytes that nobody sees.
+            // Variation selectors are valid after pictographs and ideographs only; elsewhere they
+            // can carry hidden data.
             '\u{fe0e}' | '\u{fe0f}' => !before.is_some_and(is_pictograph),
             '\u{fe00}'..='\u{fe02}' | '\u{e0100}'..='\u{e01ef}' => {
                 !before.is_some_and(is_ideograph)
@@ -129,7 +127,7 @@ fn is_unseen(letter: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}') // tags, forms
 }
 
-/// Characters that are shown as text or as a picture.
+/// Characters with a text and an emoji presentation.
 fn is_pictograph(letter: char) -> bool {
     matches!(letter,
         '#' | '*' | '0'..='9' | '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}'
@@ -150,7 +148,7 @@ fn escape(text: &str, also: impl Fn(char) -> bool) -> Cow<'_, str> {
         return Cow::Owned(text.replacen('\u{1b}', "", 1).replace('\n', " "));
     }
     let befores = || std::iter::once(None).chain(text.chars().map(Some));
-    // Printable ASCII alone deceives nobody.
+    // Fast path: printable ASCII needs no escape.
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !planted(Fault::OverEager);
     if text.bytes().all(is_plain)
         || !text
@@ -203,7 +201,7 @@ mod tests {
         let shown: String =
             fillers.chars().map(|letter| letter.escape_unicode().to_string()).collect();
         assert_eq!(SafeLine::new(fillers, 1000).as_str(), shown);
-        // Bytes that are hidden in forms: of each run one at most can mean a form.
+        // Data hidden in variation selectors: only the first of a run can be legitimate.
         assert_eq!(SafeLine::new("a\u{fe0f}\u{e0101}", 1000).as_str(), "a\\u{fe0f}\\u{e0101}");
         assert_eq!(
             SafeLine::new("❤\u{fe0f}\u{fe0e}\u{fe03}", 1000).as_str(),

@@ -1,61 +1,57 @@
-//! The numbers that bound the server: sizes, queues, permits and times. Plain data; nothing here
-//! acts.
+//! Limits of the server: sizes, queues, permits and timeouts, as plain data.
 
 use crate::faults::{Fault, planted};
 use crate::store::PoolSettings;
 use std::time::Duration;
 
-/// What bounds one server process.
+/// Limits of one server process.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Longest line that is read, in bytes.
+    /// Maximum length of a line, in bytes.
     pub line_bytes: usize,
-    /// Answers that wait for the client to read, in bytes; beyond it no further message is taken
-    /// from the input.
+    /// Output queue in bytes beyond which no further message is read (backpressure).
     pub output_bytes: usize,
-    /// Calls that may wait for a permit, all classes together.
+    /// Maximum number of queued calls, all classes together.
     pub queued_calls: usize,
-    /// Their arguments together, in bytes.
+    /// Maximum size of their arguments, in bytes.
     pub queued_bytes: usize,
-    /// Calls of class `Control` at once.
+    /// Concurrent calls of class `Control`.
     pub control_permits: usize,
-    /// Calls of class `Query` at once.
+    /// Concurrent calls of class `Query`.
     pub query_permits: usize,
-    /// Calls of class `Heavy` at once.
+    /// Concurrent calls of class `Heavy`.
     pub heavy_permits: usize,
-    /// In place of every tool's own deadline.
+    /// Overrides the deadline of every tool.
     pub deadline: Option<Duration>,
-    /// Threads of calls that were given up but have not ended yet; beyond it new calls are refused.
+    /// Maximum number of threads of aborted calls that still run; beyond it new calls are rejected.
     pub lingering_calls: usize,
-    /// How long a call waits for the first index of a repository before it answers with what is
-    /// known so far.
+    /// Timeout of waiting for the first index of a repository, after which a call reports its
+    /// progress.
     pub index_wait: Duration,
-    /// How long a call waits for changed files to be taken in before it answers from the index at
-    /// hand and says what it misses.
+    /// Timeout of waiting for changed files to be indexed, after which a call answers from the
+    /// current snapshot and lists the stale files.
     pub renewal_wait: Duration,
-    /// How long calls wait for a client that was asked which directories it works on.
+    /// Timeout of the client's `roots/list` response.
     pub roots_wait: Duration,
-    /// After the end of input: how long calls in flight may still run. Clients send a signal two
-    /// seconds after they have closed the input; until then those that still read get their
-    /// answers.
+    /// Drain timeout after end of input. Clients send a signal two seconds after they close the
+    /// input; clients that still read get their responses before that.
     pub end_grace: Duration,
-    /// At the end: how long the client may read nothing before the rest of the output is given up.
+    /// At shutdown: timeout of a client that does not read the rest of the output.
     pub output_stall: Duration,
-    /// After a signal: when the process ends whatever happens.
+    /// Time from a signal to the forced end of the process.
     pub signal_grace: Duration,
-    /// Time between two looks at the parent process and at whether the client still reads.
+    /// Interval of checking the parent process and the client's end of the output.
     pub housekeeping: Duration,
-    /// Stores that are kept open between calls.
+    /// Pool of open stores.
     pub stores: PoolSettings,
-    /// Shortest time between two progress notifications of one call.
+    /// Minimum interval of progress notifications of a call.
     pub progress_interval: Duration,
-    /// How long changes are gathered before the client is told of them.
+    /// Interval over which change notifications are coalesced.
     pub change_interval: Duration,
 }
 
 impl Limits {
-    /// Requests that may be in flight: those that run and those that wait, whether for a permit or
-    /// for an index.
+    /// Maximum number of requests in flight: running and waiting for a permit or for an index.
     pub(in crate::server) fn in_flight(&self) -> usize {
         self.queued_calls + self.control_permits + self.query_permits + self.heavy_permits
     }

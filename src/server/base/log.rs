@@ -1,6 +1,5 @@
-//! The log's way to a file or to standard error: a bounded queue and a thread, so that a target
-//! that takes no more (a full pipe, a slow disk) holds up the log and nothing else. What does not
-//! fit is counted, and the count is logged.
+//! Log writer: a bounded queue and a thread, so that a blocked target (full pipe, slow disk) blocks
+//! nothing else. Lines that do not fit are counted, and the count is logged.
 
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -10,12 +9,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::escape::SafeLine;
 
-/// Lines that may wait to be written.
+/// Capacity of the queue, in lines.
 const WAITING: usize = 1024;
-/// Bytes of the message of a panic that are logged.
+/// Maximum length of a logged panic message, in bytes.
 const PANIC: usize = 2000;
 
-/// Takes lines and never blocks.
+/// Non-blocking sink of log lines.
 #[derive(Clone, Debug)]
 pub struct LogSink {
     lines: SyncSender<Vec<u8>>,
@@ -23,14 +22,14 @@ pub struct LogSink {
 }
 
 impl LogSink {
-    /// Starts the thread that writes. `open` gives the target, on that thread: it may block.
+    /// Starts the writer thread. `open` runs on that thread, because it may block.
     pub fn start(open: impl FnOnce() -> io::Result<OwnedFd> + Send + 'static) -> io::Result<Self> {
         let (lines, receiver) = sync_channel(WAITING);
         let dropped = Arc::new(AtomicU64::new(0));
         let for_thread = Arc::clone(&dropped);
         std::thread::Builder::new().name("log".to_owned()).spawn(move || {
-            // A target that cannot be opened or written: the lines that come are dropped, and there
-            // is nobody to tell.
+            // If the target cannot be opened or written, lines are dropped; there is no other place
+            // to report it.
             let _ = open().and_then(|target| write(&receiver, &for_thread, Target(target)));
         })?;
         Ok(Self { lines, dropped })
@@ -38,7 +37,7 @@ impl LogSink {
 }
 
 impl Write for LogSink {
-    /// Takes a whole line, or counts it as dropped.
+    /// Queues a whole line, or counts it as dropped.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if self.lines.try_send(line.to_vec()).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
@@ -51,14 +50,14 @@ impl Write for LogSink {
     }
 }
 
-/// Sends the message of every panic to the log instead of writing it from the thread that panics.
+/// Installs a panic hook that logs the message instead of writing it from the panicking thread.
 pub(in crate::server) fn take_panics() {
     std::panic::set_hook(Box::new(|panic| {
         tracing::error!("{}", SafeLine::new(&panic.to_string(), PANIC));
     }));
 }
 
-/// A descriptor that is written without a buffer: a line is there as soon as it can be.
+/// Unbuffered descriptor: lines appear at once.
 struct Target(OwnedFd);
 
 impl Write for Target {

@@ -1,9 +1,8 @@
-//! Percent-encoding of paths, and the decoding of addresses that clients send. Strict: what is not
-//! well-formed is refused, never guessed at. Looks at text only; whether something exists at an
-//! address is for others to say.
+//! Percent-encoding of paths and strict decoding of URIs: malformed input is rejected. Text only;
+//! existence is checked elsewhere.
 
-/// The bytes that a percent-encoded text stands for; none if an escape is broken or the text holds
-/// what a URI cannot: a space, a control character, a NUL in disguise.
+/// Decodes percent-encoding; none if an escape is malformed or the text contains what a URI cannot:
+/// a space, a control character, an encoded NUL.
 pub(in crate::server) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = text.bytes();
     let mut decoded = Vec::with_capacity(text.len());
@@ -22,12 +21,12 @@ pub(in crate::server) fn decode(text: &str) -> Option<Vec<u8>> {
     Some(decoded)
 }
 
-/// The same for addresses that hold text.
+/// Decodes UTF-8 text.
 pub(in crate::server) fn decode_text(text: &str) -> Option<String> {
     String::from_utf8(decode(text)?).ok()
 }
 
-/// A path in an address.
+/// Encodes a path for a URI.
 pub(in crate::server) fn encode_path(path: &[u8]) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
     path.iter()

@@ -1,7 +1,7 @@
-//! Who may run: permits and one bounded queue per class of call, so that a cheap call never waits
-//! for an expensive one. Permits are shared by the sessions of a process: each may have some of
-//! them and stands in line once for the next one, whatever the length of its own queue. Bookkeeping
-//! only; the dispatcher starts and stops the work.
+//! Admission control: permits and one bounded queue per class of call, so that a cheap call never
+//! waits for an expensive one. Permits are shared by the sessions of a process: each may hold a
+//! limited number and has one place in the fair queue of the semaphore, whatever the length of its
+//! own queue. Bookkeeping only; the dispatcher starts and stops the work.
 
 use super::requests::Ticket;
 use crate::faults::{Fault, planted};
@@ -13,21 +13,21 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
-/// How expensive a tool is; each class has its own permits.
+/// Cost class of a tool; each class has its own permits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
-    /// Answered from what is in memory or nearly so; must work while everything else is busy.
+    /// Answered from memory; must work under full load.
     Control,
-    /// A question to the store.
+    /// Query of the store.
     Query,
-    /// A question that reads much of the store or of the repository.
+    /// Query that reads much of the store or of the repository.
     Heavy,
 }
 
 impl Class {
     const ALL: [Class; 3] = [Class::Control, Class::Query, Class::Heavy];
 
-    /// The stable word.
+    /// Stable name.
     pub fn word(self) -> &'static str {
         match self {
             Self::Control => "control",
@@ -37,28 +37,28 @@ impl Class {
     }
 }
 
-/// What became of a call that asks to run.
+/// Result of admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::server) enum Verdict {
-    /// It has a permit.
+    /// Admitted, with a permit.
     Run,
-    /// It waits; `release` will name it.
+    /// Queued; `release` returns it later.
     Wait,
-    /// There is no room.
+    /// Rejected: the queue is full.
     Busy,
 }
 
-/// The permits of a process, class by class. Clones share them.
+/// Permits of a process, by class. Clones share them.
 #[derive(Clone, Debug)]
 pub(in crate::server) struct Permits([Arc<Semaphore>; Class::ALL.len()]);
 
 impl Permits {
-    /// As many as one session may have.
+    /// Permits for a process with a single session.
     pub(in crate::server) fn of_one(limits: &Limits) -> Self {
         Self::times(limits, 1)
     }
 
-    /// More than one session may have, so that none can hold all of them.
+    /// More permits than one session may hold, so that none can starve the others.
     pub(in crate::server) fn of_many(limits: &Limits) -> Self {
         Self::times(limits, 2)
     }
@@ -80,21 +80,22 @@ pub(in crate::server) struct Admission {
     queued_bytes: usize,
 }
 
-/// The place of a session in the line for a permit; leaves the line when it is dropped.
+/// Place of a session in the semaphore's fair queue; dropping it leaves the queue.
 type QueuePlace = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>;
 
 struct Lane {
-    /// How many permits the session may have.
+    /// Maximum number of permits of the session.
     most: usize,
     shared: Arc<Semaphore>,
     held: Vec<OwnedSemaphorePermit>,
     waiting: VecDeque<(Ticket, usize)>,
-    /// While calls wait and the session may have more: only the permits of others can let one run.
+    /// Set while calls wait and the session is below its maximum: a permit must come from another
+    /// session.
     place: Option<QueuePlace>,
 }
 
 impl Lane {
-    /// Takes a permit if there is one for this session.
+    /// Acquires a permit if one is free for this session.
     fn take(&mut self) -> bool {
         let free = if self.held.len() < self.most {
             Arc::clone(&self.shared).try_acquire_owned().ok()
@@ -106,7 +107,7 @@ impl Lane {
         taken
     }
 
-    /// Stands in line if there is a reason to, and leaves it otherwise.
+    /// Joins or leaves the semaphore's queue, as needed.
     fn queue(&mut self) {
         if self.waiting.is_empty() || self.held.len() >= self.most {
             self.place = None;
@@ -115,11 +116,11 @@ impl Lane {
         }
     }
 
-    /// The call that can run because it is this session's turn.
+    /// Polls the semaphore; returns the call that got the permit.
     fn poll(&mut self, context: &mut Context<'_>) -> Option<Ticket> {
         let Poll::Ready(permit) = self.place.as_mut()?.as_mut().poll(context) else { return None };
         self.place = None;
-        // Nobody closes the semaphore.
+        // The semaphore is never closed.
         self.held.extend(permit.ok());
         let (ticket, _) = self.waiting.pop_front()?;
         self.queue();
@@ -127,21 +128,21 @@ impl Lane {
     }
 }
 
-/// One class's numbers, for `status`.
+/// State of a class, for `status`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaneState {
-    /// The class.
+    /// Class.
     pub class: Class,
-    /// Calls that run.
+    /// Running calls.
     pub running: usize,
-    /// Calls that wait.
+    /// Waiting calls.
     pub waiting: usize,
-    /// Calls that may run at once.
+    /// Maximum number of running calls.
     pub permits: usize,
 }
 
 impl Admission {
-    /// For a session that has taken none of the permits yet.
+    /// Admission for a new session, which holds no permit.
     pub(in crate::server) fn new(limits: &Limits, permits: &Permits) -> Self {
         let most = if planted(Fault::GreedySession) {
             [usize::MAX; Class::ALL.len()]
@@ -162,7 +163,7 @@ impl Admission {
         }
     }
 
-    /// Asks for a permit; `bytes` is what the call keeps in memory while it waits.
+    /// Requests a permit; `bytes` is the memory of the call while it waits.
     pub(in crate::server) fn admit(
         &mut self,
         class: Class,
@@ -187,8 +188,8 @@ impl Admission {
         Verdict::Wait
     }
 
-    /// Asks for a permit again after giving it up in the middle of the work: goes before those that
-    /// have not begun, and is never refused.
+    /// Requests a permit for a paused call: ahead of calls that have not started, and never
+    /// rejected.
     pub(in crate::server) fn readmit(&mut self, class: Class, ticket: Ticket) -> Verdict {
         let lane = self.lane(class);
         if lane.take() {
@@ -199,8 +200,8 @@ impl Admission {
         Verdict::Wait
     }
 
-    /// Gives a permit back. If no other session waits for it, it passes to a call of this one that
-    /// does.
+    /// Releases a permit. Unless another session waits for it, it goes to the next waiting call of
+    /// this one, which is returned.
     pub(in crate::server) fn release(&mut self, class: Class) -> Option<Ticket> {
         let lane = self.lane(class);
         if planted(Fault::GreedySession)
@@ -215,8 +216,7 @@ impl Admission {
         next.map(|(ticket, _)| ticket)
     }
 
-    /// Waits until it is this session's turn, and gives the call that has a permit now. Can be
-    /// dropped at any time.
+    /// Waits for a permit from the shared semaphore, and returns the call that got it. Cancel-safe.
     pub(in crate::server) async fn turn(&mut self) -> Ticket {
         poll_fn(|context| match self.lanes.iter_mut().find_map(|lane| lane.poll(context)) {
             Some(ticket) => Poll::Ready(ticket),
@@ -225,7 +225,7 @@ impl Admission {
         .await
     }
 
-    /// A waiting call does not want to run any more.
+    /// Removes a waiting call.
     pub(in crate::server) fn forget(&mut self, class: Class, ticket: Ticket) {
         let lane = self.lane(class);
         lane.waiting.retain(|(waiting, _)| *waiting != ticket);
@@ -237,7 +237,7 @@ impl Admission {
         &mut self.lanes[class as usize]
     }
 
-    /// The numbers of every class.
+    /// State of every class.
     pub(in crate::server) fn state(&self) -> Vec<LaneState> {
         let state = |class: Class| {
             let lane = &self.lanes[class as usize];

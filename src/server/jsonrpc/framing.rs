@@ -1,37 +1,37 @@
-//! Bytes to lines: a pure state machine that gives the same pieces however the bytes are cut. Knows
-//! no JSON and no descriptor.
+//! Line framing: a pure state machine whose output does not depend on how the input is chunked.
+//! Knows no JSON and no descriptor.
 
 use crate::faults::{Fault, planted};
 
-/// Bytes of an oversize line that are kept, so that the id of the request may still be found.
+/// Prefix of an oversized line that is kept, in bytes: it may contain the id of the request.
 const KEPT_PREFIX: usize = 4096;
 
-/// What the splitter found in the stream.
+/// Unit of input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::server) enum Piece {
-    /// A line without its end, byte order mark and carriage return; never blank.
+    /// Line without line feed, carriage return and byte order mark; never blank.
     Line(Vec<u8>),
-    /// A line that exceeded the limit; its beginning. Given once, as soon as the limit is passed;
-    /// the rest of the line is dropped.
+    /// Prefix of a line that exceeds the limit. Emitted once, as soon as the limit is exceeded; the
+    /// rest of the line is dropped.
     Oversize(Vec<u8>),
 }
 
-/// Collects bytes into lines of at most `limit` bytes.
+/// Splits bytes into lines of at most `limit` bytes.
 #[derive(Debug)]
 pub(in crate::server) struct Splitter {
     limit: usize,
     line: Vec<u8>,
-    /// Inside an oversize line: everything up to the next line feed is dropped.
+    /// Inside an oversized line: bytes up to the next line feed are dropped.
     dropping: bool,
 }
 
 impl Splitter {
-    /// A splitter at the beginning of a stream.
+    /// Creates a splitter.
     pub(in crate::server) fn new(limit: usize) -> Self {
         Self { limit, line: Vec::new(), dropping: false }
     }
 
-    /// Takes the next bytes of the stream and appends the pieces that they complete.
+    /// Consumes bytes and appends the lines that they complete.
     pub(in crate::server) fn push(&mut self, mut bytes: &[u8], pieces: &mut Vec<Piece>) {
         while let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
             self.collect(&bytes[..end], pieces);
@@ -41,7 +41,7 @@ impl Splitter {
         self.collect(bytes, pieces);
     }
 
-    /// The stream has ended: a last line without a line feed counts as a line.
+    /// End of input: a last line without a line feed is a line.
     pub(in crate::server) fn finish(mut self, pieces: &mut Vec<Piece>) {
         if !planted(Fault::LfOnly) {
             self.end_line(pieces);
@@ -56,7 +56,7 @@ impl Splitter {
         self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
         if bytes.len() > room {
             self.dropping = true;
-            // A fresh vector, so that the memory of the long line goes back.
+            // A new vector, so that the memory of the oversized line is freed.
             let mut prefix = std::mem::take(&mut self.line);
             prefix.truncate(KEPT_PREFIX);
             prefix.shrink_to_fit();

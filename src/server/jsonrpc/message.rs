@@ -1,4 +1,4 @@
-//! One line to one message: JSON-RPC as the protocol restricts it. Knows no method and no version.
+//! JSON-RPC messages as MCP restricts them: parses a line. Knows no method and no version.
 
 use crate::faults::{Fault, planted};
 use serde::Deserialize;
@@ -7,26 +7,25 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-/// Bytes of the longest id and of the longest progress token: both are kept for as long as their
-/// request is in flight.
+/// Maximum length of an id and of a progress token, in bytes: both are kept while their request is
+/// in flight.
 pub(in crate::server) const ID_BYTES: usize = 16 << 10;
-/// Messages in one array.
+/// Maximum number of messages in a batch.
 pub(in crate::server) const BATCH: usize = 100;
-/// Values in the parameters or the result of one message. A value of one byte takes tens of them in
-/// memory.
+/// Maximum number of JSON values in a message. A value of one byte takes tens of bytes in memory.
 pub(in crate::server) const VALUES: usize = 1 << 18;
 
-/// The id of a request: it comes back in the answer exactly as it came.
+/// Request id; returned in the response exactly as received.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(in crate::server) enum RequestId {
-    /// An integer.
+    /// Integer.
     Integer(Number),
-    /// A string.
+    /// String.
     Text(Box<str>),
 }
 
 impl RequestId {
-    /// The id in a JSON text, if it is one that a request may have.
+    /// Reads an id; none if the value is no valid id.
     pub(in crate::server) fn from_json(value: &Value) -> Option<Self> {
         match value {
             Value::String(_) if planted(Fault::IdI64) => None,
@@ -48,81 +47,80 @@ impl RequestId {
     }
 }
 
-/// An error of the protocol, as opposed to a tool that fails.
+/// JSON-RPC error, as opposed to an error result of a tool.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::server) struct RpcError {
     /// One of the codes below.
     pub(in crate::server) code: i32,
-    /// What is wrong and what to do.
+    /// Error message with a hint.
     pub(in crate::server) message: String,
-    /// More for programs.
+    /// Structured details.
     pub(in crate::server) data: Option<Value>,
 }
 
-/// Not JSON.
+/// Not valid JSON.
 pub(in crate::server) const PARSE_ERROR: i32 = -32700;
-/// JSON, but no request.
+/// Valid JSON, but not a valid request.
 pub(in crate::server) const INVALID_REQUEST: i32 = -32600;
-/// A method that does not exist in the era of the request.
+/// Unknown method in the protocol version of the request.
 pub(in crate::server) const METHOD_NOT_FOUND: i32 = -32601;
-/// Parameters that do not fit the method.
+/// Invalid parameters.
 pub(in crate::server) const INVALID_PARAMS: i32 = -32602;
-/// The request is right, but it cannot be served.
+/// Internal error: the request is valid but cannot be served.
 pub(in crate::server) const INTERNAL_ERROR: i32 = -32603;
-/// A resource that does not exist, in the versions that `initialize` selects. Later ones say
-/// `INVALID_PARAMS`.
+/// Unknown resource, in versions negotiated by `initialize`. Later versions use `INVALID_PARAMS`.
 pub(in crate::server) const RESOURCE_NOT_FOUND: i32 = -32002;
-/// A version that the server does not speak, in the stateless era.
+/// Unsupported protocol version in a stateless request.
 pub(in crate::server) const UNSUPPORTED_VERSION: i32 = -32022;
 
 impl RpcError {
-    /// An error without data.
+    /// Error without data.
     pub(in crate::server) fn new(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 }
 
-/// What a line says.
+/// Parsed line.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::server) enum Message {
-    /// Wants exactly one answer.
+    /// Requires exactly one response.
     Request(Request),
-    /// Wants none. Parameters that are no object are as good as none.
+    /// Requires no response. Parameters that are not an object are treated as empty.
     Notification {
-        /// What happened.
+        /// Method.
         method: Box<str>,
-        /// Its parameters.
+        /// Parameters.
         params: Map<String, Value>,
     },
-    /// An answer to a request of ours: what it has of these, as far as it can be read.
+    /// Response to a request of this side, with the members that could be parsed.
     Response {
-        /// The id of the request.
+        /// Id of the request.
         id: Option<RequestId>,
-        /// What was asked for.
+        /// Result.
         result: Option<Value>,
-        /// Why there is none.
+        /// Error.
         error: Option<Value>,
     },
-    /// Cannot be served; the error goes out with the id if there is one.
+    /// Invalid message; the error is sent with the id if there is one.
     Invalid(Option<RequestId>, RpcError),
-    /// Several messages in one array.
+    /// Batch: several messages in one array.
     Batch(Vec<Message>),
 }
 
-/// A request.
+/// Request.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::server) struct Request {
-    /// Its id.
+    /// Id.
     pub(in crate::server) id: RequestId,
-    /// What is asked.
+    /// Method.
     pub(in crate::server) method: Box<str>,
-    /// Its parameters: empty if there are none, an error if they are not an object.
+    /// Parameters: empty if absent, an error if they are not an object.
     pub(in crate::server) params: Result<Map<String, Value>, RpcError>,
 }
 
-/// The members of a message, as far as they are there. `RawValue` keeps `null` apart from "not
-/// there" and is skipped without recursion, so that depth cannot exhaust the stack and the id of a
-/// request with unusable parameters is still known.
+/// Members of a message. `RawValue` distinguishes `null` from an absent member and is skipped
+/// without recursion, so that nesting cannot exhaust the stack and the id is known even if the
+/// parameters are unusable.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(default, borrow, deserialize_with = "present")]
@@ -143,7 +141,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// The members of an array: no more are kept than a batch may have.
+/// Elements of a batch: their number, and the first ones up to the limit.
 struct Members<'a> {
     first: Vec<&'a RawValue>,
     count: usize,
@@ -175,10 +173,9 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// Whether a JSON text has more values than a message may have. Looks at the signs between values
-/// only, without making any.
+/// True if a JSON text exceeds `VALUES`. Counts separators without allocating values.
 fn has_too_many_values(json: &str) -> bool {
-    // Of two bytes at least one is no value.
+    // Every value takes at least two bytes, with its separator.
     if json.len() / 2 < VALUES {
         return false;
     }
@@ -195,7 +192,7 @@ fn has_too_many_values(json: &str) -> bool {
     count >= VALUES
 }
 
-/// Reads one line.
+/// Parses a line.
 pub(in crate::server) fn parse(line: &[u8]) -> Message {
     let Ok(text) = std::str::from_utf8(line) else {
         return Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not UTF-8"));
@@ -217,8 +214,7 @@ pub(in crate::server) fn parse(line: &[u8]) -> Message {
     parse_member(text)
 }
 
-/// Finds the id in the beginning of a message that is too long to read, if it stands before the
-/// part that was cut off.
+/// Finds the id in the prefix of an oversized message, if it precedes the cut.
 pub(in crate::server) fn id_in_prefix(prefix: &[u8]) -> Option<RequestId> {
     struct FindId<'a>(&'a mut Option<Value>);
     impl<'de> Visitor<'de> for FindId<'_> {
@@ -237,10 +233,10 @@ pub(in crate::server) fn id_in_prefix(prefix: &[u8]) -> Option<RequestId> {
             Ok(())
         }
     }
-    // A number at the very end may go on behind the cut.
+    // A number at the very end may be truncated.
     let end = prefix.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1);
     let mut id = None;
-    // The prefix ends in the middle of a value, so an error is expected and says nothing.
+    // The prefix ends inside a value, so an error is expected.
     let _ = serde_json::Deserializer::from_slice(&prefix[..end]).deserialize_map(FindId(&mut id));
     RequestId::from_json(&id?)
 }

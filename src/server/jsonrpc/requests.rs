@@ -1,30 +1,30 @@
-//! The table of requests in flight: the only way to answer. A request is in it from its arrival
-//! until it is answered or cancelled, so that it gets exactly one answer, and none after a
-//! cancellation. Pure: it makes the bytes, it sends nothing.
+//! Table of requests in flight: the only way to respond. A request is in it from arrival until it
+//! is answered or cancelled, so it gets exactly one response, or none after a cancellation. Pure:
+//! returns bytes, sends nothing.
 
 use super::message::{RequestId, RpcError};
 use crate::faults::{Fault, planted};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
-/// A request in flight. Unlike its id, a ticket is never used again.
+/// Request in flight. Unlike its id, a ticket is never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(in crate::server) struct Ticket(u64);
 
-/// Several requests that came in one array and are answered in one.
+/// Batch of requests with a single response.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(in crate::server) struct BatchId(u64);
 
-/// An answer before it has an id: a result as JSON text, or an error.
+/// Response without its id: a result as JSON text, or an error.
 pub(in crate::server) type Answer = Result<String, RpcError>;
 
-/// Requests in flight, each with `W`, the work it waits for.
+/// Requests in flight, each with its state `W`.
 #[derive(Debug)]
 pub(in crate::server) struct Requests<W> {
     tickets: HashMap<RequestId, Ticket>,
     live: BTreeMap<Ticket, Live<W>>,
     batches: BTreeMap<BatchId, Batch>,
-    /// Bytes of the answers in `batches`.
+    /// Bytes of the responses in `batches`.
     batched: usize,
     next: u64,
 }
@@ -39,22 +39,22 @@ struct Live<W> {
 #[derive(Debug, Default)]
 struct Batch {
     open: usize,
-    /// While its members still arrive, an answered batch is not complete.
+    /// While members still arrive, a batch without pending members is not complete.
     arriving: bool,
     answers: Vec<String>,
 }
 
-/// What came of answering or cancelling a request.
+/// Closed request.
 #[derive(Debug)]
 pub(in crate::server) struct Closed<W> {
-    /// The work that the request waited for.
+    /// State of the request.
     pub(in crate::server) work: W,
-    /// The message to send now, with its line end.
+    /// Message to send, with its line end.
     pub(in crate::server) frame: Option<Vec<u8>>,
 }
 
 impl<W> Requests<W> {
-    /// An empty table.
+    /// Creates an empty table.
     pub(in crate::server) fn new() -> Self {
         Self {
             tickets: HashMap::new(),
@@ -70,13 +70,13 @@ impl<W> Requests<W> {
         self.live.len()
     }
 
-    /// Bytes of answers that wait for other members of their batches.
+    /// Bytes of responses that wait for other members of their batches.
     pub(in crate::server) fn batched_bytes(&self) -> usize {
         self.batched
     }
 
-    /// Takes a request in. Gives the work back when the id is in flight already: that request keeps
-    /// its right to an answer.
+    /// Adds a request. Returns `work` if the id is already in flight: the earlier request keeps its
+    /// response.
     pub(in crate::server) fn open(
         &mut self,
         id: RequestId,
@@ -95,22 +95,22 @@ impl<W> Requests<W> {
         Ok(ticket)
     }
 
-    /// The ticket of an id in flight.
+    /// Ticket of an id in flight.
     pub(in crate::server) fn ticket(&self, id: &RequestId) -> Option<Ticket> {
         self.tickets.get(id).copied()
     }
 
-    /// The work of a request in flight.
+    /// State of a request in flight.
     pub(in crate::server) fn work(&mut self, ticket: Ticket) -> Option<&mut W> {
         self.live.get_mut(&ticket).map(|live| &mut live.work)
     }
 
-    /// Every request in flight, oldest first.
+    /// Requests in flight, oldest first.
     pub(in crate::server) fn all(&self) -> impl Iterator<Item = (Ticket, &W)> {
         self.live.iter().map(|(ticket, live)| (*ticket, &live.work))
     }
 
-    /// Answers a request. None if it is not in flight (any more): then nothing may be sent.
+    /// Answers a request. None if it is no longer in flight: then nothing may be sent.
     pub(in crate::server) fn answer(
         &mut self,
         ticket: Ticket,
@@ -125,28 +125,27 @@ impl<W> Requests<W> {
         Some(Closed { work: live.work, frame })
     }
 
-    /// Takes a request out without an answer.
+    /// Removes a request without a response.
     pub(in crate::server) fn cancel(&mut self, ticket: Ticket) -> Option<Closed<W>> {
         let live = self.remove(ticket)?;
         let frame = live.batch.and_then(|batch| self.settle(batch, None));
         Some(Closed { work: live.work, frame })
     }
 
-    /// Begins a batch; its members are opened, or refused with `refuse`, before `close_batch`.
+    /// Begins a batch; its members are opened, or rejected by `refuse`, before `close_batch`.
     pub(in crate::server) fn open_batch(&mut self) -> BatchId {
         let batch = BatchId(self.number());
         self.batches.insert(batch, Batch { arriving: true, ..Batch::default() });
         batch
     }
 
-    /// All members of the batch have arrived. Gives its answer if all of them are answered already.
+    /// All members have arrived. Returns the response of the batch if it is complete.
     pub(in crate::server) fn close_batch(&mut self, id: BatchId) -> Option<Vec<u8>> {
         self.batches.get_mut(&id)?.arriving = false;
         self.complete(id)
     }
 
-    /// Answers something that never became a request in flight: what has no usable id, or an id
-    /// that is in use.
+    /// Answers a message that was never in flight: without a usable id, or with an id in use.
     pub(in crate::server) fn refuse(
         &mut self,
         id: Option<&RequestId>,
@@ -193,22 +192,22 @@ impl<W> Requests<W> {
     }
 }
 
-/// A notification as a line.
+/// Notification as a line.
 pub(in crate::server) fn notification(method: &str, params: Value) -> Vec<u8> {
     line(json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string())
 }
 
-/// An answer to somebody who is not in a table, as a line.
+/// Response outside of a table, as a line.
 pub(in crate::server) fn answer_line(id: &RequestId, answer: Answer) -> Vec<u8> {
     line(message(Some(id), answer))
 }
 
-/// A refusal of a whole connection, as a line.
+/// Error response without an id, which rejects a connection, as a line.
 pub(in crate::server) fn refusal_line(error: RpcError) -> Vec<u8> {
     line(message(None, Err(error)))
 }
 
-/// An answer as JSON text. An error for a request whose id could not be read has no id.
+/// Response as JSON text. An error for a request with an unreadable id has no id.
 fn message(id: Option<&RequestId>, answer: Answer) -> String {
     let none = if planted(Fault::IdZero) { "\"id\":0," } else { "" };
     let id = id.map_or_else(|| none.to_owned(), |id| format!("\"id\":{},", id.to_json()));

@@ -1,9 +1,8 @@
-//! A process that this one starts and talks to: always drained, ended step by step, and reaped.
-//! Knows no protocol.
+//! Child process with piped input and output: its standard error is always drained, its end is
+//! staged (end of input, SIGTERM, SIGKILL), and it is reaped. Knows no protocol.
 //!
-//! The process gets a group of its own, so that what it starts ends with it. Its end is noticed
-//! without being taken (`WNOWAIT`): until it is reaped nobody else can get its number, so a signal
-//! cannot hit a stranger.
+//! The process gets a process group, so that its descendants end with it. Its exit is observed with
+//! `WNOWAIT`: until it is reaped its pid cannot be reused, so a signal cannot hit another process.
 
 use crate::config::TOKEN_VARIABLE;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -15,17 +14,17 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How much of what a process writes to standard error is kept: the last of it.
+/// Maximum size of the kept end of standard error, in bytes.
 pub(in crate::server) const TAIL_BYTES: usize = 16 << 10;
-/// How long a process that was killed may take to be gone before somebody else waits for it.
-const AFTER_KILL: Duration = Duration::from_secs(2);
+/// Timeout after SIGKILL, before reaping is left to a background thread.
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a process is waited for before it is told more firmly to end.
+/// Timeouts of the stages of ending a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EndPatience {
-    /// After its input has ended.
+    /// After end of input.
     pub after_end_of_input: Duration,
-    /// After it was asked to end by a signal.
+    /// After SIGTERM.
     pub after_signal: Duration,
 }
 
@@ -35,43 +34,43 @@ impl Default for EndPatience {
     }
 }
 
-/// How a process came to its end.
+/// How a process ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
-    /// By itself, once it had no more input, or before.
+    /// By itself, before or after end of input.
     Itself(ExitStatus),
-    /// It was asked to by a signal.
+    /// After SIGTERM.
     Asked,
-    /// It was killed.
+    /// After SIGKILL.
     Killed,
 }
 
-/// A process that was started, and the ends of its input and output.
+/// Started process and its pipes.
 #[derive(Debug)]
 pub struct Started {
-    /// The process.
+    /// Process.
     pub process: Arc<ChildProcess>,
-    /// Its input: it ends when this is dropped or shut down.
+    /// Its standard input; closed on drop or shutdown.
     pub input: UnixStream,
-    /// Its output.
+    /// Its standard output.
     pub output: ChildStdout,
 }
 
-/// A process of ours. It is ended by `end`, or when the last owner drops it.
+/// Child process. Ended by `end`, or when the last owner drops it.
 #[derive(Debug)]
 pub struct ChildProcess {
     group: Pid,
-    /// Taken by whoever ends it.
+    /// Taken by the thread that ends the process.
     child: Mutex<Option<Child>>,
     exit: Arc<Flag>,
     errors: Arc<Mutex<Vec<u8>>>,
-    /// Nothing more will come on its standard error.
+    /// Its standard error has reached the end.
     errors_end: Arc<Flag>,
-    /// Its number may belong to somebody else from here on. Held while a signal is sent.
+    /// True once the pid may be reused. Locked while a signal is sent.
     reaped: Mutex<bool>,
 }
 
-/// Something that happens once.
+/// One-time event.
 #[derive(Debug, Default)]
 struct Flag {
     raised: Mutex<bool>,
@@ -84,7 +83,7 @@ impl Flag {
         self.changed.notify_all();
     }
 
-    /// Waits for it, no longer than this. Whether it has happened.
+    /// Waits for the event with a timeout. Returns true if it has happened.
     fn wait(&self, at_most: Duration) -> bool {
         let until = Instant::now() + at_most;
         let mut raised = locked(&self.raised);
@@ -106,14 +105,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl ChildProcess {
-    /// Starts a command with its input, output and errors connected to this process. It gets our
-    /// environment but for our token, unless the command was given one of its own.
+    /// Starts a command with its standard streams connected to this process. It inherits the
+    /// environment except for the bearer token, unless the command sets one.
     pub fn start(mut command: Command) -> io::Result<Started> {
         if command.get_envs().all(|(name, _)| name != TOKEN_VARIABLE) {
             command.env_remove(TOKEN_VARIABLE);
         }
-        // A socket, as hosts give their servers: it can be ended while somebody is stuck in writing
-        // to it, which a pipe cannot.
+        // A socket, as hosts use: it can be shut down while a thread is blocked in a write, which a
+        // pipe cannot.
         let (input, theirs) = UnixStream::pair()?;
         command
             .process_group(0)
@@ -121,7 +120,7 @@ impl ChildProcess {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn()?;
-        // With the command goes our copy of the process's end of the socket.
+        // The command owns this process's copy of the child's end of the socket.
         drop(command);
         let group = Pid::from_child(&child);
         let (output, errors) = (child.stdout.take(), child.stderr.take());
@@ -145,7 +144,7 @@ impl ChildProcess {
         })?;
         let exit = Arc::clone(&process.exit);
         std::thread::Builder::new().name("child-exit".to_owned()).spawn(move || {
-            // Interrupted or not, there is nobody else who takes the end before it is noted here.
+            // `WNOWAIT` leaves the exit status to be reaped later, even after an interruption.
             let look = || waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
             while matches!(look(), Err(rustix::io::Errno::INTR)) {}
             exit.raise();
@@ -153,13 +152,13 @@ impl ChildProcess {
         Ok(Started { process: Arc::new(process), input, output })
     }
 
-    /// Waits for its end, no longer than this. Whether it has ended.
+    /// Waits for the exit with a timeout. Returns true if the process has ended.
     pub fn wait(&self, at_most: Duration) -> bool {
         self.exit.wait(at_most)
     }
 
-    /// Ends it, after its input was dropped: waits, asks it and its group by a signal, kills them,
-    /// and reaps it. None if that was done before.
+    /// Ends the process after its input was closed: waits, sends SIGTERM to the group, then
+    /// SIGKILL, and reaps it. None if it was ended before.
     pub fn end(&self, patience: EndPatience) -> Option<Ended> {
         let mut child = locked(&self.child).take()?;
         let mut ended = None;
@@ -170,16 +169,16 @@ impl ChildProcess {
                 ended = Some(Ended::Killed);
             }
         }
-        // Also what it has left behind in its group: its own number is still taken, so this can be
-        // nobody else.
+        // Also kills descendants left in the group: the pid is not reaped yet, so the group id is
+        // still ours.
         self.signal(Signal::KILL);
-        if self.wait(AFTER_KILL) {
+        if self.wait(KILL_TIMEOUT) {
             let status = self.reap(&mut child);
-            // Whoever has left the group may hold the pipe open for ever.
-            self.errors_end.wait(AFTER_KILL);
+            // A descendant that left the group may keep the pipe open forever.
+            self.errors_end.wait(KILL_TIMEOUT);
             return ended.or(status.map(Ended::Itself));
         }
-        // Stuck in the system. Somebody has to wait for it, but not whoever wants to go on.
+        // Uninterruptible sleep: a background thread reaps it.
         let reaped =
             std::thread::Builder::new().name("child-reaper".to_owned()).spawn(move || child.wait());
         if let Err(error) = reaped {
@@ -188,28 +187,28 @@ impl ChildProcess {
         ended
     }
 
-    /// Ends it and its group within three such steps and reaps it, for those who have no time;
-    /// whoever else is ending it is only helped. Its input must have been shut down.
-    pub fn hasten(&self, step: Duration) {
+    /// Ends the process and its group within three steps of this length and reaps it, during
+    /// shutdown; helps a concurrent `end`. Its input must be closed.
+    pub fn end_quickly(&self, step: Duration) {
         for signal in [Signal::TERM, Signal::KILL] {
             if self.wait(step) {
                 break;
             }
             self.signal(signal);
         }
-        // Also what it has left behind in its group.
+        // Also kills descendants left in the group.
         self.signal(Signal::KILL);
         if !self.wait(step) {
             return;
         }
         let mut reaped = locked(&self.reaped);
         if !std::mem::replace(&mut *reaped, true) {
-            // It has ended and nobody else has taken its end, so this waits for nothing.
+            // The process has ended and is not reaped elsewhere, so this does not block.
             let _ = waitid(WaitId::Pid(self.group), WaitIdOptions::EXITED);
         }
     }
 
-    /// What it has written to standard error last.
+    /// End of its standard error output.
     pub fn errors(&self) -> String {
         String::from_utf8_lossy(&locked(&self.errors)).into_owned()
     }
@@ -217,12 +216,12 @@ impl ChildProcess {
     fn signal(&self, signal: Signal) {
         let reaped = locked(&self.reaped);
         if !*reaped {
-            // An error says that nobody is left in the group.
+            // An error means that the group is empty.
             let _ = kill_process_group(self.group, signal);
         }
     }
 
-    /// Takes the end of a process that has ended, which waits for nothing.
+    /// Reaps an ended process, without blocking.
     fn reap(&self, child: &mut Child) -> Option<ExitStatus> {
         let mut reaped = locked(&self.reaped);
         let was_reaped = std::mem::replace(&mut *reaped, true);
@@ -245,7 +244,7 @@ impl Drop for ChildProcess {
     }
 }
 
-/// Reads errors to their end, so that the process is never held up by them.
+/// Drains standard error, so that the process never blocks on it.
 fn drain(mut errors: impl Read, tail: &Mutex<Vec<u8>>) {
     let mut buffer = [0u8; 4096];
     loop {
@@ -263,19 +262,19 @@ fn drain(mut errors: impl Read, tail: &Mutex<Vec<u8>>) {
     }
 }
 
-/// What a command said that ran to its end.
+/// Output of a command that ran to its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ran {
+pub struct CommandOutput {
     /// How it ended.
     pub ended: Option<Ended>,
-    /// What it wrote to standard output, as far as that was kept.
+    /// Its standard output, up to the limit.
     pub output: String,
-    /// The last that it wrote to standard error.
+    /// End of its standard error output.
     pub errors: String,
 }
 
-/// Runs a command without input; ends it when it takes longer than this.
-pub fn run_command(command: Command, at_most: Duration) -> io::Result<Ran> {
+/// Runs a command without input; ends it after a timeout.
+pub fn run_command(command: Command, at_most: Duration) -> io::Result<CommandOutput> {
     let Started { process, input, output } = ChildProcess::start(command)?;
     drop(input);
     let said = Arc::new(Mutex::new(Vec::new()));
@@ -283,16 +282,16 @@ pub fn run_command(command: Command, at_most: Duration) -> io::Result<Ran> {
     let (at_end, end) = std::sync::mpsc::sync_channel(1);
     std::thread::Builder::new().name("child-output".to_owned()).spawn(move || {
         drain(output, &kept);
-        // Nobody waits any more if it took too long.
+        // The receiver is gone after a timeout.
         let _ = at_end.send(());
     })?;
     let patience = EndPatience { after_end_of_input: at_most, ..EndPatience::default() };
     let ended = process.end(patience);
-    // The group is gone, and with it whoever could hold the other end of the pipe open; one who
-    // left the group is not waited for.
-    let _ = end.recv_timeout(AFTER_KILL);
+    // The group is dead, and with it every process that could keep the pipe open; one that left the
+    // group is not waited for.
+    let _ = end.recv_timeout(KILL_TIMEOUT);
     let output = String::from_utf8_lossy(&locked(&said)).into_owned();
-    Ok(Ran { ended, output, errors: process.errors() })
+    Ok(CommandOutput { ended, output, errors: process.errors() })
 }
 
 #[cfg(test)]
@@ -311,7 +310,7 @@ mod tests {
         ChildProcess::start(command).expect("there is a shell")
     }
 
-    /// Whether a process exists that has not been reaped.
+    /// True if a process exists that is not reaped.
     fn exists(pid: i32) -> bool {
         Pid::from_raw(pid).is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
     }
@@ -358,7 +357,7 @@ mod tests {
         drop(input);
         assert!(matches!(process.end(QUICK), Some(Ended::Itself(_))));
         let until = Instant::now() + Duration::from_secs(20);
-        // Its new parent reaps it; where nobody does, it stays as a name without a process.
+        // Its new parent reaps it, or it remains as a zombie.
         let is_gone = |pid: i32| {
             #[expect(
                 clippy::disallowed_methods,

@@ -1,5 +1,5 @@
-//! Starts a server as a client would and measures what that client would wait for. Sends what a
-//! real client sends, in one write, and ends the server whatever it does.
+//! Probe: starts an MCP server as a client does and measures its response times. Sends the same
+//! messages as real clients, in one write, and always ends the server.
 
 use super::child::{ChildProcess, EndPatience, Ended, Started};
 use crate::server::base::escape::SafeLine;
@@ -10,65 +10,66 @@ use std::process::{ChildStdout, Command};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-/// The longest line that is taken, in bytes: clients take no longer ones.
+/// Maximum length of a line, in bytes, as in clients.
 const LINE: usize = 8 << 20;
-/// How long a client waits for an answer to its question for the newest version before it goes on
-/// without.
+/// How long a client waits for the response to `server/discover` before it falls back to
+/// `initialize`.
 const DISCOVERY: Duration = Duration::from_secs(3);
-/// The longest text of a server that is repeated, in bytes.
+/// Maximum length of quoted server text, in bytes.
 const QUOTED: usize = 300;
 
-/// What a client would see of a server.
+/// Result of a probe.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Probe {
-    /// The server's own name and version.
+    /// Server name and version.
     pub server: String,
-    /// From the start to the answer to `initialize`.
+    /// Time from the start to the response to `initialize`.
     pub initialize: Duration,
-    /// From the start to the answer to `tools/list`, which is asked in the same breath.
+    /// Time from the start to the response to `tools/list`, which is sent together with
+    /// `initialize`.
     pub tools_list: Duration,
-    /// How many tools are on the first page.
+    /// Number of tools on the first page.
     pub tools: usize,
-    /// Whether there are more pages.
+    /// True if there are more pages.
     pub has_more: bool,
-    /// The versions of the protocol that it speaks, the one that was agreed on first.
+    /// Protocol versions of the server, the negotiated one first.
     pub versions: Vec<String>,
-    /// How it ended after the end of its input.
+    /// How the process ended after end of input.
     pub ended: Option<Ended>,
 }
 
-/// Why a client could do nothing with a server.
+/// Why a probe failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
-    /// It could not be started.
+    /// Starting the process failed.
     #[error("it cannot be started: {0}")]
     Start(#[from] io::Error),
-    /// It gave no answer in time.
+    /// Timeout.
     #[error("no answer to `{question}` within {waited:?}; {}", ending(*ended))]
     Silent {
-        /// What it was asked.
+        /// Unanswered method.
         question: &'static str,
-        /// How long it was waited for.
+        /// Elapsed time.
         waited: Duration,
-        /// How it came to its end then.
+        /// How the process ended.
         ended: Option<Ended>,
     },
-    /// It ended.
+    /// The process exited.
     #[error("it ended before it answered `{question}`: {}{errors}", ending(*ended))]
     Gone {
-        /// What it was asked.
+        /// Unanswered method.
         question: &'static str,
         /// How it ended.
         ended: Option<Ended>,
-        /// What it wrote to standard error last.
+        /// End of its standard error output.
         errors: String,
     },
-    /// It answered with an error, or with something else than it should.
+    /// Error response, or a malformed result.
     #[error("`{question}` was answered with {what}")]
     Wrong {
-        /// What it was asked.
+        /// Method.
         question: &'static str,
-        /// The error.
+        /// Error.
         what: String,
     },
 }
@@ -86,25 +87,25 @@ fn ending(ended: Option<Ended>) -> String {
     }
 }
 
-/// What comes from the server, on a thread of its own.
+/// Messages of the server, read on a thread of their own.
 struct Answers {
     pieces: Receiver<Piece>,
     seen: Vec<Value>,
 }
 
-/// Why an answer does not come.
+/// Why there is no response.
 enum Missing {
     Silent,
     Gone,
 }
 
-/// Starts a server and asks what a client asks first.
+/// Starts a server and sends the first requests of a client.
 pub fn probe(command: Command, patience: Duration) -> Result<Probe, ProbeError> {
     let begun = Instant::now();
     let Started { process, input, output } = ChildProcess::start(command)?;
     let mut answers = Answers::of(output)?;
     let asked = ask(&input, &mut answers, begun, patience);
-    // An input that is closed already has ended.
+    // `shutdown` fails if the socket is already shut down.
     let _ = input.shutdown(std::net::Shutdown::Both);
     let ended = process.end(EndPatience::default());
     let errors = process.errors();
@@ -145,7 +146,7 @@ fn ask(
         json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
     ];
     let burst: String = burst.iter().map(|message| format!("{message}\n")).collect();
-    // Whoever does not read what is written will not answer either, and that is what is told.
+    // A failed write shows up as a missing response, which is the error to report.
     let _ = input.write_all(burst.as_bytes());
     let until = begun + patience;
     let agreed = answers.result(&json!(0), until).map_err(|trouble| ("initialize", trouble))?;
@@ -203,7 +204,7 @@ impl Answers {
         Ok(Self { pieces, seen: Vec::new() })
     }
 
-    /// The result that answers this id.
+    /// Waits for the result of the request with this id.
     fn result(&mut self, id: &Value, until: Instant) -> Result<Value, Trouble> {
         loop {
             let is_answer =
@@ -219,7 +220,7 @@ impl Answers {
                 };
             }
             match self.pieces.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                // What is no message is noise: a client passes over it.
+                // Lines that are no messages are ignored, as clients do.
                 Ok(Piece::Line(line)) if self.seen.len() < 1000 => {
                     self.seen.extend(serde_json::from_slice(&line).ok())
                 }

@@ -1,6 +1,5 @@
-//! The programs of one owner, none of which outlives it: they are known from the moment they are
-//! started until they are gone, so it does not matter whether anything was said to them, or whether
-//! somebody is ending them already. Knows no protocol.
+//! Child processes of one owner, none of which outlives it: each is registered from before its
+//! start until its exit, independently of any connection to it. Knows no protocol.
 
 use super::child::{ChildProcess, Started};
 use std::io;
@@ -16,16 +15,16 @@ pub(in crate::server) struct Programs(Mutex<Running>);
 
 #[derive(Debug, Default)]
 struct Running {
-    /// Nothing is started any more.
+    /// Shutdown: no further process is started.
     is_over: bool,
-    /// Each with its input.
+    /// Processes, each with its input.
     programs: Vec<(Weak<ChildProcess>, UnixStream)>,
 }
 
 impl Programs {
-    /// Starts one more, unless they were ended.
+    /// Starts a process, unless the shutdown has begun.
     pub(in crate::server) fn start(&self, command: Command) -> io::Result<Started> {
-        // Held over the start: whoever ends them finds every one that was started.
+        // Held during the start, so that `end_all` sees every started process.
         let mut running = self.lock();
         if running.is_over {
             return Err(io::Error::other("no program is started any more"));
@@ -37,8 +36,7 @@ impl Programs {
         Ok(started)
     }
 
-    /// Ends all of them within three such steps: their input first, then a signal, then another
-    /// that nobody survives.
+    /// Ends all processes within three steps of this length: end of input, SIGTERM, SIGKILL.
     pub(in crate::server) fn end_all(&self, step: Duration) {
         let programs = {
             let mut running = self.lock();
@@ -46,27 +44,27 @@ impl Programs {
             std::mem::take(&mut running.programs)
         };
         for (_, input) in &programs {
-            // One that is shut down already has ended.
+            // `shutdown` fails if the socket is already shut down.
             let _ = input.shutdown(Shutdown::Both);
         }
         let processes: Vec<Arc<ChildProcess>> =
             programs.iter().filter_map(|(process, _)| process.upgrade()).collect();
         std::thread::scope(|scope| {
             for process in &processes {
-                let last_steps = || process.hasten(step);
+                let last_steps = || process.end_quickly(step);
                 if std::thread::Builder::new()
                     .name("last-steps".to_owned())
                     .spawn_scoped(scope, last_steps)
                     .is_err()
                 {
-                    process.hasten(step);
+                    process.end_quickly(step);
                 }
             }
         });
     }
 
     fn lock(&self) -> MutexGuard<'_, Running> {
-        // What panics under this lock leaves it as it was.
+        // A panic under this lock leaves it consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,5 @@
-//! What a client wants completed: an argument of a prompt or the variable of a template. Only finds
-//! out what is meant; the answer needs the index and is given by the tool `complete`.
+//! `completion/complete`: a prompt argument or a template variable. Parses the request only; the
+//! answer needs the index and comes from the tool `complete`.
 
 use super::prompts;
 use super::resources::{TEMPLATES, is_listed};
@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 /// What is to be completed.
 #[derive(Debug)]
 pub(super) enum Subject {
-    /// Something that the index knows: the arguments of `complete`.
+    /// An indexed name: the arguments of `complete`.
     Name(Map<String, Value>),
-    /// Free text: there is nothing to offer.
+    /// Free text: no completions.
     Anything,
 }
 
-/// What the parameters of `completion/complete` mean; or what is wrong with them.
+/// Parses the parameters of `completion/complete`.
 pub(super) fn subject(params: &Map<String, Value>) -> Result<Subject, String> {
     let text = |member: &str, name: &str| {
         params.get(member).and_then(|object| object.get(name)).and_then(Value::as_str)

@@ -1,6 +1,5 @@
-//! Tools of others that stand in the list beside ours, and how a call of one goes through the
-//! dispatcher: as a call of a tool of ours that is in no list. Knows nothing of where they come
-//! from.
+//! External tools, listed after the own ones. A call of one passes the dispatcher as a call of an
+//! unlisted own tool that carries name and arguments. Independent of where the tools come from.
 
 use crate::query::QueryError;
 use crate::server::jsonrpc::admission::Class;
@@ -10,17 +9,17 @@ use crate::server::tools::{Handler, MoreTools};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
-/// How long a client may keep the list, in milliseconds: it can become another one at any time.
+/// Cache lifetime of the list at clients, in milliseconds: it can change at any time.
 const LIST_TTL_MS: u64 = 5_000;
-/// When a call is answered at the latest.
+/// Deadline of a call.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The parameter with the name of the tool.
+/// Parameter with the name of the tool.
 pub(in crate::server) const TOOL_NAME: &str = "tool";
-/// The parameter with its arguments, as JSON.
+/// Parameter with its arguments, as JSON.
 pub(in crate::server) const ARGUMENTS: &str = "arguments";
 
-/// What carries a call.
+/// Carrier tool of external calls.
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "foreign_tool",
     title: "Call a tool of an upstream",
@@ -35,7 +34,7 @@ pub(in crate::server) static TOOL: Tool = Tool {
     handler: NOWHERE,
 };
 
-/// There is no repository in which somebody else's tool can be run.
+/// External tools do not run on a repository.
 const NOWHERE: Handler = |_, _| {
     Err(QueryError::InvalidParameter {
         parameter: TOOL_NAME,
@@ -43,7 +42,7 @@ const NOWHERE: Handler = |_, _| {
     })
 };
 
-/// The arguments of the tool that carries a call.
+/// Arguments of the carrier tool.
 pub(super) fn carried(name: &str, arguments: Map<String, Value>) -> Map<String, Value> {
     let arguments = Value::Object(arguments).to_string();
     Map::from_iter([
@@ -52,7 +51,7 @@ pub(super) fn carried(name: &str, arguments: Map<String, Value>) -> Map<String, 
     ])
 }
 
-/// The whole list, ours first, in the shape of the era.
+/// The whole list, own tools first, in the shape of the protocol version.
 pub(super) fn page(more: &MoreTools, era: Era) -> &str {
     more.page(era as usize, |tools| super::shaped_for(era, tools, LIST_TTL_MS, "private"))
 }

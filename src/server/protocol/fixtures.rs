@@ -1,6 +1,5 @@
-//! A hook for tests, compiled with the feature `faults` only: other tools, resources and prompts
-//! than ours behind the same loop, so that a suite which brings its own fixtures can be run against
-//! it.
+//! Test hook (feature `faults`): replaces tools, resources and prompts behind the same event loop,
+//! so that a conformance suite can be run with its own fixtures.
 
 use crate::query::QueryError;
 use crate::server::protocol::{Call, Era, Method, Purpose, progress_token, shaped_list};
@@ -16,13 +15,13 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// What is served in place of ours.
+/// Served instead of the product's own lists.
 pub trait Fixtures: Send + Sync {
-    /// The items of a list: `tools`, `resources`, `resourceTemplates` or `prompts`.
+    /// Items of a list: `tools`, `resources`, `resourceTemplates` or `prompts`.
     fn list(&self, name: &str) -> Value;
 
-    /// The result of `tools/call`, `resources/read`, `prompts/get` or `completion/complete`, made
-    /// on a thread of the call's own.
+    /// Result of `tools/call`, `resources/read`, `prompts/get` or `completion/complete`, computed
+    /// on the thread of the call.
     fn answer(
         &self,
         method: &str,
@@ -31,30 +30,30 @@ pub trait Fixtures: Send + Sync {
     ) -> Result<Value, FixtureError>;
 }
 
-/// An error of the protocol.
+/// JSON-RPC error.
 #[derive(Clone, Debug)]
 pub struct FixtureError {
-    /// Its code.
+    /// Error code.
     pub code: i32,
-    /// Its message.
+    /// Error message.
     pub message: String,
-    /// More about it.
+    /// Structured details.
     pub data: Option<Value>,
 }
 
 static SERVED: OnceLock<Arc<dyn Fixtures>> = OnceLock::new();
 
-/// Serves fixtures on standard input and output, as `run_stdio` serves ours.
+/// Serves fixtures over stdio, otherwise like `run_stdio`.
 pub fn run_fixtures(fixtures: Arc<dyn Fixtures>, limits: Limits) -> io::Result<()> {
     let served = Served(Arc::clone(&fixtures));
-    // A second start in one process would keep the first fixtures.
+    // A second call in one process would keep the first fixtures.
     if SERVED.set(fixtures).is_err() {
         return Err(io::Error::other("fixtures are served already"));
     }
     crate::server::run(limits, |_| Arc::new(served))
 }
 
-/// Stands for every call of a fixture: its one argument is the request.
+/// Carrier tool of all fixture calls; its one argument is the request.
 static TOOL: Tool = Tool {
     name: "fixture",
     title: "Fixture",
@@ -68,7 +67,7 @@ static TOOL: Tool = Tool {
     handler: |_, _| Err(QueryError::Cancelled),
 };
 
-/// What a request asks for, if fixtures are served and it concerns them.
+/// The method, if fixtures are served and handle it.
 pub(in crate::server) fn method(
     era: Era,
     method: &str,

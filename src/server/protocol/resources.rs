@@ -1,42 +1,40 @@
-//! Resources: what a person or a host attaches by its address instead of asking a tool. An address
-//! is a question to a tool and is answered by it; here is only which question. The lists are
-//! complete before any repository is looked at.
+//! Resources: URIs that a user or a host attaches. A URI maps to a tool call; this file has only
+//! that mapping. The lists are constant and independent of any repository.
 
 use crate::query::complete::Wanted;
 use crate::server::base::uri;
-use crate::server::tools::tool::{DEFAULT_BUDGET, MOST_BUDGET, Tool};
+use crate::server::tools::tool::{DEFAULT_BUDGET, MAX_BUDGET, Tool};
 use crate::server::tools::{outline, overview, show};
 use serde_json::{Map, Value, json};
 
-/// What every address begins with.
+/// Scheme of all URIs.
 const SCHEME: &str = "cograph://";
-/// The text that all answers are.
+/// MIME type of all resources.
 pub(super) const MIME_TYPE: &str = "text/plain";
-/// Bytes of an address that are looked at: a path of 1,024 bytes with every byte escaped, and what
-/// stands before it.
-pub(in crate::server) const MOST_BYTES: usize = 4096;
+/// Maximum length of a URI, in bytes: a path of 1,024 bytes with every byte percent-encoded, and
+/// its prefix.
+pub(in crate::server) const MAX_BYTES: usize = 4096;
 
-/// The one resource that needs no name.
+/// The one resource without a variable.
 const OVERVIEW: &str = "overview";
 
-/// Addresses that are made by filling in a name.
+/// URI template.
 pub(super) struct Template {
-    /// What stands behind the scheme, and the template's own name.
+    /// Path after the scheme, and name of the template.
     pub(in crate::server) name: &'static str,
     title: &'static str,
     about: &'static str,
-    /// The variable.
+    /// Variable.
     pub(super) variable: &'static str,
-    /// What the variable is.
+    /// Kind of the variable.
     pub(in crate::server) wanted: Wanted,
     tool: &'static Tool,
-    /// The tool's parameter that takes the name.
+    /// Tool parameter that gets the value.
     parameter: &'static str,
 }
 
-/// The templates, in the order in which they are listed. Paths and names of symbols have slashes
-/// and colons that people want to read, so the variable is expanded without escaping them; escaped
-/// ones are understood as well.
+/// Templates, in listing order. Paths and symbol names contain slashes and colons, so the variable
+/// uses reserved expansion (no escaping); percent-encoded values are accepted too.
 pub(super) static TEMPLATES: [Template; 2] = [
     Template {
         name: "outline",
@@ -60,32 +58,32 @@ pub(super) static TEMPLATES: [Template; 2] = [
     },
 ];
 
-/// A question to a tool.
+/// Tool call of a URI.
 #[derive(Debug)]
 pub(in crate::server) struct ResourceQuestion {
-    /// The tool.
+    /// Tool.
     pub(in crate::server) tool: &'static Tool,
-    /// Its arguments, unchecked.
+    /// Arguments, unvalidated.
     pub(in crate::server) arguments: Map<String, Value>,
 }
 
-/// Why an address asks nothing.
+/// Why a URI has no resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::server) enum BadAddress {
-    /// Nothing of ours has such an address.
+    /// Unknown scheme or path.
     Unknown,
-    /// It is not well-formed, or it leads out of the repository.
+    /// Malformed, or leads out of the repository.
     Invalid,
 }
 
 impl Template {
-    /// The address with its variable, as RFC 6570 writes it.
+    /// The URI template in RFC 6570 syntax.
     pub(in crate::server) fn address(&self) -> String {
         format!("{SCHEME}{}/{{+{}}}", self.name, self.variable)
     }
 }
 
-/// The resources as the protocol lists them.
+/// Result of `resources/list`.
 pub(in crate::server) fn listing() -> Value {
     json!([{
         "uri": format!("{SCHEME}{OVERVIEW}"),
@@ -97,7 +95,7 @@ pub(in crate::server) fn listing() -> Value {
     }])
 }
 
-/// The templates as the protocol lists them.
+/// Result of `resources/templates/list`.
 pub(super) fn templates() -> Value {
     let one = |template: &Template| {
         json!({
@@ -111,14 +109,14 @@ pub(super) fn templates() -> Value {
     TEMPLATES.iter().map(one).collect()
 }
 
-/// Whether a resource that needs no name has this address.
+/// True if a listed resource has this URI.
 pub(super) fn is_listed(address: &str) -> bool {
     address.strip_prefix(SCHEME) == Some(OVERVIEW)
 }
 
-/// The question that an address asks.
+/// Maps a URI to a tool call.
 pub(in crate::server) fn question(address: &str) -> Result<ResourceQuestion, BadAddress> {
-    if address.len() > MOST_BYTES {
+    if address.len() > MAX_BYTES {
         return Err(BadAddress::Invalid);
     }
     let rest = address.strip_prefix(SCHEME).ok_or(BadAddress::Unknown)?;
@@ -134,13 +132,13 @@ pub(in crate::server) fn question(address: &str) -> Result<ResourceQuestion, Bad
     let takes = template.tool.own.iter().find(|parameter| parameter.name == template.parameter);
     match (value.is_empty(), takes.is_some_and(|parameter| parameter.required)) {
         (true, true) => Err(BadAddress::Invalid),
-        // No path: the directory that is the repository.
-        (true, false) => Ok(asked(template.tool, MOST_BUDGET, None)),
-        (false, _) => Ok(asked(template.tool, MOST_BUDGET, Some((template.parameter, value)))),
+        // An empty path is the root directory.
+        (true, false) => Ok(asked(template.tool, MAX_BUDGET, None)),
+        (false, _) => Ok(asked(template.tool, MAX_BUDGET, Some((template.parameter, value)))),
     }
 }
 
-/// A resource cannot be asked for more, so a named one comes with all the room there is.
+/// A resource has no budget parameter, so a named one gets the maximum.
 fn asked(tool: &'static Tool, budget: u64, argument: Option<(&str, String)>) -> ResourceQuestion {
     let arguments = argument.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
     ResourceQuestion {
@@ -149,8 +147,7 @@ fn asked(tool: &'static Tool, budget: u64, argument: Option<(&str, String)>) -> 
     }
 }
 
-/// Names are looked up in the index and nowhere else; but one that points out of the repository is
-/// not even looked up.
+/// Rejects names that point out of the repository, although they are only looked up in the index.
 fn stays_inside(value: &str) -> bool {
     !value.starts_with('/') && value.split('/').all(|part| part != "..")
 }
@@ -197,7 +194,7 @@ mod tests {
             );
         }
         assert_eq!(
-            question(&format!("cograph://outline/{}", "a".repeat(MOST_BYTES))).err(),
+            question(&format!("cograph://outline/{}", "a".repeat(MAX_BYTES))).err(),
             Some(BadAddress::Invalid)
         );
     }

@@ -1,5 +1,5 @@
-//! What answers look like in each era: results with what the era adds to them, and how the outcome
-//! of a call becomes a result or an error of the protocol.
+//! Shape of responses by protocol version: envelope members of results, and the conversion of a
+//! call's outcome to a result or a JSON-RPC error.
 
 use super::{Era, PEER_KEY, SERVER_KEY, server_info};
 use crate::server::base::escape::SafeLine;
@@ -12,29 +12,28 @@ use crate::server::protocol::subscriptions;
 use crate::server::tools::{Outcome, Reply};
 use serde_json::{Value, json};
 
-/// How long a client may keep a list, in milliseconds. The lists are fixed for the life of the
-/// process.
+/// Cache lifetime of constant lists at clients, in milliseconds.
 const LIST_TTL_MS: u64 = 3_600_000;
 
-/// What the answer of a call is made into.
+/// Kind of the response to a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::server) enum Purpose {
-    /// The result of a tool. A tool that fails is a result too: the model reads it.
+    /// Result of `tools/call`. An error of the tool is a result too: the model reads it.
     Tool,
-    /// The same for a client that is this program too: with the outcome, of which it makes what it
-    /// was asked for.
+    /// Result of `tools/call` for a peer that runs cograph: includes the outcome, from which it
+    /// builds its own response.
     Peer,
-    /// The contents of the resource at this address. What fails is an error of the protocol.
+    /// Contents of the resource with this URI. An error is a JSON-RPC error.
     Resource(String),
-    /// What somebody is typing may become. What fails is an error of the protocol.
+    /// Result of `completion/complete`. An error is a JSON-RPC error.
     Completion,
-    /// The result of something that a test serves.
+    /// Result of a test fixture.
     #[cfg(feature = "faults")]
     Fixture,
 }
 
 impl Purpose {
-    /// The answer that a finished call gets.
+    /// Response to a finished call.
     pub(in crate::server) fn answer(&self, era: Era, reply: Reply) -> Answer {
         match self {
             Self::Tool => Ok(shaped(era, tool_result(&reply))),
@@ -66,7 +65,7 @@ impl Purpose {
                 Outcome::Failed | Outcome::Stopped => {
                     Err(RpcError::new(INTERNAL_ERROR, reply.text))
                 }
-                // Without an index there is more than can be said.
+                // Without an index the list is incomplete.
                 _ => Ok(completion(
                     era,
                     reply.structured.unwrap_or_else(|| json!({"values": [], "hasMore": true})),
@@ -76,13 +75,13 @@ impl Purpose {
     }
 }
 
-/// The error for an address at which there is nothing.
+/// Error for an unknown URI.
 pub(super) fn no_resource(era: Era, uri: &str) -> RpcError {
     let code = if era == Era::Stateless { INVALID_PARAMS } else { RESOURCE_NOT_FOUND };
     about(uri, code, "resource not found")
 }
 
-/// An error about an address.
+/// Error about a URI.
 pub(super) fn about(uri: &str, code: i32, message: impl Into<String>) -> RpcError {
     let mut error = RpcError::new(code, message);
     error.data = Some(json!({"uri": SafeLine::new(uri, 300).as_str()}));
@@ -112,26 +111,26 @@ fn tool_result(reply: &Reply) -> Value {
 fn contents(era: Era, uri: &str, text: &str) -> String {
     let mut result = json!({"contents": [{"uri": uri, "mimeType": MIME_TYPE, "text": text}]});
     if era == Era::Stateless {
-        // It speaks of the files as they are now, and of this user's files.
+        // Not cacheable: the files may change, and they are private to the user.
         result["ttlMs"] = Value::from(0);
         result["cacheScope"] = Value::from("private");
     }
     shaped(era, result)
 }
 
-/// The result of a completion.
+/// Result of `completion/complete`.
 pub(super) fn completion(era: Era, completion: Value) -> String {
     shaped(era, json!({"completion": completion}))
 }
 
-/// The result that ends a subscription from our side.
+/// Result that ends a subscription from the server's side.
 pub(in crate::server) fn listen_result(id: &RequestId) -> String {
     let mut meta = subscriptions::meta(id);
     meta[SERVER_KEY] = server_info();
     json!({"resultType": "complete", "_meta": meta}).to_string()
 }
 
-/// A result in the shape of the era.
+/// Result in the shape of the protocol version.
 pub(super) fn shaped(era: Era, mut result: Value) -> String {
     if era == Era::Stateless {
         result["resultType"] = Value::from("complete");
@@ -140,12 +139,12 @@ pub(super) fn shaped(era: Era, mut result: Value) -> String {
     result.to_string()
 }
 
-/// A result that a client may keep.
+/// Cacheable list.
 pub(in crate::server) fn shaped_list(era: Era, result: Value) -> String {
     shaped_for(era, result, LIST_TTL_MS, "public")
 }
 
-/// A result that a client may keep for so many milliseconds, and share with others or not.
+/// Result with a cache lifetime in milliseconds and a cache scope.
 pub(in crate::server) fn shaped_for(
     era: Era,
     mut result: Value,
@@ -159,7 +158,7 @@ pub(in crate::server) fn shaped_for(
     shaped(era, result)
 }
 
-/// The result or the error that a fixture has put into a reply.
+/// Unpacks the result or error of a fixture.
 #[cfg(feature = "faults")]
 fn unpack(reply: &Reply) -> Result<Value, RpcError> {
     let value: Value = serde_json::from_str(&reply.text)

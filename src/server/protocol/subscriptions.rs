@@ -1,6 +1,5 @@
-//! Changes that a client wants to hear of, and the notifications that it gets when they happen.
-//! What can change are the resources, and the list of tools where others' tools are in it: that of
-//! prompts is fixed. Pure: it makes the bytes, it sends nothing.
+//! Subscriptions to change notifications: of resources, and of the list of tools if it has external
+//! ones; the list of prompts is constant. Pure: returns bytes, sends nothing.
 
 use super::resources;
 use crate::server::jsonrpc::message::RequestId;
@@ -8,32 +7,32 @@ use crate::server::jsonrpc::requests::notification;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// Addresses that one client may follow in one subscription.
-pub(in crate::server) const MOST_ADDRESSES: usize = 256;
+/// Maximum number of URIs in a subscription.
+pub(in crate::server) const MAX_ADDRESSES: usize = 256;
 
-/// What the stateless era marks every notification of a subscription with: the id of the request
-/// that opened it.
+/// Metadata key of notifications in the stateless protocol: the id of the request that opened the
+/// subscription.
 const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// The changes that one subscription is about.
+/// Contents of a subscription.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::server) struct WantedChanges {
-    /// That resources have come or gone.
+    /// Changes of the list of resources.
     list: bool,
-    /// That tools have come or gone.
+    /// Changes of the list of tools.
     tools: bool,
-    /// That the resources at these addresses may read differently.
+    /// Changes of the resources with these URIs.
     addresses: BTreeSet<String>,
 }
 
 impl WantedChanges {
-    /// What every client hears that has shaken hands: the older versions cannot choose.
+    /// Subscription of every client after a handshake: older versions have no choice.
     pub(in crate::server) fn negotiated() -> Self {
         Self { list: true, tools: true, addresses: BTreeSet::new() }
     }
 
-    /// What a client asks for that can choose, as far as it can be had. What is missing from
-    /// `to_json` will never come.
+    /// Subscription from a client's request, as far as it is supported. Only what `to_json`
+    /// contains is ever sent.
     pub(in crate::server) fn asked(params: &Map<String, Value>, tools_change: bool) -> Self {
         let of = |name: &str| params.get("notifications").and_then(|asked| asked.get(name));
         let is_asked = |name: &str| of(name) == Some(&Value::Bool(true));
@@ -48,7 +47,7 @@ impl WantedChanges {
         wanted
     }
 
-    /// The same in the words of the protocol.
+    /// The subscription in protocol form.
     fn to_json(&self) -> Value {
         let mut wanted = json!({});
         if self.list {
@@ -63,22 +62,22 @@ impl WantedChanges {
         wanted
     }
 
-    /// Follows one more address. False if there are too many, or nothing can ever be there.
+    /// Adds a URI. Returns false if there are too many, or the URI cannot exist.
     pub(in crate::server) fn follow(&mut self, address: &str) -> bool {
-        if resources::question(address).is_err() || self.addresses.len() >= MOST_ADDRESSES {
+        if resources::question(address).is_err() || self.addresses.len() >= MAX_ADDRESSES {
             return self.addresses.contains(address);
         }
         self.addresses.insert(address.to_owned());
         true
     }
 
-    /// Follows an address no more.
+    /// Removes a URI.
     pub(super) fn unfollow(&mut self, address: &str) {
         self.addresses.remove(address);
     }
 
-    /// What to send when there is a new generation. Which files it concerns is not looked at: a
-    /// notification says that something may have changed, and reading it again is cheap.
+    /// Notifications for a new generation. Changed files are not mapped to URIs: a notification may
+    /// be redundant, and reading the resource again is cheap.
     pub(in crate::server) fn notifications(
         &self,
         subscription: Option<&RequestId>,
@@ -99,7 +98,7 @@ impl WantedChanges {
         list.into_iter().chain(updated).collect()
     }
 
-    /// What to send when the list of tools is another one, to those who want to know.
+    /// Notification of a changed list of tools, for subscribers.
     pub(in crate::server) fn tools_notification(
         &self,
         subscription: Option<&RequestId>,
@@ -108,14 +107,14 @@ impl WantedChanges {
         self.tools.then(|| notification("notifications/tools/list_changed", params))
     }
 
-    /// The first notification of a subscription: what it will bring.
+    /// First notification of a subscription: its contents.
     pub(in crate::server) fn acknowledged(&self, id: &RequestId) -> Vec<u8> {
         let params = json!({"_meta": meta(id), "notifications": self.to_json()});
         notification("notifications/subscriptions/acknowledged", params)
     }
 }
 
-/// The mark of a subscription.
+/// Metadata of a subscription.
 pub(in crate::server) fn meta(id: &RequestId) -> Value {
     json!({SUBSCRIPTION_KEY: id.to_json()})
 }
@@ -159,10 +158,10 @@ mod tests {
     fn addresses_are_bounded_and_can_be_given_up() {
         let mut wanted = WantedChanges::negotiated();
         let address = |number: usize| format!("cograph://outline/{number}");
-        assert!((0..MOST_ADDRESSES).all(|number| wanted.follow(&address(number))));
+        assert!((0..MAX_ADDRESSES).all(|number| wanted.follow(&address(number))));
         assert!(!wanted.follow("cograph://overview") && wanted.follow(&address(0)));
         wanted.unfollow(&address(0));
         assert!(wanted.follow("cograph://overview"));
-        assert_eq!(wanted.notifications(None).len(), 1 + MOST_ADDRESSES);
+        assert_eq!(wanted.notifications(None).len(), 1 + MAX_ADDRESSES);
     }
 }

@@ -1,10 +1,10 @@
-//! Several upstreams behind one client. A question of ours goes to all that are this program too,
-//! at the same time, and the answers come back one below the other, each under the name of its
-//! upstream; tools of other programs are listed under the names of theirs.
+//! Federation of several upstream servers behind one client. A query is sent to all upstreams that
+//! run cograph, concurrently, and the responses are concatenated, each under the name of its
+//! upstream. Tools of other programs are listed with the upstream's name as a prefix.
 //!
-//! `registry` keeps the upstreams and their connections, `tools` makes what they list fit for a
-//! model, `answers` puts answers together. Whatever an upstream says is escaped and bounded before
-//! it is passed on.
+//! `registry` owns the upstreams and their connections, `tools` validates and renames the listed
+//! tools, `answers` merges responses. Text from an upstream is escaped and truncated before it is
+//! relayed.
 
 mod answers;
 pub(in crate::server) mod registry;
@@ -12,7 +12,7 @@ pub(in crate::server) mod tools;
 
 pub use registry::{Name, RegistryError};
 
-use super::thin::{self, ClientRoots};
+use super::runtime_proxy::{self, ClientRoots};
 use super::upstream::{
     Caller, Expected, Listing, Owner, Target, Upstream, UpstreamError, UpstreamQuestion,
 };
@@ -30,7 +30,7 @@ use crate::server::{
     workspace::{host::Host, metrics::ProgressReport},
 };
 use answers::Answered;
-use registry::{Ear, MOST_UPSTREAMS, Peer, Registry, Serving, View};
+use registry::{EventSink, MAX_UPSTREAMS, Peer, Registry, Serving, View};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io;
@@ -41,24 +41,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender;
 
-/// How long the first calls wait for upstreams that were never tried to the end yet.
-const FIRST_LOOK: Duration = Duration::from_millis(1500);
-/// How long an answer waits for the other upstreams once one of them has answered.
-const FOR_OTHERS: Duration = Duration::from_secs(5);
-/// How long each step may take in which programs are ended that serve us, at our own end.
-const LAST_STEP: Duration = Duration::from_millis(80);
-/// Calls of one upstream's tools at the same time: one that is slow must not hold all permits.
-pub(in crate::server) const CALLS_OF_ONE: usize = 4;
+/// Timeout of the first calls for the first connection attempts.
+const FIRST_CONNECT_TIMEOUT: Duration = Duration::from_millis(1500);
+/// Timeout for the remaining upstreams after the first one has answered.
+const STRAGGLER_TIMEOUT: Duration = Duration::from_secs(5);
+/// Timeout of each step of ending the child processes at shutdown.
+const SHUTDOWN_STEP: Duration = Duration::from_millis(80);
+/// Concurrent calls per upstream: a slow upstream cannot hold all permits.
+pub(in crate::server) const CALLS_PER_UPSTREAM: usize = 4;
 
-/// Calls of all upstreams' own tools at the same time.
-pub(in crate::server) const MOST_CALLS: usize = CALLS_OF_ONE * MOST_UPSTREAMS;
+/// Concurrent calls of external tools, over all upstreams.
+pub(in crate::server) const MAX_CALLS: usize = CALLS_PER_UPSTREAM * MAX_UPSTREAMS;
 
-/// Upstreams under names that can be used.
+/// Upstreams with validated names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Upstreams(Vec<(Name, Target)>);
 
 impl Upstreams {
-    /// Checks the names: each can be one, no two are the same, and there are not too many.
+    /// Validates the names (syntax, uniqueness) and the number of upstreams.
     pub fn new(given: Vec<(String, Target)>) -> Result<Self, RegistryError> {
         let mut known: Vec<(Name, Target)> = Vec::new();
         for (name, target) in given {
@@ -68,40 +68,40 @@ impl Upstreams {
             }
             known.push((name, target));
         }
-        if known.len() > MOST_UPSTREAMS { Err(RegistryError::Full) } else { Ok(Self(known)) }
+        if known.len() > MAX_UPSTREAMS { Err(RegistryError::Full) } else { Ok(Self(known)) }
     }
 
-    /// Each with its name.
+    /// All upstreams with their names.
     pub fn all(&self) -> impl Iterator<Item = (&Name, &Target)> {
         self.0.iter().map(|(name, target)| (name, target))
     }
 }
 
-/// See the module.
+/// Tool set over all connected upstreams. See the module.
 pub(in crate::server) struct Federation {
     registry: Registry,
     place: Arc<ClientRoots>,
-    /// Those that were started to be upstreams, whatever has become of that.
+    /// Child processes started as upstreams, in any state.
     programs: Arc<Programs>,
-    /// The tools of others, of the generation with this number.
+    /// External tools, cached per registry generation.
     more: Mutex<(u64, Arc<MoreTools>)>,
-    /// Calls under way by the upstream whose tool is called.
+    /// Number of calls in flight, by upstream.
     busy: Mutex<BTreeMap<String, usize>>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No code that can panic runs under these locks.
+    // No code that can panic runs under these locks, so a poisoned lock is consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What one connection tells.
-struct Heard {
-    ear: Ear,
+/// Receives the notifications of one connection.
+struct ConnectionEvents {
+    sink: EventSink,
     place: Arc<ClientRoots>,
     programs: Arc<Programs>,
 }
 
-impl Owner for Heard {
+impl Owner for ConnectionEvents {
     fn experimental(&self) -> Value {
         json!({PEER_KEY: {}})
     }
@@ -112,13 +112,13 @@ impl Owner for Heard {
 
     fn changed(&self, method: &str) {
         match method {
-            "notifications/tools/list_changed" => self.ear.tools_changed(),
+            "notifications/tools/list_changed" => self.sink.tools_changed(),
             _ => self.place.changed(method),
         }
     }
 
     fn lost(&self) {
-        self.ear.lost();
+        self.sink.lost();
     }
 
     fn start(&self, program: Command) -> io::Result<Started> {
@@ -143,7 +143,7 @@ impl Peer for Upstream {
         self.peer_name()
     }
 
-    fn tell(&self, method: &str) {
+    fn send_notification(&self, method: &str) {
         self.notify(method, json!({}));
     }
 
@@ -153,29 +153,28 @@ impl Peer for Upstream {
 }
 
 impl Federation {
-    /// Takes the upstreams in; their keepers connect to them from here on.
+    /// Registers the upstreams and starts their connection threads.
     pub(in crate::server) fn new(
         upstreams: Upstreams,
         place: Arc<ClientRoots>,
         events: Sender<Event>,
     ) -> Self {
         let programs = Arc::<Programs>::default();
-        let (heard_by, started_by) = (Arc::clone(&place), Arc::clone(&programs));
-        let dial = move |target: &Target, ear: Ear| {
-            let owner = Arc::new(Heard {
-                ear,
-                place: Arc::clone(&heard_by),
+        let (roots_of, started_by) = (Arc::clone(&place), Arc::clone(&programs));
+        let connector = move |target: &Target, sink: EventSink| {
+            let owner = Arc::new(ConnectionEvents {
+                sink,
+                place: Arc::clone(&roots_of),
                 programs: Arc::clone(&started_by),
             });
             Arc::new(Upstream::new(target.clone(), Expected::Anyone, owner, Box::new(|| Ok(()))))
                 as Arc<dyn Peer>
         };
-        // A dispatcher that is gone has nobody to tell.
+        // The send fails only after the dispatcher has ended.
         let on_change = move || drop(events.blocking_send(Event::ToolsChanged));
-        let registry = Registry::new(Box::new(dial), Box::new(on_change));
+        let registry = Registry::new(Box::new(connector), Box::new(on_change));
         for (name, target) in upstreams.0 {
-            // What can be wrong with names was looked at: this is the system that has no thread
-            // left.
+            // Names were validated by `Upstreams::new`: the error here is a failed thread creation.
             if let Err(error) = registry.add(&name, target) {
                 tracing::error!(%error, "an upstream is left out");
             }
@@ -183,9 +182,9 @@ impl Federation {
         Self { registry, place, programs, more: Mutex::default(), busy: Mutex::default() }
     }
 
-    /// Asks every upstream that is this program, or the one that is named.
+    /// Sends a query to every upstream that runs cograph, or to the named one.
     fn ask(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply {
-        self.registry.settle(FIRST_LOOK);
+        self.registry.settle(FIRST_CONNECT_TIMEOUT);
         let view = self.registry.view();
         let (asked, directory) = match answers::chosen(&view, arguments.text("root")) {
             Ok(chosen) => chosen,
@@ -222,7 +221,7 @@ impl Federation {
         }
     }
 
-    /// Calls a tool of somebody else.
+    /// Calls an external tool.
     fn pass_on(&self, arguments: &Arguments, host: &dyn Host) -> Reply {
         let name = arguments.text(external_tools::TOOL_NAME).unwrap_or_default();
         let view = self.registry.view();
@@ -235,7 +234,8 @@ impl Federation {
         let tool = &serving.tools[*place];
         let Some(_turn) = self.turn(name) else {
             return Reply::error(format!(
-                "{name}: busy: {CALLS_OF_ONE} calls of this upstream are under way; try again later"
+                "{name}: busy: {CALLS_PER_UPSTREAM} calls of this upstream are under way; \
+                 try again later"
             ));
         };
         let given = arguments
@@ -244,7 +244,7 @@ impl Federation {
         let params = json!({"name": tool.name, "arguments": given.unwrap_or_else(|| json!({}))});
         let question =
             UpstreamQuestion { method: "tools/call", params, only_reads: tool.only_reads };
-        let call = thin::Call::new(host);
+        let call = runtime_proxy::Call::new(host);
         let result = serving.peer.call(&question, &call);
         match result {
             Ok(result) if call.resume() => answers::foreign(&result),
@@ -255,13 +255,13 @@ impl Federation {
         }
     }
 
-    /// A turn at an upstream, given back when it is dropped.
+    /// Permit for a call to the upstream of `tool`; released on drop.
     fn turn(&self, tool: &str) -> Option<Turn<'_>> {
         let upstream =
             tool.split_once(tools::BETWEEN).map_or(tool, |(upstream, _)| upstream).to_owned();
         let mut busy = locked(&self.busy);
         let calls = busy.entry(upstream.clone()).or_default();
-        (*calls < CALLS_OF_ONE).then(|| {
+        (*calls < CALLS_PER_UPSTREAM).then(|| {
             *calls += 1;
             Turn { busy: &self.busy, upstream }
         })
@@ -270,8 +270,8 @@ impl Federation {
 
 impl Drop for Federation {
     fn drop(&mut self) {
-        // Before the registry: its keepers may be waiting for what these say.
-        self.programs.end_all(LAST_STEP);
+        // Before the registry: its connection threads may block on output of these processes.
+        self.programs.end_all(SHUTDOWN_STEP);
     }
 }
 
@@ -303,15 +303,15 @@ impl Tools for Federation {
             for serving in
                 self.registry.view().upstreams.iter().filter_map(|seen| seen.serving.as_ref())
             {
-                serving.peer.tell("notifications/roots/list_changed");
+                serving.peer.send_notification("notifications/roots/list_changed");
             }
         }
         changed
     }
 
-    /// A call that does not come to its end does not keep a program alive.
+    /// A call that does not return must not keep a child process alive.
     fn close(&self) {
-        self.programs.end_all(LAST_STEP);
+        self.programs.end_all(SHUTDOWN_STEP);
     }
 
     fn more(&self) -> Option<Arc<MoreTools>> {
@@ -334,17 +334,17 @@ impl Tools for Federation {
     }
 }
 
-/// News of one of several questions.
-enum News {
+/// Progress or response of one of several concurrent requests.
+enum PeerEvent {
     Progress(usize, u32, String),
     Answered(usize, Result<Value, UpstreamError>),
 }
 
-/// One of several questions as its upstream sees it.
+/// One of several concurrent requests, as seen by its upstream connection.
 struct OneOfSeveral<'a> {
     place: usize,
     cancel: &'a CancelToken,
-    news: SyncSender<News>,
+    peer_events: SyncSender<PeerEvent>,
 }
 
 impl Caller for OneOfSeveral<'_> {
@@ -353,13 +353,17 @@ impl Caller for OneOfSeveral<'_> {
     }
 
     fn progress(&self, thousandths: u32, message: &str) {
-        // Whoever waits for the answers has heard of it before if there is no room.
-        let _ = self.news.try_send(News::Progress(self.place, thousandths, message.to_owned()));
+        // If the channel is full, the receiver already has progress to report.
+        let _ = self.peer_events.try_send(PeerEvent::Progress(
+            self.place,
+            thousandths,
+            message.to_owned(),
+        ));
     }
 }
 
-/// Asks upstreams at the same time. Those that have not answered some time after the first one are
-/// not waited for.
+/// Sends a request to several upstreams concurrently. After the first response the others have
+/// `STRAGGLER_TIMEOUT` to answer.
 fn ask_all(
     asked: &[(Name, Arc<Serving>)],
     question: &UpstreamQuestion,
@@ -368,15 +372,15 @@ fn ask_all(
     let all = CancelToken::new();
     let stop = all.clone();
     let _hook = host.cancel().on_cancel(move || stop.cancel());
-    let (sender, news) = sync_channel(4 * asked.len().max(1));
+    let (sender, peer_events) = sync_channel(4 * asked.len().max(1));
     let mut answers: Vec<Option<Answered>> = asked.iter().map(|_| None).collect();
     std::thread::scope(|scope| {
         for (place, (name, serving)) in asked.iter().enumerate() {
-            let caller = OneOfSeveral { place, cancel: &all, news: sender.clone() };
+            let caller = OneOfSeveral { place, cancel: &all, peer_events: sender.clone() };
             let ask = move || {
                 let answer = serving.peer.call(question, &caller);
-                // Nobody waits any more if it took too long.
-                let _ = caller.news.send(News::Answered(place, answer));
+                // The receiver is gone if this response came after the timeout.
+                let _ = caller.peer_events.send(PeerEvent::Answered(place, answer));
             };
             if std::thread::Builder::new()
                 .name(format!("ask-{name}"))
@@ -387,13 +391,17 @@ fn ask_all(
             }
         }
         drop(sender);
-        collect(&news, asked, &mut answers, host);
-        // Whoever still asks has an end to come to before this can.
+        collect(&peer_events, asked, &mut answers, host);
+        // Cancels the requests still in flight, so that the scope can join their threads.
         all.cancel();
-        drop(news);
+        drop(peer_events);
     });
-    let late =
-        || Answered::Not(format!("no answer within {} s of the first one", FOR_OTHERS.as_secs()));
+    let late = || {
+        Answered::Not(format!(
+            "no answer within {} s of the first one",
+            STRAGGLER_TIMEOUT.as_secs()
+        ))
+    };
     asked
         .iter()
         .zip(answers)
@@ -402,21 +410,23 @@ fn ask_all(
 }
 
 fn collect(
-    news: &Receiver<News>,
+    peer_events: &Receiver<PeerEvent>,
     asked: &[(Name, Arc<Serving>)],
     answers: &mut [Option<Answered>],
     host: &dyn Host,
 ) {
     let (mut until, mut is_paused, mut furthest) = (None::<Instant>, false, 0);
     while answers.iter().any(Option::is_none) && !host.cancel().is_cancelled() {
-        let heard = match until {
-            None => news.recv().ok(),
-            Some(until) => news.recv_timeout(until.saturating_duration_since(Instant::now())).ok(),
+        let received = match until {
+            None => peer_events.recv().ok(),
+            Some(until) => {
+                peer_events.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
+            }
         };
-        match heard {
+        match received {
             None => break,
-            Some(News::Progress(place, thousandths, message)) => {
-                // It waits for an index, and so may the call.
+            Some(PeerEvent::Progress(place, thousandths, message)) => {
+                // An upstream waits for an index, so the deadline of this call is paused too.
                 if !std::mem::replace(&mut is_paused, true) {
                     host.pause();
                 }
@@ -424,24 +434,24 @@ fn collect(
                 let message = format!("{}: {}", asked[place].0, SafeLine::new(&message, 200));
                 host.progress(&ProgressReport { thousandths: furthest, message });
             }
-            Some(News::Answered(place, answer)) => {
+            Some(PeerEvent::Answered(place, answer)) => {
                 if answer.is_ok() {
-                    until.get_or_insert_with(|| Instant::now() + FOR_OTHERS);
+                    until.get_or_insert_with(|| Instant::now() + STRAGGLER_TIMEOUT);
                 }
                 answers[place] = Some(match answer {
-                    Ok(result) => Answered::With(thin::reply(&result)),
+                    Ok(result) => Answered::With(runtime_proxy::reply(&result)),
                     Err(error) => Answered::Not(SafeLine::new(&error.to_string(), 400).to_string()),
                 });
             }
         }
     }
     if is_paused {
-        // A call that is to end ends all the same.
+        // A cancelled call ends too: its next check sees the token.
         host.resume();
     }
 }
 
-/// What an upstream is, for `status`.
+/// Description of the upstreams for `status`.
 fn described(view: &View) -> Vec<String> {
     let one = |seen: &registry::SeenUpstream| {
         let what = match &seen.serving {
@@ -455,7 +465,7 @@ fn described(view: &View) -> Vec<String> {
     view.upstreams.iter().map(one).collect()
 }
 
-/// The outcome of several.
+/// Merged outcome of several responses.
 fn outcome(outcomes: &[Outcome]) -> Outcome {
     use Outcome::{Failed, Found, Missing, NotYet, Nothing, Refused};
     let order = [Found, NotYet, Nothing, Missing, Refused];

@@ -1,14 +1,13 @@
-//! The client side: one peer that serves the protocol, reached through one connection at a time.
-//! `call` attaches when it must, shares the connection with other calls, and says what became of a
-//! call whose connection was lost: what only reads is sent once more, what may change something
-//! never.
+//! Client of an MCP server, over one connection at a time. `call` connects on demand, multiplexes
+//! calls over the connection, and handles connection loss: a read-only request is retried once, any
+//! other request fails.
 //!
-//! - Nothing is connected before the first call, and connecting is nobody's task in particular: a
-//!   caller that leaves takes nothing with it (`attach`).
-//! - A call is known before its message is sent, so no answer can come too early; answers find
-//!   their call by id (`connection`).
-//! - No lock is held while anything is read, written or waited for but the lock's own condition.
-//! - What a peer says is checked and bounded here, and escaped by whoever shows it.
+//! - The first call connects, on a thread of its own: cancelling that call does not abort the
+//!   attempt for other callers (`attach`).
+//! - A call is registered before its request is sent, so a response cannot precede it; responses
+//!   are matched by id (`connection`).
+//! - No lock is held during I/O or while waiting for anything but the lock's own condition.
+//! - Messages of the peer are validated and bounded here, and escaped where they are shown.
 
 mod attach;
 pub(in crate::server) mod connection;
@@ -30,47 +29,46 @@ pub(in crate::server) use attach::Upstream;
 pub use listing::Listing;
 pub use target::{Target, TargetError};
 
-/// The version of the protocol that is asked for first: the newest in which a server may ask for
-/// roots.
+/// Protocol version of the first handshake: the newest in which a server may request roots.
 const VERSION: &str = "2025-11-25";
-/// How long a peer has to hear that a session is over.
-const FAREWELL: Duration = Duration::from_millis(200);
-/// How long a peer has for the handshake.
+/// Timeout of a graceful close.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
+/// Handshake timeout.
 const HANDSHAKE: Duration = Duration::from_secs(3);
-/// How long a peer has for it that is perhaps being started.
+/// Handshake timeout of a peer that may have to be started first.
 const START: Duration = Duration::from_secs(20);
-/// How long a call tries to reach a peer that was there a moment ago.
+/// How long a call retries a peer that was connected a moment ago.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Who uses an upstream: what a connection needs to know and what it tells.
+/// Owner of an upstream: configures its connections and receives their events.
 pub(in crate::server) trait Owner: Send + Sync {
-    /// What to declare in the handshake, beyond roots.
+    /// Client capabilities to declare in the handshake, besides roots.
     fn experimental(&self) -> Value;
-    /// The addresses of the directories that are worked on.
+    /// URIs of the workspace roots.
     fn roots(&self) -> Vec<String>;
-    /// The peer says that something has changed: the method of its notification.
+    /// The peer sent a change notification with this method.
     fn changed(&self, method: &str);
-    /// The connection is gone.
+    /// The connection was lost.
     fn lost(&self) {}
-    /// Starts the program that is to be the peer.
+    /// Starts the peer's process.
     fn start(&self, program: Command) -> io::Result<Started> {
         ChildProcess::start(program)
     }
 }
 
-/// What a peer must be.
+/// Requirement on the peer's implementation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::server) enum Expected {
-    /// This program, built from the same sources.
+    /// cograph built from the same sources.
     SameBuild,
-    /// This program.
+    /// cograph of any build.
     SameProgram,
-    /// Anything that speaks the protocol.
+    /// Any MCP server.
     Anyone,
 }
 
 impl Expected {
-    /// How long the handshake may take: a program has to be started first, and is not always ours.
+    /// Handshake timeout: an external program has to be started first.
     fn patience(self) -> Duration {
         match self {
             Self::SameBuild | Self::SameProgram => HANDSHAKE,
@@ -79,93 +77,93 @@ impl Expected {
     }
 }
 
-/// One call, as the connection sees its maker.
+/// Caller of a request, as seen by the connection.
 pub(in crate::server) trait Caller {
-    /// Raised when nobody wants the answer any more.
+    /// Cancellation of the request.
     fn cancel(&self) -> &CancelToken;
-    /// The peer says how far it is: thousandths and text, unchecked.
+    /// Progress of the request: thousandths and text, unescaped.
     fn progress(&self, thousandths: u32, message: &str);
 }
 
-/// What to send.
+/// Request to send.
 #[derive(Clone, Debug)]
 pub(in crate::server) struct UpstreamQuestion {
-    /// The method.
+    /// Method.
     pub(in crate::server) method: &'static str,
-    /// Its parameters, an object.
+    /// Parameters, an object.
     pub(in crate::server) params: Value,
-    /// Whether it only reads, and so can be sent again.
+    /// True if the request is read-only and can be retried.
     pub(super) only_reads: bool,
 }
 
-/// Why a call has no result.
+/// Why a request has no result.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(in crate::server) enum UpstreamError {
-    /// There is no connection and none can be made.
+    /// Connecting failed.
     #[error("{target} cannot be reached: {why}")]
     Unreachable {
-        /// What was tried.
+        /// Target of the connection.
         target: String,
-        /// What stood in the way.
+        /// Cause.
         why: String,
     },
-    /// It is there, but it is not what it must be.
+    /// The peer does not meet the requirement, or violates the protocol.
     #[error("{target} is refused: {why}")]
     Refused {
-        /// What was tried.
+        /// Target of the connection.
         target: String,
-        /// What is wrong with it.
+        /// Violation.
         why: String,
     },
-    /// The connection was lost, once more after the call was sent again.
+    /// The connection was lost, and lost again after the request was retried.
     #[error("the connection to {target} was lost twice while it worked: {why}")]
     Lost {
-        /// To whom.
+        /// Target of the connection.
         target: String,
-        /// How.
+        /// Cause.
         why: String,
     },
-    /// The connection was lost during a call that may change something.
+    /// The connection was lost during a request that is not read-only.
     #[error(
         "the connection to {target} was lost while it worked ({why}): outcome unknown; the call \
          was not sent again"
     )]
     OutcomeUnknown {
-        /// To whom.
+        /// Target of the connection.
         target: String,
-        /// How.
+        /// Cause.
         why: String,
     },
-    /// The peer answered with an error of the protocol.
+    /// The peer returned a JSON-RPC error.
     #[error("{target} answers with error {code}: {message}")]
     Answered {
-        /// Who.
+        /// Target of the connection.
         target: String,
-        /// The code.
+        /// Error code.
         code: i64,
-        /// Its message, as it came.
+        /// Error message, unescaped.
         message: String,
     },
-    /// The caller does not want the answer any more.
+    /// The request was cancelled.
     #[error("cancelled")]
     Cancelled,
 }
 
-/// A peer as it shows itself to somebody who only looks.
+/// Result of probing a peer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Examined {
-    /// Time until the handshake was done.
+    /// Time until the handshake was complete.
     pub attached: Duration,
-    /// Time until its tools were listed.
+    /// Time until the tools were listed.
     pub listed: Duration,
-    /// Its tools, as it describes them, unchecked.
+    /// Its tools, unvalidated.
     pub listing: Listing,
 }
 
-/// An owner that wants nothing of its peer.
-struct Nobody;
+/// Owner without capabilities, roots or event handlers.
+struct NoOwner;
 
-impl Owner for Nobody {
+impl Owner for NoOwner {
     fn experimental(&self) -> Value {
         json!({})
     }
@@ -175,10 +173,10 @@ impl Owner for Nobody {
     fn changed(&self, _method: &str) {}
 }
 
-/// Attaches to a peer, lists its tools, and leaves.
+/// Connects to a peer, lists its tools, and disconnects.
 pub fn examine(target: Target) -> Result<Examined, String> {
     let begun = Instant::now();
-    let upstream = Upstream::new(target, Expected::Anyone, Arc::new(Nobody), Box::new(|| Ok(())));
+    let upstream = Upstream::new(target, Expected::Anyone, Arc::new(NoOwner), Box::new(|| Ok(())));
     let cancel = CancelToken::new();
     upstream.answers(&cancel).map_err(|error| error.to_string())?;
     let attached = begun.elapsed();

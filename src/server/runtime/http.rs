@@ -1,8 +1,7 @@
-//! Clients over HTTP: one address that takes messages by POST, gives streams by GET and ends
-//! sessions by DELETE. Behind it are the same sessions as behind the socket; a request of the
-//! stateless era is a session of one request. Checks who may come (`guard`), reads what they send
-//! within a budget (`body`), then moves messages between requests and sessions (`bridge`); knows
-//! nothing of what they say.
+//! Streamable HTTP endpoint: POST delivers messages, GET opens a stream, DELETE ends a session.
+//! Sessions are the same as over the socket; a stateless request is a session of one request.
+//! Checks access (`guard`), reads bodies within a memory budget (`body`), and moves messages
+//! between requests and sessions (`bridge`); does not interpret the messages.
 
 pub(in crate::server) mod body;
 pub(in crate::server) mod bridge;
@@ -33,35 +32,34 @@ use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-/// The path of the address.
+/// Path of the endpoint.
 const ENDPOINT: &str = "/mcp";
-/// Connections that may be open at once.
-pub(in crate::server) const MOST_CONNECTIONS: usize = 512;
-/// How long a client may take for the head of a request, for its body, and to read any of a stream
-/// that waits for it.
+/// Maximum number of open connections.
+pub(in crate::server) const MAX_CONNECTIONS: usize = 512;
+/// Timeout of reading a request's head, of reading its body, and of a write to a stream.
 pub(in crate::server) const READ: Duration = Duration::from_secs(30);
-/// A session without a request or an open stream for so long is ended.
+/// Idle timeout of a session without a request or an open stream.
 pub(in crate::server) const IDLE: Duration = Duration::from_secs(600);
-/// The same for a session whose client has closed its stream, or has not come back after its first
+/// Idle timeout of a session whose client closed its stream, or sent nothing after its first
 /// message.
 pub(in crate::server) const LEFT: Duration = Duration::from_secs(30);
-/// How long a new client waits for the end of a session that gives way to its own.
-const GIVE_WAY: Duration = Duration::from_secs(1);
-/// Time between two looks for those.
+/// How long a new client waits for the eviction of an idle session.
+const EVICTION_TIMEOUT: Duration = Duration::from_secs(1);
+/// Interval of the idle sweep.
 pub(super) const SWEEP: Duration = Duration::from_secs(5);
-/// A stream on which nothing was sent for so long gets a sign of life.
-const ALIVE: Duration = Duration::from_secs(15);
+/// Keep-alive interval of an event stream.
+const STREAM_KEEP_ALIVE: Duration = Duration::from_secs(15);
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
-/// Headers of a request that say something else than its body.
+/// Error code: a request's headers contradict its body.
 const HEADER_MISMATCH: i32 = -32020;
 
 type Body = BoxBody<Bytes, Infallible>;
 type Answer = Response<Body>;
 
-/// See the module.
+/// HTTP endpoint. See the module.
 pub(super) struct Http {
     sessions: Sessions,
     guard: Guard,
@@ -72,9 +70,9 @@ pub(super) struct Http {
 }
 
 impl Http {
-    /// Takes clients in for these sessions.
+    /// Creates the endpoint.
     pub(super) fn new(sessions: Sessions, guard: Guard, longest: usize) -> Arc<Self> {
-        let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         Arc::new(Self {
             sessions,
             guard,
@@ -85,7 +83,7 @@ impl Http {
         })
     }
 
-    /// Takes the next client that comes.
+    /// Accepts the next connection.
     pub(super) async fn accept(self: &Arc<Self>, listener: &TcpListener) -> io::Result<()> {
         let (stream, _) = listener.accept().await?;
         let permit = Arc::clone(&self.connections).try_acquire_owned().ok();
@@ -154,7 +152,7 @@ impl Http {
             body::BEFORE_SESSION.min(self.longest)
         };
         let read = body::read(body, longest, READ, &self.budget).await;
-        // The share is held until the session has the message.
+        // The memory share is released once the session has the message.
         let (line, _share) = read.map_err(|(status, why)| Box::new(plain(status, why)))?;
         let parsed = message::parse(&line);
         if let Message::Invalid(id, error) = parsed {
@@ -180,8 +178,7 @@ impl Http {
                     );
                     Err(Box::new(refusal(StatusCode::BAD_REQUEST, None, error)))
                 }
-                // Without a session it is about nothing: there is no request to cancel and no
-                // question that it answers.
+                // Without a session there is no request to cancel or to respond to.
                 _ => Ok(plain(StatusCode::ACCEPTED, "")),
             };
         }
@@ -201,19 +198,19 @@ impl Http {
             if let Ok(value) = HeaderValue::from_str(&name) {
                 answer.headers_mut().insert(SESSION, value);
             }
-            // Not before: a client that hangs up while it waits leaves no session.
+            // Inserted last: a client that disconnects before leaves no session behind.
             self.open().insert(name, bridge);
             return Ok(answer);
         }
         let (_, bridge) = self.known(&head.headers)?;
-        bridge.comes_back();
+        bridge.mark_known();
         Ok(deliver(bridge.post(&parsed, line, streams).await, streams, None).await)
     }
 
-    /// The stream for what the session says by itself.
+    /// GET: the stream of server-initiated messages.
     fn get(&self, headers: &HeaderMap) -> Result<Answer, Box<Answer>> {
         let (_, bridge) = self.known(headers)?;
-        bridge.comes_back();
+        bridge.mark_known();
         if !accepts(headers, "text/event-stream") {
             return Err(Box::new(plain(
                 StatusCode::NOT_ACCEPTABLE,
@@ -223,7 +220,7 @@ impl Http {
         Ok(stream(None, bridge.listen(), None))
     }
 
-    /// The session that a request belongs to.
+    /// The session named by a request.
     fn known(&self, headers: &HeaderMap) -> Result<(String, Arc<Bridge>), Box<Answer>> {
         let Some(name) = headers.get(SESSION).and_then(|name| name.to_str().ok()) else {
             return Err(Box::new(plain(
@@ -237,15 +234,15 @@ impl Http {
             .ok_or_else(|| Box::new(plain(StatusCode::NOT_FOUND, "no such session")))
     }
 
-    /// Begins a session. Where there are too many, one gives way that nobody uses.
+    /// Begins a session, with idle eviction at the limit.
     async fn begin(&self) -> Result<Arc<Bridge>, Box<Answer>> {
-        self.sessions.room_over_http(GIVE_WAY, || self.make_room()).await;
+        self.sessions.room_over_http(EVICTION_TIMEOUT, || self.evict_idle()).await;
         Bridge::begin(&self.sessions).map_err(|error| Box::new(busy(&error)))
     }
 
-    /// Ends the session that has been idle longest, first of those whose client has gone as far as
-    /// can be told; a client that has only been silent for a moment keeps its own.
-    fn make_room(&self) {
+    /// Evicts the session that was idle longest, disconnected clients first. A session that was
+    /// active a moment ago is never evicted.
+    fn evict_idle(&self) {
         let now = Instant::now();
         let mut open = self.open();
         let idle = open.iter().filter_map(|(name, bridge)| {
@@ -260,7 +257,7 @@ impl Http {
         }
     }
 
-    /// Ends the sessions that nobody uses, and forgets those that have ended.
+    /// Ends idle sessions and removes those that have ended.
     pub(super) fn sweep(&self) {
         let now = Instant::now();
         self.open().retain(|_, bridge| {
@@ -279,7 +276,7 @@ impl Http {
     }
 }
 
-/// The answer to a POST: nothing, one message, or a stream that ends with it.
+/// Response to a POST: empty, one message, or an event stream that ends with it.
 async fn deliver(delivery: Option<Delivery>, streams: bool, whole: Option<Arc<Bridge>>) -> Answer {
     let Some(mut delivery) = delivery else { return plain(StatusCode::ACCEPTED, "") };
     match delivery.next().await {
@@ -296,8 +293,8 @@ async fn deliver(delivery: Option<Delivery>, streams: bool, whole: Option<Arc<Br
     }
 }
 
-/// A stream of events until the last message of a delivery. When the client leaves, `whole` goes
-/// with it.
+/// Event stream up to the last message of a delivery. `whole` is dropped when the client
+/// disconnects.
 fn stream(first: Option<Vec<u8>>, mut delivery: Delivery, whole: Option<Arc<Bridge>>) -> Answer {
     let (mut sender, body) = Channel::<Bytes, Infallible>::new(16);
     tokio::spawn(async move {
@@ -306,18 +303,18 @@ fn stream(first: Option<Vec<u8>>, mut delivery: Delivery, whole: Option<Arc<Brid
         loop {
             let event = match next.take() {
                 Some((frame, _)) => event(&frame),
-                None => match tokio::time::timeout(ALIVE, delivery.next()).await {
+                None => match tokio::time::timeout(STREAM_KEEP_ALIVE, delivery.next()).await {
                     Err(_) => Bytes::from_static(b":\n\n"),
                     Ok(None) => return,
                     Ok(Some((frame, true))) => {
-                        // A client that is gone misses it.
+                        // The send fails if the client has disconnected.
                         let _ = tokio::time::timeout(READ, sender.send_data(event(&frame))).await;
                         return;
                     }
                     Ok(Some((frame, false))) => event(&frame),
                 },
             };
-            // One that reads nothing for so long is as good as gone.
+            // A client that does not read within the timeout is disconnected.
             if !matches!(tokio::time::timeout(READ, sender.send_data(event)).await, Ok(Ok(()))) {
                 return;
             }
@@ -360,7 +357,7 @@ fn busy(error: &io::Error) -> Answer {
     plain(StatusCode::SERVICE_UNAVAILABLE, "busy: too many sessions")
 }
 
-/// The stateless era says by the status, too, what is wrong with a request.
+/// HTTP status of a response: stateless errors have one of their own.
 fn status_of(frame: &[u8], stateless: bool) -> StatusCode {
     match message::parse(frame) {
         Message::Response { error: Some(error), .. } if stateless => {
@@ -379,7 +376,7 @@ fn accepts(headers: &HeaderMap, kind: &str) -> bool {
     accepted.into_iter().any(|value| value.contains(kind) || value.contains("*/*"))
 }
 
-/// What the headers of a request of the stateless era say must be what its body says.
+/// Checks that the headers of a stateless request match its body.
 fn check_headers(parsed: &Message, headers: &HeaderMap) -> Result<(), RpcError> {
     let Message::Request(request) = parsed else { return Ok(()) };
     let params = request.params.as_ref().ok();

@@ -1,5 +1,5 @@
-//! The sessions of a runtime: how one begins, how many there may be, how all of them end. Each runs
-//! on a thread of its own and leaves the table by itself.
+//! Session table of a runtime: start, limits and shutdown of sessions. Each session runs on a
+//! thread of its own and removes itself.
 
 use crate::faults;
 use crate::server::base::allocator;
@@ -10,7 +10,7 @@ use crate::server::session::dispatch::{Event, Process};
 use crate::server::session::shutdown::Parent;
 use crate::server::tools::Toolbox;
 use crate::server::workspace::repositories::{Patience, Reach, Repositories, Shared};
-use crate::server::{Limits, telling};
+use crate::server::{Limits, publish_events};
 use crate::server::{session::Session, transport::Stream};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -22,47 +22,47 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::Sender;
 
-/// Sessions that may be open at once.
-pub(in crate::server) const MOST_SESSIONS: usize = 256;
-/// Those of them that clients over HTTP may have: the rest is for the socket, whose clients say
-/// when they leave.
-pub(in crate::server) const MOST_OVER_HTTP: usize = 192;
+/// Maximum number of open sessions.
+pub(in crate::server) const MAX_SESSIONS: usize = 256;
+/// Maximum number of HTTP sessions. The rest is reserved for the socket, where a disconnect is
+/// visible.
+pub(in crate::server) const MAX_HTTP_SESSIONS: usize = 192;
 
-/// See the module. Clones are the same sessions.
+/// Session table. Clones share it.
 #[derive(Clone)]
 pub(super) struct Sessions(Arc<Inner>);
 
 struct Inner {
     shared: Arc<Shared>,
     root: Option<PathBuf>,
-    /// Below these directories is what clients over HTTP may ask about.
+    /// Allowed workspace roots of HTTP clients.
     within: Arc<[PathBuf]>,
     limits: Limits,
     delay: Option<Duration>,
     permits: Permits,
     open: Mutex<Open>,
     changed: Notify,
-    /// Wakes those over HTTP who wait for one to end.
+    /// Signals the end of a session to waiting HTTP clients.
     left: Notify,
 }
 
 #[derive(Default)]
 struct Open {
     next: u64,
-    sessions: BTreeMap<u64, (Sender<Event>, Over)>,
+    sessions: BTreeMap<u64, (Sender<Event>, SessionTransport)>,
 }
 
-/// How a client has come.
+/// Transport of a client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Over {
-    /// Over the socket: it is the user, who may ask about everything that they can read.
+enum SessionTransport {
+    /// Unix socket: the local user, without a restriction of roots.
     Socket,
-    /// Over HTTP.
+    /// HTTP.
     Http,
 }
 
 impl Sessions {
-    /// None yet.
+    /// Creates an empty table.
     pub(super) fn new(
         shared: Arc<Shared>,
         root: Option<PathBuf>,
@@ -75,7 +75,7 @@ impl Sessions {
         Self(Arc::new(Inner { shared, root, within, limits, delay, permits, open, changed, left }))
     }
 
-    /// Takes a client in that has come to the socket, or tells it why not.
+    /// Begins a session for a socket connection, or sends the client an error.
     pub(super) fn begin(&self, stream: tokio::net::UnixStream) -> io::Result<()> {
         let (user, own) =
             (faults::peer_uid(stream.peer_cred()?.uid()), rustix::process::geteuid().as_raw());
@@ -84,48 +84,49 @@ impl Sessions {
             refuse(&stream, &format!("this runtime serves user {own}, not user {user}"));
             return Ok(());
         }
-        if self.count() >= MOST_SESSIONS {
+        if self.count() >= MAX_SESSIONS {
             refuse(
                 &stream,
-                &format!("busy: {MOST_SESSIONS} clients are connected; end one of them first"),
+                &format!("busy: {MAX_SESSIONS} clients are connected; end one of them first"),
             );
             return Ok(());
         }
         stream.set_nonblocking(false)?;
-        self.start(stream, Over::Socket)
+        self.start(stream, SessionTransport::Socket)
     }
 
-    /// Takes a client in whose messages come over HTTP, through this process.
+    /// Begins a session whose messages arrive over HTTP, through this process.
     pub(super) fn begin_http(&self, stream: UnixStream) -> io::Result<()> {
         if !self.has_room_over_http() {
             return Err(io::Error::new(
                 io::ErrorKind::QuotaExceeded,
-                format!("{MOST_OVER_HTTP} clients are connected over HTTP"),
+                format!("{MAX_HTTP_SESSIONS} clients are connected over HTTP"),
             ));
         }
-        self.start(stream, Over::Http)
+        self.start(stream, SessionTransport::Http)
     }
 
     fn has_room_over_http(&self) -> bool {
         let open = self.open();
-        let over_http = open.sessions.values().filter(|(_, over)| *over == Over::Http).count();
-        over_http < MOST_OVER_HTTP && open.sessions.len() < MOST_SESSIONS
+        let over_http =
+            open.sessions.values().filter(|(_, over)| *over == SessionTransport::Http).count();
+        over_http < MAX_HTTP_SESSIONS && open.sessions.len() < MAX_SESSIONS
     }
 
-    /// Waits until there is room for one more client over HTTP, no longer than this. If there is
-    /// none, `make_room` is called once to end a session.
-    pub(super) async fn room_over_http(&self, at_most: Duration, make_room: impl FnOnce()) {
-        let mut make_room = Some(make_room);
+    /// Waits for a free HTTP session, with a timeout. If there is none, `evict_idle` is called once
+    /// to evict a session.
+    pub(super) async fn room_over_http(&self, at_most: Duration, evict_idle: impl FnOnce()) {
+        let mut evict_idle = Some(evict_idle);
         let until = tokio::time::Instant::now() + at_most;
         loop {
             let mut left = std::pin::pin!(self.0.left.notified());
-            // From here on no end is missed.
+            // Registered before the check, so that no end of a session is missed.
             left.as_mut().enable();
             if self.has_room_over_http() {
                 return;
             }
-            if let Some(make_room) = make_room.take() {
-                make_room();
+            if let Some(evict_idle) = evict_idle.take() {
+                evict_idle();
             }
             if tokio::time::timeout_at(until, left).await.is_err() {
                 return;
@@ -134,7 +135,7 @@ impl Sessions {
     }
 
     /// Starts a session over a stream.
-    fn start(&self, stream: UnixStream, over: Over) -> io::Result<()> {
+    fn start(&self, stream: UnixStream, over: SessionTransport) -> io::Result<()> {
         let (input, output) = (stream.try_clone()?.into(), stream.try_clone()?.into());
         let session = Session::new();
         let number = {
@@ -149,23 +150,23 @@ impl Sessions {
             std::thread::Builder::new().name(format!("session-{number}")).spawn(move || {
                 allocator::share_arena();
                 own.run(session, Stream { input, output }, over);
-                // The threads that read and write end with the stream; one that is shut down
-                // already has ended.
+                // Ends the reader and writer threads; `shutdown` fails if the stream is already
+                // shut down.
                 let _ = stream.shutdown(Shutdown::Both);
                 own.leave(number);
             });
         spawned.map(drop).inspect_err(|_| self.leave(number))
     }
 
-    fn run(&self, session: Session, stream: Stream, over: Over) {
+    fn run(&self, session: Session, stream: Stream, over: SessionTransport) {
         let inner = &self.0;
         let patience = Patience::of(&inner.limits);
-        let within = (over == Over::Http).then(|| Arc::clone(&inner.within));
+        let within = (over == SessionTransport::Http).then(|| Arc::clone(&inner.within));
         let reach = Reach { root: inner.root.clone(), within };
         let repositories =
-            Repositories::of(&inner.shared, reach, patience, telling(&session.events));
+            Repositories::of(&inner.shared, reach, patience, publish_events(&session.events));
         let tools = Arc::new(Toolbox::new(repositories, inner.delay));
-        let process = Process { permits: inner.permits.clone(), parent: Parent::nobody() };
+        let process = Process { permits: inner.permits.clone(), parent: Parent::none_watched() };
         if let Err(error) = session.run(stream, inner.limits.clone(), tools, process) {
             tracing::warn!(%error, "a session could not begin");
         }
@@ -177,7 +178,7 @@ impl Sessions {
         self.0.left.notify_waiters();
     }
 
-    /// How many there are.
+    /// Number of open sessions.
     pub(super) fn count(&self) -> usize {
         self.open().sessions.len()
     }
@@ -187,10 +188,10 @@ impl Sessions {
         self.0.changed.notified().await;
     }
 
-    /// Has every session end as if its client had left.
+    /// Ends every session as after end of input.
     pub(super) fn drain(&self) {
         for (events, _) in self.open().sessions.values() {
-            // One that is too busy to hear of it ends with the process.
+            // A session with a full event queue ends with the process.
             let _ = events.try_send(Event::Drain);
         }
     }
@@ -200,7 +201,7 @@ impl Sessions {
     }
 }
 
-/// One line that says why, and the end. A client that does not read it misses it.
+/// Sends an error line and closes the stream. A client that does not read misses it.
 fn refuse(mut stream: &UnixStream, why: &str) {
     let line = requests::refusal_line(RpcError::new(INTERNAL_ERROR, why));
     let _ = stream.write_all(&line);

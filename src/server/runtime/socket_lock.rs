@@ -1,7 +1,7 @@
-//! The place of a runtime: its socket in a directory of the user's, and the lock that only one
-//! process holds. The lock decides who may remove a socket that a dead process has left; the system
-//! releases it with the process, however that ends. Next to the socket is the token that clients
-//! over HTTP show, if none was given: who can read the one can use the other.
+//! Unix socket of a runtime, in a directory of the user, and its lock file. The lock owner may
+//! remove the stale socket of a dead process; the system releases the lock when its process ends.
+//! The file next to the socket has the bearer token for HTTP, if none was given; read access to it
+//! is as powerful as access to the socket.
 
 use super::{BearerToken, ServeError};
 use crate::faults::{Fault, planted};
@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-/// The socket and its lock. When it is dropped the socket is removed, then the lock released.
+/// Socket and lock. Drop removes the socket, then releases the lock.
 #[derive(Debug)]
 pub(super) struct SocketPlace {
     socket: PathBuf,
@@ -21,7 +21,7 @@ pub(super) struct SocketPlace {
 }
 
 impl SocketPlace {
-    /// Takes the place and listens there.
+    /// Acquires the lock and listens on the socket.
     pub(super) fn take(socket: &Path) -> Result<(Self, UnixListener), ServeError> {
         let directory = socket
             .parent()
@@ -39,12 +39,12 @@ impl SocketPlace {
     }
 }
 
-/// The longest file that can hold a token, in bytes.
+/// Maximum size of a token file, in bytes.
 const TOKEN_BYTES: usize = 1 << 10;
 
 impl SocketPlace {
-    /// The token of this place and its file. It stays from one start to the next, so that clients
-    /// that have it go on.
+    /// Bearer token and its file. It is reused across restarts, so that configured clients keep
+    /// working.
     pub(super) fn token(&self) -> Result<(BearerToken, PathBuf), ServeError> {
         let mut path = OsString::from(&self.socket);
         path.push(".token");
@@ -58,7 +58,7 @@ impl SocketPlace {
     }
 }
 
-/// The token in a file that is the user's alone; none if it is anything else.
+/// Reads a token from a file with access for its owner only; none otherwise.
 fn read_token(path: &Path) -> Option<BearerToken> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
@@ -73,7 +73,7 @@ fn read_token(path: &Path) -> Option<BearerToken> {
     BearerToken::new(std::str::from_utf8(&bytes[..length]).ok()?)
 }
 
-/// Makes a token and its file, in place of whatever is there.
+/// Generates a token and atomically replaces its file.
 fn make_token(path: &Path) -> io::Result<BearerToken> {
     let (token, text) = BearerToken::random()?;
     match rustix::fs::unlink(path) {
@@ -97,7 +97,7 @@ impl Drop for SocketPlace {
     }
 }
 
-/// Makes the directory if it is not there; it must be nobody else's.
+/// Creates the directory if it is missing; it must be owned by the user and private.
 fn own_directory(directory: &Path) -> Result<(), ServeError> {
     let failed = |why: String| ServeError::Directory { directory: directory.to_path_buf(), why };
     let missing: Vec<&Path> = directory
@@ -124,7 +124,7 @@ fn own_directory(directory: &Path) -> Result<(), ServeError> {
     Ok(())
 }
 
-/// Takes the lock beside the socket, or says who has it.
+/// Acquires the lock file of the socket, or returns the process that holds it.
 fn lock(socket: &Path) -> Result<OwnedFd, ServeError> {
     let mut path = OsString::from(socket);
     path.push(".lock");
@@ -145,13 +145,13 @@ fn lock(socket: &Path) -> Result<OwnedFd, ServeError> {
         }
         Err(error) => return Err(failed(error)),
     }
-    // For people: the lock alone decides.
+    // The content is informational: the lock alone decides.
     rustix::fs::ftruncate(&lock, 0).map_err(failed)?;
     rustix::io::pwrite(&lock, format!("{}\n", std::process::id()).as_bytes(), 0).map_err(failed)?;
     Ok(lock)
 }
 
-/// Removes a socket, if there is one. Anything else with its name stays, and is in the way.
+/// Removes a stale socket. Any other file of that name stays and causes an error.
 fn remove_socket(socket: &Path) -> io::Result<()> {
     match rustix::fs::statat(CWD, socket, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => Ok(()),
@@ -226,7 +226,7 @@ mod tests {
             matches!(&error, ServeError::Directory { why, .. } if why.contains("755")),
             "{error}"
         );
-        // What a new directory allows to others depends on who runs this.
+        // The umask decides the mode of a new directory.
         std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o700))
             .expect("it is ours");
         let file = open.join("file");

@@ -1,5 +1,4 @@
-//! Starts the runtime that a client needs, when there is none: a process that belongs to nobody and
-//! ends by itself.
+//! Starts a runtime (daemon) on demand: a detached process that ends itself when idle.
 
 use crate::config::WorkerCommand;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -8,11 +7,11 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// How long a runtime may take until it listens, in seconds.
+/// Startup timeout of a runtime, in seconds.
 const START: i64 = 5;
 
-/// Sees to it that a runtime listens at the socket, or says why there is none. Several clients may
-/// do so at once: one of their runtimes gets the place, the others end.
+/// Ensures that a runtime listens on the socket, or returns why none does. Concurrent clients may
+/// start several: one acquires the lock, the others exit.
 pub(in crate::server) fn ensure(socket: &Path, command: &WorkerCommand) -> Result<(), String> {
     if UnixStream::connect(socket).is_ok() {
         return Ok(());
@@ -27,13 +26,13 @@ pub(in crate::server) fn ensure(socket: &Path, command: &WorkerCommand) -> Resul
         .spawn()
         .map_err(failed)?;
     let output = child.stdout.take();
-    // Whoever waits for it is told when it ends; it need not end before this process does.
+    // Reaps the process; this thread need not end before this process does.
     let waiting =
         std::thread::Builder::new().name("runtime".to_owned()).spawn(move || child.wait());
     let (waiting, output) =
         (waiting.map_err(failed)?, output.ok_or("a runtime cannot be started: it has no output")?);
     let mut polled = [PollFd::new(&output, PollFlags::IN)];
-    // An error of the wait is found by the read that follows.
+    // An error of `poll` shows up in the following read.
     let ready = poll(&mut polled, Some(&Timespec { tv_sec: START, tv_nsec: 0 }));
     if ready == Ok(0) {
         return Err(format!("the runtime that was started does not listen after {START} s"));

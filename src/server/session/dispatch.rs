@@ -1,6 +1,6 @@
-//! The dispatcher: one task that takes what arrives (messages, results, signals, time) and never
-//! waits for any of it to be worked on. What can be answered at once is answered here; tools run on
-//! threads of their own (`calls`). It owns every table, so nothing here needs a lock.
+//! Dispatcher: the event loop of a session. One task handles messages, results, signals and timers,
+//! and never blocks on work. It answers cheap requests itself; tools run on threads of their own
+//! (`calls`). It owns all session state, so nothing here needs a lock.
 
 mod calls;
 pub(in crate::server) mod notices;
@@ -32,71 +32,70 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::MissedTickBehavior;
 
-/// Complaints about unreadable lines that are answered in one second; more are ignored, so that two
-/// programs which complain about each other's complaints come to rest.
+/// Rate limit of error responses to invalid lines. Further ones are ignored, so that two programs
+/// that reject each other's errors do not loop.
 const COMPLAINTS_PER_SECOND: u32 = 10;
 
-/// What other threads tell the dispatcher.
+/// Event sent to the dispatcher by another thread.
 #[derive(Debug)]
 pub(in crate::server) enum Event {
-    /// A signal asks the process to end.
+    /// A signal requests the end of the process.
     Terminate,
-    /// The session is to end as if its input had ended.
+    /// End the session as after end of input.
     Drain,
-    /// A tool is done.
+    /// A tool call has a result.
     Finished(Ticket, Reply),
-    /// A tool has got further.
+    /// A tool call reports progress.
     Progress(Ticket, ProgressReport),
-    /// A tool waits for something and needs no permit meanwhile.
+    /// A tool call waits and releases its permit.
     Paused(Ticket),
-    /// A paused tool wants to go on; the sender is its permit.
+    /// A paused tool call requests a permit, which is sent through the channel.
     Resume(Ticket, SyncSender<()>),
-    /// The repository of the session has a new generation.
+    /// The session's repository has a new generation.
     Published,
-    /// The list of tools is another one.
+    /// The list of tools has changed.
     ToolsChanged,
 }
 
-/// Why the dispatcher has ended.
+/// Why the dispatcher ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::server) enum Ending {
-    /// The input has ended and everything is answered, or the time for that is up.
+    /// End of input; every request was answered or the drain timeout expired.
     InputEnded,
-    /// A signal, or the parent process is gone.
+    /// A signal, or the end of the parent process.
     Terminated,
-    /// The client reads no more.
+    /// The client closed its end of the output.
     ClientGone,
 }
 
-/// See the module.
+/// Event loop of one session. See the module.
 pub(super) struct Dispatcher {
     limits: Limits,
     session: Session,
     requests: Requests<Work>,
     admission: Admission,
-    /// When calls must be answered at the latest.
+    /// Deadlines of the calls in flight.
     deadlines: BTreeSet<(Instant, Ticket)>,
-    /// Calls that are answered or cancelled and whose threads have not ended yet.
+    /// Calls that were answered or cancelled while their threads still run.
     lingering: BTreeSet<Ticket>,
     complaints: Complaints,
     tools: Arc<dyn Tools>,
     parent: Parent,
     started: Instant,
-    /// Set by the end of the input: when to end at the latest.
+    /// Drain deadline, set at end of input.
     end_by: Option<Instant>,
-    /// When the client hears of changes that it does not know of yet.
-    tell_at: Option<Instant>,
-    /// Resources have changed since the client was told.
-    resources_untold: bool,
-    /// Tools have changed, and there was no room to say so.
-    tools_untold: bool,
+    /// When the pending change notification is due.
+    notify_at: Option<Instant>,
+    /// A resource change notification is pending.
+    resources_pending: bool,
+    /// A tool list notification was held back by output backpressure.
+    tools_pending: bool,
     roots: Roots,
     input: Receiver<Input>,
-    /// What was read and waits for room in the output. Nothing more is taken from the input before
-    /// it is empty.
-    unread: VecDeque<Piece>,
+    /// Lines held back by output backpressure. No input is read until it is empty.
+    deferred: VecDeque<Piece>,
     events: Receiver<Event>,
-    /// For the threads of calls.
+    /// Cloned for the threads of calls.
     event_sender: Sender<Event>,
     output: Output,
 }
@@ -104,36 +103,36 @@ pub(super) struct Dispatcher {
 /// What a request in flight waits for.
 #[derive(Debug)]
 enum Work {
-    /// Nothing: it is being answered.
+    /// Nothing: it is answered by the current handler.
     Nothing,
-    /// Changes, until the client cancels; the id of the request.
+    /// Changes, until the client cancels the subscription; the id of the request.
     Changes(RequestId, WantedChanges),
-    /// A tool.
+    /// Tool call.
     Call(Box<Call>),
 }
 
-/// The ends of the channels that the dispatcher works with.
+/// Channel ends of the dispatcher.
 pub(super) struct Channels {
-    /// From the reader.
+    /// From the reader thread.
     pub(in crate::server) input: Receiver<Input>,
-    /// From signals and tools.
+    /// From signals and tool threads.
     pub(in crate::server) events: Receiver<Event>,
-    /// The other end of `events`.
+    /// Sender of `events`.
     pub(in crate::server) event_sender: Sender<Event>,
-    /// To the writer.
+    /// To the writer thread.
     pub(in crate::server) output: Output,
 }
 
-/// What a session has in common with the rest of its process.
+/// Process-wide state of a session.
 pub(in crate::server) struct Process {
-    /// Shared with other sessions.
+    /// Permits, shared with other sessions.
     pub(in crate::server) permits: Permits,
-    /// Without whom the session has nobody to serve.
+    /// Parent process whose end ends the session.
     pub(in crate::server) parent: Parent,
 }
 
 impl Dispatcher {
-    /// A dispatcher before its first message.
+    /// Creates a dispatcher.
     pub(in crate::server) fn new(
         limits: Limits,
         tools: Arc<dyn Tools>,
@@ -153,20 +152,20 @@ impl Dispatcher {
             parent: process.parent,
             started: Instant::now(),
             end_by: None,
-            tell_at: None,
-            resources_untold: false,
-            tools_untold: false,
+            notify_at: None,
+            resources_pending: false,
+            tools_pending: false,
             roots: Roots::default(),
             input,
-            unread: VecDeque::new(),
+            deferred: VecDeque::new(),
             events,
             event_sender,
             output,
         }
     }
 
-    /// Serves until there is a reason to end, then answers what is still in flight and has
-    /// everything written.
+    /// Runs until there is a reason to end, then answers the requests in flight and flushes the
+    /// output.
     pub(in crate::server) async fn run(mut self) -> Ending {
         let ending = self.serve().await;
         tracing::debug!(?ending, in_flight = self.requests.len(), "ending");
@@ -183,10 +182,10 @@ impl Dispatcher {
         let mut housekeeping = tokio::time::interval(self.limits.housekeeping);
         housekeeping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            // One read can hold a thousand requests: each waits until the answers to those before
-            // it have room.
+            // Backpressure: one read can hold a thousand requests, so each waits until the output
+            // queue has capacity.
             while self.output.has_room()
-                && let Some(piece) = self.unread.pop_front()
+                && let Some(piece) = self.deferred.pop_front()
             {
                 self.on_piece(piece);
             }
@@ -199,11 +198,11 @@ impl Dispatcher {
                 .map(|(at, _)| *at)
                 .into_iter()
                 .chain(self.end_by)
-                .chain(self.tell_at)
+                .chain(self.notify_at)
                 .min();
             let is_serial = planted(Fault::SerialDispatch) && self.has_calls();
             let takes_input = self.end_by.is_none()
-                && self.unread.is_empty()
+                && self.deferred.is_empty()
                 && self.output.has_room()
                 && !is_serial;
             tokio::select! {
@@ -213,13 +212,13 @@ impl Dispatcher {
                         return Ending::Terminated;
                     }
                 }
-                ticket = self.admission.turn() => self.go_on(ticket),
+                ticket = self.admission.turn() => self.start_or_resume(ticket),
                 () = until(next), if next.is_some() => {
                     self.on_deadlines(Instant::now());
-                    self.tell_of_changes();
+                    self.send_change_notifications();
                 }
                 input = self.input.recv(), if takes_input => match input {
-                    Some(Input::Pieces(pieces)) => self.unread.extend(pieces),
+                    Some(Input::Pieces(pieces)) => self.deferred.extend(pieces),
                     Some(Input::End) | None => {
                         if self.output.is_abandoned() || planted(Fault::EofDropsQueued) {
                             return Ending::ClientGone;
@@ -248,7 +247,7 @@ impl Dispatcher {
         if planted(Fault::EndlessGrace) { Duration::from_secs(3600) } else { self.limits.end_grace }
     }
 
-    /// True if the process is to end.
+    /// Handles an event. Returns true if the process must end.
     fn on_event(&mut self, event: Event) -> bool {
         match event {
             Event::Terminate => return true,
@@ -260,7 +259,7 @@ impl Dispatcher {
             Event::Paused(ticket) => self.on_paused(ticket),
             Event::Resume(ticket, permit) => self.on_resume(ticket, permit),
             Event::Published => self.on_published(),
-            Event::ToolsChanged => self.tell_of_tools(),
+            Event::ToolsChanged => self.send_tools_notification(),
         }
         false
     }
@@ -375,7 +374,7 @@ impl Dispatcher {
         }
     }
 
-    /// The only way in which a request is answered.
+    /// Answers a request. The only way to do so.
     fn answer(&mut self, ticket: Ticket, answer: Answer) {
         if let Some(closed) = self.requests.answer(ticket, answer) {
             self.stop(ticket, closed.work);
@@ -404,7 +403,7 @@ impl Dispatcher {
         self.requests.all().any(|(_, work)| matches!(work, Work::Call(_)))
     }
 
-    /// Answers everything that is in flight, so that nobody waits for a process that is gone.
+    /// Fails every request in flight, so that no client waits for an ended process.
     fn close_all(&mut self) {
         let open: Vec<(Ticket, Option<RequestId>)> = self
             .requests
@@ -423,7 +422,7 @@ impl Dispatcher {
     }
 }
 
-/// Resolves at a time, or never.
+/// Resolves at the given time; never for none.
 pub(in crate::server) async fn until(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at.into()).await,
@@ -431,7 +430,7 @@ pub(in crate::server) async fn until(at: Option<Instant>) {
     }
 }
 
-/// Counts complaints about unreadable lines, second by second.
+/// Rate limiter of error responses to invalid lines.
 #[derive(Debug, Default)]
 struct Complaints {
     since: Option<Instant>,

@@ -1,5 +1,5 @@
-//! What ends the process: signals, a parent that is gone, and a watchdog for the case that nothing
-//! else does.
+//! Reasons to end the process: signals, the end of the parent process, and a watchdog for a
+//! shutdown that hangs.
 
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
@@ -10,8 +10,8 @@ use std::io;
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 
-/// Starts the thread that waits for signals. The first one asks the dispatcher to end, by the event
-/// `end`, and starts the watchdog; the second ends the process at once.
+/// Starts the signal thread. The first signal sends the event `end` to the dispatcher and starts
+/// the watchdog; the second ends the process at once.
 pub(in crate::server) fn on_signal<E: Send + 'static>(
     events: Sender<E>,
     end: fn() -> E,
@@ -29,7 +29,7 @@ pub(in crate::server) fn on_signal<E: Send + 'static>(
             }
             seen = true;
             watchdog(grace);
-            // Not a blocking send: the second signal must be heard even if the dispatcher is stuck.
+            // Not a blocking send: the second signal must be handled even if the dispatcher hangs.
             if events.try_send(end()).is_err() {
                 tracing::warn!(
                     "the dispatcher does not take events: the watchdog will end the process"
@@ -40,18 +40,18 @@ pub(in crate::server) fn on_signal<E: Send + 'static>(
     Ok(())
 }
 
-/// Leaves the session of the process that started this one, and its directory: neither is to end
-/// with the other.
+/// Leaves the session and the working directory of the parent process, so that neither ends with
+/// the other.
 pub(in crate::server) fn detach() {
-    // Either fails only where there is nothing to leave.
+    // Each call fails only if it is unnecessary.
     let _ = rustix::process::setsid();
     let _ = rustix::process::chdir("/");
 }
 
-/// Ends the process after `grace`, whatever the other threads do.
+/// Ends the process after `grace`, in any case.
 pub(in crate::server) fn watchdog(grace: Duration) {
     let spawned = std::thread::Builder::new().name("watchdog".to_owned()).spawn(move || {
-        // Nobody cancels this token: it is a wait that nothing can hold up.
+        // The token is never cancelled: this is a plain wait.
         CancelToken::new().wait(grace);
         exit_now();
     });
@@ -68,23 +68,23 @@ fn exit_now() -> ! {
     std::process::exit(0)
 }
 
-/// The process that started this one.
+/// Parent process at startup.
 #[derive(Debug)]
 pub(in crate::server) struct Parent(Option<Pid>);
 
 impl Parent {
-    /// Remembers who it is now.
+    /// Records the current parent.
     pub(in crate::server) fn now() -> Self {
         Self(getppid())
     }
 
-    /// For a process that serves others than the one that started it.
-    pub(in crate::server) fn nobody() -> Self {
+    /// No parent: for a process that outlives its client.
+    pub(in crate::server) fn none_watched() -> Self {
         Self(None)
     }
 
-    /// Whether it has ended, so that this process belongs to somebody else. A client that dies
-    /// while another process holds its end of our input open is seen by nothing else.
+    /// True if the parent has ended, seen as a changed parent id. Detects a dead client whose end
+    /// of the input is kept open by another process.
     pub(in crate::server) fn is_gone(&self) -> bool {
         self.0.is_some() && getppid() != self.0 && !planted(Fault::EofOnlyOrphans)
     }

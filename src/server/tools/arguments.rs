@@ -1,12 +1,11 @@
-//! Arguments of a call, checked against the tool's parameter table. A mistake becomes one sentence
-//! that says how to do it right.
+//! Validation of a call's arguments against the tool's parameter table. An error is one sentence
+//! with the correction.
 
 use crate::server::base::escape::SafeLine;
 use crate::server::tools::tool::{Parameter, Shape, Tool};
 use serde_json::{Map, Value};
 
-/// Arguments that fit their tool: every one is declared, of the right shape and in range, and every
-/// required one is there.
+/// Validated arguments: all declared, of the right type and in range, all required ones present.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments(Vec<(&'static str, Argument)>);
 
@@ -19,7 +18,7 @@ enum Argument {
 }
 
 impl Arguments {
-    /// Checks what a caller gave.
+    /// Validates a JSON object.
     pub fn check(tool: &'static Tool, given: Map<String, Value>) -> Result<Self, String> {
         let mut checked = Vec::new();
         for (name, value) in given {
@@ -27,7 +26,7 @@ impl Arguments {
                 .parameters()
                 .find(|parameter| parameter.name == name)
                 .ok_or_else(|| unknown(tool, &name))?;
-            // `null` says the same as leaving the argument out.
+            // `null` counts as absent.
             if !value.is_null() {
                 let argument = read(parameter, value)
                     .map_err(|reason| format!("{}: `{}` {reason}", tool.name, parameter.name))?;
@@ -46,7 +45,7 @@ impl Arguments {
         }
     }
 
-    /// Checks what a person gave as words, one or more for each parameter.
+    /// Validates command line words, one or more per parameter.
     pub fn from_words(
         tool: &'static Tool,
         given: impl Iterator<Item = (&'static str, Vec<String>)>,
@@ -58,7 +57,7 @@ impl Arguments {
         Self::check(tool, given.map(|(name, words)| (name.to_owned(), value(words))).collect())
     }
 
-    /// As somebody else is to check them.
+    /// The arguments as JSON, for another process to validate.
     pub(in crate::server) fn to_json(&self) -> Value {
         let value = |argument: &Argument| match argument {
             Argument::Text(text) => Value::from(text.as_str()),
@@ -71,7 +70,7 @@ impl Arguments {
         )
     }
 
-    /// The text of a parameter.
+    /// Value of a text parameter.
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.get(name) {
             Some(Argument::Text(text)) => Some(text),
@@ -79,7 +78,7 @@ impl Arguments {
         }
     }
 
-    /// The texts of a list; none if it was not given.
+    /// Values of a list parameter; empty if absent.
     pub fn texts(&self, name: &str) -> &[String] {
         match self.get(name) {
             Some(Argument::Texts(texts)) => texts,
@@ -87,7 +86,7 @@ impl Arguments {
         }
     }
 
-    /// The value of a number.
+    /// Value of an integer parameter.
     pub fn integer(&self, name: &str) -> Option<u64> {
         match self.get(name) {
             Some(Argument::Integer(number)) => Some(*number),
@@ -95,13 +94,12 @@ impl Arguments {
         }
     }
 
-    /// Whether a flag is set.
+    /// Value of a flag.
     pub fn flag(&self, name: &str) -> bool {
         matches!(self.get(name), Some(Argument::Flag(true)))
     }
 
-    /// Everything that a caller wrote freely: no words from a list, and not which repository is
-    /// meant.
+    /// All free-text arguments, without enumerated words and without the root.
     pub(super) fn free_texts(&self, tool: &'static Tool) -> impl Iterator<Item = &str> {
         let is_free = |parameter: &&Parameter| match parameter.shape {
             Shape::Text { .. } => parameter.name != "root",
@@ -121,8 +119,8 @@ impl Arguments {
     }
 }
 
-/// Reads one value. Numbers and flags may come as text, and a list of one as its only item: callers
-/// do that, and the meaning is beyond doubt.
+/// Converts one value. Numbers and flags may come as strings, and a list as its only element:
+/// clients send these, and they are unambiguous.
 fn read(parameter: &Parameter, value: Value) -> Result<Argument, String> {
     match (parameter.shape, value) {
         (Shape::Text { most }, Value::String(text)) => bounded(text, most).map(Argument::Text),
@@ -187,7 +185,7 @@ fn bounded(text: String, most: usize) -> Result<String, String> {
     }
 }
 
-/// Names the parameter that was probably meant, and all there are.
+/// Error for an unknown parameter: the most similar one, and all names.
 fn unknown(tool: &'static Tool, name: &str) -> String {
     let meant =
         tool.parameters().map(|parameter| (distance(name, parameter), parameter.name)).min();
@@ -204,8 +202,8 @@ fn unknown(tool: &'static Tool, name: &str) -> String {
     )
 }
 
-/// How far a name is from a parameter: 0 for one of its other names, 1 if one contains the other,
-/// else letters to change.
+/// Distance of a name from a parameter: 0 for an alias, 1 if one contains the other, otherwise the
+/// edit distance.
 fn distance(name: &str, parameter: &Parameter) -> usize {
     let name = name.to_lowercase().replace('-', "_");
     if parameter.also.contains(&name.as_str()) {

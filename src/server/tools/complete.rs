@@ -1,7 +1,7 @@
-//! Completion: what somebody types may become these symbols or paths. It is asked for by a method
-//! of its own, so it is not in the list of tools; in everything else it is one of them.
+//! `complete`: completions of symbols or paths. Called by `completion/complete`, so it is not
+//! listed; otherwise a tool like the others.
 
-use super::{Ground, Handler};
+use super::{Handler, QueryContext};
 use crate::query::complete::Wanted;
 use crate::query::{self, CompleteParams, QueryError};
 use crate::server::answers::Answer;
@@ -9,18 +9,18 @@ use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
 use crate::server::tools::tool::{CONTROL_DEADLINE, Parameter, Shape, Tool};
 
-/// Completions that the protocol allows in one answer.
-const MOST_VALUES: usize = 100;
-/// The word for paths.
+/// Maximum number of completions in one response, from the protocol.
+const MAX_VALUES: usize = 100;
+/// Kind: paths.
 pub(in crate::server) const PATH: &str = "path";
-/// The word for symbols.
+/// Kind: symbols.
 pub(in crate::server) const SYMBOL: &str = "symbol";
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "complete",
     title: "Complete a name",
     about: "The symbols or paths that begin like what was typed.",
-    // Somebody is typing: it waits neither for an index nor behind questions.
+    // Interactive: waits neither for an index nor behind queries.
     class: Class::Control,
     deadline: CONTROL_DEADLINE,
     own: &[
@@ -31,13 +31,13 @@ pub(in crate::server) static TOOL: Tool = Tool {
     handler: RUN,
 };
 
-const RUN: Handler = |arguments, ground| run(arguments, ground);
+const RUN: Handler = |arguments, context| run(arguments, context);
 
-fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let params = CompleteParams {
         wanted: if arguments.text("wanted") == Some(PATH) { Wanted::Path } else { Wanted::Symbol },
         typed: arguments.text("typed").unwrap_or_default().to_owned(),
-        limit: MOST_VALUES,
+        limit: MAX_VALUES,
     };
-    Ok(Box::new(query::complete(ground.snapshot, &params, ground.cancel)?))
+    Ok(Box::new(query::complete(context.snapshot, &params, context.cancel)?))
 }

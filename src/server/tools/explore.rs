@@ -1,13 +1,13 @@
-//! `explore`: the tool to begin with.
+//! `explore`: entry point for a task description or a question.
 
-use super::{Ground, Handler};
+use super::{Handler, QueryContext};
 use crate::query::{self, ExploreParams, QueryError};
 use crate::server::answers::Answer;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
 use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 
-/// Bytes of a question: an issue with its stack trace.
+/// Maximum length of a query, in bytes: an issue with its stack trace.
 pub(in crate::server) const QUERY: usize = 32 << 10;
 
 pub(in crate::server) static TOOL: Tool = Tool {
@@ -38,13 +38,13 @@ pub(in crate::server) static TOOL: Tool = Tool {
     handler: RUN,
 };
 
-const RUN: Handler = |arguments, ground| run(arguments, ground);
+const RUN: Handler = |arguments, context| run(arguments, context);
 
-fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let params = ExploreParams {
         text: arguments.text("query").unwrap_or_default().to_owned(),
         path: arguments.text("path").map(str::to_owned),
         ..ExploreParams::default()
     };
-    Ok(Box::new(query::explore(ground.snapshot, ground.files, &params, ground.cancel)?))
+    Ok(Box::new(query::explore(context.snapshot, context.files, &params, context.cancel)?))
 }

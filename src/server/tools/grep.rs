@@ -1,11 +1,11 @@
-//! `grep`: text with the symbols around it.
+//! `grep`: text search with enclosing symbols.
 
-use super::{Ground, Handler};
+use super::{Handler, QueryContext};
 use crate::query::{self, GrepParams, QueryError};
 use crate::server::answers::Answer;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{HEAVY_DEADLINE, MOST_OFFSET, Parameter, Shape, Tool};
+use crate::server::tools::tool::{HEAVY_DEADLINE, MAX_OFFSET, Parameter, Shape, Tool};
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "grep",
@@ -39,16 +39,16 @@ pub(in crate::server) static TOOL: Tool = Tool {
             "Lines around each hit, default 0",
         )
         .also(&["lines"]),
-        Parameter::new("offset", Shape::Integer { least: 0, most: MOST_OFFSET }, "Skip so many")
+        Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Skip so many")
             .also(&["skip", "start", "cursor", "page"]),
     ],
     output: None,
     handler: RUN,
 };
 
-const RUN: Handler = |arguments, ground| run(arguments, ground);
+const RUN: Handler = |arguments, context| run(arguments, context);
 
-fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let params = GrepParams {
         pattern: arguments.text("pattern").unwrap_or_default().to_owned(),
         regex: arguments.flag("regex"),
@@ -57,9 +57,9 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         path: arguments.text("path").map(str::to_owned),
         context: u32::try_from(arguments.integer("context").unwrap_or(0)).unwrap_or(u32::MAX),
         offset: super::offset(arguments),
-        limit: ground.entries(12),
+        limit: context.entries(12),
         ..GrepParams::default()
     };
-    let result = query::grep(ground.snapshot, ground.files, &params, ground.cancel)?;
+    let result = query::grep(context.snapshot, context.files, &params, context.cancel)?;
     Ok(Box::new(crate::server::answers::render::grep::FoundText { params, result }))
 }

@@ -1,6 +1,6 @@
-//! `outline`: a file's symbols or a directory's files.
+//! `outline`: symbols of a file or files of a directory.
 
-use super::{Ground, Handler};
+use super::{Handler, QueryContext};
 use crate::query::{self, OutlineParams, QueryError};
 use crate::server::answers::Answer;
 use crate::server::jsonrpc::admission::Class;
@@ -28,13 +28,13 @@ pub(in crate::server) static TOOL: Tool = Tool {
     handler: RUN,
 };
 
-const RUN: Handler = |arguments, ground| run(arguments, ground);
+const RUN: Handler = |arguments, context| run(arguments, context);
 
-fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let params = OutlineParams {
         path: super::directory(arguments),
         depth: super::depth(arguments, OutlineParams::default().depth),
         ..OutlineParams::default()
     };
-    Ok(Box::new(query::outline(ground.snapshot, &params, ground.cancel)?))
+    Ok(Box::new(query::outline(context.snapshot, &params, context.cancel)?))
 }

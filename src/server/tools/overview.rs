@@ -1,6 +1,6 @@
-//! `overview`: the architecture.
+//! `overview`: architecture of the repository.
 
-use super::{Ground, Handler};
+use super::{Handler, QueryContext};
 use crate::query::{self, OverviewParams, QueryError};
 use crate::server::answers::Answer;
 use crate::server::jsonrpc::admission::Class;
@@ -32,14 +32,14 @@ pub(in crate::server) static TOOL: Tool = Tool {
     handler: RUN,
 };
 
-const RUN: Handler = |arguments, ground| run(arguments, ground);
+const RUN: Handler = |arguments, context| run(arguments, context);
 
-fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let defaults = OverviewParams::default();
     let params = OverviewParams {
         path: super::directory(arguments),
         depth: super::depth(arguments, defaults.depth),
         ..defaults
     };
-    Ok(Box::new(query::overview(ground.snapshot, &params, ground.cancel)?))
+    Ok(Box::new(query::overview(context.snapshot, &params, context.cancel)?))
 }

@@ -1,6 +1,6 @@
-//! `references`: every site of a symbol.
+//! `references`: all sites of a symbol.
 
-use super::{Ground, Handler, certainty, kinds, tests};
+use super::{Handler, QueryContext, certainty, kinds, tests};
 use crate::model::SiteKind;
 use crate::query::{self, ElsewhereSearch, QueryError, ReferencesParams, Tests};
 use crate::server::answers::Answer;
@@ -9,7 +9,7 @@ use crate::server::answers::render::references::FoundReferences;
 use crate::server::answers::render::several;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::server::tools::tool::{MAX_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
 use crate::store::SymbolKey;
 
 pub(in crate::server) static TOOL: Tool = Tool {
@@ -44,16 +44,16 @@ pub(in crate::server) static TOOL: Tool = Tool {
         ]),
         super::CERTAINTY,
         super::TESTS,
-        Parameter::new("offset", Shape::Integer { least: 0, most: MOST_OFFSET }, "Skip so many")
+        Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Skip so many")
             .also(&["skip", "start", "cursor", "page"]),
     ],
     output: None,
     handler: RUN,
 };
 
-const RUN: Handler = |arguments, ground| run(arguments, ground);
+const RUN: Handler = |arguments, context| run(arguments, context);
 
-fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let defaults = ReferencesParams::default();
     let params = ReferencesParams {
         symbol: arguments.text("symbol").unwrap_or_default().to_owned(),
@@ -62,13 +62,13 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         tests: tests(arguments),
         list: certainty(arguments, defaults.list),
         offset: super::offset(arguments),
-        limit: ground.entries(8),
+        limit: context.entries(8),
     };
     let found =
-        query::references_all(ground.snapshot, &params, super::MOST_MEANINGS, ground.cancel)?;
+        query::references_all(context.snapshot, &params, super::MAX_MEANINGS, context.cancel)?;
     let is_about_all =
         params.kinds.is_empty() && params.path.is_none() && params.tests == Tests::default();
-    let mut search = ElsewhereSearch::new(ground.snapshot, ground.files, ground.cancel);
+    let mut search = ElsewhereSearch::new(context.snapshot, context.files, context.cancel);
     several::about(&params.symbol, found, |result| {
         let is_unused = result.counts.certain + result.counts.likely == 0;
         let symbols: Vec<SymbolKey> =

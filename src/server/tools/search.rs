@@ -1,13 +1,13 @@
 //! `search`: symbols by name.
 
-use super::{Ground, Handler, kinds, tests};
+use super::{Handler, QueryContext, kinds, tests};
 use crate::model::SymbolKind;
 use crate::query::search::SearchMode;
 use crate::query::{self, QueryError, SearchParams};
 use crate::server::answers::Answer;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::server::tools::tool::{MAX_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
 
 const MODES: &[(&str, SearchMode)] = &[
     ("words", SearchMode::Words),
@@ -16,48 +16,45 @@ const MODES: &[(&str, SearchMode)] = &[
     ("regex", SearchMode::Regex),
 ];
 
-pub(in crate::server) static TOOL: Tool = Tool {
-    name: "search",
-    title: "Find symbols",
-    about: "Find functions, classes, methods, fields, ... by name or words; forgives case and \
+pub(in crate::server) static TOOL: Tool =
+    Tool {
+        name: "search",
+        title: "Find symbols",
+        about: "Find functions, classes, methods, fields, ... by name or words; forgives case and \
             typing errors. Ranked.",
-    class: Class::Query,
-    deadline: QUERY_DEADLINE,
-    own: &[
-        Parameter::new("query", Shape::Text { most: 1000 }, "Name or words")
-            .required()
-            .also(&["text", "q", "name", "symbol", "pattern"]),
-        Parameter::new(
-            "mode",
-            Shape::Word(&["words", "name", "substring", "regex"]),
-            "Default words",
-        ),
-        Parameter::new(
-            "kinds",
-            Shape::Texts {
-                most: 20,
-                words: || SymbolKind::ALL.iter().map(|kind| kind.word()).collect(),
-            },
-            "E.g. class, function, method, field, constant, test",
-        )
-        .also(&["kind", "type", "types"]),
-        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob").also(&[
-            "file",
-            "directory",
-            "dir",
-            "glob",
-        ]),
-        super::TESTS,
-        Parameter::new("offset", Shape::Integer { least: 0, most: MOST_OFFSET }, "Skip so many")
-            .also(&["skip", "start", "cursor", "page"]),
-    ],
-    output: None,
-    handler: RUN,
-};
+        class: Class::Query,
+        deadline: QUERY_DEADLINE,
+        own: &[
+            Parameter::new("query", Shape::Text { most: 1000 }, "Name or words")
+                .required()
+                .also(&["text", "q", "name", "symbol", "pattern"]),
+            Parameter::new(
+                "mode",
+                Shape::Word(&["words", "name", "substring", "regex"]),
+                "Default words",
+            ),
+            Parameter::new(
+                "kinds",
+                Shape::Texts {
+                    most: 20,
+                    words: || SymbolKind::ALL.iter().map(|kind| kind.word()).collect(),
+                },
+                "E.g. class, function, method, field, constant, test",
+            )
+            .also(&["kind", "type", "types"]),
+            Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob")
+                .also(&["file", "directory", "dir", "glob"]),
+            super::TESTS,
+            Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Skip so many")
+                .also(&["skip", "start", "cursor", "page"]),
+        ],
+        output: None,
+        handler: RUN,
+    };
 
-const RUN: Handler = |arguments, ground| run(arguments, ground);
+const RUN: Handler = |arguments, context| run(arguments, context);
 
-fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let mode =
         arguments.text("mode").and_then(|word| MODES.iter().find(|(known, _)| *known == word));
     let params = SearchParams {
@@ -67,9 +64,9 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         path: arguments.text("path").map(str::to_owned),
         tests: tests(arguments),
         offset: super::offset(arguments),
-        limit: ground.entries(64),
+        limit: context.entries(64),
         ..SearchParams::default()
     };
-    let result = query::search_in(ground.snapshot, ground.files, &params, ground.cancel)?;
+    let result = query::search_in(context.snapshot, context.files, &params, context.cancel)?;
     Ok(Box::new(crate::server::answers::render::search::FoundSymbols { params, result }))
 }

@@ -1,6 +1,6 @@
 //! `show`: the source of symbols, lines and files.
 
-use super::{Ground, Handler};
+use super::{Handler, QueryContext};
 use crate::query::{self, QueryError, ShowParams};
 use crate::server::answers::Answer;
 use crate::server::jsonrpc::admission::Class;
@@ -32,17 +32,16 @@ pub(in crate::server) static TOOL: Tool = Tool {
     handler: RUN,
 };
 
-const RUN: Handler = |arguments, ground| run(arguments, ground);
+const RUN: Handler = |arguments, context| run(arguments, context);
 
-fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let params = ShowParams {
         targets: arguments.texts("targets").to_vec(),
         context: u32::try_from(arguments.integer("context").unwrap_or(0)).unwrap_or(u32::MAX),
     };
-    let result = query::show(ground.snapshot, ground.files, &params, ground.cancel)?;
+    let result = query::show(context.snapshot, context.files, &params, context.cancel)?;
     match &result.items[..] {
-        // The failure of one of several does not touch the others; alone it is the failure of the
-        // call.
+        // An error of one item does not fail the others; the error of a single item fails the call.
         [item] if let Err(error) = &item.outcome => Err(error.clone()),
         _ => Ok(Box::new(result)),
     }

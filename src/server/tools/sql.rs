@@ -1,6 +1,6 @@
-//! `sql`: any question that the other tools do not foresee.
+//! `sql`: read-only SQL over the store's views.
 
-use super::{Ground, Handler};
+use super::{Handler, QueryContext};
 use crate::query::{self, QueryError, SqlParams};
 use crate::server::answers::Answer;
 use crate::server::answers::reply;
@@ -25,13 +25,13 @@ pub(in crate::server) static TOOL: Tool = Tool {
     handler: RUN,
 };
 
-const RUN: Handler = |arguments, ground| run(arguments, ground);
+const RUN: Handler = |arguments, context| run(arguments, context);
 
-fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let params = SqlParams {
         statement: arguments.text("statement").unwrap_or_default().to_owned(),
-        max_rows: ground.entries(4),
+        max_rows: context.entries(4),
         ..SqlParams::default()
     };
-    Ok(Box::new(query::sql(ground.snapshot, &params, ground.cancel)?))
+    Ok(Box::new(query::sql(context.snapshot, &params, context.cancel)?))
 }

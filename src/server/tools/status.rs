@@ -1,6 +1,6 @@
-//! `status`: what the answers rest on.
+//! `status`: state of the store and of the server.
 
-use super::{Ground, Handler};
+use super::{Handler, QueryContext};
 use crate::query::{self, QueryError, StatusParams};
 use crate::server::answers::Answer;
 use crate::server::jsonrpc::admission::Class;
@@ -19,11 +19,11 @@ pub(in crate::server) static TOOL: Tool = Tool {
     handler: RUN,
 };
 
-const RUN: Handler = |arguments, ground| run(arguments, ground);
+const RUN: Handler = |arguments, context| run(arguments, context);
 
-fn run(_arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
-    let result = query::status(ground.snapshot, &StatusParams::default(), ground.cancel)?;
+fn run(_arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
+    let result = query::status(context.snapshot, &StatusParams::default(), context.cancel)?;
     let process =
-        ground.process.as_ref().map(|(server, activity)| ((*server).clone(), activity.clone()));
+        context.process.as_ref().map(|(server, activity)| ((*server).clone(), activity.clone()));
     Ok(Box::new(crate::server::answers::render::status::StatusAnswer { result, process }))
 }

@@ -1,13 +1,12 @@
-//! The table of tools. Everything that anybody is told about a tool comes from here: the list that
-//! clients get, the check of arguments, admission and deadlines, the command line. It is complete
-//! before any repository is looked at.
+//! Table of tools: the single source of the list for clients, validation of arguments, admission,
+//! deadlines and the command line. Constant, independent of any repository.
 
 use super::tool::Tool;
 use crate::server::base::escape::SafeLine;
 use crate::server::tools::{self};
 use serde_json::Value;
 
-/// What a model is told when it meets the server: when to use which tool.
+/// Server instructions for the model: when to use which tool.
 pub const INSTRUCTIONS: &str = "Code graph of this repository, checked against the files: \
                                 definitions, calls, every reference. \
                                 Ask it before reading or grepping. Start with `explore` (words or \
@@ -20,7 +19,7 @@ pub const INSTRUCTIONS: &str = "Code graph of this repository, checked against t
                                 Name symbols `name`, `Class.method` or `path::name`. Counts are \
                                 exact; certain and possible uses are apart. More room: `budget`.";
 
-/// The tools, in the order in which they are listed.
+/// Tools, in listing order.
 pub static TOOLS: [&Tool; 10] = [
     &tools::explore::TOOL,
     &tools::search::TOOL,
@@ -39,13 +38,13 @@ pub fn tool(name: &str) -> Option<&'static Tool> {
     TOOLS.into_iter().find(|tool| tool.name == name)
 }
 
-/// What a caller is told who names a tool that does not exist.
+/// Error for an unknown tool.
 pub(in crate::server) fn unknown_tool(name: &str) -> String {
     let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
     format!("unknown tool `{}`; the tools are: {}", SafeLine::new(name, 80), names.join(", "))
 }
 
-/// The tools as the protocol lists them.
+/// Result of `tools/list`.
 pub(in crate::server) fn listing() -> Value {
     Value::Array(TOOLS.iter().map(|tool| tool.listing()).collect())
 }

@@ -1,83 +1,81 @@
-//! What a tool and its parameters are, as plain data. Knows no tool.
+//! Tools and parameters as plain data. Knows no concrete tool.
 
 use super::Handler;
 use crate::server::jsonrpc::admission::Class;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// How large an answer may be, in tokens, unless the caller says otherwise. A token is taken as
-/// four bytes.
+/// Default size limit of a response, in tokens of four bytes.
 pub const DEFAULT_BUDGET: u64 = 2000;
 
-/// The largest answer that may be asked for: clients move longer ones out of the model's sight.
-pub const MOST_BUDGET: u64 = 10_000;
+/// Maximum size limit: clients move larger responses into a file.
+pub const MAX_BUDGET: u64 = 10_000;
 
-/// The most entries that may be skipped: more than any list has.
-pub(super) const MOST_OFFSET: u64 = 1_000_000_000;
+/// Maximum offset: larger than any list.
+pub(super) const MAX_OFFSET: u64 = 1_000_000_000;
 
-/// A tool.
+/// Tool.
 #[derive(Debug)]
 pub struct Tool {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Its name for people.
+    /// Title for people.
     pub title: &'static str,
-    /// What it is for and when to use it.
+    /// Description: purpose and when to use it.
     pub about: &'static str,
-    /// How expensive it is.
+    /// Admission class.
     pub class: Class,
-    /// When a call is answered at the latest, time in the queue included.
+    /// Deadline, including time in the queue.
     pub deadline: Duration,
-    /// Its parameters, without those that every tool has.
+    /// Parameters, without the common ones.
     pub own: &'static [Parameter],
-    /// The shape of the answer for programs. A tool that has one must always give it, and hosts
-    /// show the model that form in place of the text: so only a tool has one whose answer is a
-    /// table anyway.
+    /// Schema of structured output. A tool that declares one must always return it, and hosts show
+    /// it to the model instead of the text: so only a tool with a tabular result has one.
     pub(in crate::server) output: Option<fn() -> Value>,
-    /// What it does.
+    /// Implementation.
     pub(in crate::server) handler: Handler,
 }
 
-/// A parameter of a tool.
+/// Parameter of a tool.
 #[derive(Debug)]
 pub struct Parameter {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// What it means, with its default.
+    /// Description, with the default.
     pub about: &'static str,
-    /// What values it takes.
+    /// Type.
     pub shape: Shape,
-    /// Whether it must be given.
+    /// True if required.
     pub required: bool,
-    /// Names under which callers are known to look for it.
+    /// Aliases that callers are known to use.
     pub also: &'static [&'static str],
 }
 
-/// The values that a parameter takes.
+/// Type of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
-    /// A string of at most so many bytes.
+    /// String.
     Text {
-        /// The bytes.
+        /// Maximum length in bytes.
         most: usize,
     },
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A list of strings.
+    /// List of strings.
     Texts {
-        /// The bytes of each.
+        /// Maximum length of each, in bytes.
         most: usize,
-        /// The words that are allowed; none for any text.
+        /// Allowed words; none for any text.
         words: fn() -> Vec<&'static str>,
     },
-    /// A whole number.
+    /// Integer.
     Integer {
-        /// The smallest.
+        /// Minimum.
         least: u64,
-        /// The largest.
+        /// Maximum.
         most: u64,
     },
-    /// True or false; false if it is not given.
+    /// Boolean; false by default.
     Flag,
 }
 
@@ -90,12 +88,12 @@ pub(in crate::server) const QUERY_DEADLINE: Duration = Duration::from_secs(10);
 /// Deadline of tools of class `Heavy`.
 pub(super) const HEAVY_DEADLINE: Duration = Duration::from_secs(30);
 
-/// The parameters of every tool.
+/// Parameters of every tool.
 static COMMON: [Parameter; 2] =
     [
         Parameter::new(
             "budget",
-            Shape::Integer { least: 100, most: MOST_BUDGET },
+            Shape::Integer { least: 100, most: MAX_BUDGET },
             "Tokens for the answer, default 2000",
         )
         .also(&["max_tokens", "tokens", "token_budget", "limit", "max_results"]),
@@ -104,7 +102,7 @@ static COMMON: [Parameter; 2] =
     ];
 
 impl Parameter {
-    /// An optional parameter.
+    /// Optional parameter.
     pub(in crate::server) const fn new(
         name: &'static str,
         shape: Shape,
@@ -113,13 +111,13 @@ impl Parameter {
         Self { name, about, shape, required: false, also: &[] }
     }
 
-    /// A parameter that must be given.
+    /// Makes the parameter required.
     pub(in crate::server) const fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// Other names under which callers look for it.
+    /// Adds aliases.
     pub(in crate::server) const fn also(mut self, names: &'static [&'static str]) -> Self {
         self.also = names;
         self

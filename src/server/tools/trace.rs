@@ -1,6 +1,6 @@
 //! `trace`: callers, callees, paths.
 
-use super::{Ground, Handler, certainty, tests};
+use super::{Handler, QueryContext, certainty, tests};
 use crate::query::trace::{Direction, TraceFinding};
 use crate::query::{self, ElsewhereSearch, QueryError, Tests, TraceParams};
 use crate::server::answers::Answer;
@@ -43,12 +43,12 @@ pub(in crate::server) static TOOL: Tool =
         handler: RUN,
     };
 
-/// Longest path that is looked for unless the caller says otherwise.
+/// Default maximum length of a path.
 const PATH_DEPTH: u32 = 12;
 
-const RUN: Handler = |arguments, ground| run(arguments, ground);
+const RUN: Handler = |arguments, context| run(arguments, context);
 
-fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let defaults = TraceParams::default();
     let to = arguments.text("to").map(str::to_owned);
     let params = TraceParams {
@@ -62,12 +62,12 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         to,
         follow: certainty(arguments, defaults.follow),
         tests: tests(arguments),
-        limit: ground.entries(24),
+        limit: context.entries(24),
         ..defaults
     };
-    let found = query::trace_all(ground.snapshot, &params, super::MOST_MEANINGS, ground.cancel)?;
+    let found = query::trace_all(context.snapshot, &params, super::MAX_MEANINGS, context.cancel)?;
     let is_about_all = params.direction == Direction::Callers && params.tests == Tests::default();
-    let mut search = ElsewhereSearch::new(ground.snapshot, ground.files, ground.cancel);
+    let mut search = ElsewhereSearch::new(context.snapshot, context.files, context.cancel);
     several::about(&params.symbol, found, |result| {
         let is_unused =
             matches!(&result.finding, TraceFinding::Tree(tree) if tree.nodes.is_empty());

@@ -1,6 +1,5 @@
-//! The thread that reads the input of a session: plain blocking reads into the splitter, pieces
-//! into a bounded channel. It owns the descriptor and the only buffer above it, and never waits for
-//! an answer to be made.
+//! Reader thread of a session: blocking reads, line framing, and a bounded channel to the
+//! dispatcher. It owns the descriptor and its only buffer.
 
 use super::stdio::wait_until_ready;
 use crate::faults::{Fault, planted};
@@ -13,30 +12,29 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// What the reader hands on.
+/// Input of the dispatcher.
 #[derive(Debug)]
 pub(in crate::server) enum Input {
-    /// What one read completed, in order.
+    /// Lines completed by one read, in order.
     Pieces(Vec<Piece>),
-    /// There is no more.
+    /// End of input.
     End,
 }
 
-/// Starts the reader.
+/// Starts the reader thread.
 pub(in crate::server) fn start(
     descriptor: OwnedFd,
     line_bytes: usize,
 ) -> io::Result<Receiver<Input>> {
-    // One batch in the channel: what waits is bounded by one line of full length and one read,
-    // here, there and in the dispatcher's hands.
+    // Capacity of one batch: pending input is bounded by one line of maximum length and one read,
+    // in the reader, the channel and the dispatcher each.
     let (sender, receiver) = channel(1);
     std::thread::Builder::new().name("reader".to_owned()).spawn(move || {
         allocator::share_arena();
         if let Err(error) = read(&descriptor, line_bytes, &sender) {
             tracing::warn!(%error, "the input cannot be read any more");
         }
-        // A closed channel says the same as `End` does, so a dispatcher that is gone need not be
-        // told.
+        // A closed channel means `End` as well, so the result is irrelevant.
         let _ = sender.blocking_send(Input::End);
     })?;
     Ok(receiver)
@@ -63,7 +61,7 @@ fn read(descriptor: &OwnedFd, line_bytes: usize, sender: &Sender<Input>) -> io::
             }
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => wait_until_ready(descriptor, PollFlags::IN)?,
-            // A terminal whose other end is gone reports an error instead of an end.
+            // A terminal whose other end was closed reports EIO instead of end of input.
             Err(Errno::IO) => return Ok(()),
             Err(error) => return Err(error.into()),
         }

@@ -1,6 +1,6 @@
-//! Takes the process's standard input and output for the protocol. Afterwards nothing else can read
-//! or write them by accident: descriptor 0 is the null device and descriptor 1 is standard error,
-//! for this process and its children.
+//! Takes over standard input and output for the protocol. Afterwards descriptor 0 is the null
+//! device and descriptor 1 is standard error, for this process and its children, so no other code
+//! can interfere.
 
 use crate::faults::{Fault, planted};
 use crate::server::transport::Stream;
@@ -8,11 +8,10 @@ use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Moves descriptors 0 and 1 out of the way. Call it once, before any thread starts. Neither end is
-/// inherited by a child.
+/// Moves descriptors 0 and 1. Must be called once, before any thread starts. The new descriptors
+/// are close-on-exec.
 pub(in crate::server) fn take() -> io::Result<Stream> {
-    // Above the three standard numbers, so that closing them later cannot make one of these a
-    // standard stream.
+    // At least 3, so that closing them later cannot free a standard descriptor.
     let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
     let output = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
     rustix::stdio::dup2_stdin(rustix::fs::open(
@@ -26,9 +25,8 @@ pub(in crate::server) fn take() -> io::Result<Stream> {
     Ok(Stream { input, output })
 }
 
-/// Waits until a descriptor is ready. For descriptors that the client left in non-blocking mode,
-/// after `EAGAIN` only: all bytes that were read are with the dispatcher already, so nothing can
-/// wait in a buffer above this test.
+/// Polls a descriptor. Only after `EAGAIN`, for descriptors that the client left in non-blocking
+/// mode: all bytes read so far are with the dispatcher, so no buffer above this poll holds data.
 pub(super) fn wait_until_ready(
     descriptor: &OwnedFd,
     events: rustix::event::PollFlags,
@@ -40,7 +38,7 @@ pub(super) fn wait_until_ready(
     }
 }
 
-/// Whether the reading end of what is written to this descriptor is closed.
+/// True if the read end of this pipe or socket is closed.
 pub(in crate::server) fn is_abandoned(descriptor: &OwnedFd) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let mut polled = [PollFd::new(descriptor, PollFlags::empty())];

@@ -1,6 +1,5 @@
-//! The thread that writes the output of a session: whole messages, one after the other, nothing
-//! else. A client that does not read stops this thread only; `Output` tells the dispatcher how much
-//! is waiting.
+//! Writer thread of a session: writes whole messages in order. A client that does not read blocks
+//! this thread only; `Output` exposes the queue size for backpressure.
 
 use super::stdio::{is_abandoned, wait_until_ready};
 use crate::faults::{Fault, planted};
@@ -14,40 +13,40 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Bytes given to one `write`: small enough to see that a slow client makes progress, and to gather
+/// Bytes per `write`: small enough to observe the progress of a slow client, large enough to batch
 /// short messages.
 const WRITE_BYTES: usize = 64 << 10;
 
-/// The dispatcher's end: takes messages, never blocks. The queue is bounded by the dispatcher,
-/// which takes nothing from the input while `has_room` is false.
+/// Output queue, the dispatcher's end: never blocks. The dispatcher bounds it: it reads no input
+/// while `has_room` is false.
 #[derive(Debug)]
 pub(in crate::server) struct Output {
     shared: Arc<SharedOutput>,
     limit: usize,
-    /// Only looked at here: the thread writes it.
+    /// Only polled here; the thread writes it.
     descriptor: Arc<OwnedFd>,
 }
 
 #[derive(Debug, Default)]
 struct SharedOutput {
     state: Mutex<WriterState>,
-    /// Wakes the thread when there is something to write, and `finish` when something was written.
+    /// Signals the thread that data is queued, and `finish` that data was written.
     changed: Condvar,
-    /// Wakes the dispatcher when there is room again or the client is gone.
+    /// Signals the dispatcher that the queue has capacity or the client disconnected.
     room: Notify,
 }
 
 #[derive(Debug, Default)]
 struct WriterState {
     frames: VecDeque<Vec<u8>>,
-    /// Bytes that are not written yet, in `frames` and in the thread's hands.
+    /// Unwritten bytes, queued or in the current `write`.
     waiting: usize,
     written: u64,
-    /// No more frames will come.
+    /// The queue is closed.
     closed: bool,
     /// The client has closed its end.
     broken: bool,
-    /// The thread is done.
+    /// The thread has ended.
     ended: bool,
 }
 
@@ -64,7 +63,7 @@ impl SharedOutput {
 }
 
 impl Output {
-    /// Queues one message with its line end. Messages to a client that is gone vanish.
+    /// Queues one message and its line end. Dropped if the client has disconnected.
     pub(in crate::server) fn send(&self, frame: Vec<u8>) {
         debug_assert_eq!(
             frame.iter().filter(|&&byte| byte == b'\n').count(),
@@ -79,37 +78,36 @@ impl Output {
         });
     }
 
-    /// Whether more messages may be taken from the input.
+    /// True while the queue is below its limit.
     pub(in crate::server) fn has_room(&self) -> bool {
         let limit = if planted(Fault::ReaderWaitsForWriter) { 1 } else { self.limit };
         self.shared.state().waiting < limit
     }
 
-    /// Tells how many bytes wait, from any thread.
+    /// Returns a function that reads the number of unwritten bytes from any thread.
     #[cfg(test)]
     pub(in crate::server) fn waiting(&self) -> impl Fn() -> usize + use<> {
         let shared = Arc::clone(&self.shared);
         move || shared.state().waiting
     }
 
-    /// Whether the client has closed its end.
+    /// True if a write has failed because the client closed its end.
     pub(in crate::server) fn is_broken(&self) -> bool {
         self.shared.state().broken
     }
 
-    /// Whether nobody can read what would be written, though nothing was written since and has
-    /// failed.
+    /// True if the client closed its end, even if no write has failed yet.
     pub(in crate::server) fn is_abandoned(&self) -> bool {
         is_abandoned(&self.descriptor) && !planted(Fault::WriteErrorsIgnored)
     }
 
-    /// Resolves after something was written or the client closed its end.
+    /// Resolves after a write or a disconnect.
     pub(in crate::server) async fn changed(&self) {
         self.shared.room.notified().await;
     }
 
-    /// No more messages: waits until everything is written. Gives up when the client has read
-    /// nothing for `stall`.
+    /// Closes the queue and waits until it is flushed. Gives up after the client has read nothing
+    /// for `stall`.
     pub(in crate::server) fn finish(self, stall: Duration) {
         if planted(Fault::NoFlush) {
             return;
@@ -132,13 +130,13 @@ impl Output {
 }
 
 impl Drop for Output {
-    /// The thread writes what waits, if somebody reads it, and ends.
+    /// The thread flushes the queue as long as the client reads, and ends.
     fn drop(&mut self) {
         self.shared.update(|state| state.closed = true);
     }
 }
 
-/// Starts the writer. `limit` is the number of waiting bytes at which `has_room` turns false.
+/// Starts the writer thread. `limit`: unwritten bytes at which `has_room` turns false.
 pub(in crate::server) fn start(descriptor: OwnedFd, limit: usize) -> io::Result<Output> {
     let shared = Arc::new(SharedOutput::default());
     let for_thread = Arc::clone(&shared);
@@ -187,7 +185,7 @@ fn write_all(descriptor: &OwnedFd, shared: &SharedOutput) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for frames and takes as many as one write can carry.
+/// Waits for messages and takes as many as fit one write.
 fn next(shared: &SharedOutput) -> Option<Vec<u8>> {
     let mut state = shared.state();
     loop {

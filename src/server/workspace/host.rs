@@ -1,21 +1,22 @@
-//! Who a call is made for: whoever runs tools brings one.
+//! Host of a tool call: cancellation, progress and deadline handling, implemented by whatever runs
+//! tools.
 
 use crate::model::cancel::CancelToken;
 use crate::server::workspace::metrics::{ProgressReport, ServerState};
 use std::time::Duration;
 
-/// Who a call is made for.
+/// Host of a tool call.
 pub trait Host {
-    /// Raised when nobody wants the answer any more.
+    /// Cancellation of the call.
     fn cancel(&self) -> &CancelToken;
-    /// Says how far the call is.
+    /// Reports progress.
     fn progress(&self, report: &ProgressReport);
-    /// The call is going to wait and needs no permit meanwhile.
+    /// The call is about to wait: pauses its deadline and releases its permit.
     fn pause(&self);
-    /// The call has waited; blocks until it may go on. False if it is to end.
+    /// Ends a pause; blocks until a permit is available. Returns false if the call must end.
     fn resume(&self) -> bool;
-    /// What the server is doing, if one is running and the tool is of class `Control`.
+    /// Server state, for tools of class `Control` in a running server.
     fn server(&self) -> Option<&ServerState>;
-    /// Told once, at the end of the call: how long statements have run for it.
+    /// Reports the run time of SQL statements; called once, at the end of the call.
     fn spent_in_statements(&self, time: Duration);
 }

@@ -1,61 +1,59 @@
-//! What the process is doing, as plain data: for `status` and for the log of slow calls. Nothing
-//! here acts, and nothing here holds text that a caller wrote.
+//! Metrics as plain data, for `status` and for the log of slow calls. Contains no text from
+//! callers.
 
 use crate::server::jsonrpc::admission::LaneState;
 use crate::store::PoolCounts;
 use std::time::Duration;
 
-/// The server at one moment.
+/// State of the server at one moment.
 #[derive(Clone, Debug)]
 pub struct ServerState {
     /// Time since the start.
     pub uptime: Duration,
-    /// Requests in flight, this one included.
+    /// Requests in flight, including this one.
     pub in_flight: usize,
-    /// The calls among them without this one, in the order in which they arrived.
+    /// Other calls in flight, in order of arrival.
     pub calls: Vec<CallState>,
-    /// Every class of calls.
+    /// State of each admission class.
     pub lanes: Vec<LaneState>,
-    /// Threads of calls that were given up and have not ended.
+    /// Threads of aborted calls that still run.
     pub lingering: usize,
-    /// Memory of the process that is in use, in bytes, if the system tells.
+    /// Resident memory of the process in bytes, if the system reports it.
     pub memory: Option<u64>,
 }
 
-/// How far a call is.
+/// Progress of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgressReport {
-    /// The share that is done, in thousandths; never shrinks during a call.
+    /// Completed share in thousandths; never decreases during a call.
     pub thousandths: u32,
-    /// What is being done.
+    /// Current activity.
     pub message: String,
 }
 
-/// A call in flight.
+/// Call in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallState {
-    /// Its tool.
+    /// Tool.
     pub tool: &'static str,
-    /// What it does at the moment.
+    /// Current stage.
     pub stage: &'static str,
-    /// Time since it arrived.
+    /// Time since arrival.
     pub age: Duration,
 }
 
 /// Stores and index runs of this process.
 #[derive(Clone, Debug, Default)]
 pub(in crate::server) struct Activity {
-    /// Stores that are open.
+    /// Open stores.
     pub(in crate::server) stores: PoolCounts,
-    /// Index runs that are queued or under way: the name of the repository's directory, and how far
-    /// the run is.
+    /// Queued and active index runs: directory name of the repository, and progress.
     pub(in crate::server) runs: Vec<(String, ProgressReport)>,
-    /// Repositories: the name of the directory, and how it is watched, or that its index is no
-    /// longer there.
+    /// Repositories: directory name, and the state of the watch, or that the index was removed.
     pub(in crate::server) repositories: Vec<(String, String)>,
 }
 
-/// Memory of this process that is in use, in bytes.
+/// Allocated memory of this process, in bytes.
 pub(in crate::server) fn memory() -> Option<u64> {
     memory_stats::memory_stats().map(|memory| memory.physical_mem as u64)
 }

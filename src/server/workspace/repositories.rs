@@ -1,15 +1,15 @@
-//! Which repository a call means, and its store: open and compared with the files if there is one,
-//! being built if there is none. Stores, watches and index runs are shared by all sessions of a
-//! process (`shared`). Index runs belong to `index::Jobs` and outlive the call that started them
-//! while a session wants them (`wanted`).
+//! Opens the repository of a call: selects it, opens its store, compares the store with the files,
+//! and waits for an index run if necessary. Stores, watches and index runs are shared by all
+//! sessions of a process (`shared`). Index runs belong to `index::Jobs` and outlive the call that
+//! started them while a session is interested (`wanted`).
 
-mod about;
-mod chosen;
-mod opened;
+mod job_interest;
+mod open_repository;
 mod progress;
+mod query_hints;
+mod root_selection;
 mod shared;
 mod unavailable;
-mod wanted;
 mod watches;
 
 use crate::config::{self, Config, ConfigError, Repository};
@@ -22,9 +22,9 @@ use crate::server::workspace::host::Host;
 use crate::server::workspace::metrics::Activity;
 use crate::source::{self, Root, Sweep};
 use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot};
-use chosen::Chosen;
-pub use chosen::Reach;
-use progress::{SoFar, about_to_start, report, watch};
+use progress::{BuildProgress, about_to_start, report, watch};
+pub use root_selection::Reach;
+use root_selection::RootSelection;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,90 +32,89 @@ use std::time::{Duration, Instant};
 pub use unavailable::Unavailable;
 use unavailable::{store_failed, unavailable};
 
-pub(in crate::server) use about::About;
-pub(in crate::server) use opened::Opened;
-use opened::{Behind, Cause, Extent};
+pub(in crate::server) use open_repository::OpenRepository;
+use open_repository::{Behind, Cause, Extent};
+pub(in crate::server) use query_hints::QueryHints;
 pub(in crate::server) use shared::Shared;
 
-/// How long a wait may overlook that nobody wants the answer any more.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
+/// Interval at which a waiting call checks its cancel token.
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How long calls wait for an index.
+/// Timeouts of waiting for an index run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Patience {
-    /// For the first one, without which nothing can be answered.
+    /// For the first index, without which there is no answer.
     pub first: Duration,
-    /// For the next one, when files have changed.
+    /// For an update after files have changed.
     pub renewal: Duration,
 }
 
-/// The repositories as one session sees them.
+/// Repositories, as seen by one session.
 pub struct Repositories {
-    chosen: Arc<Chosen>,
+    chosen: Arc<RootSelection>,
     patience: Patience,
     shared: Arc<Shared>,
-    /// Who wants a run, among all sessions.
+    /// Session id, for interest in index runs.
     session: u64,
-    /// The roots that an answer has named; none where whoever asks has chosen it at the same
-    /// moment.
+    /// Roots that a response has named; none if every call names its root.
     named: Option<Mutex<BTreeSet<PathBuf>>>,
 }
 
-/// How a call waits for a run.
+/// How a call waits for an index run.
 struct Wait {
-    /// How long.
+    /// Timeout.
     patience: Duration,
-    /// From the time when a call first waited for the run; else from now.
+    /// The timeout starts when the first call began to wait for the run; otherwise now.
     from_first: bool,
-    /// Whether the run is of the session's own repository.
+    /// True if the run is of the session's default repository.
     of_session: bool,
-    /// What the run is to take in, if that is known.
+    /// Changes that the run must apply, if known.
     changes: Option<ChangeSet>,
-    /// What the next one is to take in, right after it.
+    /// Changes of the follow-up run.
     then: Option<ChangeSet>,
 }
 
-/// Who asks, and what about.
+/// Context of opening a repository.
 struct Question<'q> {
-    /// Whether the repository is the session's own.
+    /// True for the session's default repository.
     of_session: bool,
     patience: Patience,
-    about: &'q About,
+    about: &'q QueryHints,
     host: &'q dyn Host,
 }
 
-/// What came of waiting for a run.
+/// Result of waiting for a run.
 enum Awaited {
-    /// It was asked for then, perhaps for other changes than these (`is_for_these`), and this is
-    /// the state of the store that it has found or made.
+    /// The run started at `begun`, perhaps with other changes (`is_for_these`), and left the store
+    /// in this state.
     Done { begun: Instant, is_for_these: bool, store: Identity },
-    /// It goes on.
-    Working(SoFar),
+    /// The run is still in progress.
+    Working(BuildProgress),
 }
 
-/// What came of opening a repository.
+/// Result of opening a repository.
 pub(in crate::server) enum Readiness {
-    /// It can be asked.
-    Ready(Box<Opened>),
-    /// Its first index is being made.
-    Working(SoFar),
+    /// Ready for queries.
+    Ready(Box<OpenRepository>),
+    /// The first index is in progress.
+    Working(BuildProgress),
 }
 
-/// The files of a repository, for showing and searching them.
+/// Files of a repository, for reading source text.
 pub(in crate::server) struct Files {
     root: Root,
     limits: config::Limits,
 }
 
 impl Patience {
-    /// What a server has.
+    /// Timeouts of a server.
     pub(in crate::server) fn of(limits: &Limits) -> Self {
         Self { first: limits.index_wait, renewal: limits.renewal_wait }
     }
 }
 
 impl Repositories {
-    /// For one who shares nothing. Nothing is opened or looked at before the first call.
+    /// Repositories of a process with a single session. Opens nothing before the first call.
     pub fn new(
         config: Result<Config, ConfigError>,
         root: Option<PathBuf>,
@@ -131,15 +130,15 @@ impl Repositories {
         repositories
     }
 
-    /// For a session, with somebody who is told when the repository of calls that name none has a
-    /// new generation.
+    /// Repositories of a session. `on_change` is called when the default repository has a new
+    /// generation.
     pub(in crate::server) fn of(
         shared: &Arc<Shared>,
         reach: Reach,
         patience: Patience,
         on_change: impl Fn() + Send + Sync + 'static,
     ) -> Self {
-        let chosen = Arc::new(Chosen::new(shared.config.clone(), reach, on_change));
+        let chosen = Arc::new(RootSelection::new(shared.config.clone(), reach, on_change));
         let session = shared.enter(&chosen);
         Self {
             chosen,
@@ -150,35 +149,35 @@ impl Repositories {
         }
     }
 
-    /// Whether it matters what the client works on.
+    /// True if the client's roots can decide the default repository.
     pub(in crate::server) fn asks_client(&self) -> bool {
         self.chosen.asks_client()
     }
 
-    /// The client was asked what it works on: calls wait for the answer until then.
+    /// Records that `roots/list` was sent: calls wait for its response until then.
     pub(in crate::server) fn client_was_asked(&self, until: Instant) {
         self.chosen.client_was_asked(until);
     }
 
-    /// The client names its repository itself: exactly this directory.
+    /// Sets the root chosen by the client: exactly this directory.
     pub(in crate::server) fn set_root(&self, root: PathBuf) {
         self.chosen.set_root(root);
     }
 
-    /// What the client works on. True if that may be another repository than the one of earlier
-    /// answers.
+    /// Sets the client's roots. Returns true if the default repository may differ from that of
+    /// earlier responses.
     pub(in crate::server) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         self.chosen.set_client(directories)
     }
 
     /// Opens the repository that `root` names, or the default one. Starts and awaits an index run
-    /// if it has no store, or one that does not reflect the files; `waits` says whether the caller
-    /// can wait for more than the start of it, and `about` what is taken in first.
+    /// if the store is missing or stale; `waits` is false if the caller cannot wait beyond the
+    /// start of the run, and `about` selects the changes to apply first.
     pub(in crate::server) fn open(
         &self,
         root: Option<&str>,
         waits: bool,
-        about: &About,
+        about: &QueryHints,
         host: &dyn Host,
     ) -> Result<Readiness, Unavailable> {
         if root.is_none() {
@@ -203,8 +202,8 @@ impl Repositories {
         Ok(readiness)
     }
 
-    /// An answer has said which repository it is about, if it was to.
-    pub(in crate::server) fn was_answered(&self, opened: &Opened) {
+    /// Records that a response has named its repository.
+    pub(in crate::server) fn was_answered(&self, opened: &OpenRepository) {
         if let Some(named) = self.named.as_ref().filter(|_| opened.names_root) {
             named
                 .lock()
@@ -213,11 +212,10 @@ impl Repositories {
         }
     }
 
-    /// The store of the repository of calls that name none, for those who read it as a whole: it
-    /// reflects the files as they are, or there is none, because what it misses could not be said
-    /// beside what it has.
+    /// Opens the default repository for a reader of the whole store, only if the store reflects all
+    /// files: such a reader has no place for a staleness report.
     pub fn whole(&self, host: &dyn Host) -> Result<Snapshot, Unavailable> {
-        match self.open(None, true, &About::default(), host)? {
+        match self.open(None, true, &QueryHints::default(), host)? {
             Readiness::Working(so_far) => Err(unavailable(&so_far.text(), "ask again")),
             Readiness::Ready(opened) => match opened.stale() {
                 Some(stale) => Err(unavailable(
@@ -240,7 +238,7 @@ impl Repositories {
         let files = Files { root: Root::new(&repository.root), limits: config.limits };
         let ready = |snapshot, files, behind, extent| {
             let location = location.clone();
-            Readiness::Ready(Box::new(Opened {
+            Readiness::Ready(Box::new(OpenRepository {
                 snapshot,
                 files,
                 location,
@@ -258,14 +256,14 @@ impl Repositories {
                     changes: None,
                     then: None,
                 };
-                self.shared.watches.attend(&location, config.limits.threads);
+                self.shared.watches.start_watching(&location, config.limits.threads);
                 let asked = Instant::now();
                 let done = self.await_index(&location, &wait, host)?;
                 if let Awaited::Working(so_far) = done {
                     return Ok(Readiness::Working(so_far));
                 }
                 let snapshot = self.snapshot(&location, host.cancel())?;
-                // A run that has begun since reflects the files: no need to compare again.
+                // A run that has started since reflects the files: no second comparison is needed.
                 if matches!(done, Awaited::Done { begun, is_for_these: true, .. } if begun >= asked)
                 {
                     let extent =
@@ -280,8 +278,8 @@ impl Repositories {
         Ok(ready(snapshot, files, behind, extent))
     }
 
-    /// The store with the files as they are taken in, as far as that is done in time; else also
-    /// what it misses.
+    /// Waits for the store to reflect the files, within the timeout; otherwise the result lists the
+    /// stale files.
     fn up_to_date(
         &self,
         location: &Location,
@@ -305,27 +303,28 @@ impl Repositories {
                 return Ok((snapshot, None, extent));
             }
             drop(snapshot);
-            // What the question is about comes first, and the rest by itself: there may be no time
-            // to wait for that.
+            // Files relevant to the query are updated first, the rest in a follow-up run: the
+            // timeout may not allow both.
             let (now, then) = match about.split(&changes, files) {
                 Some((now, then)) => (now, Some(then)),
                 None => (changes.clone(), None),
             };
             let in_parts = then.is_some();
-            // The store at hand still answers, with the run under way or after one that failed, and
-            // says what it misses. Those who come later do not wait all over again.
+            // While the run is in progress or after a failure the current snapshot answers, and
+            // reports what is stale. The timeout counts from the first waiting call, so that later
+            // ones do not wait all over again.
             let wait = Wait { patience, from_first: true, of_session, changes: Some(now), then };
             let awaited = self.await_index(location, &wait, host);
             snapshot = self.snapshot(location, host.cancel())?;
             match awaited {
                 Ok(Awaited::Done { begun, is_for_these: true, store }) if begun >= looked => {
-                    self.shared.watches.taken_in(location, store, begun);
+                    self.shared.watches.run_finished(location, store, begun);
                     if !in_parts {
                         return Ok((snapshot, None, extent));
                     }
                 }
-                // A run that others have started may have looked at a file before it changed, or at
-                // other files.
+                // A run started by another call may have read a file before it changed, or apply
+                // other changes.
                 Ok(Awaited::Done { .. }) if Instant::now() < until => {}
                 Ok(awaited) => {
                     let cause = Cause::Pending(match awaited {
@@ -345,9 +344,13 @@ impl Repositories {
         }
     }
 
-    /// Whether files have changed unreported that an answer rests on, where not every file is
-    /// looked at for it. They are known to the next question.
-    pub(in crate::server) fn rests_on_changes(&self, opened: &Opened, host: &dyn Host) -> bool {
+    /// Re-checks the files that a response depends on, where the query did not check every file.
+    /// Changed files are reported to the next query.
+    pub(in crate::server) fn rests_on_changes(
+        &self,
+        opened: &OpenRepository,
+        host: &dyn Host,
+    ) -> bool {
         if !matches!(opened.extent, Extent::Reported(_)) {
             return false;
         }
@@ -368,7 +371,7 @@ impl Repositories {
         is_changed
     }
 
-    /// What the stores and index runs of this process are doing.
+    /// Stores and index runs of this process.
     pub(in crate::server) fn activity(&self) -> Activity {
         let stores = self
             .shared
@@ -415,7 +418,7 @@ impl Repositories {
         self.shared.pool().map_err(store_failed)
     }
 
-    /// Starts a run, or joins the one under way, and waits for it.
+    /// Starts an index run or joins the current one, and waits for it.
     fn await_index(
         &self,
         location: &Location,
@@ -439,14 +442,14 @@ impl Repositories {
             }
             let progress = match state {
                 JobState::Done(Ok(outcome)) => {
-                    let is_for_these = job.takes_in(wait.changes.as_ref());
+                    let is_for_these = job.covers_changes(wait.changes.as_ref());
                     return Ok(Awaited::Done {
                         begun: job.begun(),
                         is_for_these,
                         store: outcome.identity(),
                     });
                 }
-                // Those who wanted it left at the moment when this call came.
+                // All interested calls left at the moment when this one arrived.
                 JobState::Done(Err(error))
                     if may_be_stopped && matches!(*error, IndexError::Cancelled { .. }) =>
                 {
@@ -459,7 +462,7 @@ impl Repositories {
                 JobState::Running(progress) => report(progress),
                 JobState::Queued => about_to_start(),
             };
-            return Ok(Awaited::Working(SoFar { name: name_of(&job), progress }));
+            return Ok(Awaited::Working(BuildProgress { name: name_of(&job), progress }));
         }
     }
 }
@@ -470,7 +473,7 @@ impl Drop for Repositories {
     }
 }
 
-/// The directory that a run is about.
+/// Directory name of a job's repository.
 fn name_of(job: &Job) -> String {
     directory_name(job.location())
 }
@@ -480,7 +483,7 @@ fn directory_name(location: &Location) -> String {
         .to_string()
 }
 
-/// A duration as people say it.
+/// A duration rounded for people.
 pub(in crate::server) fn rough(duration: Duration) -> String {
     match duration.as_secs() {
         seconds @ 0..120 => format!("{seconds} s"),

@@ -1,6 +1,5 @@
-//! The directories that a client works on. A client of the older era that has such a list is asked
-//! for it when the first call needs it, and only the newest question counts. Looks at text only,
-//! never at the disk.
+//! `roots/list` protocol state. The request is sent when the first call needs it, and only the
+//! latest response counts. Parses text only, no disk access.
 
 use crate::server::base::uri;
 use crate::server::jsonrpc::message::RequestId;
@@ -9,12 +8,12 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// Directories of a client that are taken in; more would only be looked at in vain.
-pub(in crate::server) const MOST_ROOTS: usize = 100;
-/// Bytes of the longest path of one; no system opens a longer one.
+/// Maximum number of roots.
+pub(in crate::server) const MAX_ROOTS: usize = 100;
+/// Maximum length of a root's path, in bytes (PATH_MAX).
 pub(in crate::server) const PATH_BYTES: usize = 4096;
 
-/// Questions that were asked.
+/// Pending and past requests.
 #[derive(Debug, Default)]
 pub(in crate::server) struct Roots {
     asked: u64,
@@ -22,7 +21,7 @@ pub(in crate::server) struct Roots {
 }
 
 impl Roots {
-    /// Asks, or asks again. Gives the message.
+    /// Creates a request, also if one was sent before.
     pub(in crate::server) fn ask(&mut self) -> Vec<u8> {
         self.asked += 1;
         let id = Value::from(format!("roots-{}", self.asked));
@@ -30,13 +29,12 @@ impl Roots {
         format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": "roots/list"})).into_bytes()
     }
 
-    /// Whether the client has been asked.
+    /// True if a request was sent.
     pub(in crate::server) fn were_asked(&self) -> bool {
         self.asked > 0
     }
 
-    /// Takes an answer: no directories if the client has no list. None if it answers nothing that
-    /// is still of interest.
+    /// Handles a response: no directories if it is an error. None if it is not the latest response.
     pub(in crate::server) fn answered(
         &mut self,
         id: &RequestId,
@@ -50,13 +48,13 @@ impl Roots {
         Some(
             roots
                 .filter_map(|root| directory(root.get("uri")?.as_str()?))
-                .take(MOST_ROOTS)
+                .take(MAX_ROOTS)
                 .collect(),
         )
     }
 }
 
-/// The directory that a `file:` address means on this machine.
+/// Converts a `file:` URI to a local path.
 fn directory(address: &str) -> Option<PathBuf> {
     let rest = address.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);

@@ -1,47 +1,48 @@
-//! One tree of a store file, table or index, filled in the order of its keys: each page is written
-//! once, when it is full, and none is read. Knows nothing of what the rows say.
+//! Append-only B-tree writer for a table or an index in key order: each page is written once, when
+//! it is full, and none is read. Independent of the contents of rows.
 
 use std::io;
 
-use crate::store::build::page::{PAGE_BYTES, PageFile, put_number, put_payload};
+use crate::store::build::page::{PAGE_BYTES, PageFile, put_payload, put_varint};
 
-/// Most bytes of a row that stand in the page of a table, and of an index.
-const MOST_IN_TABLE: usize = PAGE_BYTES - 35;
-const MOST_IN_INDEX: usize = (PAGE_BYTES - 12) * 64 / 255 - 23;
+/// Maximum length of a row within a page, in bytes, for a table and for an index; longer ones use
+/// overflow pages.
+const MAX_TABLE_PAYLOAD: usize = PAGE_BYTES - 35;
+const MAX_INDEX_PAYLOAD: usize = (PAGE_BYTES - 12) * 64 / 255 - 23;
 
-/// Bytes at the beginning of a page: one with rows, one with other pages.
+/// Length of a page header: leaf and interior.
 const LEAF_HEAD: usize = 8;
 const INNER_HEAD: usize = 12;
 
-/// What a tree holds.
+/// Kind of a B-tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    /// Rows with a number that is their key.
+    /// Table B-tree: rows with an integer key (rowid).
     Table,
-    /// Rows that are their own key.
+    /// Index B-tree: the row is its own key.
     Index,
 }
 
-/// A tree that grows at its end.
+/// Append-only B-tree.
 pub(super) struct Tree {
     shape: Shape,
-    /// The page at its top, which the file has already.
+    /// Root page, which exists already.
     root: u32,
-    /// The pages that are not full: the one with the last rows, then the one above it, and so on.
+    /// Pages in progress: the last leaf, then its ancestors.
     levels: Vec<Node>,
-    /// The number of the last row.
+    /// Rowid of the last row.
     last: i64,
-    /// What is being put into a page: kept for its room.
+    /// Buffer for the current cell, reused.
     cell: Vec<u8>,
 }
 
 impl Tree {
-    /// An empty one.
+    /// Creates an empty tree.
     pub(in crate::store) fn new(shape: Shape, root: u32) -> Self {
         Self { shape, root, levels: vec![Node::new(LEAF_HEAD)], last: i64::MIN, cell: Vec::new() }
     }
 
-    /// Adds a row behind the others; `key` is its number, in a table.
+    /// Appends a row; `key` is its rowid, in a table.
     pub(in crate::store) fn add(
         &mut self,
         pages: &mut PageFile<'_>,
@@ -50,19 +51,19 @@ impl Tree {
     ) -> io::Result<()> {
         let mut cell = std::mem::take(&mut self.cell);
         cell.clear();
-        put_number(&mut cell, row.len() as u64);
+        put_varint(&mut cell, row.len() as u64);
         if self.shape == Shape::Table {
-            put_number(&mut cell, key as u64);
-            put_payload(&mut cell, row, MOST_IN_TABLE, pages)?;
+            put_varint(&mut cell, key as u64);
+            put_payload(&mut cell, row, MAX_TABLE_PAYLOAD, pages)?;
         } else {
-            put_payload(&mut cell, row, MOST_IN_INDEX, pages)?;
+            put_payload(&mut cell, row, MAX_INDEX_PAYLOAD, pages)?;
         }
         if !self.levels[0].has_room(&cell) {
             let mut between = Vec::new();
             match self.shape {
-                // What stands above a table says where its pages end; a row of an index stands in
-                // one place only.
-                Shape::Table => put_number(&mut between, self.last as u64),
+                // The separator in a table is the last key of a page; in an index the separator row
+                // moves up.
+                Shape::Table => put_varint(&mut between, self.last as u64),
                 Shape::Index => between = self.levels[0].take_last(),
             }
             let full = pages.append(self.levels[0].sealed(self.shape, None))?;
@@ -79,8 +80,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Says on a level that a page is full, and what stands between it and the next one, which
-    /// there will be.
+    /// Adds a full page and its separator to the parent level; another page follows.
     fn lift(
         &mut self,
         pages: &mut PageFile<'_>,
@@ -102,8 +102,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Writes the pages that are not full. The file is a sound one only when all its trees are
-    /// finished.
+    /// Writes the pages in progress. The file is valid only after all its trees are finished.
     pub(in crate::store) fn finish(mut self, pages: &mut PageFile<'_>) -> io::Result<()> {
         let top = self.levels.len() - 1;
         let mut below = None;
@@ -114,15 +113,14 @@ impl Tree {
     }
 }
 
-/// A page that is being filled: its head and where each cell begins from the front, the cells from
-/// the back.
+/// Page in progress: header and cell pointers grow from the front, cells from the back.
 struct Node {
     bytes: Box<[u8; PAGE_BYTES]>,
     head: usize,
     cells: usize,
-    /// Where the last cell begins.
+    /// Offset of the last cell.
     start: usize,
-    /// How long the last cell is.
+    /// Length of the last cell.
     last: usize,
 }
 
@@ -149,7 +147,7 @@ impl Node {
         self.cells += 1;
     }
 
-    /// Takes out the cell that was put last. A full page has others.
+    /// Removes the last cell. A full page has others.
     fn take_last(&mut self) -> Vec<u8> {
         let cell = self.start..self.start + self.last;
         let taken = self.bytes[cell.clone()].to_vec();
@@ -161,7 +159,7 @@ impl Node {
         taken
     }
 
-    /// The same for the page that it leads to, and what stands behind that one.
+    /// Removes the last cell of an interior page: the child page and its separator.
     fn take_last_page(&mut self) -> (u32, Vec<u8>) {
         let cell = self.take_last();
         let (page, between) =
@@ -169,7 +167,7 @@ impl Node {
         (u32::from_be_bytes(*page), between.to_vec())
     }
 
-    /// The page as it is written; `last` is the page below behind all cells.
+    /// Encodes the page; `last` is the right-most child.
     fn sealed(&mut self, shape: Shape, last: Option<u32>) -> &[u8; PAGE_BYTES] {
         self.bytes[0] = match (shape, last) {
             (Shape::Table, None) => 13,
@@ -200,8 +198,7 @@ mod tests {
     use crate::store::build::page::put_row;
     use crate::store::build::row::row;
 
-    /// Around the lengths at which a row of a table or of an index goes on in pages of its own, and
-    /// those pages are full.
+    /// Lengths around the overflow limits of tables and indexes, and around full overflow pages.
     const LENGTHS: [usize; 16] =
         [0, 1, 60, 470, 489, 900, 985, 986, 987, 1_100, 4_040, 4_052, 4_060, 5_000, 8_600, 13_000];
     const NUMBERS: [i64; 14] = [
@@ -233,7 +230,7 @@ mod tests {
         )
     }
 
-    /// Fills two trees with so many rows, and has SQLite look at them.
+    /// Fills two trees with this many rows and runs SQLite's integrity check.
     fn check(count: usize) {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("trees.db");

@@ -1,6 +1,6 @@
-//! The rows of a new store: each table and each index is a tree that is filled in the order of its
-//! keys, page by page. The entries of an index are collected and sorted when all rows are there.
-//! The tables are those that SQLite has made from `schema`, empty.
+//! Bulk loader: fills every table and index of a new store in key order, page by page. Index
+//! entries are collected and sorted after the last row. SQLite has created the empty tables from
+//! `schema`.
 
 use std::fs::File;
 use std::io;
@@ -9,18 +9,18 @@ use std::thread::Builder;
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
-use super::row::{Table, TakesRows, Value, row};
+use super::row::{RowSink, Table, Value, row};
 use crate::model::Verdict;
 use crate::store::build::btree::{Shape, Tree};
 use crate::store::build::page::{PageFile, put_row};
-use crate::store::format::schema::OFTEN;
+use crate::store::format::schema::MIN_INDEXED_REFS;
 use crate::store::format::statements;
 
-/// The first page of each table and index, by name.
+/// Root page of each table and index, by name.
 pub(super) struct Roots(FxHashMap<String, u32>);
 
 impl Roots {
-    /// Those of a file in which everything is made.
+    /// Reads the root pages of a database.
     pub(in crate::store) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut roots = connection.prepare(statements::ROOTS.text())?;
         let roots = roots.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -32,7 +32,7 @@ impl Roots {
     }
 }
 
-/// Fills all tables of a file.
+/// Bulk loader of all tables of a file.
 pub(super) struct BulkRows<'f> {
     pages: PageFile<'f>,
     roots: Roots,
@@ -43,7 +43,7 @@ pub(super) struct BulkRows<'f> {
 }
 
 impl<'f> BulkRows<'f> {
-    /// Begins in a file that nothing else writes; it may grow to `max_bytes`.
+    /// Creates a loader for a file without other writers; the file may grow to `max_bytes`.
     pub(in crate::store) fn new(
         file: &'f File,
         roots: Roots,
@@ -65,7 +65,7 @@ impl<'f> BulkRows<'f> {
         })
     }
 
-    /// Writes what is left of the tables, and the indexes.
+    /// Finishes the tables and writes the indexes.
     pub(in crate::store) fn finish(mut self) -> io::Result<()> {
         for tree in self.tables {
             tree.finish(&mut self.pages)?;
@@ -75,7 +75,7 @@ impl<'f> BulkRows<'f> {
     }
 }
 
-impl TakesRows for BulkRows<'_> {
+impl RowSink for BulkRows<'_> {
     type Error = io::Error;
 
     fn add(&mut self, table: Table, values: &[Value<'_>]) -> io::Result<()> {
@@ -91,7 +91,7 @@ impl TakesRows for BulkRows<'_> {
     }
 }
 
-/// Whether the first column of a table numbers its rows; else the first columns are the key.
+/// True if the first column is the rowid; false for tables WITHOUT ROWID.
 fn has_numbers(table: Table) -> bool {
     match table {
         Table::Name
@@ -116,16 +116,16 @@ fn number(values: &[Value<'_>], column: usize) -> i64 {
     values[column].integer().expect("a key is a number")
 }
 
-/// An entry of an index over a number: it, and the rest of the row's key. All of them are smaller
-/// than 2^31, as keys are.
+/// Entry of an index over integers: the indexed value and the rest of the key. All values are below
+/// 2^31, as keys are.
 type IndexEntry<const N: usize> = [i32; N];
 
-/// The entries of every index that `schema` names, in no order.
+/// Unsorted entries of every index in `schema`.
 #[derive(Default)]
 struct Indexes {
     file_path: Vec<(Box<str>, i64)>,
     symbol_name: Vec<IndexEntry<2>>,
-    /// Here the number is negative: the largest come first.
+    /// Negated: the index is descending.
     symbol_refs: Vec<IndexEntry<2>>,
     symbol_container: Vec<IndexEntry<2>>,
     site_target: Vec<IndexEntry<2>>,
@@ -136,7 +136,7 @@ struct Indexes {
 }
 
 impl Indexes {
-    /// Takes down what the indexes of a table say of a row.
+    /// Collects the index entries of a row.
     fn take_in(&mut self, table: Table, values: &[Value<'_>]) {
         match table {
             Table::File => {
@@ -146,7 +146,7 @@ impl Indexes {
             }
             Table::Symbol => {
                 self.symbol_name.push(entry(values, [2, 0]));
-                if number(values, 17) >= OFTEN {
+                if number(values, 17) >= MIN_INDEXED_REFS {
                     let [references, key] = entry(values, [17, 0]);
                     self.symbol_refs.push([-references, key]);
                 }
@@ -181,7 +181,7 @@ impl Indexes {
         }
     }
 
-    /// Writes the trees, one after the other.
+    /// Writes the index B-trees.
     fn write(self, pages: &mut PageFile<'_>, roots: &Roots) -> io::Result<()> {
         let Self {
             mut file_path,
@@ -194,7 +194,7 @@ impl Indexes {
         } = self;
         let tree = |name: &str| Tree::new(Shape::Index, roots.of(name));
         std::thread::scope(|scope| {
-            // By far the largest: they are put in order while the others are written.
+            // By far the largest index: sorted while the others are written.
             let sort = || {
                 [&mut site_target, &mut site_open]
                     .into_iter()
@@ -228,8 +228,8 @@ fn entry<const N: usize>(values: &[Value<'_>], columns: [usize; N]) -> IndexEntr
     })
 }
 
-/// Sorts the entries of an index, if they are not in order yet, and writes them; `shown` gives the
-/// number that stands for the first of an entry.
+/// Sorts the entries of an index if necessary, and writes them; `shown` maps the first column to
+/// its stored value.
 fn fill<const N: usize>(
     mut tree: Tree,
     mut entries: Vec<IndexEntry<N>>,

@@ -1,7 +1,6 @@
-//! The numbers that rows get, fixed before the first row is written: keys of names, symbols, sites
-//! and sets of candidates.
+//! Key assignment before the first row is written: names, symbols, sites and candidate sets.
 //!
-//! Everything is numbered in the order of files, so that equal graphs give equal stores.
+//! Keys follow the order of files, so that equal graphs give equal stores.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use typed_arena::Arena;
@@ -12,21 +11,21 @@ use crate::model::{Step, Verdict};
 use crate::store::format::columns::Mark;
 use crate::store::format::front_coding;
 
-/// What resolution said of a file that it has no entry for.
+/// Resolution of a site without an entry.
 static FAULT: Resolution =
     Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
 
-/// What must be known of all files before the first one is written.
+/// Data of all files that must be known before the first is written.
 #[derive(Debug)]
 pub struct Outline {
-    /// The names that symbols have, each once.
+    /// Distinct names of symbols.
     pub symbol_names: Vec<Box<str>>,
-    /// How many sites that are stored lead to each symbol, by file.
+    /// Number of stored references to each symbol, by file.
     pub references: Vec<Vec<u32>>,
 }
 
 impl Outline {
-    /// That of a graph.
+    /// Outline of a graph.
     pub(in crate::store) fn of(graph: &Graph) -> Self {
         let facts = graph.files.iter().filter_map(|record| record.content.as_ref().ok());
         let names =
@@ -39,30 +38,30 @@ impl Outline {
     }
 }
 
-/// Every key of a store.
+/// Keys of a store.
 pub(in crate::store) struct Numbering<'g> {
-    /// Names to add, with their keys. In a new store those of symbols come first, in the order of
-    /// `blocks::order`.
+    /// Names to add, with their keys. In a new store the names of symbols come first, in the order
+    /// of `front_coding::order`.
     pub(in crate::store) names: Vec<(u32, &'g str)>,
-    /// How many names symbols have.
+    /// Number of distinct symbol names.
     pub(in crate::store) symbol_names: usize,
-    /// The key of each file.
+    /// Key of each file.
     pub(in crate::store) files: Vec<u32>,
-    /// The first symbol key of each file.
+    /// First symbol key of each file.
     pub(in crate::store) first_symbols: Vec<u32>,
-    /// The first site key of each file.
+    /// First site key of each file.
     pub(in crate::store) first_sites: Vec<u32>,
-    /// Resolved and likely sites of each symbol, by file, of those files that are written.
+    /// Number of resolved and likely sites of each symbol, by file, for files that are written.
     pub(in crate::store) references: Vec<Vec<u32>>,
-    /// Distinct sets of candidates to add, with their keys.
+    /// Distinct candidate sets to add, with their keys.
     pub(in crate::store) candidate_sets: Vec<(u32, &'g [SymbolRef])>,
     pub(in crate::store) name_keys: FxHashMap<&'g str, u32>,
     pub(in crate::store) set_keys: FxHashMap<&'g [SymbolRef], u32>,
-    /// The key of the first site of the next file.
+    /// First site key of the next file.
     pub(in crate::store) next_site: u64,
 }
 
-/// What keys are given to, kept as long as the keys.
+/// Interned values with their keys.
 #[derive(Default)]
 pub(in crate::store) struct Texts {
     names: Arena<u8>,
@@ -76,13 +75,13 @@ impl Texts {
 }
 
 impl<'g> Numbering<'g> {
-    /// Numbers files and symbols, and the names of these. The error says which limit of the format
-    /// is broken.
+    /// Assigns keys to files, symbols and symbol names. The error names the exceeded limit of the
+    /// format.
     pub(in crate::store) fn new(outline: Outline, texts: &'g Texts) -> Result<Self, String> {
         let Outline { symbol_names, references } = outline;
         let mut names: Vec<&'g str> = symbol_names.iter().map(|name| texts.name(name)).collect();
         drop(symbol_names);
-        // Readers find a name among them by its text.
+        // Sorted: readers find a symbol name by binary search.
         names.sort_unstable_by(|one, other| front_coding::order(one, other));
         let mut first_symbols = Vec::with_capacity(references.len());
         let mut next = 1_u64;
@@ -105,7 +104,7 @@ impl<'g> Numbering<'g> {
         })
     }
 
-    /// Numbers the sites of the next file, and what they lead to.
+    /// Assigns keys to the sites of the next file and their targets.
     pub(in crate::store) fn take_in(
         &mut self,
         texts: &'g Texts,
@@ -151,48 +150,48 @@ impl<'g> Numbering<'g> {
         next
     }
 
-    /// How many sites lead to a symbol.
+    /// Number of references to a symbol.
     pub(in crate::store) fn references(&self, place: usize, symbol: LocalSymbol) -> u32 {
         self.references[place][symbol.0 as usize]
     }
 
-    /// The key of a file.
+    /// Key of a file.
     pub(in crate::store) fn file(&self, place: usize) -> u32 {
         self.files[place]
     }
 
-    /// The key of a name that is in the graph.
+    /// Key of a name in the graph.
     pub(in crate::store) fn name(&self, name: &str) -> u32 {
         *self.name_keys.get(name).expect("every name of the graph was numbered")
     }
 
-    /// The key of a symbol.
+    /// Key of a symbol.
     pub(in crate::store) fn symbol(&self, symbol: SymbolRef) -> u32 {
         self.first_symbols[symbol.file.0 as usize] + symbol.symbol.0
     }
 
-    /// The key of a name of a file, which `names` remembers.
+    /// Key of a name of a file, memoized in `names`.
     pub(super) fn name_in(&self, names: &mut FileNames<'_>, name: NameId) -> u32 {
         names.get_or(name, |text| self.name(text))
     }
 
-    /// The key of a set of candidates that is in the graph.
+    /// Key of a candidate set in the graph.
     pub(super) fn candidate_set(&self, symbols: &[SymbolRef]) -> u32 {
         *self.set_keys.get(symbols).expect("every set of the graph was numbered")
     }
 
-    /// How many symbols there are.
+    /// Number of symbols.
     pub(super) fn symbol_total(&self) -> usize {
         self.references.iter().map(Vec::len).sum()
     }
 }
 
-/// The keys of the names of one file: a name has many sites, and its text is looked up once.
+/// Memo of the keys of one file's names: a name has many sites but is looked up once.
 pub(super) struct FileNames<'g> {
     facts: &'g FileFacts,
-    /// 0 where the key has not been asked for.
+    /// 0 if not looked up yet.
     keys: Vec<u32>,
-    /// The key of what has no name.
+    /// Key of the empty name.
     unnamed: u32,
 }
 
@@ -213,7 +212,7 @@ impl<'g> FileNames<'g> {
     }
 }
 
-/// How many resolved and likely sites lead to each symbol, by file.
+/// Number of resolved and likely sites of each symbol, by file.
 pub(in crate::store) fn references(graph: &Graph) -> Vec<Vec<u32>> {
     let mut references: Vec<Vec<u32>> =
         graph.files.iter().map(|record| vec![0; symbols_in(record)]).collect();
@@ -223,7 +222,7 @@ pub(in crate::store) fn references(graph: &Graph) -> Vec<Vec<u32>> {
     references
 }
 
-/// The symbols that the sites of a file lead to, as far as that counts as a reference.
+/// Symbols targeted by a file's sites, counting only resolved and likely ones.
 pub(in crate::store) fn leads_to(found: &FileResolution) -> impl Iterator<Item = SymbolRef> + '_ {
     found.sites.iter().filter_map(|resolution| match resolution.target {
         Target::Symbol(symbol) if is_stored(resolution) => Some(symbol),
@@ -231,76 +230,75 @@ pub(in crate::store) fn leads_to(found: &FileResolution) -> impl Iterator<Item =
     })
 }
 
-/// How many symbols a file has.
+/// Number of symbols of a file.
 pub(in crate::store) fn symbols_in(record: &FileRecord) -> usize {
     record.content.as_ref().map_or(0, |facts| facts.symbols.len())
 }
 
-/// The text of a name; empty for what has none (a pattern, an anonymous thing that sites lie in).
+/// Text of a name; empty for unnamed things (a pattern, an anonymous enclosing scope).
 pub(in crate::store) fn name_of(facts: &FileFacts, name: NameId) -> &str {
     name.get().map_or("", |place| &facts.names[place])
 }
 
 pub(in crate::store) fn key(number: u64, what: &str) -> Result<u32, String> {
-    // Half of the range, so that a key is a positive number everywhere.
+    // Half of the range, so that a key is positive as a signed integer.
     u32::try_from(number)
         .ok()
         .filter(|&key| key < u32::MAX / 2)
         .ok_or_else(|| format!("more {what} than a store can hold ({})", u32::MAX / 2))
 }
 
-/// Whether a site is stored: one that names a local value leads to no symbol.
+/// True if a site is stored: sites of local values have no target symbol.
 pub(in crate::store) fn is_stored(resolution: &Resolution) -> bool {
     resolution.step != Step::LocalValue
 }
 
-/// A site with its answer.
+/// Site with its resolution.
 #[derive(Clone, Copy)]
 pub(in crate::store) struct ResolvedSite<'g> {
-    /// What the file says.
+    /// Site in the facts.
     pub(in crate::store) facts: Site,
-    /// What resolution says.
+    /// Its resolution.
     pub(in crate::store) resolution: &'g Resolution,
 }
 
 impl ResolvedSite<'_> {
-    /// What it is, in one number.
+    /// Packed properties.
     pub(in crate::store) fn mark(&self) -> Mark {
         let Resolution { verdict, step, .. } = *self.resolution;
         Mark { verdict, kind: self.facts.kind, step, line: self.facts.at.line }
     }
 }
 
-/// The run of a symbol's own sites among those of its file.
+/// Range of a symbol's own sites within its file.
 #[derive(Clone, Copy, Default)]
 pub(super) struct SiteSpan {
-    /// The first, counted from the file's first.
+    /// First, relative to the file's first site.
     pub(in crate::store) start: u32,
-    /// From the first to the last.
+    /// Length from the first to the last.
     pub(in crate::store) len: u32,
 }
 
-/// The sites of one file that are stored, in order of place. Those that name a local value lead to
-/// no symbol and are left out.
+/// Stored sites of one file, in order of position. Sites of local values are excluded.
 pub(in crate::store) struct FileSites<'g> {
     sites: Vec<ResolvedSite<'g>>,
-    /// The position of each among all sites of the file.
+    /// Index of each among all sites of the file.
     positions: Vec<usize>,
 }
 
 impl<'g> FileSites<'g> {
-    /// Those of the file at a position of the graph; none for a skipped one.
+    /// Sites of the file at a position of the graph; none if it was skipped.
     pub(in crate::store) fn new(graph: &'g Graph, place: usize) -> Self {
         Self::of(&graph.files[place], &graph.resolutions[place])
     }
 
-    /// Those of a file; none for a skipped one.
+    /// Sites of a file; none if it was skipped.
     pub(in crate::store) fn of(record: &FileRecord, found: &'g FileResolution) -> Self {
         let all = record.content.as_ref().map(|facts| facts.sites.list()).unwrap_or_default();
         let resolution = |position: usize| found.sites.get(position).unwrap_or(&FAULT);
         let mut positions: Vec<usize> =
             (0..all.len()).filter(|&position| is_stored(resolution(position))).collect();
-        // Already in order as extraction gives them; readers rely on it.
+        // Extraction yields this order already; readers rely on it.
         positions.sort_by_key(|&position| all[position].at);
         let site = |&position: &usize| ResolvedSite {
             facts: all[position],
@@ -310,7 +308,7 @@ impl<'g> FileSites<'g> {
         Self { sites, positions }
     }
 
-    /// What another resolution of the same file says of the same sites.
+    /// The same sites under another resolution of the file.
     pub(in crate::store) fn like<'r>(
         &self,
         resolution: &'r FileResolution,
@@ -318,17 +316,17 @@ impl<'g> FileSites<'g> {
         self.positions.iter().map(|position| resolution.sites.get(*position).unwrap_or(&FAULT))
     }
 
-    /// How many.
+    /// Number of sites.
     pub(in crate::store) fn len(&self) -> u32 {
         u32::try_from(self.sites.len()).expect("a file is limited to far fewer than 2^32 sites")
     }
 
-    /// One after the other.
+    /// Sites in order.
     pub(in crate::store) fn in_order(&self) -> impl Iterator<Item = ResolvedSite<'g>> {
         self.sites.iter().copied()
     }
 
-    /// For each symbol of the file, where the sites are that it is the innermost symbol around.
+    /// For each symbol, the range of the sites whose innermost enclosing symbol it is.
     pub(super) fn spans(&self, symbols: usize) -> Vec<SiteSpan> {
         let mut spans = vec![SiteSpan::default(); symbols];
         for (number, site) in (0_u32..).zip(&self.sites) {
@@ -344,7 +342,7 @@ impl<'g> FileSites<'g> {
         spans
     }
 
-    /// The other files that sites and imports of this one lead to, with how many do, in order.
+    /// Other files targeted by sites and imports, with their counts, sorted.
     pub(in crate::store) fn file_edges(
         &self,
         found: &FileResolution,

@@ -1,15 +1,14 @@
-//! The keys that the files of a graph have in its store: ranges of symbols and sites, with room to
-//! grow.
+//! Key ranges of files in a store: symbols and sites, with capacity to grow.
 
 use crate::model::graph::FileId;
 use crate::store::build::key_assignment::key;
 use crate::store::format::rows::FileRow;
 
-/// The keys of a graph's files in a store.
+/// Keys of a graph's files in a store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Places(pub(in crate::store) Vec<FileKeys>);
 
-/// The keys of one file.
+/// Keys of one file.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(in crate::store) struct FileKeys {
     pub(in crate::store) file: u32,
@@ -17,7 +16,7 @@ pub(in crate::store) struct FileKeys {
     pub(in crate::store) sites: Range,
 }
 
-/// Consecutive keys, with room for more.
+/// Range of consecutive keys, with spare capacity.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(in crate::store) struct Range {
     pub(in crate::store) first: u32,
@@ -26,14 +25,14 @@ pub(in crate::store) struct Range {
 }
 
 impl Range {
-    /// Behind the last one that is used.
+    /// End of the used part.
     pub(in crate::store) fn end(self) -> u32 {
         self.first + self.len
     }
 }
 
 impl Places {
-    /// Those of a store's files.
+    /// Keys in the rows of a store.
     pub fn of(rows: &[FileRow]) -> Self {
         let range = |first, len| Range { first, len, room: len };
         let file = |row: &FileRow| FileKeys {
@@ -44,13 +43,14 @@ impl Places {
         Self(rows.iter().map(file).collect())
     }
 
-    /// The key of the file at a position; none for positions that the graph does not have.
+    /// Key of the file at a position; none for positions beyond the graph.
     pub fn file(&self, place: FileId) -> Option<u32> {
         self.0.get(place.0 as usize).map(|keys| keys.file)
     }
 }
 
-/// The range for so many keys: the one at hand if they fit, else a new one with room to grow.
+/// A range for this many keys: the current one if they fit, otherwise a new one with spare
+/// capacity.
 pub(in crate::store) fn fitted(at_hand: Range, len: u32, next: &mut u32) -> Result<Range, String> {
     if at_hand.first > 0 && len <= at_hand.room {
         return Ok(Range { len, ..at_hand });

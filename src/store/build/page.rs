@@ -1,5 +1,5 @@
-//! The pages of a store file that is being made, and how a row stands in them: SQLite's file format
-//! as far as it takes to fill trees that SQLite has made empty. Knows nothing of tables.
+//! Page encoder for SQLite's file format, as far as it is needed to fill empty B-trees that SQLite
+//! created. Independent of tables.
 
 use std::fs::File;
 use std::io;
@@ -7,43 +7,43 @@ use std::os::unix::fs::FileExt;
 
 use super::row::Value;
 
-/// Bytes of a page.
+/// Page size in bytes.
 pub(super) const PAGE_BYTES: usize = 4_096;
 
-/// The page with the byte that SQLite locks; it holds nothing.
+/// Lock-byte page of SQLite, which must stay empty.
 const LOCK_PAGE: u32 = 0x4000_0000 / PAGE_BYTES as u32 + 1;
 
-/// Pages that are written at once.
+/// Pages per write.
 const PAGES_AT_ONCE: usize = 64;
 
-/// Where the header of the file says how many pages it has.
+/// Offset of the page count in the file header.
 const PAGE_COUNT_AT: u64 = 28;
 
-/// Bytes of a page that a long row goes on in, after the number of the next one.
+/// Payload of an overflow page in bytes, after the number of the next one.
 const CHAINED_BYTES: usize = PAGE_BYTES - 4;
 
-/// Writes pages behind those that the file has.
+/// Appends pages to a file.
 pub(super) struct PageFile<'f> {
     file: &'f File,
-    /// Pages of the file, those included that wait.
+    /// Number of pages, including buffered ones.
     count: u32,
-    /// The most that there may be.
+    /// Maximum number of pages.
     most: u32,
-    /// The last pages, which wait to be written.
+    /// Buffered pages.
     waiting: Vec<u8>,
 }
 
 impl<'f> PageFile<'f> {
-    /// Begins behind the pages of `file`, up to `max_bytes` in all.
+    /// Appends after the pages of `file`, up to `max_bytes` in total.
     pub(in crate::store) fn new(file: &'f File, max_bytes: Option<u64>) -> io::Result<Self> {
         let pages = |bytes: u64| u32::try_from(bytes / PAGE_BYTES as u64).unwrap_or(u32::MAX);
         let count = pages(file.metadata()?.len());
-        // SQLite numbers no more.
+        // SQLite's maximum page number.
         let most = max_bytes.map_or(u32::MAX, pages).min(u32::MAX - 2);
         Ok(Self { file, count, most, waiting: Vec::with_capacity(PAGES_AT_ONCE * PAGE_BYTES) })
     }
 
-    /// Appends a page and gives its number.
+    /// Appends a page and returns its number.
     pub(in crate::store) fn append(&mut self, page: &[u8; PAGE_BYTES]) -> io::Result<u32> {
         let number = self.next();
         if number != self.count + 1 {
@@ -53,7 +53,7 @@ impl<'f> PageFile<'f> {
         Ok(number)
     }
 
-    /// The number of the page that comes next.
+    /// Number of the next page.
     fn next(&self) -> u32 {
         if self.count + 1 == LOCK_PAGE { LOCK_PAGE + 1 } else { self.count + 1 }
     }
@@ -67,7 +67,7 @@ impl<'f> PageFile<'f> {
         if self.waiting.len() >= PAGES_AT_ONCE * PAGE_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Appends what a page has no room for, and gives the number of its first page.
+    /// Writes a chain of overflow pages and returns the number of its first page.
     fn append_chain(&mut self, bytes: &[u8]) -> io::Result<u32> {
         let first = self.next();
         let mut page = [0; PAGE_BYTES];
@@ -84,7 +84,7 @@ impl<'f> PageFile<'f> {
         Ok(first)
     }
 
-    /// Puts a page in the place of one that the file had from the start.
+    /// Overwrites a page that existed before.
     pub(in crate::store) fn replace(&self, number: u32, page: &[u8; PAGE_BYTES]) -> io::Result<()> {
         self.file.write_all_at(page, offset(number - 1))
     }
@@ -97,26 +97,26 @@ impl<'f> PageFile<'f> {
         Ok(())
     }
 
-    /// Writes what waits, and how many pages there are.
+    /// Flushes the buffer and writes the page count.
     pub(in crate::store) fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         self.file.write_all_at(&self.count.to_be_bytes(), PAGE_COUNT_AT)
     }
 }
 
-/// Where in the file the page is that so many others come before.
+/// File offset of the page after this many others.
 fn offset(before: u32) -> u64 {
     u64::from(before) * PAGE_BYTES as u64
 }
 
-/// Appends a number as SQLite writes it in front of rows: seven bits a byte, the highest first.
-pub(super) fn put_number(bytes: &mut Vec<u8>, number: u64) {
+/// Appends a SQLite varint: seven bits per byte, big-endian.
+pub(super) fn put_varint(bytes: &mut Vec<u8>, number: u64) {
     if number < 0x80 {
         bytes.push(number as u8);
         return;
     }
     if number >> 56 != 0 {
-        // Eight times seven bits, and a byte for the rest.
+        // Nine-byte form: eight groups of seven bits, and a full byte.
         bytes.extend((0..8).rev().map(|place| (number >> (8 + 7 * place)) as u8 | 0x80));
         bytes.push(number as u8);
         return;
@@ -126,11 +126,11 @@ pub(super) fn put_number(bytes: &mut Vec<u8>, number: u64) {
     bytes.push(number as u8 & 0x7f);
 }
 
-/// Appends a row: the types of its values, then the values. Of a row with a number, which stands
-/// outside, nothing stands in place of the first column.
+/// Appends a record: header with serial types, then the values. The rowid column of a table is
+/// stored as NULL.
 pub(super) fn put_row(bytes: &mut Vec<u8>, has_number: bool, values: &[Value<'_>]) {
     let start = bytes.len();
-    // The length of the types, their own included.
+    // Length of the record header, including itself.
     bytes.push(0);
     if has_number {
         bytes.push(0);
@@ -142,7 +142,7 @@ pub(super) fn put_row(bytes: &mut Vec<u8>, has_number: bool, values: &[Value<'_>
             Value::Text(text) => 13 + 2 * text.len() as u64,
             Value::Blob(blob) => 12 + 2 * blob.len() as u64,
         };
-        put_number(bytes, code);
+        put_varint(bytes, code);
     }
     let head = bytes.len() - start;
     assert!(head < 0x80, "a row has some twenty values at most, and few of them are long");
@@ -159,7 +159,7 @@ pub(super) fn put_row(bytes: &mut Vec<u8>, has_number: bool, values: &[Value<'_>
     }
 }
 
-/// The type of a number, and how many bytes it takes.
+/// Serial type of an integer, and its length in bytes.
 fn width(number: i64) -> (u8, usize) {
     let bits = 65 - (number ^ (number >> 63)).leading_zeros();
     match (number, bits) {
@@ -174,21 +174,20 @@ fn width(number: i64) -> (u8, usize) {
     }
 }
 
-/// Appends a row to what stands before it in its page, up to `most` bytes; a longer one goes on in
-/// pages of its own.
+/// Appends a payload to a cell, up to `most` bytes; the rest goes to overflow pages.
 pub(super) fn put_payload(
     cell: &mut Vec<u8>,
     row: &[u8],
     most: usize,
     pages: &mut PageFile<'_>,
 ) -> io::Result<()> {
-    /// As much as stays in the page at least.
+    /// Minimum length of the local payload.
     const LEAST: usize = (PAGE_BYTES - 12) * 32 / 255 - 23;
     if row.len() <= most {
         cell.extend_from_slice(row);
         return Ok(());
     }
-    // So much that the last page of the chain is full, if that fits.
+    // Local payload such that the last overflow page is full, if possible.
     let wanted = LEAST + (row.len() - LEAST) % CHAINED_BYTES;
     let (here, elsewhere) = row.split_at(if wanted <= most { wanted } else { LEAST });
     cell.extend_from_slice(here);
@@ -202,7 +201,7 @@ mod tests {
 
     fn number(number: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
-        put_number(&mut bytes, number);
+        put_varint(&mut bytes, number);
         bytes
     }
 

@@ -1,12 +1,12 @@
-//! Rows and who takes them: a new store page by page (`bulk_loader`), one that is changed in place
-//! by statements (`SqlRows`). What the rows say is decided in `row_encoder`, once for both.
+//! Row sinks: the bulk loader of a new store (`bulk_loader`), and SQL statements for a change in
+//! place (`SqlRows`). `row_encoder` determines the contents of rows for both.
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ToSql};
 
 use crate::store::format::statements::{self, Statement};
 
-/// What stands in one column.
+/// Column value.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::store) enum Value<'v> {
     Null,
@@ -16,7 +16,7 @@ pub(in crate::store) enum Value<'v> {
 }
 
 impl Value<'_> {
-    /// The number that stands there, if one does.
+    /// The integer, if it is one.
     pub(super) fn integer(self) -> Option<i64> {
         match self {
             Self::Integer(number) => Some(number),
@@ -55,7 +55,7 @@ impl<'v, T: Into<Value<'v>>> From<Option<T>> for Value<'v> {
     }
 }
 
-/// A row of values of several types.
+/// Builds a row from values of several types.
 macro_rules! row {
     ($($value:expr),+ $(,)?) => { [$($crate::store::build::row::Value::from($value)),+] };
 }
@@ -72,19 +72,18 @@ impl ToSql for Value<'_> {
     }
 }
 
-/// Declares the tables that a graph fills, with the name that each has in `schema` and the
-/// statement that adds a row.
+/// Declares the tables filled from a graph, with their name in `schema` and their INSERT statement.
 macro_rules! tables {
     ($($table:ident = ($name:literal, $statement:ident),)+) => {
-        /// A table that a graph fills.
+        /// Table filled from a graph.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub(in crate::store) enum Table { $($table,)+ }
 
         impl Table {
-            /// Every table, in the order of its number.
+            /// Every table, by number.
             pub(in crate::store) const ALL: &'static [Self] = &[$(Self::$table,)+];
 
-            /// Its name.
+            /// Name in `schema`.
             pub(in crate::store) fn name(self) -> &'static str {
                 match self { $(Self::$table => $name,)+ }
             }
@@ -114,19 +113,19 @@ tables! {
     FileEdge = ("file_edge", ADD_FILE_EDGE),
 }
 
-/// Takes rows.
-pub(in crate::store) trait TakesRows {
-    /// Why a row cannot be taken.
+/// Row sink.
+pub(in crate::store) trait RowSink {
+    /// Error of the sink.
     type Error;
 
-    /// Takes the next row of a table. The rows of each table come in the order of its key.
+    /// Adds the next row of a table. Rows of each table come in key order.
     fn add(&mut self, table: Table, values: &[Value<'_>]) -> Result<(), Self::Error>;
 }
 
-/// Adds rows to a store that has others.
+/// Inserts rows by SQL.
 pub(in crate::store) struct SqlRows<'c> {
     connection: &'c Connection,
-    /// By table; none before it is needed.
+    /// Prepared on first use, by table.
     prepared: [Option<CachedStatement<'c>>; Table::ALL.len()],
 }
 
@@ -136,7 +135,7 @@ impl<'c> SqlRows<'c> {
     }
 }
 
-impl TakesRows for SqlRows<'_> {
+impl RowSink for SqlRows<'_> {
     type Error = rusqlite::Error;
 
     fn add(&mut self, table: Table, values: &[Value<'_>]) -> rusqlite::Result<()> {

@@ -1,7 +1,6 @@
-//! What the rows of a graph say: for each file what stands in it and where that leads. Whoever
-//! takes the rows, they are the same.
+//! Row encoder: converts files, symbols, sites and relations of a graph to rows, for any sink.
 
-use super::row::{Table, TakesRows, row};
+use super::row::{RowSink, Table, row};
 use crate::model::Verdict;
 use crate::model::facts::{FileFacts, LocalSymbol};
 use crate::model::graph::{FileRecord, FileResolution, Resolution, SymbolRef, Target};
@@ -10,28 +9,28 @@ use crate::store::format::columns::{Traits, pack_signature};
 use crate::store::format::front_coding;
 use crate::store::format::schema::file_flags;
 
-/// Makes rows of a graph.
+/// Encodes the rows of a graph.
 pub(in crate::store) struct RowWriter<R> {
-    /// Takes the rows.
+    /// Row sink.
     pub(in crate::store) rows: R,
-    /// By key: how many symbols have a name, and how often the one that is used most is referred
-    /// to. As far as it is wanted.
+    /// By name key: number of symbols with the name, and the greatest reference count among them.
+    /// Only as far as needed.
     pub(in crate::store) figures: Vec<(u32, u32)>,
 }
 
-impl<R: TakesRows> RowWriter<R> {
+impl<R: RowSink> RowWriter<R> {
     /// Writes names, by key.
     pub(in crate::store) fn names(&mut self, names: &[(u32, &str)]) -> Result<(), R::Error> {
         names.iter().try_for_each(|&(key, name)| self.rows.add(Table::Name, &row![key, name]))
     }
 
-    /// Writes once more the names that no symbol has.
+    /// Writes the table of names without a symbol.
     pub(in crate::store) fn other_names(
         &mut self,
         numbering: &Numbering<'_>,
     ) -> Result<(), R::Error> {
         let mut others: Vec<_> = numbering.names[numbering.symbol_names..].iter().collect();
-        // In the order of the table.
+        // In the order of the table's key.
         others.sort_unstable_by(|(one_key, one), (other_key, other)| {
             front_coding::folded_order(one, other).then_with(|| one_key.cmp(other_key))
         });
@@ -40,7 +39,7 @@ impl<R: TakesRows> RowWriter<R> {
             .try_for_each(|&(key, name)| self.rows.add(Table::OtherName, &row![name, key]))
     }
 
-    /// Writes the names of symbols once more, as a search goes through them.
+    /// Writes the name index of symbol names.
     pub(super) fn name_runs(&mut self, numbering: &Numbering<'_>) -> Result<(), R::Error> {
         let Self { rows, figures } = self;
         let mut packer = front_coding::Packer::default();
@@ -61,7 +60,7 @@ impl<R: TakesRows> RowWriter<R> {
             .try_for_each(|(letters, runs)| rows.add(Table::NameGram, &row![letters, &*runs]))
     }
 
-    /// Writes the sets of candidates.
+    /// Writes the candidate sets.
     pub(in crate::store) fn candidates(
         &mut self,
         numbering: &Numbering<'_>,
@@ -74,7 +73,7 @@ impl<R: TakesRows> RowWriter<R> {
         Ok(())
     }
 
-    /// Writes a file with everything in it; gives the number of its sites.
+    /// Writes a file and its contents; returns the number of its sites.
     pub(in crate::store) fn file(
         &mut self,
         numbering: &Numbering<'_>,
@@ -129,8 +128,8 @@ impl<R: TakesRows> RowWriter<R> {
         Ok(sites.len())
     }
 
-    /// Writes the symbols of a file. `containers` has the types of members that are defined outside
-    /// of their type's body.
+    /// Writes the symbols of a file. `containers` has the enclosing types of members defined
+    /// outside of their type's body.
     fn symbols(
         &mut self,
         numbering: &Numbering<'_>,
@@ -180,7 +179,7 @@ impl<R: TakesRows> RowWriter<R> {
                 &*signature,
                 &*symbol.doc,
                 references,
-                // Most symbols have no sites of their own: nothing takes less room than 0.
+                // Most symbols have no sites of their own: 0 has the shortest encoding.
                 if span.len == 0 { 0 } else { numbering.first_sites[place] + span.start },
                 span.len,
             ];
@@ -266,7 +265,7 @@ impl<R: TakesRows> RowWriter<R> {
             (ends.0, relation.kind as u8, ends.1)
         });
         let mut relations: Vec<(u32, u8, u32)> = keys.collect();
-        // In the order of the table, and each once.
+        // In the order of the table's key, without duplicates.
         relations.sort_unstable();
         relations.dedup();
         relations
@@ -274,7 +273,7 @@ impl<R: TakesRows> RowWriter<R> {
             .try_for_each(|(from, kind, to)| self.rows.add(Table::Relation, &row![from, kind, to]))
     }
 
-    /// Writes which other files a file leads to.
+    /// Writes the edges from a file to other files.
     pub(in crate::store) fn file_edges(
         &mut self,
         found: &FileResolution,
@@ -290,7 +289,7 @@ impl<R: TakesRows> RowWriter<R> {
     }
 }
 
-/// The key of what a site leads to, and of the file that it leads to as a whole.
+/// Keys of a site's target symbol and target file.
 pub(in crate::store) fn target(
     numbering: &Numbering<'_>,
     resolution: &Resolution,

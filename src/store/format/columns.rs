@@ -1,35 +1,35 @@
-//! Values that share a column, or leave out what another column says: how they are written and
-//! read.
+//! Column encodings: several values packed into one integer, and signatures without the symbol's
+//! name.
 
 use std::borrow::Cow;
 
 use crate::model::{SiteKind, Step, SymbolKind, Verdict, Visibility};
 
-/// What a symbol is, in one number: `symbol.traits`.
+/// Packed column `symbol.traits`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::store) struct Traits {
-    /// Who may use it.
+    /// Visibility.
     pub(in crate::store) visibility: Visibility,
-    /// Its kind.
+    /// Kind.
     pub(in crate::store) kind: SymbolKind,
-    /// Properties, see `model::facts::flags`.
+    /// Flags, see `model::facts::flags`.
     pub(in crate::store) flags: u16,
 }
 
-/// SQLite's integers are signed; numbers that use all 64 bits are stored with the same bits.
+/// SQLite's integers are signed; unsigned 64-bit values are stored with the same bits.
 pub(in crate::store) fn bits(stored: i64) -> u64 {
     u64::from_ne_bytes(stored.to_ne_bytes())
 }
 
 impl Traits {
-    /// The number.
+    /// Packs the value.
     pub(in crate::store) fn pack(self) -> u32 {
         u32::from(self.visibility as u8)
             | u32::from(self.kind as u8) << 2
             | u32::from(self.flags) << 7
     }
 
-    /// What a number says; none if it says nothing.
+    /// Unpacks a value; none if it is invalid.
     pub(in crate::store) fn unpack(number: u32) -> Option<Self> {
         Some(Self {
             visibility: Visibility::from_number((number & 3) as u8)?,
@@ -39,21 +39,21 @@ impl Traits {
     }
 }
 
-/// What a site is, in one number: `site.mark`.
+/// Packed column `site.mark`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::store) struct Mark {
-    /// How far its target is known.
+    /// Verdict: certainty of the target.
     pub(in crate::store) verdict: Verdict,
-    /// What it does.
+    /// Kind.
     pub(in crate::store) kind: SiteKind,
-    /// What decided the verdict.
+    /// Step that decided the verdict.
     pub(in crate::store) step: Step,
-    /// The line.
+    /// Line.
     pub(in crate::store) line: u32,
 }
 
 impl Mark {
-    /// The number.
+    /// Packs the value.
     pub(in crate::store) fn pack(self) -> i64 {
         i64::from(self.verdict as u8)
             | i64::from(self.kind as u8) << 3
@@ -61,7 +61,7 @@ impl Mark {
             | i64::from(self.line) << 12
     }
 
-    /// What a number says; none if it says nothing.
+    /// Unpacks a value; none if it is invalid.
     pub(in crate::store) fn unpack(number: i64) -> Option<Self> {
         Some(Self {
             verdict: Verdict::from_number((number & 7) as u8)?,
@@ -72,12 +72,12 @@ impl Mark {
     }
 }
 
-/// Stands for the symbol's name in a packed signature.
+/// Placeholder for the symbol's name in a packed signature.
 const NAME: char = '\u{1}';
-/// Begins a signature that is not packed.
+/// Prefix of an unpacked signature.
 const WHOLE: char = '\u{2}';
 
-/// A signature without the symbol's name, which is in nearly every one.
+/// Replaces the symbol's name, which nearly every signature contains.
 pub(in crate::store) fn pack_signature<'s>(signature: &'s str, name: &str) -> Cow<'s, str> {
     if signature.contains(NAME) || signature.starts_with(WHOLE) {
         return Cow::Owned(format!("{WHOLE}{signature}"));
@@ -88,7 +88,7 @@ pub(in crate::store) fn pack_signature<'s>(signature: &'s str, name: &str) -> Co
     Cow::Borrowed(signature)
 }
 
-/// The whole signature. The views say the same in SQL.
+/// Restores the signature. The views do the same in SQL.
 pub(in crate::store) fn unpack_signature(packed: &str, name: &str) -> Box<str> {
     match packed.strip_prefix(WHOLE) {
         Some(whole) => whole.into(),

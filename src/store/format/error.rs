@@ -1,49 +1,49 @@
-//! `StoreError`: what failed, on which path, while doing what.
+//! `StoreError`: kind, path and attempted operation.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What kind of failure it is: decides what the caller does next.
+/// Kind of an error, which decides the reaction of the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StoreErrorKind {
-    /// There is no store yet, or none that can be read: build one.
+    /// There is no store, or no readable one: build one.
     Missing,
     /// The file belongs to another application.
     Foreign,
-    /// The file has another format version.
+    /// Another format version.
     OtherVersion,
     /// The file is damaged.
     Corrupt,
-    /// Another process writes and did not end within the wait.
+    /// The writer lock was not acquired within the timeout.
     Locked,
-    /// No room on the device.
+    /// The disk or the quota is full.
     Full,
-    /// The place cannot be written, or the file not be read.
+    /// Missing permission.
     Permission,
-    /// The question was withdrawn.
+    /// The query was cancelled.
     Cancelled,
-    /// The graph breaks a limit of the format.
+    /// The graph exceeds a limit of the format.
     TooLarge,
-    /// Anything else the system or SQLite said.
+    /// Any other error of the system or of SQLite.
     Other,
 }
 
-/// A failure of the store. Cheap to copy, so that all who wait for one attempt can be told.
+/// Error of the store. Cheap to clone, because one result may be shared by many waiting callers.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{attempt} {}: {detail}", path.display())]
 pub struct StoreError {
-    /// What kind of failure it is.
+    /// Kind.
     pub kind: StoreErrorKind,
-    /// What was attempted: begins the message.
+    /// Attempted operation: first part of the message.
     pub attempt: &'static str,
-    /// The file or directory it was attempted on.
+    /// File or directory.
     pub path: PathBuf,
-    /// What the system or SQLite said.
+    /// Message of the system or of SQLite.
     pub detail: String,
 }
 
 impl StoreError {
-    /// A failure with a reason of our own.
+    /// Error with a message of its own.
     pub fn new(
         kind: StoreErrorKind,
         attempt: &'static str,
@@ -53,7 +53,7 @@ impl StoreError {
         Self { kind, attempt, path: path.to_owned(), detail: detail.into() }
     }
 
-    /// A failure of the file system.
+    /// I/O error.
     pub(in crate::store) fn from_io(attempt: &'static str, path: &Path, error: &io::Error) -> Self {
         let kind = match error.kind() {
             io::ErrorKind::NotFound => StoreErrorKind::Missing,
@@ -66,7 +66,7 @@ impl StoreError {
         Self::new(kind, attempt, path, error.to_string())
     }
 
-    /// A failure of SQLite.
+    /// SQLite error.
     pub(in crate::store) fn from_sqlite(
         attempt: &'static str,
         path: &Path,
@@ -78,8 +78,8 @@ impl StoreError {
             Some(ErrorCode::DiskFull) => StoreErrorKind::Full,
             Some(ErrorCode::NotADatabase) => StoreErrorKind::Foreign,
             Some(ErrorCode::DatabaseCorrupt) => StoreErrorKind::Corrupt,
-            // A superseded generation that is removed while it is being opened or read fails in
-            // either way.
+            // A superseded generation that is removed while it is opened or read gives either
+            // error.
             Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) if !path.exists() => {
                 StoreErrorKind::Missing
             }
@@ -87,8 +87,7 @@ impl StoreError {
                 StoreErrorKind::Permission
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreErrorKind::Locked,
-            // Our statements fit our format: a table that is missing or a value of the wrong type
-            // is damage.
+            // Statements match the format: a missing table or a wrong type means damage.
             Some(ErrorCode::Unknown) => StoreErrorKind::Corrupt,
             _ if is_misfit(error) => StoreErrorKind::Corrupt,
             _ => StoreErrorKind::Other,
@@ -96,12 +95,12 @@ impl StoreError {
         Self::new(kind, attempt, path, error.to_string())
     }
 
-    /// Whether the work was stopped because the question was withdrawn.
+    /// True if the query was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.kind == StoreErrorKind::Cancelled
     }
 
-    /// Whether a new build would mend it.
+    /// True if a full build would fix it.
     pub fn calls_for_build(&self) -> bool {
         matches!(
             self.kind,

@@ -1,74 +1,71 @@
-//! The names that symbols have, packed for looking at many of them: runs of names in order, each
-//! written as what it adds to the one before, and for every three letters the runs in which they
-//! occur. Pure: bytes in, names out.
+//! Front-coded blocks ("runs") of symbol names with a trigram index, for fast scans. Each name is
+//! stored as the length of the prefix shared with its predecessor and the rest; each trigram has a
+//! posting list of runs. Pure: bytes in, names out.
 //!
-//! Of each run its top is kept apart: what all names in it begin with, and how often the one of
-//! them that is used most is. By them a question chooses runs without reading them.
+//! The header of each run ("top") is stored separately: the common prefix of its names and the
+//! greatest reference count. Queries select runs by headers without reading the runs.
 //!
-//! The name with key `k` stands in run `(k - 1) / RUN` at place `(k - 1) % RUN`, so that keys are
-//! not written. Runs are made with a store and never change: names of symbols that come later are
-//! found through the table of symbols.
+//! The name with key `k` is in run `(k - 1) / RUN` at index `(k - 1) % RUN`, so keys are implicit.
+//! Runs are written by a build and immutable: later names are found through the symbol table.
 
 use std::cmp::Ordering;
 
 use rustc_hash::FxHashMap;
 
-/// Names in one run.
+/// Names per run.
 pub(in crate::store) const RUN: u32 = 128;
 
-/// Letters that are looked up together.
+/// Bytes per gram.
 const GRAM: usize = 3;
 
-/// A name that symbols had when the store was made.
+/// Name of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::store) struct NameSlot<'b> {
-    /// The name.
+    /// Text.
     pub(in crate::store) text: &'b str,
-    /// How many of its first bytes are those of the name before it in the run.
+    /// Length of the prefix shared with the previous name of the run, in bytes.
     pub(in crate::store) shared: usize,
-    /// How many symbols have it.
+    /// Number of symbols with this name.
     pub(in crate::store) symbols: u32,
-    /// How often the one of them that is used most is referred to.
+    /// Greatest reference count of a symbol with this name.
     pub(in crate::store) references: u32,
 }
 
-/// The order of names: by their letters without ASCII case, and where these are the same, by their
-/// bytes.
+/// Order of names: ASCII case-insensitive first, then by bytes.
 pub(in crate::store) fn order(one: &str, other: &str) -> Ordering {
     folded_order(one, other).then_with(|| one.cmp(other))
 }
 
-/// The order of names by their letters without ASCII case.
+/// ASCII case-insensitive order.
 pub(in crate::store) fn folded_order(one: &str, other: &str) -> Ordering {
     let (one, other) = (one.bytes(), other.bytes());
     one.map(|byte| byte.to_ascii_lowercase()).cmp(other.map(|byte| byte.to_ascii_lowercase()))
 }
 
-/// The order of a name and a text by as many letters of the name as the text has, without ASCII
-/// case.
+/// ASCII case-insensitive order of a name's prefix, of the text's length, and the text.
 pub(in crate::store) fn folded_beginning_order(name: &str, text: &str) -> Ordering {
     let (name, text) = (name.bytes().take(text.len()), text.bytes());
     name.map(|byte| byte.to_ascii_lowercase()).cmp(text.map(|byte| byte.to_ascii_lowercase()))
 }
 
-/// Makes runs of names that are given in order, and the table of their letters.
+/// Encodes sorted names as runs, and builds the trigram index.
 #[derive(Default)]
 pub(in crate::store) struct Packer {
     run: Vec<u8>,
     in_run: u32,
     runs: u32,
     before: String,
-    /// What all names of the run begin with, in lower case.
+    /// Common prefix of the run, in lower case.
     beginning: Vec<u8>,
-    /// How often the name of the run that is used most is.
+    /// Greatest reference count of the run.
     most: u32,
     tops: Tops,
-    /// By three letters: the last run that was written down, and the list of runs.
+    /// By trigram: last run added, and posting list.
     grams: FxHashMap<u32, (u32, Vec<u8>)>,
 }
 
 impl Packer {
-    /// Takes in the next name; gives a run when it is full.
+    /// Adds the next name; returns a run when it is full.
     pub(in crate::store) fn add(
         &mut self,
         text: &str,
@@ -79,7 +76,7 @@ impl Packer {
             self.before.clear();
             self.most = 0;
             self.beginning.clear();
-            // Letters that take several bytes are left to whoever looks at the names.
+            // Non-ASCII characters are not folded here; the comparison of names handles them.
             self.beginning.extend(
                 text.bytes().take_while(u8::is_ascii).map(|byte| byte.to_ascii_lowercase()),
             );
@@ -90,17 +87,17 @@ impl Packer {
         self.beginning.truncate(common);
         let shared =
             text.bytes().zip(self.before.bytes()).take_while(|(one, other)| one == other).count();
-        put(&mut self.run, shared as u64);
-        put(&mut self.run, (text.len() - shared) as u64);
+        put_varint(&mut self.run, shared as u64);
+        put_varint(&mut self.run, (text.len() - shared) as u64);
         self.run.extend_from_slice(&text.as_bytes()[shared..]);
-        put(&mut self.run, symbols.into());
-        put(&mut self.run, references.into());
-        // What ends within the shared part has been seen in this run.
+        put_varint(&mut self.run, symbols.into());
+        put_varint(&mut self.run, references.into());
+        // Trigrams within the shared prefix are already recorded for this run.
         for letters in text.as_bytes()[shared.saturating_sub(GRAM - 1)..].windows(GRAM) {
             let (last, list) = self.grams.entry(gram(letters)).or_default();
-            // Runs count from 1 here, so that 0 is before all of them.
+            // Runs are numbered from 1 here, so that 0 precedes all of them.
             if *last != self.runs + 1 {
-                put(list, (self.runs + 1 - *last).into());
+                put_varint(list, (self.runs + 1 - *last).into());
                 *last = self.runs + 1;
             }
         }
@@ -110,7 +107,7 @@ impl Packer {
         if self.in_run == RUN { self.finish_run() } else { None }
     }
 
-    /// The last run, if it has names.
+    /// Last run, if it has names.
     pub(in crate::store) fn finish_run(&mut self) -> Option<Vec<u8>> {
         if self.in_run == 0 {
             return None;
@@ -121,7 +118,7 @@ impl Packer {
         Some(std::mem::take(&mut self.run))
     }
 
-    /// The tops of the runs, packed, and the lists of runs by letters.
+    /// Headers of all runs, encoded, and the posting lists by trigram.
     pub(in crate::store) fn finish(self) -> (Vec<u8>, Vec<(u32, Vec<u8>)>) {
         let mut grams: Vec<_> =
             self.grams.into_iter().map(|(letters, (_, list))| (letters, list)).collect();
@@ -130,7 +127,7 @@ impl Packer {
     }
 }
 
-/// The tops of runs in the making.
+/// Headers of runs, during encoding.
 #[derive(Default)]
 struct Tops {
     packed: Vec<u8>,
@@ -141,42 +138,41 @@ impl Tops {
     fn add(&mut self, beginning: &[u8], most: u32) {
         let shared =
             beginning.iter().zip(&self.before).take_while(|(one, other)| one == other).count();
-        put(&mut self.packed, shared as u64);
-        put(&mut self.packed, (beginning.len() - shared) as u64);
+        put_varint(&mut self.packed, shared as u64);
+        put_varint(&mut self.packed, (beginning.len() - shared) as u64);
         self.packed.extend_from_slice(&beginning[shared..]);
-        put(&mut self.packed, most.into());
+        put_varint(&mut self.packed, most.into());
         self.before.clear();
         self.before.extend_from_slice(beginning);
     }
 }
 
-/// Hands to `visit` of each run what its names begin with, in lower case, and how often the one of
-/// them that is used most is. None if the bytes are no tops.
+/// Decodes the headers: passes common prefix (lower case) and greatest reference count of each run
+/// to `visit`. None if the bytes are malformed.
 pub(in crate::store) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, u32)) -> Option<()> {
     let mut rest = packed;
     let mut beginning: Vec<u8> = Vec::with_capacity(64);
     while !rest.is_empty() {
-        take_text(&mut rest, &mut beginning)?;
-        let most = u32::try_from(take(&mut rest)?).ok()?;
+        decode_text(&mut rest, &mut beginning)?;
+        let most = u32::try_from(take_varint(&mut rest)?).ok()?;
         visit(std::str::from_utf8(&beginning).ok()?, most);
     }
     Some(())
 }
 
-/// Separates names where they stand one after the other in lower case. No text has this byte.
+/// Separator of names in the folded text. It does not occur in UTF-8.
 pub(in crate::store) const SEPARATOR: u8 = 0xff;
 
-/// The names of one run, one after the other, so that a question looks at all of them at once.
+/// Decoded run: concatenated names, so that a query scans all of them at once.
 #[derive(PartialEq, Eq, Debug)]
 pub(in crate::store) struct Run {
     text: String,
-    /// The same in lower case as far as it is ASCII, with a separator before each name and after
-    /// the last.
+    /// Names in ASCII lower case, with a separator before the first and after each.
     folded: Vec<u8>,
     entries: Vec<RunEntry>,
 }
 
-/// A name of a run: where it stands, and what else is known of it.
+/// Position and counts of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct RunEntry {
     start: u32,
@@ -187,20 +183,22 @@ struct RunEntry {
 }
 
 impl Run {
-    /// The names of a packed run. None if the bytes are no run.
+    /// Decodes a run. None if the bytes are malformed.
     pub(in crate::store) fn read(packed: &[u8]) -> Option<Self> {
         let mut entries = Vec::with_capacity(RUN as usize);
-        // Names share about half of their letters.
+        // About half of each name is shared with its predecessor.
         let mut text: Vec<u8> = Vec::with_capacity(packed.len() * 2);
-        // Where there is a separator in the other text, there is one here that is text.
+        // A placeholder where the folded text has a separator, so that offsets agree.
         text.push(0);
         let (mut rest, mut before) = (packed, 1..1);
         while !rest.is_empty() {
             if entries.len() == RUN as usize {
                 return None;
             }
-            let (shared, added) =
-                (usize::try_from(take(&mut rest)?).ok()?, usize::try_from(take(&mut rest)?).ok()?);
+            let (shared, added) = (
+                usize::try_from(take_varint(&mut rest)?).ok()?,
+                usize::try_from(take_varint(&mut rest)?).ok()?,
+            );
             if shared > before.len() || added > rest.len() {
                 return None;
             }
@@ -214,11 +212,11 @@ impl Run {
                 start: u32::try_from(start).ok()?,
                 end: u32::try_from(before.end).ok()?,
                 shared: u32::try_from(shared).ok()?,
-                symbols: u32::try_from(take(&mut rest)?).ok()?,
-                references: u32::try_from(take(&mut rest)?).ok()?,
+                symbols: u32::try_from(take_varint(&mut rest)?).ok()?,
+                references: u32::try_from(take_varint(&mut rest)?).ok()?,
             });
         }
-        // Each name is text by itself too: no letter goes on behind a separator.
+        // Each name is valid UTF-8 by itself: no character spans a separator.
         let text = String::from_utf8(text).ok()?;
         let mut folded = text.as_bytes().to_ascii_lowercase();
         folded[0] = SEPARATOR;
@@ -226,28 +224,27 @@ impl Run {
         Some(Self { text, folded, entries })
     }
 
-    /// How many names it has.
+    /// Number of names.
     pub(in crate::store) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// The name at a place.
+    /// Name at an index.
     pub(in crate::store) fn entry(&self, place: usize) -> Option<NameSlot<'_>> {
         let RunEntry { start, end, shared, symbols, references } = *self.entries.get(place)?;
         let text = self.text.get(start as usize..end as usize)?;
         Some(NameSlot { text, shared: shared as usize, symbols, references })
     }
 
-    /// The names in lower case as far as they are ASCII, a separator before each and after the
-    /// last.
+    /// Names in ASCII lower case, with a separator before the first and after each.
     pub(in crate::store) fn folded(&self) -> &[u8] {
         &self.folded
     }
 
-    /// The place of the name in which, or in the separator before which, a byte of `folded` is, and
-    /// where the separator after it is. The name is not before that at `from`.
+    /// Index of the name that contains byte `at` of `folded`, or follows it if it is a separator,
+    /// and the offset of the next separator. The index is at least `from`.
     pub(in crate::store) fn place_of(&self, at: usize, from: usize) -> (usize, usize) {
-        // Step by step: who looks through a run comes to one name after the other.
+        // Linear: a scan visits names in order.
         let mut place = from;
         while self.entries.get(place).is_some_and(|entry| entry.end as usize <= at) {
             place += 1;
@@ -256,18 +253,18 @@ impl Run {
     }
 }
 
-/// Hands the runs of a list, counted from 0, to `visit`. None if the bytes are no list.
+/// Decodes a posting list and passes the runs, numbered from 0, to `visit`. None if the bytes are
+/// malformed.
 pub(in crate::store) fn visit_list(list: &[u8], mut visit: impl FnMut(u32)) -> Option<()> {
     let (mut rest, mut last) = (list, 0_u64);
     while !rest.is_empty() {
-        last += take(&mut rest)?;
+        last += take_varint(&mut rest)?;
         visit(u32::try_from(last.checked_sub(1)?).ok()?);
     }
     Some(())
 }
 
-/// What to look up for the names that have `part` in them when ASCII case is ignored; nothing if it
-/// is too short.
+/// Trigrams of names that contain `part`, ASCII case-insensitive; empty if it is too short.
 pub(in crate::store) fn grams_of(part: &str) -> Vec<u32> {
     let mut grams: Vec<u32> = part.as_bytes().windows(GRAM).map(gram).collect();
     grams.sort_unstable();
@@ -279,9 +276,8 @@ fn gram(letters: &[u8]) -> u32 {
     letters.iter().fold(0, |gram, letter| gram << 8 | u32::from(letter.to_ascii_lowercase()))
 }
 
-/// Writes a number in as few bytes as it needs: seven bits a byte, the lowest first, the highest
-/// bit says that more follow.
-fn put(bytes: &mut Vec<u8>, mut number: u64) {
+/// Appends a LEB128 varint: seven bits per byte, little-endian, with a continuation bit.
+fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push((number & 0x7f) as u8 | 0x80);
         number >>= 7;
@@ -289,10 +285,10 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Makes of a text the one that follows it.
-fn take_text(bytes: &mut &[u8], text: &mut Vec<u8>) -> Option<()> {
-    let shared = usize::try_from(take(bytes)?).ok()?;
-    let added = usize::try_from(take(bytes)?).ok()?;
+/// Decodes the next text from its predecessor.
+fn decode_text(bytes: &mut &[u8], text: &mut Vec<u8>) -> Option<()> {
+    let shared = usize::try_from(take_varint(bytes)?).ok()?;
+    let added = usize::try_from(take_varint(bytes)?).ok()?;
     if shared > text.len() || added > bytes.len() {
         return None;
     }
@@ -302,8 +298,8 @@ fn take_text(bytes: &mut &[u8], text: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-fn take(bytes: &mut &[u8]) -> Option<u64> {
-    // Most numbers take one byte.
+fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+    // Fast path: most varints have one byte.
     if let Some((&byte @ ..0x80, rest)) = bytes.split_first() {
         *bytes = rest;
         return Some(byte.into());

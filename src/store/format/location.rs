@@ -1,5 +1,5 @@
-//! Where the files of a repository are: one directory in the cache, one file a generation, one lock
-//! for its writer.
+//! File names and locations: one directory per repository in the cache, one file per generation,
+//! one writer lock.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
@@ -16,33 +16,32 @@ use crate::store::format::ownership;
 
 pub(in crate::store) const LOCK_FILE: &str = "writer.lock";
 pub(super) const TEMPORARY_SUFFIX: &str = ".building";
-/// Ends the name of a store's segment.
+/// Suffix of a store's segment.
 pub(super) const SEGMENT_SUFFIX: &str = "-facts";
 
-/// What the names of files beside a store end with: its log, the memory that its connections share,
-/// and what is kept for others.
-const BESIDE: [&str; 3] = ["-wal", "-shm", SEGMENT_SUFFIX];
+/// Suffixes of the files that belong to a store: write-ahead log, its shared memory, segment.
+const SIDE_SUFFIXES: [&str; 3] = ["-wal", "-shm", SEGMENT_SUFFIX];
 
-/// The place of one repository's stores. Equal roots under one cache have equal places.
+/// Location of one repository's stores. Equal roots in one cache have equal locations.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Location {
     root: PathBuf,
     directory: PathBuf,
 }
 
-/// What tells one store file from the next without opening it.
+/// Identity of a store file, without opening it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Version {
-    /// The generation in its name.
+    /// Generation in its name.
     pub generation: u64,
-    /// The device it is on.
+    /// Device id.
     pub device: u64,
-    /// Its number on the device: another one means that the file was replaced.
+    /// Inode number; differs if the file was replaced.
     pub inode: u64,
 }
 
 impl Location {
-    /// The place for the repository at `root` (absolute, without links) below the cache directory.
+    /// Location of the repository at `root` (absolute, without symlinks) in the cache.
     pub fn new(cache: &Path, root: &Path) -> Self {
         let hash = xxhash_rust::xxh3::xxh3_64(root.as_os_str().as_bytes());
         let readable: String = root
@@ -59,42 +58,41 @@ impl Location {
         Self { root: root.to_owned(), directory }
     }
 
-    /// The place for the repository at `root` in this directory: for those who were told of it.
+    /// Location with an explicit directory.
     pub fn at(root: PathBuf, directory: PathBuf) -> Self {
         Self { root, directory }
     }
 
-    /// The repository's root.
+    /// Root of the repository.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The directory of its stores.
+    /// Directory of its stores.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The file of a generation.
+    /// File of a generation.
     pub fn generation_path(&self, generation: u64) -> PathBuf {
         self.directory.join(format!("v{FORMAT}-{generation}.db"))
     }
 
-    /// The file in which a generation is built.
+    /// Temporary file of a build.
     pub(in crate::store) fn temporary_path(&self, generation: u64) -> PathBuf {
         self.directory.join(format!("v{FORMAT}-{generation}.db{TEMPORARY_SUFFIX}"))
     }
 
-    /// Notes that the stores of the repository are in use.
-    pub(in crate::store) fn note_use(&self) {
-        // A cache that cannot be written is not made smaller either.
+    /// Records a use of the stores, for eviction.
+    pub(in crate::store) fn record_use(&self) {
+        // Best effort: a read-only cache has no eviction either.
         let _ = File::options()
             .append(true)
             .open(self.lock_path())
             .and_then(|lock| lock.set_modified(SystemTime::now()));
     }
 
-    /// The generations of this format that have a file, newest first. None if the directory does
-    /// not exist.
+    /// Generations with a file of this format, newest first. None if the directory does not exist.
     pub fn generations(&self) -> Result<Vec<u64>, StoreError> {
         let mut generations: Vec<u64> =
             self.file_names()?.iter().filter_map(|name| parse_generation(name)).collect();
@@ -102,7 +100,7 @@ impl Location {
         Ok(generations)
     }
 
-    /// What the file of a generation is now.
+    /// Current identity of the file of a generation.
     pub(in crate::store) fn version(&self, generation: u64) -> Result<Version, StoreError> {
         let path = self.generation_path(generation);
         let metadata = fs::metadata(&path)
@@ -110,15 +108,15 @@ impl Location {
         Ok(Version { generation, device: metadata.dev(), inode: metadata.ino() })
     }
 
-    /// The file that the writer locks.
+    /// Lock file of the writer.
     pub(in crate::store) fn lock_path(&self) -> PathBuf {
         self.directory.join(LOCK_FILE)
     }
 
-    /// The room that its files take.
+    /// Disk usage in bytes.
     pub(in crate::store) fn bytes(&self) -> u64 {
         let names = self.file_names().unwrap_or_default();
-        // What connections share is memory that has a name.
+        // The WAL index is shared memory, not disk usage.
         let names = names.iter().filter(|name| !name.ends_with("-shm"));
         names
             .filter_map(|name| fs::metadata(self.directory.join(name)).ok())
@@ -126,8 +124,7 @@ impl Location {
             .sum()
     }
 
-    /// Becomes the repository's only writer, among all processes. Waits for another one at most
-    /// `patience`.
+    /// Acquires the writer lock of the repository, across processes. Waits at most `patience`.
     pub fn lock(&self, patience: Duration) -> Result<WriterLock, StoreError> {
         ownership::make(&self.directory)?;
         let path = self.lock_path();
@@ -157,8 +154,8 @@ impl Location {
                             detail,
                         ));
                     }
-                    // Advisory file locks have no wait with a limit, and blocking for ever would
-                    // break the bound.
+                    // Advisory file locks cannot be awaited with a timeout, so the lock is polled
+                    // with a backoff.
                     thread::park_timeout(pause.min(left));
                     pause = (pause * 2).min(Duration::from_millis(50));
                 }
@@ -190,8 +187,8 @@ impl Location {
     }
 }
 
-/// The right to write a repository's stores; given back when dropped, and by the system when the
-/// process ends.
+/// Writer lock of a repository's stores; released on drop, and by the system at the end of the
+/// process.
 #[derive(Debug)]
 pub struct WriterLock {
     location: Location,
@@ -199,23 +196,22 @@ pub struct WriterLock {
 }
 
 impl WriterLock {
-    /// The place it is for.
+    /// Location that it locks.
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// Removes what an interrupted writer left behind. Only the holder of the lock can know that
-    /// nobody is building.
+    /// Removes leftovers of an interrupted writer. Requires the lock: without it another process
+    /// may be building.
     pub(in crate::store) fn remove_leftovers(&self) {
         for name in self.location.file_names().unwrap_or_default() {
             let built = name.split_once(TEMPORARY_SUFFIX).map(|(built, _)| built);
             let is_temporary = built.is_some_and(|built| parse_any_format(built).is_some());
-            let beside = BESIDE.iter().find_map(|ending| name.strip_suffix(ending));
-            let beside = beside.filter(|store| parse_any_format(store).is_some());
-            let is_alone =
-                beside.is_some_and(|store| !self.location.directory.join(store).exists());
+            let store = SIDE_SUFFIXES.iter().find_map(|ending| name.strip_suffix(ending));
+            let store = store.filter(|store| parse_any_format(store).is_some());
+            let is_alone = store.is_some_and(|store| !self.location.directory.join(store).exists());
             if is_temporary || is_alone {
-                // A leftover that cannot be removed costs room only; the build goes on beside it.
+                // Best effort: a leftover only occupies disk space.
                 let _ = fs::remove_file(self.location.directory.join(name));
             }
         }
@@ -225,7 +221,7 @@ impl WriterLock {
     pub(in crate::store) fn remove_all(&self) {
         for name in self.location.file_names().unwrap_or_default() {
             if name != LOCK_FILE {
-                // One that stays takes room, and is found by the next who looks for some.
+                // Best effort: a remaining file is found by the next eviction.
                 let _ = fs::remove_file(self.location.directory.join(name));
             }
         }
@@ -240,24 +236,24 @@ impl WriterLock {
             .into_iter()
             .filter(|&older| older < generation)
         {
-            // As above: a file that stays is superseded all the same.
+            // Best effort: a remaining file is superseded all the same.
             let path = self.location.generation_path(older);
             let _ = fs::remove_file(&path);
-            for ending in BESIDE {
+            for ending in SIDE_SUFFIXES {
                 let _ = fs::remove_file(with_ending(&path, ending));
             }
         }
     }
 }
 
-/// The file beside another one whose name goes on like this.
+/// Path with a suffix appended.
 pub(in crate::store) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
 }
 
-/// Format and generation from the name of a store file.
+/// Parses format and generation from the name of a store file.
 fn parse_any_format(name: &str) -> Option<(u32, u64)> {
     let (format, generation) = name.strip_prefix('v')?.strip_suffix(".db")?.split_once('-')?;
     Some((format.parse().ok()?, generation.parse().ok()?))

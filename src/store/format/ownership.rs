@@ -1,5 +1,4 @@
-//! Whose the cache is: what is known of a repository is for its user's eyes only, and what another
-//! user has put there is not read.
+//! Ownership and permissions of the cache: private to its user; files of other users are not read.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io;
@@ -8,7 +7,7 @@ use std::path::Path;
 
 use super::error::{StoreError, StoreErrorKind};
 
-/// The superuser, whose files need no distrust.
+/// Root is trusted.
 const ROOT: u32 = 0;
 const FOR_OTHERS: u32 = 0o077;
 const WRITABLE_BY_ALL: u32 = 0o002;
@@ -16,15 +15,15 @@ const STICKY: u32 = 0o1000;
 
 const ATTEMPT: &str = "using the cache";
 
-/// How a file of the cache is made: nobody else may open it.
+/// Options for creating private files.
 pub(in crate::store) fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600);
     options
 }
 
-/// Fails if a directory of the cache belongs to another user, or if any user may put other files in
-/// the place of its own. One that is not there is nobody's.
+/// Fails if a directory of the cache belongs to another user, or is writable by all without the
+/// sticky bit, so that others could replace its files. A missing directory is accepted.
 pub(in crate::store) fn check(directory: &Path) -> Result<(), StoreError> {
     let failed = |error: &io::Error| StoreError::from_io(ATTEMPT, directory, error);
     let found = match fs::metadata(directory) {
@@ -43,9 +42,8 @@ pub(in crate::store) fn check(directory: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Makes the directory of a repository's stores, and those above it that are missing, for this user
-/// alone. One that an earlier version has made for others to read as well is closed to them; the
-/// directory above it may have other things in it, and stays.
+/// Creates the private directory of a repository's stores and missing parents. Revokes access of
+/// others to an existing one; a parent may have other contents and stays unchanged.
 pub(super) fn make(directory: &Path) -> Result<(), StoreError> {
     let failed =
         |error: io::Error| StoreError::from_io("creating store directory", directory, &error);
@@ -58,7 +56,7 @@ pub(super) fn make(directory: &Path) -> Result<(), StoreError> {
         let why = format!("it belongs to user {}", found.uid());
         return Err(StoreError::new(StoreErrorKind::Permission, ATTEMPT, directory, why));
     }
-    // One that its owner has made read-only is meant to be read.
+    // A directory that its owner made read-only stays as it is.
     if found.mode() & 0o200 != 0 && found.mode() & FOR_OTHERS != 0 {
         fs::set_permissions(directory, Permissions::from_mode(found.mode() & 0o700))
             .map_err(failed)?;

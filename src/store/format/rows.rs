@@ -1,5 +1,4 @@
-//! Rows of the store as plain data: keys, files, symbols, sites, imports and relations of one
-//! generation.
+//! Rows as plain data: keys, files, symbols, sites, imports and relations of one generation.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -10,7 +9,7 @@ use crate::model::{
     Verdict, Visibility,
 };
 
-/// Declares keys: ids of rows, valid within one generation.
+/// Declares key types: ids of rows, valid within one generation.
 macro_rules! keys {
     ($($(#[$doc:meta])* $name:ident,)+) => {$(
         $(#[$doc])*
@@ -20,237 +19,237 @@ macro_rules! keys {
 }
 
 keys! {
-    /// A distinct name.
+    /// Interned name.
     NameKey,
-    /// A file.
+    /// File.
     FileKey,
-    /// A symbol.
+    /// Symbol.
     SymbolKey,
-    /// A site.
+    /// Site.
     SiteKey,
-    /// A language.
+    /// Language.
     LanguageKey,
 }
 
-/// Which store and which state of it: what a reply, a cursor or a cache must agree on.
+/// Store and generation, which replies, cursors and caches must agree on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Identity {
-    /// Drawn at random when the file was built.
+    /// Random id, assigned by the full build.
     pub uid: u64,
-    /// Counts the states of one repository's store.
+    /// Change counter of the store.
     pub generation: u64,
 }
 
-/// What a store says about itself.
+/// Metadata of a store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Meta {
-    /// Which store and state.
+    /// Store and generation.
     pub identity: Identity,
-    /// What the rules were that made the facts; another value means that a rebuild gives other
+    /// Fingerprint of the code and limits; a different value means that a rebuild may give other
     /// facts.
     pub fingerprint: u64,
-    /// The repository's root.
+    /// Root of the repository.
     pub root: PathBuf,
-    /// When the build ended.
+    /// End of the build.
     pub built_at: SystemTime,
-    /// How long it took.
+    /// Duration of the build.
     pub build_duration: Duration,
-    /// Files that the walk met.
+    /// Number of files found by the walk.
     pub files: u64,
-    /// Symbols.
+    /// Number of symbols.
     pub symbols: u64,
-    /// Sites.
+    /// Number of sites.
     pub sites: u64,
-    /// Names that symbols have: the keys from 1 to this one.
+    /// Number of symbol names in the name index: keys from 1 to this one.
     pub symbol_names: u32,
-    /// The greatest key of a file that the build gave: files with greater ones were added since.
+    /// Greatest file key of the full build: later files have greater ones.
     pub last_file: u32,
-    /// The greatest key of a symbol that the build gave: symbols with greater ones were added or
-    /// moved since.
+    /// Greatest symbol key of the full build: symbols that were added or moved later have greater
+    /// ones.
     pub last_symbol: u32,
 }
 
-/// A file.
+/// Row of table `file`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileRow {
-    /// Its key.
+    /// Key.
     pub key: FileKey,
-    /// Where it is.
+    /// Path.
     pub path: RepoPath,
-    /// Its language, if one claims it.
+    /// Language, if known.
     pub language: Option<LanguageKey>,
     /// Size in bytes.
     pub size: u64,
-    /// Time of last modification, nanoseconds since 1970.
+    /// Modification time (mtime), nanoseconds since 1970.
     pub modified_ns: i64,
-    /// Time of the last change of its inode, nanoseconds since 1970.
+    /// Inode change time (ctime), nanoseconds since 1970.
     pub changed_ns: i64,
-    /// The number of its inode.
+    /// Inode number.
     pub inode: u64,
-    /// XXH3-128 of its bytes; 0 where they were not read.
+    /// XXH3-128 of the contents; 0 if not read.
     pub hash: u128,
-    /// Lines.
+    /// Number of lines.
     pub lines: u32,
     /// Why it was not indexed, if it was not.
     pub skipped: Option<SkipReason>,
-    /// Whether it says that it is generated.
+    /// True if the file is marked as generated.
     pub generated: bool,
-    /// Whether it is test code as a whole.
+    /// True if the whole file is test code.
     pub test: bool,
-    /// The key of its first symbol; the others follow.
+    /// Key of its first symbol; keys are consecutive.
     pub first_symbol: u32,
-    /// How many symbols it has.
+    /// Number of symbols.
     pub symbols: u32,
-    /// The key of its first site; the others follow.
+    /// Key of its first site; keys are consecutive.
     pub first_site: u32,
-    /// How many sites it has.
+    /// Number of sites.
     pub sites: u32,
-    /// Numbers of its sites by verdict, in the order of `Verdict::ALL`.
+    /// Number of sites by verdict, in the order of `Verdict::ALL`.
     pub verdicts: [u32; 5],
 }
 
 impl FileRow {
-    /// Identity of its bytes.
+    /// Stamp for change detection.
     pub fn stamp(&self) -> FileStamp {
         let &Self { size, modified_ns, changed_ns, inode, hash, .. } = self;
         FileStamp { size, modified_ns, changed_ns, inode, hash }
     }
 }
 
-/// A symbol.
+/// Row of table `symbol`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SymbolRow {
-    /// Its key.
+    /// Key.
     pub key: SymbolKey,
-    /// Its file.
+    /// File.
     pub file: FileKey,
-    /// Its own name.
+    /// Unqualified name.
     pub name: NameKey,
-    /// The text of its name.
+    /// Text of the name.
     pub name_text: Box<str>,
-    /// What it is.
+    /// Kind.
     pub kind: SymbolKind,
-    /// The symbol it is written inside of.
+    /// Lexically enclosing symbol.
     pub container: Option<SymbolKey>,
-    /// Properties, see `model::facts::flags`.
+    /// Flags, see `model::facts::flags`.
     pub flags: u16,
-    /// Who may use it.
+    /// Visibility.
     pub visibility: Visibility,
-    /// Least and greatest number of arguments; the greatest is `u16::MAX` where there is no bound.
+    /// Minimum and maximum number of arguments; the maximum is `u16::MAX` if unbounded.
     pub arity: (u16, u16),
-    /// Whole extent.
+    /// Extent of the definition.
     pub extent: Span,
-    /// Where its name is written.
+    /// Position of the name.
     pub name_at: Position,
-    /// Its header on one line.
+    /// Declaration header on one line.
     pub signature: Box<str>,
-    /// First paragraph of its documentation; empty if there is none.
+    /// First paragraph of the documentation; may be empty.
     pub doc: Box<str>,
-    /// Resolved and likely sites that lead to it.
+    /// Number of resolved and likely sites.
     pub references: u32,
-    /// The key of the first site that it is the innermost symbol around.
+    /// Key of the first site whose innermost enclosing symbol this is.
     pub first_site: u32,
-    /// So many keys from the first to the last of them; others may lie between.
+    /// Number of keys from the first to the last of these sites; others may lie between.
     pub site_span: u32,
 }
 
-/// The part of a symbol that ranking looks at.
+/// Columns of a symbol that ranking needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SymbolHead {
-    /// Its key.
+    /// Key.
     pub key: SymbolKey,
-    /// Its file.
+    /// File.
     pub file: FileKey,
-    /// What it is.
+    /// Kind.
     pub kind: SymbolKind,
-    /// The symbol it is written inside of.
+    /// Lexically enclosing symbol.
     pub container: Option<SymbolKey>,
-    /// Properties, see `model::facts::flags`.
+    /// Flags, see `model::facts::flags`.
     pub flags: u16,
-    /// Resolved and likely sites that lead to it.
+    /// Number of resolved and likely sites.
     pub references: u32,
 }
 
-/// The part of a symbol that qualified names are made of.
+/// Columns of a symbol that qualified names need.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamedInside {
-    /// Its own name.
+    /// Unqualified name.
     pub name: Box<str>,
-    /// The symbol it is written inside of.
+    /// Lexically enclosing symbol.
     pub container: Option<SymbolKey>,
 }
 
-/// A site.
+/// Row of table `site`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SiteRow {
-    /// Its key; sites of a file are in order of place.
+    /// Key; sites of a file are in order of position.
     pub key: SiteKey,
-    /// Its file.
+    /// File.
     pub file: FileKey,
-    /// The innermost symbol around it.
+    /// Innermost enclosing symbol.
     pub enclosing: Option<SymbolKey>,
-    /// The name as written.
+    /// Name as written.
     pub name: NameKey,
-    /// What it does.
+    /// Kind of the reference.
     pub kind: SiteKind,
-    /// Where the name is written.
+    /// Position of the name.
     pub at: Position,
-    /// How far its target is known.
+    /// Verdict: certainty of the target.
     pub verdict: Verdict,
-    /// What decided that.
+    /// Step that decided the verdict.
     pub step: Step,
-    /// Where it leads.
+    /// Target.
     pub target: SiteTarget,
 }
 
-/// Where a site leads.
+/// Target of a site.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SiteTarget {
-    /// Nowhere that is known, or to a file as a whole (`Snapshot::site_file` tells).
+    /// Unknown, or a file as a whole (see `Snapshot::site_file`).
     None,
-    /// To one symbol.
+    /// One symbol.
     Symbol(SymbolKey),
-    /// To the function that this variable or field holds, whichever that is.
+    /// A function held by this variable or field, whichever it is.
     HeldBy(SymbolKey),
-    /// To one of a set (`Snapshot::candidates`).
+    /// One of a candidate set (see `Snapshot::candidates`).
     Candidates(u32),
-    /// Out of the repository: the qualified name as far as it is known.
+    /// Outside of the repository: the qualified name as far as known.
     External(NameKey),
 }
 
-/// An import.
+/// Row of table `import`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportRow {
-    /// The file it is in.
+    /// File.
     pub file: FileKey,
-    /// The module as written.
+    /// Module as written.
     pub module: Box<str>,
-    /// Levels up a relative import starts.
+    /// Number of levels up, for a relative import.
     pub level: u16,
-    /// The item taken from the module.
+    /// Imported item.
     pub item: Option<Box<str>>,
-    /// Where the module is written.
+    /// Position of the module.
     pub at: Position,
-    /// The file it leads to.
+    /// Target file.
     pub target: Option<FileKey>,
 }
 
-/// A relation between two symbols.
+/// Relation between two symbols.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RelationRow {
-    /// What the relation is.
+    /// Kind.
     pub kind: RelationKind,
-    /// The symbol that overrides, derives, implements or defines.
+    /// Symbol that overrides, derives, implements or defines.
     pub from: SymbolKey,
-    /// The symbol that is overridden, derived from, implemented or declared.
+    /// Symbol that is overridden, derived from, implemented or declared.
     pub to: SymbolKey,
 }
 
-/// A region that is incomplete.
+/// Incomplete region.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProblemRow {
-    /// The file.
+    /// File.
     pub file: FileKey,
-    /// What is wrong, and where.
+    /// Problem and its span.
     pub problem: Problem,
 }

@@ -1,21 +1,20 @@
-//! The format of a store: tables, indexes, and how the closed vocabularies of `model` are numbered
-//! in it.
+//! Schema: tables, indexes, and the numbering of the closed vocabularies of `model`.
 //!
-//! Integers and interned names; the ids of a file's symbols and sites are consecutive, so that no
-//! index by file is needed for them. Change anything here, in `views` or in the vocabularies, and
-//! `FORMAT` goes up: older files are passed over.
+//! Columns are integers and interned names; ids of a file's symbols and sites are consecutive, so
+//! they need no index by file. Any change here, in `views` or in the vocabularies requires a new
+//! `FORMAT`: files of other formats are ignored.
 
 use crate::model::{
     ProblemKind, RelationKind, SiteKind, SkipReason, Step, SymbolKind, Verdict, Visibility,
 };
 
-/// Version of everything that is in a store file.
+/// Format version of a store file.
 pub const FORMAT: u32 = 7;
 
-/// "cogr" in the file's header: tells our files from those of other applications.
+/// "cogr" in SQLite's header: identifies files of this application.
 pub(in crate::store) const APPLICATION_ID: i32 = 0x636f_6772;
 
-/// The tables, made before the rows.
+/// Tables, created before the rows.
 pub(in crate::store) const TABLES: &str = "
 CREATE TABLE meta (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -83,8 +82,8 @@ CREATE TABLE file_edge (
 ) WITHOUT ROWID;
 ";
 
-/// The indexes. Each serves a statement of `statements`, as the snapshots of their plans show;
-/// `write::bulk` fills them.
+/// Indexes. Each serves a statement of `statements`, as the snapshots of the query plans show;
+/// `bulk_loader` fills them.
 pub(in crate::store) const INDEXES: &str = "
 CREATE UNIQUE INDEX file_path ON file (path);
 CREATE INDEX symbol_name ON symbol (name);
@@ -97,19 +96,19 @@ CREATE INDEX import_target ON import (target) WHERE target IS NOT NULL;
 CREATE INDEX relation_target ON relation (target);
 ";
 
-/// So often or more a symbol is referred to that is in the index of those that are used often.
-pub(in crate::store) const OFTEN: i64 = 16;
+/// Minimum reference count of symbols in the partial index of frequently used ones.
+pub(in crate::store) const MIN_INDEXED_REFS: i64 = 16;
 
 /// Bits of `file.flags`.
 pub(in crate::store) mod file_flags {
-    /// The file says that it is generated.
+    /// The file is marked as generated.
     pub(in crate::store) const GENERATED: i64 = 1;
-    /// The file is test code as a whole.
+    /// The whole file is test code.
     pub(in crate::store) const TEST: i64 = 2;
 }
 
-/// The words of `model`'s vocabularies: (id in table `word`, word). A vocabulary's words stand at
-/// its base plus their number; the views of `views` use the same bases.
+/// Words of `model`'s vocabularies: (id in table `word`, word). The id is the base of the
+/// vocabulary plus the number; `views` uses the same bases.
 pub(in crate::store) fn words() -> impl Iterator<Item = (i64, &'static str)> {
     fn numbered(
         base: i64,
@@ -137,7 +136,7 @@ mod tests {
         let words: Vec<_> = words().collect();
         let ids: BTreeSet<_> = words.iter().map(|(id, _)| id).collect();
         assert_eq!(ids.len(), words.len());
-        // The partial indexes and the statements name verdicts by number.
+        // Partial indexes and statements contain verdicts by number.
         assert_eq!(
             Verdict::ALL.iter().map(|verdict| verdict.word()).collect::<Vec<_>>(),
             ["resolved", "likely", "ambiguous", "external", "unresolved"]

@@ -1,10 +1,9 @@
-//! The segment of a store: what a whole build worked out, so that a change need not work it out
-//! again. It is written once, and never changed: what is known otherwise since stands in the store
-//! (table `known`). It belongs to all generations of a store that have the same uid. Whatever is
-//! wrong with it, it is as if it were not there.
+//! Segment of a store: immutable file with the results of a full build, for incremental updates.
+//! Later changes are in the store (table `known`). It belongs to all generations with the same uid.
+//! A damaged segment counts as missing.
 //!
-//! After the head, which says where the index is, come pieces, each with a checksum. What stands in
-//! them is not looked into here.
+//! A header with the location of the index is followed by pieces, each with a checksum. The
+//! contents of pieces are opaque here.
 
 use std::fs::{self, File};
 use std::num::NonZeroUsize;
@@ -21,12 +20,12 @@ use super::rows::Identity;
 use crate::store::format::ownership;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"cographs");
-/// Magic, kind, uid, place of the index, checksum of all these.
+/// Header: magic, kind, uid, location of the index, checksum of these.
 const HEAD_BYTES: usize = 48;
-/// The checksum before each piece.
+/// Checksum before each piece, in bytes.
 const PIECE_HEAD_BYTES: usize = 8;
-/// Pieces that are kept once they were read: neighbours are asked for one after the other.
-const KEPT_PIECES: NonZeroUsize = NonZeroUsize::new(32).expect("not zero");
+/// Size of the cache of decompressed pieces: access is mostly sequential.
+const CACHED_PIECES: NonZeroUsize = NonZeroUsize::new(32).expect("not zero");
 
 const READING: &str = "reading segment of store";
 const WRITING: &str = "writing segment of store";
@@ -35,7 +34,7 @@ fn segment_of(store: &Path) -> PathBuf {
     with_ending(store, SEGMENT_SUFFIX)
 }
 
-/// Where a piece stands.
+/// Location of a piece.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Placed {
     start: u64,
@@ -43,30 +42,30 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// How many bytes it takes there.
+    /// Length in bytes.
     pub fn bytes(self) -> u64 {
         self.bytes
     }
 
-    /// As numbers that can be kept: start and bytes.
+    /// As numbers: offset and length.
     pub fn to_numbers(self) -> (u64, u64) {
         (self.start, self.bytes)
     }
 
-    /// From numbers that were kept.
+    /// From numbers.
     pub fn from_numbers(start: u64, bytes: u64) -> Self {
         Self { start, bytes }
     }
 }
 
-/// Adds the checksum.
+/// Data with its checksum.
 fn sealed(data: &[u8]) -> Vec<u8> {
     [&xxh3_64(data).to_le_bytes(), data].concat()
 }
 
-/// The bytes at a place; none if they are not what was written.
+/// Reads and verifies a piece; none if the checksum differs.
 fn read_at(file: &File, placed: Placed) -> Option<Vec<u8>> {
-    // A place that is none says any size.
+    // An invalid location may claim any length.
     if placed.start.checked_add(placed.bytes)? > file.metadata().ok()?.len() {
         return None;
     }
@@ -76,30 +75,29 @@ fn read_at(file: &File, placed: Placed) -> Option<Vec<u8>> {
     (u64::from_le_bytes(*checksum) == xxh3_64(data)).then(|| bytes.split_off(PIECE_HEAD_BYTES))
 }
 
-/// Most bytes that one byte of the compressed form makes: the format of LZ4 blocks has no way to
-/// say more.
-const MOST_OF_A_BYTE: usize = 255;
+/// Maximum compression ratio of the LZ4 block format.
+const MAX_COMPRESSION_RATIO: usize = 255;
 
-/// What a compressed piece holds; none if it is not one.
+/// Decompresses a piece; none if it is malformed.
 pub fn decompressed(data: &[u8]) -> Option<Vec<u8>> {
     let size = u32::from_le_bytes(*data.first_chunk()?);
-    if usize::try_from(size).ok()? > data.len().saturating_mul(MOST_OF_A_BYTE) {
+    if usize::try_from(size).ok()? > data.len().saturating_mul(MAX_COMPRESSION_RATIO) {
         return None;
     }
     lz4_flex::block::decompress_size_prepended(data).ok()
 }
 
-/// A segment while it is being written. It is in place when it is published, or not at all.
+/// Segment in progress. Published by a rename, or discarded.
 #[derive(Debug)]
 pub struct Draft {
     temporary: PathBuf,
     file: File,
-    /// Where the next piece goes.
+    /// Offset of the next piece.
     end: Mutex<u64>,
 }
 
 impl Draft {
-    /// Begins one. What an interrupted writer has left behind goes.
+    /// Creates a temporary file, and removes that of an interrupted writer.
     pub fn begin(lock: &WriterLock) -> Result<Self, StoreError> {
         lock.remove_leftovers();
         let temporary = with_ending(&lock.location().temporary_path(0), SEGMENT_SUFFIX);
@@ -113,12 +111,12 @@ impl Draft {
         Ok(Self { temporary, file, end: Mutex::new(HEAD_BYTES as u64) })
     }
 
-    /// Adds a piece in compressed form, from any thread, in any order.
+    /// Appends a piece, compressed, from any thread, in any order.
     pub fn add(&self, piece: &[u8]) -> Result<Placed, StoreError> {
         self.add_raw(&lz4_flex::block::compress_prepend_size(piece))
     }
 
-    /// Adds a piece as it is: numbers without order in them do not get smaller.
+    /// Appends a piece without compression, for data that does not compress.
     pub fn add_raw(&self, piece: &[u8]) -> Result<Placed, StoreError> {
         let bytes = sealed(piece);
         let start = {
@@ -132,7 +130,7 @@ impl Draft {
         Ok(Placed { start, bytes: bytes.len() as u64 })
     }
 
-    /// A piece that was added in compressed form.
+    /// Reads a compressed piece that was added.
     pub fn piece(&self, placed: Placed) -> Result<Vec<u8>, StoreError> {
         read_at(&self.file, placed).and_then(|data| decompressed(&data)).ok_or_else(|| {
             let detail = "it is not what was written";
@@ -140,8 +138,7 @@ impl Draft {
         })
     }
 
-    /// Puts it in place, for a store with this uid, with pieces of a kind, one of which is the
-    /// index.
+    /// Publishes the segment for the store with this uid; `kind` is the encoding of the pieces.
     pub fn publish(
         self,
         store: &Path,
@@ -153,7 +150,7 @@ impl Draft {
         let numbers = [MAGIC, kind, state.uid, index.start, index.bytes];
         let mut head: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
         head.extend(xxh3_64(&head).to_le_bytes());
-        // Not synced: what a loss of power leaves of it has the wrong checksums.
+        // Not synced: after a power loss the checksums do not match.
         let published =
             self.file.write_all_at(&head, 0).and_then(|()| fs::rename(&self.temporary, &target));
         published.map_err(|error| StoreError::from_io(WRITING, &target, &error))
@@ -162,22 +159,21 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // Of one that is in place the name is gone; a leftover is removed by the next writer.
+        // After success the temporary name is gone; the next writer removes leftovers.
         let _ = fs::remove_file(&self.temporary);
     }
 }
 
-/// Gives a copy of a store the segment of the original, if that has one.
+/// Shares the segment of a store with a copy of it, if there is one.
 pub(in crate::store) fn share(original: &Path, copy: &Path) {
     let (from, to) = (segment_of(original), segment_of(copy));
-    // It never changes, so that two stores can have the same file. Without it, more has to be
-    // worked out again.
+    // Immutable, so a hard link is safe. Without a segment the next change is a full build.
     if let Err(error) = fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop)) {
         tracing::debug!(%error, "a store is copied without its segment");
     }
 }
 
-/// The segment of a store.
+/// Open segment.
 #[derive(Debug)]
 pub struct Segment {
     file: File,
@@ -186,7 +182,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// That of the store with this uid in a file, with pieces of a kind; none if it has none.
+    /// Opens the segment of the store with this uid and this kind; none if it is missing or
+    /// differs.
     pub fn open(store: &Path, uid: u64, kind: u64) -> Option<Self> {
         let file = File::open(segment_of(store)).ok()?;
         let mut head = [0; HEAD_BYTES];
@@ -198,7 +195,7 @@ impl Segment {
         let [MAGIC, of_kind, of_uid, start, bytes, checksum] = numbers[..] else { return None };
         let is_whole = checksum == xxh3_64(&head[..HEAD_BYTES - 8])
             && file.metadata().ok()?.len() >= start.checked_add(bytes)?;
-        let kept = Mutex::new(LruCache::new(KEPT_PIECES));
+        let kept = Mutex::new(LruCache::new(CACHED_PIECES));
         (is_whole && (of_kind, of_uid) == (kind, uid)).then_some(Self {
             file,
             index: Placed { start, bytes },
@@ -206,18 +203,18 @@ impl Segment {
         })
     }
 
-    /// The index; none if it is damaged.
+    /// Index; none if it is damaged.
     pub fn index(&self) -> Option<Vec<u8>> {
         self.piece(self.index)
     }
 
-    /// A piece that was added in compressed form; none if it is damaged.
+    /// Reads a compressed piece; none if it is damaged.
     pub fn piece(&self, placed: Placed) -> Option<Vec<u8>> {
         decompressed(&read_at(&self.file, placed)?)
     }
 
-    /// The same, kept for those who ask for it next.
-    pub fn kept_piece(&self, placed: Placed) -> Option<Arc<Vec<u8>>> {
+    /// Reads a compressed piece through the cache.
+    pub fn cached_piece(&self, placed: Placed) -> Option<Arc<Vec<u8>>> {
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(piece) = kept().get(&placed.start) {
             return Some(Arc::clone(piece));
@@ -227,7 +224,7 @@ impl Segment {
         Some(piece)
     }
 
-    /// A piece that was added as it is; none if it is damaged.
+    /// Reads an uncompressed piece; none if it is damaged.
     pub fn raw(&self, placed: Placed) -> Option<Vec<u8>> {
         read_at(&self.file, placed)
     }

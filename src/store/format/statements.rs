@@ -1,48 +1,47 @@
-//! Every SQL text that reads or writes rows. A `Statement` can be made here only, and every one
-//! made is in `ALL`, so that the test that prepares them and looks at their plans cannot miss one.
+//! All SQL statements on rows. A `Statement` can be created only here, and each is in `ALL`, so
+//! that the test of query plans covers every one.
 
-/// A SQL text of this file.
+/// SQL statement of this file.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::store) struct Statement {
     text: &'static str,
 }
 
 impl Statement {
-    /// The text.
+    /// SQL text.
     pub(in crate::store) fn text(self) -> &'static str {
         self.text
     }
 }
 
-/// Settings of a connection that reads. What a statement sorts stays in memory: `sandbox` counts it
-/// there, and no file is made that nobody sees. Nothing is mapped: a file that gets shorter, or a
-/// disk that fails, below a mapping ends the process, and below a read it is an error. Questions to
-/// the index of Django take as long either way with this much of a cache.
+/// Settings of a reader. Temporary data stays in memory, where `sandbox` counts it, instead of
+/// unlinked files. No memory mapping: a truncated file or an I/O error under a mapping is a SIGBUS,
+/// under a read an error. With this cache size queries on the index of Django take the same time
+/// either way.
 pub(in crate::store) const READER_SETTINGS: &str = "PRAGMA query_only = 1; PRAGMA temp_store = \
     MEMORY; PRAGMA mmap_size = 0; PRAGMA cache_size = -16000;";
 
-/// Settings of the connection that builds a file which nobody can see yet: a crash leaves a
-/// leftover, not a store.
+/// Settings of the build connection, on a file that is not visible yet: a crash leaves a leftover,
+/// not a store.
 pub(in crate::store) const WRITER_SETTINGS: &str = "
 PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
 PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;";
 
-/// Puts into a file what was written beside it; gives 1 if a reader stands in the way.
-pub(in crate::store) const SETTLE: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+/// Checkpoints the whole WAL into the file; returns 1 if a reader blocks it.
+pub(in crate::store) const FULL_CHECKPOINT: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
-/// Settings of a file that is about to be read while others may change it.
+/// Settings of a file that will be read and changed concurrently.
 pub(in crate::store) const SHARED_SETTINGS: &str =
     "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;";
 
-/// Settings of the connection that changes a store in place. A transaction that a loss of power
-/// takes back leaves the state before it. What is written goes to the log; it is carried over to
-/// the store when nobody waits.
-pub(in crate::store) const AMENDER_SETTINGS: &str = "
+/// Settings of a connection that changes a store in place. A transaction lost in a power failure
+/// leaves the previous generation. Changes go to the WAL; the checkpoint is a separate step.
+pub(in crate::store) const UPDATE_SETTINGS: &str = "
 PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -16000;
 PRAGMA temp_store = MEMORY;";
 
-/// Carries over to the store what readers of earlier states leave room for, and waits for nobody.
-pub(in crate::store) const CARRY_OVER: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+/// Passive checkpoint: as far as readers of earlier snapshots allow, without blocking.
+pub(in crate::store) const PASSIVE_CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
 macro_rules! statements {
     ($($(#[$doc:meta])* $name:ident = $text:expr;)+) => {
@@ -79,14 +78,14 @@ macro_rules! site_columns {
 }
 
 statements! {
-    // What a store says about itself.
+    // Metadata.
     META = "SELECT uid, generation, fingerprint, root, built_at_ns, build_ns, files, symbols, \
             sites, symbol_names, \
             last_file, last_symbol FROM meta";
     INTEGRITY = "PRAGMA integrity_check(1)";
     LANGUAGES = "SELECT id, name FROM language";
 
-    // Names. The keys of names that symbols have are the first ones.
+    // Names. Symbol names have the lowest keys.
     NAME_BY_KEY = "SELECT text FROM name WHERE id = ?1";
     OTHER_NAMES_IGNORING_CASE = "SELECT name, text FROM other_name WHERE text = ?1";
     SYMBOL_NAMES_FROM = "SELECT id, text FROM name WHERE id >= ?1 AND id <= (SELECT symbol_names \
@@ -100,7 +99,7 @@ statements! {
     CHANGED_NAMES = "SELECT name, EXISTS (SELECT 1 FROM symbol WHERE symbol.name = \
                      name_changed.name) FROM name_changed";
 
-    // What is known besides.
+    // Delta over the segment.
     KNOWN = "SELECT file, data FROM known";
     PUT_KNOWN = "INSERT OR REPLACE INTO known VALUES (?1, ?2)";
     REMOVE_KNOWN = "DELETE FROM known WHERE file = ?1";
@@ -113,7 +112,7 @@ statements! {
     FILE_BY_KEY = concat!(file_columns!(), " WHERE id = ?1");
     FILES_BELOW = concat!(file_columns!(), " WHERE path > ?1 AND path < ?2 ORDER BY path");
     FILE_BY_PATH = concat!(file_columns!(), " WHERE path = ?1");
-    // The order of files and symbols: see `order`.
+    // Order of files and symbols: see `order`.
     ADDED_FILES = "SELECT id, path FROM file WHERE id > ?1";
     FILE_KEYS_BY_PATH = "SELECT id FROM file ORDER BY path";
     FILE_WORDS = "SELECT file, words FROM file_words";
@@ -156,8 +155,8 @@ statements! {
                            JOIN name n ON n.id = s.name WHERE s.id >= ?1 AND s.id < ?2";
     NAMED_HEADS_IN = "SELECT s.id, s.file, s.traits, s.container, s.refs, n.text FROM symbol s \
         JOIN name n ON n.id = s.name WHERE s.container = ?1";
-    // The index of those that are used often has no others.
-    OFTEN_REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= 16 \
+    // From the partial index of frequently used symbols.
+    FREQUENTLY_REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= 16 \
                         ORDER BY refs DESC";
     REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= ?1 AND refs < \
                   16";
@@ -177,7 +176,7 @@ statements! {
     RELATIONS_TO = "SELECT kind, source, target FROM relation WHERE target = ?1 ORDER BY kind, \
                     source";
 
-    // A build.
+    // Full build.
     ROOTS = "SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0";
     ADD_META = "INSERT INTO meta VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     ADD_WORD = "INSERT INTO word VALUES (?1, ?2)";
@@ -203,7 +202,7 @@ statements! {
     ADD_PROBLEM = "INSERT INTO problem VALUES (?1, ?2, ?3, ?4, ?5)";
     ADD_FILE_EDGE = "INSERT INTO file_edge VALUES (?1, ?2, ?3)";
 
-    // A change in place.
+    // Change in place.
     LAST_KEYS = "SELECT (SELECT max(id) FROM name), (SELECT max(list) FROM candidate), (SELECT \
                  max(id) FROM symbol), \
                  (SELECT max(id) FROM site), (SELECT max(id) FROM file)";

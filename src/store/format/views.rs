@@ -1,20 +1,20 @@
-//! The views for `sql`: what a person may rely on, described column by column. The tables below
-//! them may change.
+//! Documented views for `sql`: the stable interface for users, described by column. The underlying
+//! tables may change.
 
-/// A view with its description.
+/// View with its documentation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct View {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// What a row is.
+    /// Meaning of a row.
     pub about: &'static str,
-    /// Its columns: name and meaning.
+    /// Columns: name and meaning.
     pub columns: &'static [(&'static str, &'static str)],
-    /// How it is made.
+    /// SQL definition.
     pub(super) definition: &'static str,
 }
 
-/// A symbol's signature, which is stored without its name: see `columns`.
+/// Expression for a symbol's signature, which is stored without its name: see `columns`.
 macro_rules! signature {
     () => {
         "CASE WHEN s.signature LIKE char(2) || '%' THEN substr(s.signature, 2) ELSE \
@@ -22,7 +22,7 @@ macro_rules! signature {
     };
 }
 
-/// The same for a test.
+/// The expression, for a test.
 #[cfg(test)]
 pub(super) const SIGNATURE: &str = signature!();
 
@@ -190,7 +190,7 @@ pub const VIEWS: &[View] = &[
 ];
 
 impl View {
-    /// The statement that makes it.
+    /// CREATE statement.
     pub(in crate::store) fn create(&self) -> String {
         format!("CREATE VIEW {} AS {}", self.name, self.definition)
     }

@@ -1,5 +1,4 @@
-//! The room that the stores of all repositories take together, and who gives way when it is too
-//! much: the repository that was used longest ago.
+//! Disk quota of all stores in the cache, with eviction of the least recently used repository.
 
 use std::fs::{self};
 use std::io;
@@ -11,66 +10,69 @@ use crate::store::format::location::Location;
 use crate::store::format::ownership;
 use crate::store::read::connection::Store;
 
-/// A repository whose stores were removed to make room.
+/// Evicted repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dropped {
-    /// Its root; or the directory of its stores, if those could not be read any more.
+    /// Root; or the directory of its stores, if they were unreadable.
     pub root: PathBuf,
-    /// The room that they took.
+    /// Freed bytes.
     pub bytes: u64,
 }
 
-/// What takes room.
-struct Tenant {
+/// Repository that occupies disk space.
+struct CacheUser {
     location: Location,
     bytes: u64,
     used: SystemTime,
 }
 
-/// Removes stores of the repositories that were used longest ago until all in the cache take at
-/// most `bytes`; never those of `keep`, and never any that is being written. Whoever has one open
-/// keeps reading it.
-pub fn make_room(cache: &Path, bytes: u64, keep: &Location) -> Result<Vec<Dropped>, StoreError> {
-    let mut tenants = tenants(cache)?;
-    let mut taken: u64 = tenants.iter().map(|tenant| tenant.bytes).sum();
+/// Evicts the least recently used repositories until the cache takes at most `bytes`; never those
+/// in `keep`, and never one with an active writer. Open readers keep reading.
+pub fn enforce_quota(
+    cache: &Path,
+    bytes: u64,
+    keep: &Location,
+) -> Result<Vec<Dropped>, StoreError> {
+    let mut cache_users = cache_users(cache)?;
+    let mut taken: u64 = cache_users.iter().map(|user| user.bytes).sum();
     let mut dropped = Vec::new();
-    tenants.sort_by_key(|tenant| tenant.used);
-    for tenant in tenants {
+    cache_users.sort_by_key(|user| user.used);
+    for user in cache_users {
         if taken <= bytes {
             break;
         }
-        let is_kept = tenant.location.directory() == keep.directory() || tenant.bytes == 0;
-        // The lock stays where it is: a second one beside it would let two write.
-        let Some(lock) = (!is_kept).then(|| tenant.location.lock(Duration::ZERO).ok()).flatten()
+        let is_kept = user.location.directory() == keep.directory() || user.bytes == 0;
+        // The lock file stays: a second one would allow two writers.
+        let Some(lock) = (!is_kept).then(|| user.location.lock(Duration::ZERO).ok()).flatten()
         else {
             continue;
         };
         let root =
-            known_root(&tenant.location).unwrap_or_else(|| tenant.location.root().to_path_buf());
+            recorded_root(&user.location).unwrap_or_else(|| user.location.root().to_path_buf());
         lock.remove_all();
-        taken -= tenant.bytes;
-        dropped.push(Dropped { root, bytes: tenant.bytes });
+        taken -= user.bytes;
+        dropped.push(Dropped { root, bytes: user.bytes });
     }
     Ok(dropped)
 }
 
-/// Fails if a cache is not this user's: nothing in it is read, and nothing written.
+/// Fails if the cache belongs to another user: it is neither read nor written then.
 pub fn check_owner(cache: &Path) -> Result<(), StoreError> {
     ownership::check(cache)
 }
 
-/// The room that the stores of all repositories in a cache take.
+/// Disk usage of all stores in a cache, in bytes.
 pub fn bytes_taken(cache: &Path) -> Result<u64, StoreError> {
-    Ok(tenants(cache)?.iter().map(|tenant| tenant.bytes).sum())
+    Ok(cache_users(cache)?.iter().map(|user| user.bytes).sum())
 }
 
-/// The root that the newest store in a place is of.
-pub(super) fn known_root(place: &Location) -> Option<PathBuf> {
+/// Root recorded in the newest store of a location.
+pub(super) fn recorded_root(place: &Location) -> Option<PathBuf> {
     Store::open_newest(place).ok().map(|store| store.meta().root.clone())
 }
 
-/// Every place in the cache that has, or had, stores; the directory stands for the root, which only
-/// a store knows.
+/// Locations in the cache with current or former stores; the root of each is its directory, because
+/// only a store knows the real one.
 pub(super) fn locations(cache: &Path) -> Result<Vec<Location>, StoreError> {
     ownership::check(cache)?;
     let failed = |error: &io::Error| StoreError::from_io("listing the cache", cache, error);
@@ -91,14 +93,14 @@ pub(super) fn locations(cache: &Path) -> Result<Vec<Location>, StoreError> {
     Ok(found)
 }
 
-fn tenants(cache: &Path) -> Result<Vec<Tenant>, StoreError> {
+fn cache_users(cache: &Path) -> Result<Vec<CacheUser>, StoreError> {
     let measured = locations(cache)?.into_iter().map(|location| {
         let used = location
             .lock_path()
             .metadata()
             .and_then(|lock| lock.modified())
             .unwrap_or(SystemTime::UNIX_EPOCH);
-        Tenant { bytes: location.bytes(), used, location }
+        CacheUser { bytes: location.bytes(), used, location }
     });
     Ok(measured.collect())
 }

@@ -1,6 +1,5 @@
-//! A repository that is new here may be one that is known: it was moved, or it is another check-out
-//! of the same. Then it starts from the store of that one, and what differs is taken in as any
-//! change is.
+//! Seeding: a new root may be a moved repository or another checkout of an indexed one. It starts
+//! from a copy of that store, and the differences are an ordinary change.
 
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
@@ -19,16 +18,16 @@ use crate::store::format::statements;
 use crate::store::lifecycle::quota;
 use crate::store::read::connection::Store;
 
-/// Files of a store that are looked for, and how many there must be: fewer say nothing, and are
-/// soon indexed.
-const SAMPLE: usize = 64;
+/// Number of files to compare, and minimum number to match: fewer are no evidence, and indexed
+/// quickly anyway.
+const SAMPLED_FILES: usize = 64;
 const LEAST: usize = 10;
-/// Of ten of them, so many must be there.
-const OF_TEN: usize = 8;
+/// Required matches out of ten.
+const MIN_MATCHES_OF_TEN: usize = 8;
 
-/// Gives a repository without stores a copy of the store that fits it best, if one does: `has` says
-/// whether it has a file like that one. A store whose own root is gone is taken away from there.
-/// True if there is a store now.
+/// Copies the best matching store to a repository without one, if any matches: `has` tests whether
+/// the repository contains a file. The store of a root that no longer exists is moved. Returns true
+/// if there is a store now.
 pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, StoreError> {
     let location = lock.location();
     let Some(cache) = location.directory().parent() else { return Ok(false) };
@@ -37,9 +36,9 @@ pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, 
         if other.directory() == location.directory() {
             continue;
         }
-        // One that cannot be read is no store to start from.
-        let Ok(candidate) = likeness(other, &has) else { continue };
-        if candidate.of_ten >= OF_TEN
+        // An unreadable store is no candidate.
+        let Ok(candidate) = compare_with(other, &has) else { continue };
+        if candidate.of_ten >= MIN_MATCHES_OF_TEN
             && best.as_ref().is_none_or(|best| candidate.of_ten > best.of_ten)
         {
             best = Some(candidate);
@@ -48,7 +47,7 @@ pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, 
     let Some(Candidate { place: other, root, generation, .. }) = best else { return Ok(false) };
     // Its writer may be about to replace it.
     let Ok(theirs) = other.lock(Duration::ZERO) else { return Ok(false) };
-    take_over(&other.generation_path(generation), lock, generation)?;
+    copy_store(&other.generation_path(generation), lock, generation)?;
     if root.symlink_metadata().is_err() {
         theirs.remove_all();
     }
@@ -57,22 +56,22 @@ pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, 
     Ok(true)
 }
 
-/// A store to start from.
+/// Candidate to copy from.
 struct Candidate {
     place: Location,
     root: PathBuf,
     generation: u64,
-    /// Of ten of its files, how many the repository has.
+    /// Matching files out of ten.
     of_ten: usize,
 }
 
-fn likeness(place: Location, has: &impl Fn(&FileRow) -> bool) -> Result<Candidate, StoreError> {
+fn compare_with(place: Location, has: &impl Fn(&FileRow) -> bool) -> Result<Candidate, StoreError> {
     let store = Arc::new(Store::open_newest(&place)?);
     let root = store.meta().root.clone();
     let generation = store.version().generation;
     let files = store.snapshot(&CancelToken::new())?.files()?;
     let sample: Vec<&FileRow> = files.iter().filter(|file| file.hash != 0).collect();
-    let step = sample.len().div_ceil(SAMPLE).max(1);
+    let step = sample.len().div_ceil(SAMPLED_FILES).max(1);
     let (mut looked, mut found) = (0, 0);
     for file in sample.into_iter().step_by(step) {
         looked += 1;
@@ -82,13 +81,13 @@ fn likeness(place: Location, has: &impl Fn(&FileRow) -> bool) -> Result<Candidat
     Ok(Candidate { place, root, generation, of_ten })
 }
 
-/// Has everything that was written to a store in its file. Nobody writes it meanwhile.
-fn settle(store: &Path) -> Result<(), StoreError> {
+/// Checkpoints the whole WAL of a store, whose writer lock is held.
+fn full_checkpoint(store: &Path) -> Result<(), StoreError> {
     let failed = |error| StoreError::from_sqlite("copying store", store, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(store, flags).map_err(failed)?;
     let is_busy: bool =
-        connection.query_row(statements::SETTLE, [], |row| row.get(0)).map_err(failed)?;
+        connection.query_row(statements::FULL_CHECKPOINT, [], |row| row.get(0)).map_err(failed)?;
     if is_busy {
         let detail = "it is being read in an earlier state";
         return Err(StoreError::new(StoreErrorKind::Locked, "copying store", store, detail));
@@ -96,15 +95,15 @@ fn settle(store: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Puts a copy of a store in place, as one of the repository of `lock`.
-fn take_over(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), StoreError> {
+/// Copies a store to the location of `lock`.
+fn copy_store(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), StoreError> {
     let location = lock.location();
     let temporary = location.temporary_path(generation);
     let failed = |error: std::io::Error| StoreError::from_io("copying store", &temporary, &error);
-    settle(store)?;
-    // Shares the blocks where the file system can.
+    full_checkpoint(store)?;
+    // Shares extents if the file system supports it.
     fs::copy(store, &temporary).map_err(failed)?;
-    // A copy has the permissions of what it was made from.
+    // A copy inherits the permissions of its source.
     fs::set_permissions(&temporary, PermissionsExt::from_mode(0o600)).map_err(failed)?;
     let renamed = || -> rusqlite::Result<()> {
         let connection = Connection::open(&temporary)?;

@@ -1,7 +1,6 @@
-//! The way to names that are wanted: which runs of names may have them, by letters and by what
-//! their names begin with, and one run after the other, those first in which a name is used most.
-//! So a question for the best names ends before it has seen all of them. Knows nothing of how well
-//! a name fits.
+//! Cursor over the name index: selects runs by trigrams and common prefix, and visits them by
+//! descending reference count, so that a top-k query stops early. Independent of how matches are
+//! ranked.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -13,18 +12,17 @@ use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::front_coding::{self, Run};
 use crate::store::format::rows::NameKey;
 use crate::store::format::statements;
-use crate::store::name_index::filter::{NameParts, Sieve};
+use crate::store::name_index::filter::{CompiledFilter, NameParts};
 use crate::store::read::connection::Snapshot;
 use crate::store::read::name_cache::{NameRuns, RunTops, look};
 
-/// A walk through names, run by run; none is visited twice.
+/// Cursor over names, run by run; each run is visited once.
 pub struct NameWalk<'s> {
     snapshot: &'s Snapshot,
     tops: &'s RunTops,
-    /// The names of which the runs do not tell any more what they come to, and whether a symbol
-    /// still has them.
+    /// Names whose counts in the runs are out of date, and whether a symbol still has them.
     changed: FxHashMap<u32, bool>,
-    /// The runs that have such names: how often these are used is not known.
+    /// Runs with such names: their greatest reference count is unknown.
     unsure: NameRuns,
     visited: NameRuns,
     left: usize,
@@ -50,13 +48,13 @@ impl<'s> NameWalk<'s> {
         })
     }
 
-    /// Begins again, with at most so many runs: each may be visited once more.
+    /// Starts over, with a new limit of runs.
     pub fn begin_again(&mut self, at_most: usize) {
         self.visited = NameRuns::none(self.tops.most.len());
         self.left = at_most;
     }
 
-    /// The runs that may have the wanted names.
+    /// Runs that may contain matching names, by posting lists.
     pub fn runs_with(&self, wanted: &NameParts) -> Result<NameRuns, StoreError> {
         let mut runs = NameRuns::none(self.tops.most.len());
         for parts in &wanted.alternatives {
@@ -71,7 +69,7 @@ impl<'s> NameWalk<'s> {
             runs = runs.or(&with_all);
         }
         for beginning in &wanted.beginnings {
-            // Names that begin alike stand beside each other.
+            // Names with a common prefix are adjacent.
             let (first, end) = (
                 self.snapshot.first_name_from(beginning)?,
                 self.snapshot.first_name_after(beginning)?,
@@ -85,7 +83,7 @@ impl<'s> NameWalk<'s> {
     }
 
     fn runs_with_gram(&self, gram: u32) -> Result<Arc<NameRuns>, StoreError> {
-        let kept = &self.snapshot.store().kept_names().lists;
+        let kept = &self.snapshot.store().name_cache().lists;
         if let Some(runs) = look(kept).get(&gram) {
             return Ok(Arc::clone(runs));
         }
@@ -102,9 +100,8 @@ impl<'s> NameWalk<'s> {
         Ok(runs)
     }
 
-    /// Those of the runs of which the names may begin as they do. `may_begin` is given what all
-    /// names of a run begin with, in lower case, and how many of its first bytes are those of what
-    /// it was given before.
+    /// Filters runs by their common prefix. `may_begin` gets the prefix in lower case, and the
+    /// number of leading bytes shared with that of its previous call.
     pub fn beginning(
         &self,
         runs: &NameRuns,
@@ -127,9 +124,9 @@ impl<'s> NameWalk<'s> {
         kept
     }
 
-    /// Hands the names in these runs that are wanted to `visit`, until it says stop by false.
-    /// Before each run `is_enough` is asked whether to go on, with the number of uses that no name
-    /// in the runs left exceeds. Gives whether nothing was left out.
+    /// Passes matching names in these runs to `visit` until it returns false. Before each run
+    /// `is_enough` gets the upper bound of reference counts in the remaining runs, and ends the
+    /// walk by true. Returns true if nothing was left out.
     pub fn visit(
         &mut self,
         wanted: &NameParts,
@@ -146,20 +143,20 @@ impl<'s> NameWalk<'s> {
             .filter(|run| !self.visited.has(*run))
             .map(|run| (Reverse(most_in(run)), run))
             .collect();
-        // Of those for which there is no time the order does not matter, but for that of the first.
+        // If the limit cuts the list, only its best part needs to be found, not sorted completely.
         if self.left < order.len() {
             order.select_nth_unstable(self.left);
             order.truncate(self.left + 1);
         }
         order.sort_unstable();
-        let sieve = Sieve::new(wanted);
+        let filter = CompiledFilter::new(wanted);
         for (Reverse(most), run) in order {
             if self.left == 0 || is_enough(most) {
                 return Ok(false);
             }
             self.left -= 1;
             self.visited.add(run);
-            if !self.visit_run(&sieve, run, &mut visit)? {
+            if !self.visit_run(&filter, run, &mut visit)? {
                 return Ok(false);
             }
         }
@@ -167,7 +164,7 @@ impl<'s> NameWalk<'s> {
     }
 
     fn run(&self, at: usize) -> Result<Arc<Run>, StoreError> {
-        let kept = &self.snapshot.store().kept_names().runs;
+        let kept = &self.snapshot.store().name_cache().runs;
         if let Some(run) = look(kept).get(&at) {
             return Ok(Arc::clone(run));
         }
@@ -184,13 +181,13 @@ impl<'s> NameWalk<'s> {
 
     fn visit_run(
         &self,
-        sieve: &Sieve,
+        filter: &CompiledFilter,
         at: usize,
         visit: &mut impl FnMut(&NameEntry<'_>) -> bool,
     ) -> Result<bool, StoreError> {
         let run = self.run(at)?;
-        let mut picked = sieve.pick(&run);
-        // What the names since the one that was handed out last share with the ones before them.
+        let mut picked = filter.pick(&run);
+        // Prefix shared with the last name passed, over the skipped ones.
         let (mut next, mut shared) = (0, usize::MAX);
         while picked != 0 {
             let place = picked.trailing_zeros() as usize;
@@ -205,7 +202,7 @@ impl<'s> NameWalk<'s> {
             let figures = match self.changed.get(&key) {
                 None => Some((entry.symbols, entry.references)),
                 Some(true) => None,
-                // No symbol has it any more.
+                // No symbol has this name any more.
                 Some(false) => continue,
             };
             if !visit(&NameEntry { key: NameKey(key), text: entry.text, shared, figures }) {
@@ -216,7 +213,7 @@ impl<'s> NameWalk<'s> {
         Ok(true)
     }
 
-    /// Hands all names that came after the runs were made to `visit`, until it says stop by false.
+    /// Passes all names added after the build to `visit` until it returns false.
     pub fn visit_later(
         &self,
         mut visit: impl FnMut(&NameEntry<'_>) -> bool,
@@ -229,13 +226,13 @@ impl<'s> NameWalk<'s> {
 }
 
 impl Snapshot {
-    /// A walk through at most so many runs of names.
+    /// Cursor that visits at most this many runs.
     pub fn walk_names(&self, at_most: usize) -> Result<NameWalk<'_>, StoreError> {
         NameWalk::new(self, at_most)
     }
 
-    /// Hands the names of symbols that are wanted to `visit`, until it says stop by false. Others
-    /// may be among them: names that came after the runs were made are all handed out.
+    /// Passes matching symbol names to `visit` until it returns false. May include others: names
+    /// added after the build are not filtered.
     pub fn visit_names(
         &self,
         wanted: &NameParts,
@@ -251,7 +248,7 @@ impl Snapshot {
     }
 
     fn run_tops(&self) -> Result<&RunTops, StoreError> {
-        let kept = &self.store().kept_names().tops;
+        let kept = &self.store().name_cache().tops;
         if let Some(known) = kept.get() {
             return Ok(known);
         }

@@ -1,12 +1,12 @@
-//! Which names are wanted by what they have in them, and which of a run of names these are. Pure:
-//! no store, no ranking.
+//! Filter on names by substrings and prefixes, evaluated on a run at once. Pure: no store, no
+//! ranking.
 
 use memchr::memmem::Finder;
 
 use crate::store::format::front_coding::{RUN, Run, SEPARATOR};
 
-/// Which names are wanted: those with all parts of one of the alternatives in them, or with one of
-/// the beginnings, when ASCII case is ignored.
+/// Filter in disjunctive form: names that contain all parts of an alternative, or start with one of
+/// the prefixes, ASCII case-insensitive.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NameParts {
     pub(super) alternatives: Vec<Vec<String>>,
@@ -14,29 +14,29 @@ pub struct NameParts {
 }
 
 impl NameParts {
-    /// Every name.
+    /// Matches every name.
     pub fn every() -> Self {
         Self { alternatives: vec![Vec::new()], beginnings: Vec::new() }
     }
 
-    /// None yet.
+    /// Matches nothing.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// These, and the names that have all of `parts` in them.
+    /// Or names that contain all of `parts`.
     pub fn or_all_of<'p>(mut self, parts: impl IntoIterator<Item = &'p str>) -> Self {
         self.alternatives.push(parts.into_iter().map(str::to_owned).collect());
         self
     }
 
-    /// These, and the names that begin with `text` when ASCII case is ignored.
+    /// Or names that start with `text`.
     pub fn or_beginning_with(mut self, text: &str) -> Self {
         self.beginnings.push(text.to_owned());
         self
     }
 
-    /// These, and those that are `other`.
+    /// Or names that match `other`.
     pub fn or(mut self, other: Self) -> Self {
         self.alternatives.extend(other.alternatives);
         self.beginnings.extend(other.beginnings);
@@ -44,24 +44,23 @@ impl NameParts {
     }
 }
 
-/// Some of the names of a run: a bit for each.
+/// Bit set of names in a run.
 pub(super) type NameBits = u128;
 
 const _: () = assert!(NameBits::BITS == RUN, "a bit for each name of a run");
 
-/// What is wanted, made ready for many runs.
-pub(super) struct Sieve {
+/// Compiled filter.
+pub(super) struct CompiledFilter {
     alternatives: Vec<Vec<Finder<'static>>>,
     beginnings: Vec<Finder<'static>>,
 }
 
-impl Sieve {
+impl CompiledFilter {
     pub(in crate::store) fn new(wanted: &NameParts) -> Self {
         let finder = |text: &[u8]| Finder::new(&text.to_ascii_lowercase()).into_owned();
         let beginning = |text: &String| finder(&[&[SEPARATOR], text.as_bytes()].concat());
         let all_of = |parts: &Vec<String>| {
-            // The longest parts are in the fewest names: mostly one is enough to see that there are
-            // none.
+            // Longest part first: it is the rarest, and often rules the run out.
             let mut parts: Vec<&String> = parts.iter().filter(|part| !part.is_empty()).collect();
             parts.sort_unstable_by_key(|part| (std::cmp::Reverse(part.len()), *part));
             parts.dedup();
@@ -73,7 +72,7 @@ impl Sieve {
         }
     }
 
-    /// The names of a run that are wanted.
+    /// Matching names of a run.
     pub(super) fn pick(&self, run: &Run) -> NameBits {
         let every = NameBits::MAX
             .checked_shr(RUN - u32::try_from(run.len()).unwrap_or(RUN))
@@ -137,7 +136,7 @@ mod tests {
             ),
             (NameParts::none().or_beginning_with(""), &names),
         ] {
-            let picked = Sieve::new(&wanted).pick(&run);
+            let picked = CompiledFilter::new(&wanted).pick(&run);
             let picked: Vec<&str> = names
                 .iter()
                 .enumerate()

@@ -1,5 +1,4 @@
-//! The names of symbols by their text: as a whole and by their beginning. See `cursor` for the way
-//! to names by their parts.
+//! Exact and prefix lookup of symbol names. For substrings see `cursor`.
 
 use std::cmp::Ordering;
 
@@ -12,7 +11,7 @@ use crate::store::format::rows::NameKey;
 use crate::store::format::statements;
 use crate::store::read::connection::Snapshot;
 
-/// The key of a name by its text. `symbol_names` is how many names are in order.
+/// Key of a name. `symbol_names` is the number of sorted names.
 pub(in crate::store) fn key_of(
     connection: &Connection,
     symbol_names: u32,
@@ -26,8 +25,8 @@ pub(in crate::store) fn key_of(
     other.query_row([text], |row| row.get(0)).optional()
 }
 
-/// The first key of those in order whose name `compare` does not put before what is looked for; one
-/// more than the last if none.
+/// Binary search: first sorted key whose name `compare` does not put before the wanted position;
+/// one past the last if there is none.
 fn first_from(
     connection: &Connection,
     symbol_names: u32,
@@ -54,35 +53,35 @@ fn text_of<T>(
     name.query_row([key], |row| Ok(look(row.get_ref(0)?.as_str()?)))
 }
 
-/// A name that symbols have.
+/// Symbol name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NameEntry<'n> {
-    /// Its key.
+    /// Key.
     pub key: NameKey,
-    /// The name.
+    /// Text.
     pub text: &'n str,
-    /// So many of its first bytes are those of the name that was handed out before it; names come
-    /// in an order in which that is often much.
+    /// Length of the prefix shared with the previous name passed, in bytes; names are sorted, so it
+    /// is often long.
     pub shared: usize,
-    /// How many symbols have it, and how often the one of them that is used most is referred to;
-    /// none where that has to be looked up.
+    /// Number of symbols with the name, and their greatest reference count; none if it must be
+    /// queried.
     pub figures: Option<(u32, u32)>,
 }
 
-/// The place of a name in the order of names: of a name that came after the build the key of the
-/// last name of the build before it, and its place among those it was ranked with.
+/// Rank in the order of names. For a name added after the build: key of its predecessor among the
+/// names of the build, and its index among those ranked with it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct NameRank(u32, u32);
 
 impl NameRank {
-    /// That of a name of the build.
+    /// Rank of a name of the build.
     pub fn in_order(key: NameKey) -> Self {
         Self(key.0, 0)
     }
 }
 
 impl Snapshot {
-    /// The names that equal `text` when ASCII case is ignored.
+    /// Names equal to `text`, ASCII case-insensitive.
     pub fn names_ignoring_case(&self, text: &str) -> Result<Vec<(NameKey, String)>, StoreError> {
         let mut names = Vec::new();
         self.visit(statements::SYMBOL_NAMES_FROM, [self.first_name_from(text)?], |row| {
@@ -99,8 +98,8 @@ impl Snapshot {
         Ok(names)
     }
 
-    /// Hands every name that a symbol has and that begins like `typed`, when ASCII case is ignored,
-    /// to `visit`, in order, until it says stop by false.
+    /// Passes symbol names with the prefix `typed`, ASCII case-insensitive, to `visit` in order
+    /// until it returns false.
     pub fn visit_symbol_names_from(
         &self,
         typed: &str,
@@ -146,7 +145,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Sorts names that came after the build, and gives the place of each in the order of names.
+    /// Sorts names added after the build, and ranks each.
     pub fn rank_later<T>(&self, names: &mut [(String, T)]) -> Result<Vec<NameRank>, StoreError> {
         names.sort_unstable_by(|(one, _), (other, _)| front_coding::order(one, other));
         let anchor = |text: &str| {
@@ -155,13 +154,12 @@ impl Snapshot {
         names.iter().zip(1..).map(|((text, _), place)| Ok(NameRank(anchor(text)?, place))).collect()
     }
 
-    /// The first of the names in order that does not come before `text`, whatever its case.
+    /// First sorted name that is not before `text`, ASCII case-insensitive.
     pub(super) fn first_name_from(&self, text: &str) -> Result<u32, StoreError> {
         self.first_name(|name| front_coding::folded_order(name, text))
     }
 
-    /// The first of the names in order that comes after all that begin with `text`, whatever its
-    /// case.
+    /// First sorted name after all with the prefix `text`, ASCII case-insensitive.
     pub(super) fn first_name_after(&self, text: &str) -> Result<u32, StoreError> {
         self.first_name(|name| {
             front_coding::folded_beginning_order(name, text).then(Ordering::Less)

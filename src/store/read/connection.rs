@@ -1,5 +1,5 @@
-//! An open generation: `Store` keeps read connections, `Snapshot` is one of them in a read
-//! transaction, for one question.
+//! Open generation: `Store` is a pool of read connections, `Snapshot` is one of them in a read
+//! transaction, for one query.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -24,23 +24,21 @@ use crate::store::format::location::{LOCK_FILE, Location, Version, with_ending};
 use crate::store::format::rows::{FileRow, Identity, Meta};
 use crate::store::format::schema::{APPLICATION_ID, FORMAT};
 use crate::store::read::control::{self, Control};
-use crate::store::read::name_cache::KeptNames;
+use crate::store::read::name_cache::NameCache;
 use crate::store::read::path_table::PathTable;
-use crate::store::read::site_cache::KeptSites;
+use crate::store::read::site_cache::SiteCache;
 
-/// Connections that are kept for the next question. More are opened when more questions run at
-/// once, and closed after. Each has a cache of pages for itself, so those that nobody needs are let
-/// go soon: see `Store::take_spare`.
-const KEPT_CONNECTIONS: usize = 4;
+/// Connections kept for reuse. Concurrent queries open more, which are closed afterwards. Each has
+/// its own page cache, so unneeded ones are closed soon: see `Store::take_spare`.
+const IDLE_CONNECTIONS: usize = 4;
 
-/// How often the directory of a store is looked at for the newest generation, while others
-/// supersede what was seen there.
-const LOOKS: usize = 5;
+/// Maximum number of attempts to open the newest generation while it is being superseded.
+const MAX_OPEN_ATTEMPTS: usize = 5;
 
-/// Steps of SQLite's machine between two looks at a statement of a user: one step of those can take
-/// a tenth of a second.
-const STEPS_BETWEEN_LOOKS: i32 = 50;
-/// One generation, open for reading. Shared by all who ask; closed when the last of them lets go.
+/// Virtual machine instructions between two progress callbacks of user SQL: one instruction can
+/// take a tenth of a second.
+const STEPS_PER_CALLBACK: i32 = 50;
+/// Open generation. Shared by all queries; closed with its last reference.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
@@ -48,44 +46,43 @@ pub struct Store {
     meta: Meta,
     bytes: u64,
     idle: Mutex<Idle>,
-    /// The paths of the state that was asked for last.
+    /// Path table of the last requested generation.
     paths: Mutex<Option<(Identity, Arc<PathTable>)>>,
-    /// The order of the state that was asked for last.
+    /// Key order of the last requested generation.
     order: Mutex<Option<(Identity, Arc<KeyOrder>)>>,
-    /// What was read of the names lately.
-    names: KeptNames,
-    sites: KeptSites,
+    /// Cache of the name index.
+    names: NameCache,
+    sites: SiteCache,
 }
 
-/// Connections that wait for a question; the one that was used last is taken first.
+/// Idle connections; the last used one is taken first.
 #[derive(Debug)]
 struct Idle {
     readers: Vec<Reader>,
-    /// So many have waited all the time since spare ones were let go last.
+    /// Number of connections that were idle since the last sweep.
     unneeded: usize,
 }
 
-/// A connection with the switches that its callbacks look at.
+/// Connection with the state of its callbacks.
 #[derive(Debug)]
 struct Reader {
     connection: Connection,
     control: Arc<Control>,
-    /// Keeps writers away from a store that is read without the files beside it; for one question
-    /// only.
+    /// Locks writers out of a store that is read without WAL files; for one query only.
     alone: Option<File>,
 }
 
-/// Connections of a store that end when this is dropped. It does not keep the store.
+/// Connections to close on drop. Does not keep the store open.
 #[derive(Debug)]
 pub(super) struct Spare {
     _readers: Vec<Reader>,
 }
 
 impl Store {
-    /// Opens the newest generation that can be read. Files that cannot are passed over, never
-    /// touched; if none is left the error is that of the newest, or `Missing`.
+    /// Opens the newest readable generation. Unreadable files are skipped, never modified; if none
+    /// is left the error is that of the newest, or `Missing`.
     pub fn open_newest(location: &Location) -> Result<Self, StoreError> {
-        let mut looks_left = LOOKS;
+        let mut looks_left = MAX_OPEN_ATTEMPTS;
         loop {
             let mut first_failure = None;
             for generation in location.generations()? {
@@ -96,8 +93,7 @@ impl Store {
             }
             looks_left -= 1;
             match first_failure {
-                // It was superseded and removed since the directory was looked at: there is a newer
-                // one by now.
+                // Superseded and removed since the directory was listed: a newer one exists.
                 Some(error) if error.kind == StoreErrorKind::Missing && looks_left > 0 => {}
                 Some(error) => return Err(error),
                 None => {
@@ -116,7 +112,7 @@ impl Store {
     /// Opens one generation.
     pub fn open(location: &Location, generation: u64) -> Result<Self, StoreError> {
         let path = location.generation_path(generation);
-        // Before the file is opened: if it is replaced in between, the version is out of date and
+        // Read before the file is opened: if it is replaced in between, the version is stale and
         // the store is opened again.
         let version = location.version(generation)?;
         let bytes = check_header(&path)?;
@@ -133,74 +129,74 @@ impl Store {
             idle,
             paths: Mutex::default(),
             order: Mutex::default(),
-            names: KeptNames::default(),
-            sites: KeptSites::default(),
+            names: NameCache::default(),
+            sites: SiteCache::default(),
         })
     }
 
-    /// The file.
+    /// File.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What the file was when it was opened.
+    /// Identity of the file when it was opened.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// What the store says about itself.
+    /// Metadata.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// Which store and state.
+    /// Store and generation.
     pub fn identity(&self) -> Identity {
         self.meta.identity
     }
 
-    /// Size of the file when it was opened.
+    /// Size of the file when it was opened, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The paths of a state, if they are known.
+    /// Cached path table of a generation.
     pub(super) fn known_paths(&self, state: Identity) -> Option<Arc<PathTable>> {
         let known = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
         known.as_ref().filter(|(of, _)| *of == state).map(|(_, paths)| Arc::clone(paths))
     }
 
-    /// Keeps the paths of a state for the next question.
+    /// Caches the path table of a generation.
     pub(super) fn keep_paths(&self, state: Identity, paths: Arc<PathTable>) {
         *self.paths.lock().unwrap_or_else(PoisonError::into_inner) = Some((state, paths));
     }
 
-    /// The order of a state, if it is known.
+    /// Cached key order of a generation.
     pub(super) fn known_order(&self, state: Identity) -> Option<Arc<KeyOrder>> {
         let known = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         known.as_ref().filter(|(of, _)| *of == state).map(|(_, order)| Arc::clone(order))
     }
 
-    /// Keeps the order of a state for the next question.
+    /// Caches the key order of a generation.
     pub(super) fn keep_order(&self, state: Identity, order: Arc<KeyOrder>) {
         *self.order.lock().unwrap_or_else(PoisonError::into_inner) = Some((state, order));
     }
 
-    /// What was read of the names lately.
-    pub(in crate::store) fn kept_names(&self) -> &KeptNames {
+    /// Cache of the name index.
+    pub(in crate::store) fn name_cache(&self) -> &NameCache {
         &self.names
     }
 
-    /// The sites that lead to symbols that very much leads to.
-    pub(super) fn kept_sites(&self) -> &KeptSites {
+    /// Cache of the sites of frequently referenced symbols.
+    pub(super) fn site_cache(&self) -> &SiteCache {
         &self.sites
     }
 
-    /// Whether both are the same state in the same file.
+    /// True if both have the same generation open in the same file.
     pub(super) fn is_same_file(&self, other: &Self) -> bool {
         self.version == other.version && self.identity() == other.identity()
     }
 
-    /// A view of the store for one question, which `cancel` stops.
+    /// Snapshot for one query, which `cancel` interrupts.
     pub fn snapshot(self: &Arc<Self>, cancel: &CancelToken) -> Result<Snapshot, StoreError> {
         let take = || self.idle().take();
         let mut kept = take();
@@ -215,7 +211,7 @@ impl Store {
         let failed =
             |error: &rusqlite::Error| StoreError::from_sqlite("reading store", &self.path, error);
         reader.connection.execute_batch("BEGIN").map_err(|error| failed(&error))?;
-        // The transaction begins with the first read: number and rows are of one state.
+        // The transaction begins with the first read: metadata and rows are of one generation.
         let meta =
             crate::store::read::meta::meta(&reader.connection).map_err(|error| failed(&error))?;
         if meta.identity.uid != self.meta.identity.uid {
@@ -239,8 +235,7 @@ impl Store {
         })
     }
 
-    /// Connections that no question has needed since the last call, but for one. To drop them is
-    /// I/O.
+    /// Takes the connections not needed since the last call, except one. Dropping them is I/O.
     pub(super) fn take_spare(&self) -> Spare {
         Spare { _readers: self.idle().take_spare() }
     }
@@ -249,7 +244,7 @@ impl Store {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the whole file and says what is wrong with it, if anything is.
+    /// Integrity check of the whole file: returns the problems.
     pub fn verify(self: &Arc<Self>, cancel: &CancelToken) -> Result<(), StoreError> {
         let snapshot = self.snapshot(cancel)?;
         let verdict = crate::store::read::meta::integrity(snapshot.connection())
@@ -268,9 +263,9 @@ impl Idle {
         reader
     }
 
-    /// Gives the connection back if enough are kept.
+    /// Returns a connection to the pool, or back to the caller if the pool is full.
     fn put(&mut self, reader: Reader) -> Option<Reader> {
-        if self.readers.len() >= KEPT_CONNECTIONS {
+        if self.readers.len() >= IDLE_CONNECTIONS {
             return Some(reader);
         }
         self.readers.push(reader);
@@ -278,7 +273,7 @@ impl Idle {
     }
 
     fn take_spare(&mut self) -> Vec<Reader> {
-        // The ones at the front were taken least.
+        // Those at the front were used least.
         let spare = self.unneeded.min(self.readers.len().saturating_sub(1));
         let taken = self.readers.drain(..spare).collect();
         self.unneeded = self.readers.len();
@@ -288,15 +283,15 @@ impl Idle {
 
 impl Reader {
     fn open(path: &Path) -> Result<Self, StoreError> {
-        // A deleted store is an error, not an empty file in its place: nothing is created.
+        // Without SQLITE_OPEN_CREATE: a deleted store is an error, not an empty database.
         Self::open_as(path, OpenFlags::empty(), None).or_else(|error| {
-            // To share a store takes files beside it. Where nobody may make them, it is read
-            // without.
+            // WAL mode needs files next to the store. Without permission to create them it is read
+            // without WAL.
             let cannot_share =
                 matches!(error.kind, StoreErrorKind::Permission | StoreErrorKind::Other);
-            match cannot_share.then(|| keep_writers_away(path)).flatten() {
+            match cannot_share.then(|| lock_out_writers(path)).flatten() {
                 Some(lock) => {
-                    Self::open_as(&as_it_is(path), OpenFlags::SQLITE_OPEN_URI, Some(lock))
+                    Self::open_as(&immutable_uri(path), OpenFlags::SQLITE_OPEN_URI, Some(lock))
                         .map_err(|_| error)
                 }
                 None => Err(error),
@@ -316,25 +311,25 @@ impl Reader {
             look = look.wrapping_add(1);
             seen.should_stop(look)
         };
-        connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(should_stop)).map_err(failed)?;
+        connection.progress_handler(STEPS_PER_CALLBACK, Some(should_stop)).map_err(failed)?;
         control::install(&mut connection, &control).map_err(failed)?;
-        // The first read is where a store that cannot be shared says so.
+        // The first read fails for a store that cannot be opened in WAL mode.
         crate::store::read::meta::meta(&connection).map_err(failed)?;
         Ok(Self { connection, control, alone })
     }
 }
 
-/// The lock of a store's writer, shared with other readers; none if somebody writes, or has written
-/// what is only in the log.
-fn keep_writers_away(path: &Path) -> Option<File> {
+/// Shared lock on the writer lock file; none if there is a writer, or changes exist only in the
+/// WAL.
+fn lock_out_writers(path: &Path) -> Option<File> {
     let lock = File::open(path.with_file_name(LOCK_FILE)).ok()?;
     lock.try_lock_shared().ok()?;
-    let is_logged = fs::metadata(log_of(path)).is_ok_and(|log| log.len() > 0);
+    let is_logged = fs::metadata(wal_path(path)).is_ok_and(|log| log.len() > 0);
     (!is_logged).then_some(lock)
 }
 
-/// The name for a file that nobody changes while it is read.
-fn as_it_is(path: &Path) -> PathBuf {
+/// URI with `immutable=1`: SQLite opens the file without locks and WAL.
+fn immutable_uri(path: &Path) -> PathBuf {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(byte);
     let bytes = path.as_os_str().as_bytes().iter();
     let name: String = bytes
@@ -345,24 +340,24 @@ fn as_it_is(path: &Path) -> PathBuf {
     PathBuf::from(format!("file:{name}?immutable=1"))
 }
 
-/// How a connection reads.
+/// Configures a reading connection.
 pub(in crate::store) fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(64);
-    // A plan depends on the statement alone: otherwise SQLite parses statements on tables with
-    // partial indexes again for each value that is bound.
+    // Plans must not depend on bound values: otherwise SQLite prepares statements on tables with
+    // partial indexes again for each value.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // A file may come from elsewhere: what its schema calls must be harmless.
+    // The schema is untrusted: it may call harmless functions only.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.execute_batch(crate::store::format::statements::READER_SETTINGS)
 }
 
-/// The file of changes that are not carried over yet.
-pub(in crate::store) fn log_of(path: &Path) -> PathBuf {
+/// Path of the write-ahead log.
+pub(in crate::store) fn wal_path(path: &Path) -> PathBuf {
     with_ending(path, "-wal")
 }
 
-/// Looks at the first hundred bytes before SQLite does: whose file it is, which format, and whether
-/// it is all there. Gives the size of the file.
+/// Validates the file header before SQLite opens the file: application, format, and completeness.
+/// Returns the file size.
 fn check_header(path: &Path) -> Result<u64, StoreError> {
     let attempt = "opening store";
     let wrong = |kind, detail: String| Err(StoreError::new(kind, attempt, path, detail));
@@ -394,57 +389,57 @@ fn check_header(path: &Path) -> Result<u64, StoreError> {
         size => size,
     };
     let wanted = u64::from(number(28)) * u64::from(page_size);
-    // While changes are carried over from the log, the header may run ahead of the file.
-    let has_log = fs::metadata(log_of(path)).is_ok_and(|log| log.len() > 0);
+    // During a checkpoint the header may be ahead of the file size.
+    let has_log = fs::metadata(wal_path(path)).is_ok_and(|log| log.len() > 0);
     if bytes < wanted && !has_log {
         return wrong(StoreErrorKind::Corrupt, format!("it ends after {bytes} of {wanted} bytes"));
     }
     Ok(bytes)
 }
 
-/// A store as it is at one moment, for one question on one thread.
+/// Snapshot: a read transaction for one query on one thread.
 #[derive(Debug)]
 pub struct Snapshot {
-    // Empty only while it is being dropped.
+    // None only during drop.
     reader: Option<Reader>,
     meta: Meta,
-    // Before the lease, so that a store is let go before its lease ends.
+    // Before the lease in drop order, so that the store is released before its lease ends.
     store: Arc<Store>,
     reading: Cell<Duration>,
-    /// Files that were asked for one by one.
+    /// Files queried individually.
     asked: RefCell<Vec<(RepoPath, FileStamp)>>,
     _lease: Option<Arc<dyn fmt::Debug + Send + Sync>>,
 }
 
 impl Snapshot {
-    /// Ties a lease to the snapshot: it ends with it.
+    /// Ties a lease to the snapshot's lifetime.
     pub(super) fn keeping(mut self, lease: Arc<dyn fmt::Debug + Send + Sync>) -> Self {
         self._lease = Some(lease);
         self
     }
 
-    /// What the store says about itself at this moment.
+    /// Metadata at the time of the snapshot.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// Which store and state this is.
+    /// Store and generation.
     pub fn identity(&self) -> Identity {
         self.meta.identity
     }
 
-    /// The store.
+    /// Store.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// How long statements have run on it so far, reading their rows included.
+    /// Time spent in statements so far, including reading rows.
     pub fn time_in_statements(&self) -> Duration {
         self.reading.get()
     }
 
-    /// The files that were asked for one by one so far, with the stamps that they were stored with:
-    /// what an answer rests on that is about few files.
+    /// Files queried individually so far, with their stored stamps: the dependencies of a response
+    /// about few files.
     pub fn asked_files(&self) -> Vec<(RepoPath, FileStamp)> {
         self.asked.borrow().clone()
     }
@@ -453,7 +448,7 @@ impl Snapshot {
         row.inspect(|row| self.asked.borrow_mut().push((row.path.clone(), row.stamp())))
     }
 
-    /// Runs something that is one statement, and counts its time.
+    /// Runs one statement and adds its time.
     pub(in crate::store) fn timed<T>(&self, statement: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = statement();

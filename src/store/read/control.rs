@@ -1,5 +1,5 @@
-//! What the callbacks of a connection look at: when to stop, and what a user's statement may touch.
-//! Knows no snapshot.
+//! State of a connection's callbacks: cancellation, deadline, and the authorizer of user SQL. Knows
+//! no snapshot.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -13,27 +13,26 @@ use tikv_jemalloc_ctl::thread::{allocatedp, allocatedp_mib, deallocatedp, deallo
 use crate::model::cancel::CancelToken;
 use crate::store::format::views::VIEWS;
 
-/// Longest text or blob that a statement of ours may make.
+/// Maximum length of a text or blob in internal statements.
 pub(super) const MAX_VALUE_BYTES: i32 = 1 << 20;
-/// Longest pattern of `LIKE` and `GLOB`.
+/// Maximum length of a `LIKE` or `GLOB` pattern.
 pub const PATTERN_BYTES: i32 = 1_000;
-/// Memory that it may take on its way, in bytes: what it sorts, groups or keeps between two parts
-/// of it.
+/// Memory limit of user SQL in bytes: sorting, grouping and materialized subqueries.
 pub const MEMORY_BYTES: i64 = 128 << 20;
-/// Of how many looks one is taken at our own statements: a fraction of a millisecond lies between.
-const LOOKS_BETWEEN_OURS: u32 = 80;
-/// Of how many looks at a user's statement one is taken at its memory too.
-const LOOKS_BETWEEN_METERS: u32 = 4;
+/// Internal statements check one of this many callbacks: once in a fraction of a millisecond.
+const CALLBACKS_PER_CHECK: u32 = 80;
+/// User SQL checks its memory in one of this many callbacks.
+const CALLBACKS_PER_MEMORY_CHECK: u32 = 4;
 
-/// What a connection's callbacks look at: they outlive each use of the connection.
+/// State of a connection's callbacks: outlives each use of the connection.
 #[derive(Debug, Default)]
 pub(super) struct Control {
     stop: Mutex<Stop>,
-    /// Whether a statement of a user is being worked on, which may touch documented views only.
+    /// True while user SQL runs, which may read documented views only.
     pub(super) guarded: AtomicBool,
-    /// Why the guard refused one.
+    /// Why the authorizer denied an access.
     pub(super) refusal: Refusal,
-    /// What it takes in memory.
+    /// Memory use.
     pub(super) meter: Meter,
 }
 
@@ -48,18 +47,18 @@ impl Control {
         self.stop.lock().unwrap_or_else(PoisonError::into_inner).cancel = cancel;
     }
 
-    /// Bounds the statements that follow; none lifts the bound.
+    /// Sets the deadline of the following statements.
     pub(super) fn set_deadline(&self, deadline: Option<Instant>) {
         self.stop.lock().unwrap_or_else(PoisonError::into_inner).deadline = deadline;
     }
 
-    /// Called between steps, for the `look`th time.
+    /// Progress callback, for the `look`th time. Returns true to interrupt.
     pub(super) fn should_stop(&self, look: u32) -> bool {
         if self.guarded.load(Ordering::Relaxed) {
-            if look.is_multiple_of(LOOKS_BETWEEN_METERS) && self.meter.look() {
+            if look.is_multiple_of(CALLBACKS_PER_MEMORY_CHECK) && self.meter.look() {
                 return true;
             }
-        } else if !look.is_multiple_of(LOOKS_BETWEEN_OURS) {
+        } else if !look.is_multiple_of(CALLBACKS_PER_CHECK) {
             return false;
         }
         let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,7 +67,8 @@ impl Control {
     }
 }
 
-/// Puts the guard into a connection. It is asleep until `Control::guarded` is set.
+/// Installs the callbacks in a connection. The authorizer is inactive until `Control::guarded` is
+/// set.
 pub(super) fn install(connection: &mut Connection, control: &Arc<Control>) -> rusqlite::Result<()> {
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)?;
@@ -88,25 +88,24 @@ pub(super) fn install(connection: &mut Connection, control: &Arc<Control>) -> ru
     }))
 }
 
-/// Memory that the thread of a statement has taken since it began.
+/// Memory allocated by the thread of a statement since it began.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     before: AtomicI64,
     is_exceeded: AtomicBool,
 }
 
-/// The allocator's counters of a thread, found once: everything that this one has ever taken, and
-/// given back.
+/// Allocator counters of the thread, looked up once: bytes allocated and deallocated in total.
 static COUNTERS: LazyLock<Option<(allocatedp_mib, deallocatedp_mib)>> =
     LazyLock::new(|| allocatedp::mib().ok().zip(deallocatedp::mib().ok()));
 
-/// Bytes that this thread has taken and not given back. Only differences say something.
+/// Net bytes allocated by this thread. Only differences are meaningful.
 fn held() -> i64 {
     let read = |(taken, given): &(allocatedp_mib, deallocatedp_mib)| {
         let (taken, given) = (taken.read().ok()?.get(), given.read().ok()?.get());
         Some(taken.wrapping_sub(given).cast_signed())
     };
-    // Another allocator counts nothing: then time is the bound.
+    // With another allocator memory is not measured, and time is the only limit.
     COUNTERS.as_ref().and_then(read).unwrap_or(0)
 }
 
@@ -116,7 +115,7 @@ impl Meter {
         self.is_exceeded.store(false, Ordering::Relaxed);
     }
 
-    /// Whether the statement has taken too much. It stays so until the next one.
+    /// True if the statement exceeded the memory limit. Stays true until the next one.
     pub(in crate::store) fn look(&self) -> bool {
         if held().wrapping_sub(self.before.load(Ordering::Relaxed)) > MEMORY_BYTES {
             self.is_exceeded.store(true, Ordering::Relaxed);
@@ -125,7 +124,7 @@ impl Meter {
     }
 }
 
-/// The guard's last reason, for the message.
+/// Last reason of the authorizer, for the error message.
 #[derive(Debug, Default)]
 pub(super) struct Refusal(Mutex<Option<String>>);
 
@@ -148,8 +147,8 @@ fn judge(context: &AuthContext<'_>) -> Result<(), String> {
         {
             Ok(())
         }
-        // A table of a view from which no column is needed: SQLite says this without naming the
-        // view. There is nothing to see but how many rows it has.
+        // SQLite authorizes a view's table without a needed column under an empty column name. Only
+        // the number of rows is visible.
         AuthAction::Read { column_name: "", .. } => Ok(()),
         AuthAction::Read { table_name, .. } => {
             let known: Vec<&str> = VIEWS.iter().map(|view| view.name).collect();

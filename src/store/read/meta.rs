@@ -1,5 +1,4 @@
-//! What a store says about itself: the row of `meta`, and whether every page and index is whole.
-//! Knows connections only.
+//! Metadata of a store (table `meta`) and the integrity check. Knows connections only.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -12,7 +11,7 @@ use crate::store::format::columns::bits;
 use crate::store::format::rows::{Identity, Meta};
 use crate::store::format::statements;
 
-/// Reads the one row of `meta`.
+/// Reads the row of `meta`.
 pub(in crate::store) fn meta(connection: &Connection) -> rusqlite::Result<Meta> {
     connection.prepare_cached(statements::META.text())?.query_row([], |row| {
         Ok(Meta {
@@ -31,7 +30,7 @@ pub(in crate::store) fn meta(connection: &Connection) -> rusqlite::Result<Meta> 
     })
 }
 
-/// Has SQLite look at every page and index.
+/// Runs SQLite's integrity check.
 pub(super) fn integrity(connection: &Connection) -> rusqlite::Result<String> {
     connection.prepare(statements::INTEGRITY.text())?.query_row([], |row| row.get(0))
 }

@@ -1,5 +1,5 @@
-//! What was read of the names lately, kept while a store is open: runs of names, the tops of all
-//! runs, posting lists of trigrams.
+//! Cache of the name index while a store is open: runs, headers of all runs, posting lists of
+//! trigrams.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -8,43 +8,42 @@ use lru::LruCache;
 
 use crate::store::format::front_coding::Run;
 
-/// Runs that are kept as they were read: all of a store of some ten thousand names. One takes about
-/// 9 kB.
-const KEPT_RUNS: NonZeroUsize = NonZeroUsize::new(384).expect("it is not zero");
+/// Capacity in runs: all runs of about ten thousand names. A run takes about 9 kB.
+const CACHED_RUNS: NonZeroUsize = NonZeroUsize::new(384).expect("it is not zero");
 
-/// Lists of runs that are kept as they were read. One takes a bit for each run of the store.
-const KEPT_LISTS: NonZeroUsize = NonZeroUsize::new(512).expect("it is not zero");
+/// Capacity in posting lists. A list takes one bit per run of the store.
+const CACHED_LISTS: NonZeroUsize = NonZeroUsize::new(512).expect("it is not zero");
 
-/// What was read of the names lately. Runs never change while a store is open.
+/// Cache of the name index, which is immutable while a store is open.
 #[derive(Debug)]
-pub(in crate::store) struct KeptNames {
+pub(in crate::store) struct NameCache {
     pub(in crate::store) tops: OnceLock<RunTops>,
     pub(in crate::store) runs: Mutex<LruCache<usize, Arc<Run>>>,
-    /// By three letters.
+    /// By trigram.
     pub(in crate::store) lists: Mutex<LruCache<u32, Arc<NameRuns>>>,
 }
 
-impl Default for KeptNames {
+impl Default for NameCache {
     fn default() -> Self {
         let (runs, lists) =
-            (Mutex::new(LruCache::new(KEPT_RUNS)), Mutex::new(LruCache::new(KEPT_LISTS)));
+            (Mutex::new(LruCache::new(CACHED_RUNS)), Mutex::new(LruCache::new(CACHED_LISTS)));
         Self { tops: OnceLock::new(), runs, lists }
     }
 }
 
-/// The lock is held for a look only.
+/// The lock is held for a cache access only.
 pub(in crate::store) fn look<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The tops of all runs.
+/// Headers of all runs.
 #[derive(Debug, Default)]
 pub(in crate::store) struct RunTops {
-    /// What the names of each run begin with, one after the other.
+    /// Concatenated common prefixes.
     pub(in crate::store) beginnings: String,
-    /// By run: where that ends.
+    /// By run: end of its prefix.
     pub(in crate::store) ends: Vec<usize>,
-    /// By run: how often the name that is used most is.
+    /// By run: greatest reference count.
     pub(in crate::store) most: Vec<u32>,
 }
 
@@ -55,7 +54,7 @@ impl RunTops {
     }
 }
 
-/// Some of the runs of names.
+/// Set of runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NameRuns {
     bits: Vec<u64>,
@@ -75,7 +74,7 @@ impl NameRuns {
     }
 
     pub(in crate::store) fn add(&mut self, run: usize) {
-        // What a damaged list names beyond the last run is no run.
+        // Ignores a run number out of range, from a damaged list.
         if let Some(bits) = self.bits.get_mut(run / 64) {
             *bits |= 1 << (run % 64);
         }
@@ -95,19 +94,19 @@ impl NameRuns {
         self.bits.iter().enumerate().flat_map(in_word)
     }
 
-    /// How many there are.
+    /// Number of runs.
     pub fn count(&self) -> usize {
         self.bits.iter().map(|bits| bits.count_ones() as usize).sum()
     }
 
-    /// These and the others.
+    /// Union.
     #[must_use]
     pub fn or(mut self, other: &Self) -> Self {
         self.bits.iter_mut().zip(&other.bits).for_each(|(own, other)| *own |= other);
         self
     }
 
-    /// Those that are among the others too.
+    /// Intersection.
     #[must_use]
     pub fn and(mut self, other: &Self) -> Self {
         self.bits.iter_mut().zip(&other.bits).for_each(|(own, other)| *own &= other);

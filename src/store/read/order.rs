@@ -1,6 +1,6 @@
-//! The order in which answers put rows of equal rank: files by path, symbols and sites by file and
-//! position. A build gives row keys in this order; files that are added and symbols that are moved
-//! afterwards get greater ones. So a row key is no tie-break: it depends on the history of a store.
+//! Order of rows of equal rank: files by path, symbols and sites by file and position. A build
+//! assigns keys in this order; files that are added and symbols that are moved later get greater
+//! keys. So a key is no tie-break: it depends on the history of a store.
 
 mod reading;
 
@@ -8,41 +8,39 @@ use rustc_hash::FxHashMap;
 
 use crate::store::format::rows::{FileKey, SiteKey, SiteRow, SymbolHead, SymbolKey, SymbolRow};
 
-/// The place of a file in the order of paths: of a file of the build its key, of an added one the
-/// key of the last file of the build before it, and how many of those added behind that one do not
-/// come after it.
+/// Rank of a file by path. For a file of the build: its key. For a later one: the key of its
+/// predecessor among the files of the build, and its index among the later ones there.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct FileRank(u32, u32);
 
-/// The place of a symbol in the order of paths and positions: within a file keys follow positions.
+/// Rank of a symbol by path and position: within a file keys follow positions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SymbolRank(FileRank, SymbolKey);
 
 impl SymbolRank {
-    /// The key of the symbol.
+    /// Key of the symbol.
     pub fn key(self) -> SymbolKey {
         self.1
     }
 }
 
-/// The place of a site in the order of paths and positions.
+/// Rank of a site by path and position.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SiteRank(FileRank, SiteKey);
 
-/// See the module. Of one state of a store; its size is that of the files that were added since the
-/// build.
+/// Key order of one generation; its size is proportional to the files added since the build.
 #[derive(Debug, Default)]
 pub struct KeyOrder {
-    /// The greatest keys that the build gave.
+    /// Greatest keys of the full build.
     last_file: u32,
     last_symbol: u32,
     added: FxHashMap<FileKey, FileRank>,
-    /// Whether no symbol has got its key after the build.
+    /// True if no symbol got a key after the build.
     is_by_key: bool,
 }
 
 impl KeyOrder {
-    /// The place of a file.
+    /// Rank of a file.
     pub fn file(&self, file: FileKey) -> FileRank {
         if file.0 <= self.last_file {
             FileRank(file.0, 0)
@@ -51,32 +49,32 @@ impl KeyOrder {
         }
     }
 
-    /// The place of a symbol of a file.
+    /// Rank of a symbol in a file.
     pub fn symbol(&self, file: FileKey, symbol: SymbolKey) -> SymbolRank {
         SymbolRank(self.file(file), symbol)
     }
 
-    /// The place of a symbol.
+    /// Rank of a symbol.
     pub fn head(&self, head: &SymbolHead) -> SymbolRank {
         self.symbol(head.file, head.key)
     }
 
-    /// The place of a symbol.
+    /// Rank of a symbol.
     pub fn row(&self, row: &SymbolRow) -> SymbolRank {
         self.symbol(row.file, row.key)
     }
 
-    /// The place of a site.
+    /// Rank of a site.
     pub fn site(&self, site: &SiteRow) -> SiteRank {
         SiteRank(self.file(site.file), site.key)
     }
 
-    /// Whether all symbols of the store are in the order of their keys.
+    /// True if all symbols are in key order.
     pub fn is_by_key(&self) -> bool {
         self.is_by_key
     }
 
-    /// Whether this symbol is, among those of which the same is said.
+    /// True if this symbol is in key order with all others of which this is true.
     pub fn is_in_order(&self, symbol: SymbolKey) -> bool {
         symbol.0 <= self.last_symbol
     }

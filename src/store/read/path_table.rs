@@ -1,6 +1,5 @@
-//! The paths of all files of a store in one text, so that a question looks through all of them at
-//! once. Made for one state of a store and kept while the store is open. Knows of a file what
-//! choosing and ranking look at, nothing else.
+//! Path table: the paths of all files of a generation in one text, for fast scans; cached while the
+//! store is open. Has only the columns that filters and ranking need.
 
 mod reading;
 
@@ -8,44 +7,44 @@ use std::ops::Range;
 
 use crate::store::format::rows::{FileKey, FileRow, LanguageKey};
 
-/// Ends every path: none has it.
+/// Terminator of a path; no path contains it.
 const END: char = '\0';
 
 /// See the module.
 #[derive(Debug, Default)]
 pub struct PathTable {
-    /// All paths, in order of the keys.
+    /// All paths, in key order.
     text: String,
-    /// The same in lower case, as far as it is ASCII.
+    /// All paths in ASCII lower case.
     folded: Vec<u8>,
     files: Vec<PathEntry>,
 }
 
-/// A file of the table.
+/// File in the table.
 #[derive(Debug)]
 struct PathEntry {
-    /// Where its path begins.
+    /// Offset of its path.
     start: u32,
     key: FileKey,
-    /// The keys of its symbols.
+    /// Keys of its symbols.
     symbols: Range<u32>,
     language: Option<LanguageKey>,
     test: bool,
 }
 
-/// What choosing and ranking look at.
+/// Columns for filters and ranking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileMark<'t> {
-    /// Where the file is.
+    /// Path.
     pub path: &'t str,
-    /// Its language, if one claims it.
+    /// Language, if known.
     pub language: Option<LanguageKey>,
-    /// Whether it is test code as a whole.
+    /// True if the whole file is test code.
     pub test: bool,
 }
 
 impl FileRow {
-    /// What choosing and ranking look at.
+    /// Columns for filters and ranking.
     pub fn mark(&self) -> FileMark<'_> {
         FileMark { path: self.path.as_str(), language: self.language, test: self.test }
     }
@@ -53,7 +52,7 @@ impl FileRow {
 
 impl PathTable {
     fn add(&mut self, key: FileKey, mark: FileMark<'_>, symbols: Range<u32>) {
-        // A store whose paths take 4 GB has no more files that could be told apart here.
+        // Offsets are 32-bit: more than 4 GB of paths are not supported.
         let Ok(start) = u32::try_from(self.text.len()) else { return };
         self.files.push(PathEntry {
             start,
@@ -68,15 +67,14 @@ impl PathTable {
             .extend(self.text.as_bytes()[start as usize..].iter().map(u8::to_ascii_lowercase));
     }
 
-    /// The path of a file.
+    /// Path of a file.
     pub fn path(&self, key: FileKey) -> Option<&str> {
         self.mark(key).map(|mark| mark.path)
     }
 
-    /// What choosing and ranking look at of a file.
+    /// Columns of a file for filters and ranking.
     pub fn mark(&self, key: FileKey) -> Option<FileMark<'_>> {
-        // Keys are given one after the other: mostly a file is not far from where it is if none is
-        // missing.
+        // Keys are nearly consecutive: the file is close to its key's offset.
         let first = self.files.first()?.key.0;
         let guess = key.0.checked_sub(first)? as usize;
         let place = match self.files.get(guess) {
@@ -87,15 +85,15 @@ impl PathTable {
         Some(FileMark { path: self.path_at(place), language, test })
     }
 
-    /// The files whose paths end with `ending`.
+    /// Files whose paths end with `ending`.
     pub fn ending_with(&self, ending: &str) -> Vec<(FileKey, &str)> {
         let wanted = format!("{ending}{END}");
         let found = self.text.match_indices(&wanted).map(|(at, _)| self.place_of(at));
         found.map(|place| (self.files[place].key, self.path_at(place))).collect()
     }
 
-    /// The files in whose paths `part` may be when case is ignored, with the keys of their symbols.
-    /// Letters that are not ASCII are not compared: with one, these are all files.
+    /// Files whose paths may contain `part`, ASCII case-insensitive, with the keys of their
+    /// symbols. A `part` with other characters is not filtered: all files.
     pub fn with_part(&self, part: &str) -> Vec<(FileKey, Range<u32>)> {
         let part = part.to_ascii_lowercase();
         let all = self.files.iter().map(|file| (file.key, file.symbols.clone()));
@@ -114,7 +112,7 @@ impl PathTable {
         found
     }
 
-    /// The file to whose path a place in the text belongs.
+    /// Index of the file whose path contains an offset.
     fn place_of(&self, at: usize) -> usize {
         self.files.partition_point(|file| file.start as usize <= at) - 1
     }

@@ -1,9 +1,8 @@
-//! The stores that are open: at most so many, closed by a timer when nobody has asked for a while,
-//! never while leased.
+//! Pool of open stores: bounded, with idle eviction by a timer, never while leased.
 //!
-//! One rule for every change: decide under the lock, do I/O outside it, publish under the lock. A
-//! store is opened once however many ask for it at the same time; they share the outcome. Stores
-//! that go are closed after the lock is released.
+//! One rule for every change: decide under the lock, do I/O outside of it, publish under the lock.
+//! Opening is single-flight: concurrent requests share one attempt and its result. Evicted stores
+//! are closed after the lock is released.
 
 mod flight;
 mod state;
@@ -24,19 +23,17 @@ use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::location::{Location, Version};
 use crate::store::format::rows::{Identity, Meta};
 
-/// How often a store may be superseded between the moment it is leased and the moment it is read,
-/// before that is an error.
+/// Maximum number of retries if a store is superseded between its lease and the first read.
 const MAX_ATTEMPTS: usize = 5;
 
-/// Bounds of a pool.
+/// Limits of a pool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PoolSettings {
-    /// Stores that may be open without being leased, at least 1.
+    /// Maximum number of open stores without a lease, at least 1.
     pub capacity: usize,
-    /// A store that nobody has leased for so long is closed.
+    /// Idle timeout of a store.
     pub idle: Duration,
-    /// Time between two looks for idle stores, and for connections that were not needed between
-    /// them.
+    /// Interval of the sweep for idle stores and unneeded connections.
     pub sweep: Duration,
 }
 
@@ -48,14 +45,14 @@ impl Default for PoolSettings {
 
 /// Opens and closes stores for a pool.
 pub trait Opener: Send + Sync {
-    /// What the newest file of a repository is, or none if there is no file. Called for every
-    /// lease: it must be cheap.
+    /// Identity of the newest file of a repository; none if there is no file. Called for every
+    /// lease: must be cheap.
     fn newest(&self, location: &Location) -> Result<Option<Version>, StoreError>;
 
-    /// Opens the newest generation that can be read.
+    /// Opens the newest readable generation.
     fn open(&self, location: &Location) -> Result<Store, StoreError>;
 
-    /// Closes a store that nobody uses any more.
+    /// Closes an unused store.
     fn close(&self, store: Store);
 }
 
@@ -73,7 +70,7 @@ impl Opener for StoreOpener {
 
     fn open(&self, location: &Location) -> Result<Store, StoreError> {
         faults::store_opens(location.root());
-        location.note_use();
+        location.record_use();
         Store::open_newest(location)
     }
 
@@ -83,10 +80,9 @@ impl Opener for StoreOpener {
     }
 }
 
-/// Tells a pool the time: a duration since some moment, that never goes back and knows nothing of
-/// the wall clock.
+/// Monotonic clock of a pool: time since an arbitrary start.
 pub trait Clock: Send + Sync {
-    /// The time now.
+    /// Current time.
     fn now(&self) -> Duration;
 }
 
@@ -106,18 +102,18 @@ impl Clock for MonotonicClock {
     }
 }
 
-/// What a pool holds at one moment.
+/// State of a pool at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PoolCounts {
-    /// Stores that are open, leased or not, current or superseded.
+    /// Open stores: leased or not, current or superseded.
     pub open: usize,
-    /// Leases that are out.
+    /// Current leases.
     pub leases: usize,
-    /// Stores that are being opened.
+    /// Stores being opened.
     pub opening: usize,
 }
 
-/// Keeps stores open between questions.
+/// Pool of open stores.
 pub struct Pool {
     shared: Arc<SharedPool>,
     timer: Option<JoinHandle<()>>,
@@ -128,17 +124,17 @@ struct SharedPool {
     opener: Arc<dyn Opener>,
     clock: Arc<dyn Clock>,
     state: Mutex<PoolState>,
-    /// Wakes the timer: something was opened, or the pool ends.
+    /// Wakes the timer: a store was opened, or the pool ends.
     wake: Condvar,
 }
 
 impl Pool {
-    /// A pool over the file system.
+    /// Pool over the file system.
     pub fn new(settings: PoolSettings) -> Result<Self, StoreError> {
         Self::with(settings, Arc::new(StoreOpener), Arc::new(MonotonicClock::default()))
     }
 
-    /// A pool that opens with `opener` and goes by `clock`.
+    /// Pool with another opener and clock.
     pub fn with(
         settings: PoolSettings,
         opener: Arc<dyn Opener>,
@@ -156,8 +152,8 @@ impl Pool {
         Ok(Self { shared, timer: Some(timer) })
     }
 
-    /// The newest state of a repository's store, for one question. The store stays open until the
-    /// snapshot is dropped.
+    /// Snapshot of the newest generation, for one query. The store stays open until the snapshot is
+    /// dropped.
     pub fn snapshot(
         &self,
         location: &Location,
@@ -167,8 +163,8 @@ impl Pool {
         loop {
             let lease = self.lease(location, cancel)?;
             match lease.snapshot(cancel) {
-                // A new generation came in between and the old file is gone, or the file is another
-                // one although it has the number of the old: what is there now is opened.
+                // Superseded and removed in between, or a different file with the same generation:
+                // the current one is opened.
                 Err(error) if error.kind == StoreErrorKind::Missing && attempt < MAX_ATTEMPTS => {
                     attempt += 1;
                     if !planted(Fault::HandlePinned) {
@@ -180,8 +176,8 @@ impl Pool {
         }
     }
 
-    /// Keeps the newest state of a repository's store open until the lease is dropped. `cancel`
-    /// ends a wait for somebody else's opening.
+    /// Leases the newest generation of a repository. `cancel` ends the wait for another thread's
+    /// attempt to open it.
     pub fn lease(&self, location: &Location, cancel: &CancelToken) -> Result<Lease, StoreError> {
         if planted(Fault::EvictInLoop) {
             let victims =
@@ -195,7 +191,8 @@ impl Pool {
             Plan::Wait(flight) => flight.wait(location, cancel)?,
             Plan::Open { flight, newest, victims } => {
                 self.shared.close(victims);
-                let pilot = Pilot { shared: &self.shared, location, flight, newest, landed: false };
+                let pilot =
+                    OpenLeader { shared: &self.shared, location, flight, newest, landed: false };
                 if planted(Fault::FirstCallerOpens) {
                     faults::store_opens(location.root());
                 }
@@ -208,7 +205,7 @@ impl Pool {
                         detail,
                     ));
                 }
-                pilot.fly()?
+                pilot.open_and_publish()?
             }
             Plan::Fail { error, victims } => {
                 self.shared.close(victims);
@@ -226,13 +223,13 @@ impl Pool {
         })
     }
 
-    /// Closes a repository's store, at once or when its last lease ends.
+    /// Closes a repository's store, at once or with its last lease.
     pub fn forget(&self, location: &Location) {
         let victims = self.shared.lock().forget(location);
         self.shared.close(victims);
     }
 
-    /// What the pool holds now.
+    /// Current state.
     pub fn counts(&self) -> PoolCounts {
         self.shared.lock().counts()
     }
@@ -244,7 +241,7 @@ impl Drop for Pool {
         self.shared.wake.notify_all();
         self.shared.close(victims);
         if let Some(timer) = self.timer.take() {
-            // A timer that panicked has nothing left to end.
+            // A panic of the timer needs no handling.
             let _ = timer.join();
         }
     }
@@ -261,15 +258,15 @@ impl fmt::Debug for Pool {
 
 impl SharedPool {
     fn lock(&self) -> MutexGuard<'_, PoolState> {
-        // Every change of the state is a few assignments that cannot panic half-way.
+        // State changes are assignments that cannot panic, so a poisoned lock is consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Never called with the lock held: closing is I/O.
+    /// Must be called without the lock: closing is I/O.
     fn close(&self, victims: Vec<Arc<Store>>) {
         let _guard = planted(Fault::CloseUnderLock).then(|| self.lock());
         for victim in victims {
-            // Where somebody still holds the store without a lease, it is closed when they let go.
+            // A store with another reference is closed when that is dropped.
             if let Some(store) = Arc::into_inner(victim) {
                 self.opener.close(store);
             }
@@ -284,7 +281,7 @@ impl SharedPool {
         let mut state = self.lock();
         while !state.has_ended() {
             state = if state.is_empty() {
-                // Nothing to close: no reason to wake up.
+                // No store to close: sleep without a timeout.
                 self.wake.wait(state).unwrap_or_else(PoisonError::into_inner)
             } else {
                 self.wake
@@ -295,32 +292,32 @@ impl SharedPool {
             let victims = state.take_idle(self.clock.now(), self.settings.idle);
             let spare = state.take_spare();
             drop(state);
-            // Closes connections: not with the lock held.
+            // Closes connections, without the lock.
             drop(spare);
             closers.retain(|closer| !closer.is_finished());
-            closers.extend(self.close_aside(victims));
+            closers.extend(self.close_in_background(victims));
             state = self.lock();
         }
         drop(state);
         for closer in closers {
-            // A closer that panicked has nothing left to close.
+            // A panic of the closer needs no handling.
             let _ = closer.join();
         }
     }
 
-    /// Closes on a thread of its own: a store that closes slowly does not keep the others open.
-    fn close_aside(self: &Arc<Self>, victims: Vec<Arc<Store>>) -> Option<JoinHandle<()>> {
+    /// Closes on a thread of its own: a slow close does not delay the others.
+    fn close_in_background(self: &Arc<Self>, victims: Vec<Arc<Store>>) -> Option<JoinHandle<()>> {
         if victims.is_empty() {
             return None;
         }
         let shared = Arc::clone(self);
-        // Without a thread they are closed here and now, with the closure that has them.
+        // If there is no thread, the closure is dropped, which closes them here.
         Builder::new().name("store-closer".to_owned()).spawn(move || shared.close(victims)).ok()
     }
 }
 
-/// The one who opens a store for all who wait for it. Whatever happens to it, they are told.
-struct Pilot<'p> {
+/// Leader of a single-flight open. Publishes a result in every case.
+struct OpenLeader<'p> {
     shared: &'p SharedPool,
     location: &'p Location,
     flight: Arc<Flight>,
@@ -328,29 +325,34 @@ struct Pilot<'p> {
     landed: bool,
 }
 
-impl Pilot<'_> {
-    fn fly(mut self) -> Result<(EntryId, Arc<Store>), StoreError> {
+impl OpenLeader<'_> {
+    fn open_and_publish(mut self) -> Result<(EntryId, Arc<Store>), StoreError> {
         let guard = planted(Fault::GuardAcrossIo).then(|| self.shared.lock());
         let result = self.shared.opener.open(self.location);
         drop(guard);
-        self.land(result)
+        self.publish_result(result)
     }
 
-    fn land(
+    fn publish_result(
         &mut self,
         result: Result<Store, StoreError>,
     ) -> Result<(EntryId, Arc<Store>), StoreError> {
         self.landed = true;
         let now = self.shared.clock.now();
-        let (landing, victims) =
-            self.shared.lock().land(self.location, &self.flight, self.newest, result, now);
+        let (landing, victims) = self.shared.lock().publish_result(
+            self.location,
+            &self.flight,
+            self.newest,
+            result,
+            now,
+        );
         self.shared.wake.notify_all();
         self.shared.close(victims);
         landing
     }
 }
 
-impl Drop for Pilot<'_> {
+impl Drop for OpenLeader<'_> {
     fn drop(&mut self) {
         if !self.landed {
             let detail = "opening it failed unexpectedly";
@@ -360,40 +362,40 @@ impl Drop for Pilot<'_> {
                 self.location.directory(),
                 detail,
             );
-            // The one who is unwinding has no use for the outcome; the others have been told.
-            let _ = self.land(Err(error));
+            // During unwinding the result is irrelevant; the waiting threads have it.
+            let _ = self.publish_result(Err(error));
         }
     }
 }
 
-/// Keeps a store open. Cheap to copy; the store may be closed when all copies and all snapshots
-/// made from them are gone.
+/// Lease of a store: keeps it open. Cheap to clone; the store may be closed after all clones and
+/// their snapshots are dropped.
 #[derive(Clone, Debug)]
 pub struct Lease {
     guard: Arc<LeaseGuard>,
 }
 
-/// Gives a lease back when it is dropped.
+/// Ends a lease on drop.
 pub(super) struct LeaseGuard {
     shared: Arc<SharedPool>,
     location: Location,
     entry: EntryId,
-    // Empty only while it is being dropped.
+    // None only during drop.
     store: Option<Arc<Store>>,
 }
 
 impl Lease {
-    /// A view of the store for one question, which keeps the lease.
+    /// Snapshot for one query, which holds the lease.
     pub fn snapshot(&self, cancel: &CancelToken) -> Result<Snapshot, StoreError> {
         Ok(self.store().snapshot(cancel)?.keeping(self.guard.clone()))
     }
 
-    /// Which store and state it is.
+    /// Store and generation.
     pub fn identity(&self) -> Identity {
         self.store().identity()
     }
 
-    /// What the store says about itself.
+    /// Metadata.
     pub fn meta(&self) -> &Meta {
         self.store().meta()
     }
@@ -405,7 +407,7 @@ impl Lease {
 
 impl Drop for LeaseGuard {
     fn drop(&mut self) {
-        // First, so that the pool's own hold is the last one when it decides to close the store.
+        // First, so that the pool's reference is the last when it decides to close the store.
         self.store = None;
         let now = self.shared.clock.now();
         let victims = self.shared.lock().give_back(&self.location, self.entry, now);

@@ -1,4 +1,4 @@
-//! Rows of the store from what SQLite gives: one function for each kind of row.
+//! Row decoder: one function per kind of row.
 
 use crate::model::{
     Position, Problem, ProblemKind, RelationKind, RepoPath, SkipReason, Span, Verdict,
@@ -12,7 +12,7 @@ use crate::store::format::schema::file_flags;
 use rusqlite::Row;
 use rusqlite::types::FromSql;
 
-/// A number of a vocabulary; another number than it has is damage.
+/// Number of a vocabulary; an unknown number means damage.
 fn word<T>(row: &Row<'_>, at: usize, from_number: fn(u8) -> Option<T>) -> rusqlite::Result<T> {
     let number: u8 = row.get(at)?;
     from_number(number).ok_or(rusqlite::Error::IntegralValueOutOfRange(at, number.into()))

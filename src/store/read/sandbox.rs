@@ -1,9 +1,9 @@
-//! Sandbox for SQL that users write: one statement at a time, reading documented views only,
-//! bounded in rows, size, memory and time.
+//! Sandbox for user SQL: one statement at a time, read access to documented views only, with limits
+//! on rows, size, memory and time.
 //!
-//! SQLite looks at a bound between two steps of its machine and never within one, so what one step
-//! can do is bounded too: by the length of values and of patterns. What a statement sorts or keeps
-//! on the way stays in memory, where it is counted, and makes no files.
+//! SQLite checks limits between two instructions of its virtual machine, so the cost of one
+//! instruction is limited too, by the length of values and of patterns. Sorting and temporary
+//! tables stay in memory, where they are counted, and create no files.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -15,59 +15,58 @@ use rusqlite::types::ValueRef;
 use super::connection::Snapshot;
 use super::control::MAX_VALUE_BYTES;
 
-/// Longest text, blob or row that a user's statement may make or read. No column of a view comes
-/// near it.
+/// Maximum length of a text, blob or row in user SQL. No column of a view comes close.
 pub const VALUE_BYTES: i32 = 64 << 10;
-/// What SQLite says of a value that is too long.
+/// SQLite's message for a value that is too long.
 const TOO_BIG: &str = "string or blob too big";
 
-/// A value of a result.
+/// Value of a result.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SqlValue {
-    /// Null.
+    /// NULL.
     Null,
-    /// A whole number.
+    /// Integer.
     Integer(i64),
-    /// A number.
+    /// Floating-point number.
     Real(f64),
-    /// Text; bytes that are no UTF-8 are replaced.
+    /// Text; invalid UTF-8 is replaced.
     Text(String),
-    /// Bytes.
+    /// Blob.
     Blob(Vec<u8>),
 }
 
-/// What a statement gave before it ended or was stopped.
+/// Result of a statement that ended or was interrupted.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SqlOutcome {
-    /// The names of the columns.
+    /// Column names.
     pub columns: Vec<String>,
-    /// The rows.
+    /// Rows.
     pub rows: Vec<Vec<SqlValue>>,
-    /// Whether there are more rows than were asked for.
+    /// True if there are more rows than the limit.
     pub more_rows: bool,
-    /// Whether the rows were too large for all of them to be kept.
+    /// True if rows were dropped because of the size limit.
     pub too_large: bool,
-    /// Whether the time ran out.
+    /// True after a timeout.
     pub out_of_time: bool,
-    /// Whether it took too much memory.
+    /// True if the memory limit was exceeded.
     pub out_of_memory: bool,
 }
 
-/// Bounds for one statement.
+/// Limits of one statement.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::store) struct SqlBounds {
-    /// Rows that are kept.
+    /// Maximum number of rows.
     pub(in crate::store) rows: usize,
-    /// Bytes of values that are kept.
+    /// Maximum size of all values in bytes.
     pub(in crate::store) bytes: usize,
-    /// Time.
+    /// Timeout.
     pub(in crate::store) time: Duration,
 }
 
-/// A connection while a user's statement runs on it: its values are shorter until this is dropped.
-struct Narrow<'c>(&'c Connection);
+/// Lowers the length limit of a connection during a user statement; restores it on drop.
+struct LoweredLengthLimit<'c>(&'c Connection);
 
-impl<'c> Narrow<'c> {
+impl<'c> LoweredLengthLimit<'c> {
     fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
         let narrow = Self(connection);
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES)?;
@@ -75,14 +74,14 @@ impl<'c> Narrow<'c> {
     }
 }
 
-impl Drop for Narrow<'_> {
+impl Drop for LoweredLengthLimit<'_> {
     fn drop(&mut self) {
-        // It was set to that before, so it can be.
+        // Restores an earlier value, which cannot fail.
         let _ = self.0.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
     }
 }
 
-/// Runs a user's statement. The error is a sentence for the one who wrote it.
+/// Runs a user statement. The error is a sentence for its author.
 pub(in crate::store) fn run(
     snapshot: &Snapshot,
     statement: &str,
@@ -94,7 +93,7 @@ pub(in crate::store) fn run(
     control.guarded.store(true, Ordering::Relaxed);
     control.set_deadline(Some(Instant::now() + bounds.time));
     let mut outcome = SqlOutcome::default();
-    let narrow = Narrow::new(snapshot.connection());
+    let narrow = LoweredLengthLimit::new(snapshot.connection());
     let result =
         narrow.and_then(|_narrow| collect(snapshot.connection(), statement, bounds, &mut outcome));
     control.set_deadline(None);

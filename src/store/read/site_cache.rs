@@ -1,32 +1,33 @@
-//! The sites that lead to symbols that very much leads to, kept while a store is open: they stand
-//! all over it, so that to read them takes long, and a symbol that is asked about once is mostly
-//! asked about again. Knows no SQL.
+//! Cache of the sites of frequently referenced symbols while a store is open: they are scattered
+//! over the file, so reading them is slow, and a queried symbol is often queried again. Knows no
+//! SQL.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::store::format::rows::{Identity, SiteRow, SymbolKey};
 
-/// A symbol with fewer sites is read as fast as it is asked for.
-const LEAST_SITES: usize = 500;
+/// Symbols with fewer sites are not cached.
+const MIN_SITES: usize = 500;
 
-/// Sites that are kept in all; of more a symbol has none kept. One takes about 50 bytes.
-pub(super) const MOST_SITES: usize = 60_000;
+/// Capacity in sites, for all symbols; a symbol with more is not cached. A site takes about 50
+/// bytes.
+pub(super) const MAX_SITES: usize = 60_000;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct KeptSites {
+pub(super) struct SiteCache {
     of_state: Mutex<Option<OfState>>,
 }
 
-/// What is kept is of one state of the store; the symbol that was asked for last stands last.
+/// Entries of one generation; the last used symbol is at the end.
 #[derive(Debug)]
 struct OfState {
     state: Identity,
     symbols: Vec<(SymbolKey, Arc<[SiteRow]>)>,
 }
 
-impl KeptSites {
-    /// The sites that lead to a symbol, if they are kept.
+impl SiteCache {
+    /// Cached sites of a symbol.
     pub(in crate::store) fn get(
         &self,
         state: Identity,
@@ -39,9 +40,9 @@ impl KeptSites {
         symbols.last().map(|(_, sites)| Arc::clone(sites))
     }
 
-    /// Keeps all sites that lead to a symbol, if they are many.
+    /// Caches all sites of a symbol, if there are many.
     pub(in crate::store) fn keep(&self, state: Identity, symbol: SymbolKey, sites: Vec<SiteRow>) {
-        if !(LEAST_SITES..=MOST_SITES).contains(&sites.len()) {
+        if !(MIN_SITES..=MAX_SITES).contains(&sites.len()) {
             return;
         }
         let mut kept = self.of_state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,7 +55,7 @@ impl KeptSites {
         let total = |symbols: &[(SymbolKey, Arc<[SiteRow]>)]| {
             symbols.iter().map(|(_, sites)| sites.len()).sum::<usize>()
         };
-        while total(symbols) > MOST_SITES {
+        while total(symbols) > MAX_SITES {
             symbols.remove(0);
         }
     }
@@ -83,15 +84,15 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded_and_of_one_state() {
-        let kept = KeptSites::default();
+        let kept = SiteCache::default();
         let state = |generation| Identity { uid: 1, generation };
         let known = |generation, symbol| {
             kept.get(state(generation), SymbolKey(symbol)).map(|sites| sites.len())
         };
-        kept.keep(state(1), SymbolKey(1), sites(LEAST_SITES - 1));
-        kept.keep(state(1), SymbolKey(1), sites(MOST_SITES + 1));
+        kept.keep(state(1), SymbolKey(1), sites(MIN_SITES - 1));
+        kept.keep(state(1), SymbolKey(1), sites(MAX_SITES + 1));
         assert_eq!(known(1, 1), None, "few, or too many");
-        let third = MOST_SITES / 3;
+        let third = MAX_SITES / 3;
         (1..=3).for_each(|symbol| kept.keep(state(1), SymbolKey(symbol), sites(third)));
         assert_eq!(
             (known(1, 2), known(1, 3), known(1, 1)),

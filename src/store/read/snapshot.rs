@@ -1,5 +1,4 @@
-//! What a snapshot answers: rows by key, by name and by the ways that lead from one to the other.
-//! No ranking, no choosing.
+//! Queries on a snapshot: rows by key, by name and by edge. No ranking, no selection.
 
 use super::row_decoder::{
     file_row, import_row, optional, problem_row, relation_row, site_row, symbol_head, symbol_row,
@@ -18,10 +17,10 @@ use crate::store::format::rows::{
 };
 use crate::store::format::statements::{self, Statement};
 use crate::store::read::sandbox::{self, SqlBounds, SqlOutcome};
-use crate::store::read::site_cache::MOST_SITES;
+use crate::store::read::site_cache::MAX_SITES;
 
 impl SymbolRow {
-    /// The part that ranking looks at.
+    /// Columns for ranking.
     pub fn head(&self) -> SymbolHead {
         let Self { key, file, kind, container, flags, references, .. } = *self;
         SymbolHead { key, file, kind, container, flags, references }
@@ -29,12 +28,12 @@ impl SymbolRow {
 }
 
 impl Snapshot {
-    /// The languages: key and name.
+    /// Languages: key and name.
     pub fn languages(&self) -> Result<Vec<(LanguageKey, String)>, StoreError> {
         self.all(statements::LANGUAGES, [], |row| Ok((LanguageKey(row.get(0)?), row.get(1)?)))
     }
 
-    /// The text of a name.
+    /// Text of a name.
     pub fn name(&self, key: NameKey) -> Result<String, StoreError> {
         self.one(statements::NAME_BY_KEY, [key.0], |row| row.get(0)).map(Option::unwrap_or_default)
     }
@@ -44,34 +43,34 @@ impl Snapshot {
         self.all(statements::FILES, [], file_row)
     }
 
-    /// The files that were not indexed for this reason.
+    /// Files that were not indexed for this reason.
     pub fn files_skipped(&self, reason: SkipReason) -> Result<Vec<FileRow>, StoreError> {
         self.all(statements::FILES_SKIPPED, [reason as u8], file_row)
     }
 
-    /// What is known of files that have changed since the store's segment was written, by key.
+    /// Delta over the segment: rows of table `known`, by key.
     pub fn known(&self) -> Result<Vec<(u32, Vec<u8>)>, StoreError> {
         self.all(statements::KNOWN, [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    /// Every file's key and path, by path.
+    /// Key and path of every file, by path.
     pub fn paths(&self) -> Result<Vec<(FileKey, String)>, StoreError> {
         self.all(statements::PATHS, [], |row| Ok((FileKey(row.get(0)?), row.get(1)?)))
     }
 
-    /// The file of a key.
+    /// File by key.
     pub fn file(&self, key: FileKey) -> Result<Option<FileRow>, StoreError> {
         Ok(self.noted(self.one(statements::FILE_BY_KEY, [key.0], file_row)?))
     }
 
-    /// The file at a path.
+    /// File by path.
     pub fn file_at(&self, path: &str) -> Result<Option<FileRow>, StoreError> {
         Ok(self.noted(self.one(statements::FILE_BY_PATH, [path], file_row)?))
     }
 
-    /// The files in a directory and in those below it, by path.
+    /// Files below a directory, recursively, by path.
     pub fn files_below(&self, directory: &RepoPath) -> Result<Vec<FileRow>, StoreError> {
-        // Between `directory/` and what follows it: the character after the slash.
+        // From `directory/` up to the character after the slash.
         self.all(
             statements::FILES_BELOW,
             [format!("{directory}/"), format!("{directory}0")],
@@ -79,8 +78,8 @@ impl Snapshot {
         )
     }
 
-    /// Hands to `visit` the words of every file that has symbols or may have them (see
-    /// `model::words`), until it says stop by false.
+    /// Passes the words of every file with possible symbols (see `model::words`) to `visit` until
+    /// it returns false.
     pub fn visit_file_words(
         &self,
         mut visit: impl FnMut(FileKey, &[u8]) -> bool,
@@ -90,8 +89,8 @@ impl Snapshot {
         })
     }
 
-    /// Hands to `visit` how files depend on each other (user, used, sites and imports), until it
-    /// says stop by false.
+    /// Passes dependencies of files (user, used, sites and imports) to `visit` until it returns
+    /// false.
     pub fn visit_file_edges(
         &self,
         mut visit: impl FnMut(FileKey, FileKey, u32) -> bool,
@@ -101,37 +100,37 @@ impl Snapshot {
         })
     }
 
-    /// The files that one uses, with numbers of sites and imports.
+    /// Files that a file depends on, with numbers of sites and imports.
     pub fn files_used_by(&self, file: FileKey) -> Result<Vec<(FileKey, u32)>, StoreError> {
         self.all(statements::FILES_USED_BY, [file.0], |row| Ok((FileKey(row.get(0)?), row.get(1)?)))
     }
 
-    /// The imports of a file, in order.
+    /// Imports of a file, in order.
     pub fn imports_of(&self, file: FileKey) -> Result<Vec<ImportRow>, StoreError> {
         self.all(statements::IMPORTS_OF_FILE, [file.0], import_row)
     }
 
-    /// The imports that lead to a file.
+    /// Imports whose target is a file.
     pub fn imports_to(&self, file: FileKey) -> Result<Vec<ImportRow>, StoreError> {
         self.all(statements::IMPORTS_OF_TARGET, [file.0], import_row)
     }
 
-    /// Every region that is incomplete.
+    /// Every incomplete region.
     pub fn problems(&self) -> Result<Vec<ProblemRow>, StoreError> {
         self.all(statements::PROBLEMS, [], problem_row)
     }
 
-    /// The regions of a file that are incomplete.
+    /// Incomplete regions of a file.
     pub fn problems_of(&self, file: FileKey) -> Result<Vec<ProblemRow>, StoreError> {
         self.all(statements::PROBLEMS_OF_FILE, [file.0], problem_row)
     }
 
-    /// The symbol of a key.
+    /// Symbol by key.
     pub fn symbol(&self, key: SymbolKey) -> Result<Option<SymbolRow>, StoreError> {
         self.one(statements::SYMBOL_BY_KEY, [key.0], symbol_row)
     }
 
-    /// The name of the symbol of a key, and the symbol around it.
+    /// Name and enclosing symbol of a symbol.
     pub fn named_inside(&self, key: SymbolKey) -> Result<Option<NamedInside>, StoreError> {
         let read = |row: &Row<'_>| {
             Ok(NamedInside { name: row.get(0)?, container: optional(row, 1)?.map(SymbolKey) })
@@ -139,12 +138,12 @@ impl Snapshot {
         self.one(statements::NAME_AND_CONTAINER, [key.0], read)
     }
 
-    /// The symbols that have a name.
+    /// Symbols with a name.
     pub fn symbols_named(&self, name: NameKey) -> Result<Vec<SymbolRow>, StoreError> {
         self.all(statements::SYMBOLS_OF_NAME, [name.0], symbol_row)
     }
 
-    /// The symbols of a file, in order of their start.
+    /// Symbols of a file, by start position.
     pub fn symbols_of(&self, file: &FileRow) -> Result<Vec<SymbolRow>, StoreError> {
         self.all(
             statements::SYMBOLS_BETWEEN,
@@ -153,8 +152,8 @@ impl Snapshot {
         )
     }
 
-    /// The symbols of a file that have one of these lines, or their name on one, in order of their
-    /// start.
+    /// Symbols of a file whose extent includes one of these lines, or whose name is on one, by
+    /// start position.
     pub fn symbols_at(
         &self,
         file: &FileRow,
@@ -165,12 +164,12 @@ impl Snapshot {
         self.all(statements::SYMBOLS_AT, range, symbol_row)
     }
 
-    /// The symbols written directly inside another.
+    /// Direct members of a symbol.
     pub fn symbols_in(&self, container: SymbolKey) -> Result<Vec<SymbolRow>, StoreError> {
         self.all(statements::SYMBOLS_IN, [container.0], symbol_row)
     }
 
-    /// The symbols of a kind written directly inside another.
+    /// Direct members of a kind.
     pub fn kinds_in(
         &self,
         container: SymbolKey,
@@ -181,12 +180,12 @@ impl Snapshot {
         })
     }
 
-    /// What ranking needs of the symbols that have a name.
+    /// Ranking columns of the symbols with a name.
     pub fn symbol_heads(&self, name: NameKey) -> Result<Vec<SymbolHead>, StoreError> {
         self.all(statements::SYMBOL_HEADS, [name.0], symbol_head)
     }
 
-    /// What ranking needs of the symbols of a file.
+    /// Ranking columns of the symbols of a file.
     pub fn symbol_heads_of(&self, file: &FileRow) -> Result<Vec<SymbolHead>, StoreError> {
         self.all(
             statements::SYMBOL_HEADS_BETWEEN,
@@ -195,8 +194,8 @@ impl Snapshot {
         )
     }
 
-    /// Hands what ranking needs of the symbols with these keys, and their names, to `visit`, until
-    /// it says stop by false.
+    /// Passes ranking columns and names of the symbols with these keys to `visit` until it returns
+    /// false.
     pub fn visit_heads_between(
         &self,
         keys: Range<u32>,
@@ -205,8 +204,8 @@ impl Snapshot {
         self.visit_named_heads(statements::NAMED_HEADS_BETWEEN, [keys.start, keys.end], visit)
     }
 
-    /// Hands what ranking needs of the symbols written directly inside another, and their names, to
-    /// `visit`, until it says stop by false.
+    /// Passes ranking columns and names of the direct members of a symbol to `visit` until it
+    /// returns false.
     pub fn visit_heads_in(
         &self,
         container: SymbolKey,
@@ -224,7 +223,7 @@ impl Snapshot {
         self.visit(statement, params, |row| Ok(visit(symbol_head(row)?, row.get_ref(5)?.as_str()?)))
     }
 
-    /// The sites of a file, in order of place.
+    /// Sites of a file, by position.
     pub fn sites_of(&self, file: &FileRow) -> Result<Vec<SiteRow>, StoreError> {
         self.all(
             statements::SITES_BETWEEN,
@@ -233,7 +232,7 @@ impl Snapshot {
         )
     }
 
-    /// A site with those of its file that are at most `distance` sites away, in order of place.
+    /// Sites at most `distance` sites away from a site in its file, by position.
     pub fn sites_around(&self, site: &SiteRow, distance: u32) -> Result<Vec<SiteRow>, StoreError> {
         let range = [site.key.0.saturating_sub(distance), site.key.0.saturating_add(distance + 1)];
         let mut sites = self.all(statements::SITES_BETWEEN, range, site_row)?;
@@ -241,7 +240,7 @@ impl Snapshot {
         Ok(sites)
     }
 
-    /// The sites whose innermost symbol is this one, in order of place.
+    /// Sites whose innermost enclosing symbol is this one, by position.
     pub fn sites_in(&self, symbol: &SymbolRow) -> Result<Vec<SiteRow>, StoreError> {
         let range = [symbol.first_site, symbol.first_site + symbol.site_span];
         let mut sites = self.all(statements::SITES_BETWEEN, range, site_row)?;
@@ -249,19 +248,19 @@ impl Snapshot {
         Ok(sites)
     }
 
-    /// The resolved and likely sites that lead to a symbol, by file and place.
+    /// Resolved and likely sites of a symbol, by file and position.
     pub fn sites_to(&self, symbol: SymbolKey) -> Result<Vec<SiteRow>, StoreError> {
         self.all(statements::SITES_OF_SYMBOL, [symbol.0], site_row)
     }
 
-    /// Hands the resolved and likely sites that lead to a symbol to `visit`, by file and place,
-    /// until it says stop by false.
+    /// Passes resolved and likely sites of a symbol to `visit`, by file and position, until it
+    /// returns false.
     pub fn visit_sites_to(
         &self,
         symbol: SymbolKey,
         mut visit: impl FnMut(SiteRow) -> bool,
     ) -> Result<(), StoreError> {
-        let (state, kept) = (self.identity(), self.store().kept_sites());
+        let (state, kept) = (self.identity(), self.store().site_cache());
         if let Some(sites) = kept.get(state, symbol) {
             sites.iter().cloned().all(visit);
             return Ok(());
@@ -270,7 +269,7 @@ impl Snapshot {
         let mut goes_on = true;
         self.visit(statements::SITES_OF_SYMBOL, [symbol.0], |row| {
             let site = site_row(row)?;
-            if sites.len() <= MOST_SITES {
+            if sites.len() <= MAX_SITES {
                 sites.push(site.clone());
             }
             goes_on = visit(site);
@@ -282,38 +281,38 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The ambiguous sites that have a symbol among their candidates, by file and place.
+    /// Ambiguous sites with a symbol among their candidates, by file and position.
     pub fn sites_possibly_to(&self, symbol: SymbolKey) -> Result<Vec<SiteRow>, StoreError> {
         self.all(statements::SITES_OF_CANDIDATE, [symbol.0], site_row)
     }
 
-    /// The unresolved sites at which a name is written, by file and place.
+    /// Unresolved sites of a name, by file and position.
     pub fn unresolved_named(&self, name: NameKey) -> Result<Vec<SiteRow>, StoreError> {
         self.all(statements::UNRESOLVED_OF_NAME, [name.0], site_row)
     }
 
-    /// The symbols of a set of candidates.
+    /// Symbols of a candidate set.
     pub fn candidates(&self, set: u32) -> Result<Vec<SymbolKey>, StoreError> {
         self.all(statements::CANDIDATES, [set], |row| row.get(0).map(SymbolKey))
     }
 
-    /// The file that a site leads to as a whole, if it does.
+    /// File that a site as a whole refers to, if it does.
     pub fn site_file(&self, site: SiteKey) -> Result<Option<FileKey>, StoreError> {
         self.one(statements::SITE_FILE, [site.0], |row| row.get(0).map(FileKey))
     }
 
-    /// The relations that start at a symbol.
+    /// Outgoing relations of a symbol.
     pub fn relations_from(&self, symbol: SymbolKey) -> Result<Vec<RelationRow>, StoreError> {
         self.all(statements::RELATIONS_FROM, [symbol.0], relation_row)
     }
 
-    /// The relations that end at a symbol.
+    /// Incoming relations of a symbol.
     pub fn relations_to(&self, symbol: SymbolKey) -> Result<Vec<RelationRow>, StoreError> {
         self.all(statements::RELATIONS_TO, [symbol.0], relation_row)
     }
 
-    /// Runs one statement of a stranger over the documented views. The error is a sentence for
-    /// whoever wrote it.
+    /// Runs one user statement on the documented views, sandboxed. The error is a sentence for its
+    /// author.
     pub fn run_sql(
         &self,
         statement: &str,

@@ -1,27 +1,25 @@
-//! What becomes of a store's graph, as plain data: the files that changed, and those that were
-//! resolved again.
+//! Change of a store's graph as plain data: files that changed, and files that were resolved again.
 
 use crate::model::graph::{FileId, FileResolution, Graph};
 
-/// Rows of the table `known`: by key what to put there; none to remove what is there.
+/// Rows for table `known`: key and new value; none to delete the row.
 pub type KnownRows = Vec<(u32, Option<Vec<u8>>)>;
 
-/// What becomes of a store's graph.
+/// Change of a store's graph.
 #[derive(Debug)]
 pub struct Amendment<'a> {
-    /// The graph as it is now: every file, and of those that are named below the facts and results.
-    /// Others are not looked at.
+    /// New graph: every file, with facts and results of the files named below. Other files are not
+    /// read.
     pub graph: &'a Graph,
-    /// Where each file was before, by its position now; none for a new one.
+    /// Previous position of each file, by its current one; none for a new one.
     pub origins: &'a [Option<usize>],
-    /// Files with other facts or of which other things are known than their facts, by their
-    /// position now.
+    /// Files with changed facts or metadata, by current position.
     pub changed: &'a [FileId],
-    /// What was found before for files that are gone or changed, in terms of the positions now.
+    /// Previous results of deleted and changed files, in terms of current positions.
     pub replaced: &'a [FileResolution],
-    /// Files with the same facts that were resolved again, with what was found before, in terms of
-    /// the positions now.
+    /// Files with unchanged facts that were resolved again, with their previous results, in terms
+    /// of current positions.
     pub resolved: &'a [(FileId, FileResolution)],
-    /// Files that start other relations than before.
+    /// Files whose outgoing relations changed.
     pub related: &'a [FileId],
 }

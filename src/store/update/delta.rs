@@ -1,9 +1,8 @@
-//! Changes a generation in place: the rows of files that changed or were resolved to something
-//! else, in one transaction.
+//! Update in place: replaces the rows of files that changed or resolve differently, in one
+//! transaction.
 //!
-//! Readers see the state before or the one after. What the transaction leaves is what a build of
-//! the same graph would have written, up to the keys: a file keeps its range of keys while there is
-//! room, and gets another one when it outgrows it.
+//! Readers see the generation before or after. The result equals that of a full build of the same
+//! graph, except for keys: a file keeps its key range while it fits, and gets a new one otherwise.
 
 use super::last_keys::LastKeys;
 use std::cell::RefCell;
@@ -24,18 +23,18 @@ use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::location::{Location, WriterLock};
 use crate::store::format::rows::Identity;
 use crate::store::format::statements;
-use crate::store::read::connection::log_of;
+use crate::store::read::connection::wal_path;
 use crate::store::update::amendment::{Amendment, KnownRows};
 use crate::store::update::existing_keys::{RemovedNames, Sets};
-use crate::store::update::ref_counts::Recounted;
+use crate::store::update::ref_counts::UpdatedCounts;
 
 impl Amendment<'_> {
-    /// Writes it to the file `store`, whose files have the keys `places`. Nothing is written, and
-    /// nothing is changed in `places`, when it fails: a store that is not in the state `before` any
-    /// more is an error of the kind `Missing`.
+    /// Writes the change to the file `store`, whose files have the keys `places`. After an error
+    /// neither the store nor `places` is changed; if the store's generation is not `before`, the
+    /// error has the kind `Missing`.
     ///
-    /// `known` gives the rows about what is known of files, from the keys and the state that will
-    /// hold: they are of the same transaction.
+    /// `known` returns the delta rows for the new keys and generation: they are part of the same
+    /// transaction.
     pub fn write(
         &self,
         _lock: &WriterLock,
@@ -59,7 +58,7 @@ impl Amendment<'_> {
         let (next, moved) = self.next_places(places, &last).map_err(too_large)?;
         let after = Identity { uid: before.uid, generation: before.generation + 1 };
         let (removed_names, symbol_names) = (RefCell::default(), meta.symbol_names);
-        let counts = Recounted::new(&transaction, places, self).map_err(failed)?;
+        let counts = UpdatedCounts::new(&transaction, places, self).map_err(failed)?;
         Writer {
             amendment: self,
             connection: &transaction,
@@ -78,8 +77,7 @@ impl Amendment<'_> {
         Ok(after)
     }
 
-    /// The keys after the change, and the ranges of symbols that move: from where, how many, to
-    /// where.
+    /// New keys, and the symbol ranges that move: from, length, to.
     fn next_places(
         &self,
         Places(old): &Places,
@@ -120,8 +118,7 @@ impl Amendment<'_> {
         Ok((Places(files), moved))
     }
 
-    /// Files of which all rows are written again: what changed, and what has other sites that are
-    /// stored.
+    /// Files whose rows are all rewritten: changed files, and files with other stored sites.
     fn rewritten(&self) -> impl Iterator<Item = FileId> + '_ {
         let others = self.resolved.iter().filter(|(file, before)| {
             let after = &self.graph.resolutions[file.0 as usize];
@@ -150,19 +147,20 @@ fn put_known(connection: &Connection, rows: KnownRows) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// A log of fewer bytes is left as it is: to carry it over means to wait for the disk.
-const SHORT_LOG: u64 = 4 << 20;
+/// Minimum size of the WAL for a checkpoint, because a checkpoint waits for the disk.
+const MIN_CHECKPOINT_BYTES: u64 = 4 << 20;
 
-/// Carries over to the newest store of a repository what has been written beside it, if that is
-/// much. Readers and writers go on meanwhile.
-pub fn carry_over(location: &Location) -> Result<(), StoreError> {
+/// Checkpoints the WAL of the newest store of a repository, if it is large. Does not block readers
+/// and writers.
+pub fn checkpoint(location: &Location) -> Result<(), StoreError> {
     let Some(&newest) = location.generations()?.first() else { return Ok(()) };
     let path = location.generation_path(newest);
-    if std::fs::metadata(log_of(&path)).map_or(0, |log| log.len()) < SHORT_LOG {
+    if std::fs::metadata(wal_path(&path)).map_or(0, |log| log.len()) < MIN_CHECKPOINT_BYTES {
         return Ok(());
     }
-    let carried = open(&path)
-        .and_then(|connection| connection.query_row(statements::CARRY_OVER, [], |_| Ok(())));
+    let carried = open(&path).and_then(|connection| {
+        connection.query_row(statements::PASSIVE_CHECKPOINT, [], |_| Ok(()))
+    });
     carried.map_err(|error| StoreError::from_sqlite("carrying changes over to", &path, &error))
 }
 
@@ -170,7 +168,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.set_prepared_statement_cache_capacity(64);
-    connection.execute_batch(statements::AMENDER_SETTINGS)?;
+    connection.execute_batch(statements::UPDATE_SETTINGS)?;
     Ok(connection)
 }
 
@@ -179,9 +177,9 @@ struct Writer<'w> {
     connection: &'w Connection,
     old: &'w Places,
     new: &'w Places,
-    counts: &'w Recounted,
+    counts: &'w UpdatedCounts,
     last: LastKeys,
-    /// How many names are in order.
+    /// Number of sorted names.
     symbol_names: u32,
     removed_names: RefCell<RemovedNames>,
 }
@@ -265,7 +263,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes all rows of files that are gone or written again.
+    /// Deletes all rows of deleted and rewritten files.
     fn remove_files(&self, places: &[usize], lists: &mut Vec<u32>) -> rusqlite::Result<()> {
         let origins = self.amendment.origins;
         let mut is_left = vec![false; self.old.0.len()];
@@ -308,7 +306,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Keys for all names and sets of candidates that are to be written.
+    /// Assigns keys to new names and candidate sets.
     fn number<'g>(
         &'g self,
         places: &[usize],
@@ -401,7 +399,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes what is known otherwise now of a file whose facts and stored sites are the same.
+    /// Updates changed columns of a file with unchanged facts and stored sites.
     fn update(
         &self,
         rows: &mut RowWriter<SqlRows<'_>>,
@@ -448,8 +446,7 @@ impl Writer<'_> {
         rows.file_edges(after, numbering, place, &stored)
     }
 
-    /// Writes how often symbols are referred to, where that has changed and their rows have not
-    /// been written anyway.
+    /// Updates the reference counts of symbols, except those whose rows are rewritten anyway.
     fn references(&self, rewritten: &FxHashSet<FileId>) -> rusqlite::Result<()> {
         for place in self.counts.places() {
             if rewritten.contains(&FileId(place as u32)) {

@@ -1,5 +1,4 @@
-//! What a store has already of that which a change writes: names by their text, sets of candidates
-//! by their members.
+//! Existing keys for the values of an update: names by text, candidate sets by members.
 
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
@@ -7,14 +6,12 @@ use rustc_hash::FxHashMap;
 use crate::store::format::statements;
 use crate::store::name_index::names;
 
-/// The keys of names that stood in rows that were removed: most of them are in what comes in their
-/// place.
+/// Keys of names in deleted rows: most of them occur in the replacing rows too.
 #[derive(Default)]
 pub(super) struct RemovedNames(FxHashMap<Box<str>, u32>);
 
 impl RemovedNames {
-    /// Remembers the names of rows that are about to be removed: first symbol and end, first site
-    /// and end.
+    /// Records the names of rows to be deleted: first symbol and end, first site and end.
     pub(in crate::store) fn take_in(
         &mut self,
         connection: &Connection,
@@ -28,7 +25,7 @@ impl RemovedNames {
         Ok(())
     }
 
-    /// The key of a name, whether it stood there or not.
+    /// Key of a name.
     pub(super) fn key_of(
         &self,
         connection: &Connection,
@@ -42,12 +39,12 @@ impl RemovedNames {
     }
 }
 
-/// Sets of candidates that the store has, by their first symbol, as far as they were asked for.
+/// Existing candidate sets, by their first symbol, loaded on demand.
 #[derive(Default)]
 pub(super) struct Sets(FxHashMap<u32, FxHashMap<Vec<u32>, u32>>);
 
 impl Sets {
-    /// The key of a set; `wanted` is sorted.
+    /// Key of a set; `wanted` is sorted.
     pub(in crate::store) fn find(
         &mut self,
         connection: &Connection,

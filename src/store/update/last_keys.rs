@@ -1,10 +1,10 @@
-//! The last keys that a store has given away.
+//! Greatest assigned keys of a store.
 
 use crate::store::format::rows::Meta;
 use crate::store::format::statements;
 use rusqlite::Connection;
 
-/// The greatest keys that are in use.
+/// Greatest keys in use.
 pub(super) struct LastKeys {
     pub(super) name: u32,
     pub(super) list: u32,
@@ -21,7 +21,7 @@ impl LastKeys {
         })
     }
 
-    /// Keys that the build gave are not given again, though their rows may be gone: by them readers
+    /// Keys of the build are not reused, even if their rows were deleted: readers rely on them to
     /// tell which rows are in order.
     pub(super) fn not_before(self, meta: &Meta) -> Self {
         Self {

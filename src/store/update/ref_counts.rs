@@ -1,5 +1,5 @@
-//! How often symbols are referred to after a change: as before, without what the change takes away
-//! and with what it adds. Costs what the change concerns, however large the graph is.
+//! Reference counts after an update: the previous counts minus removed sites plus new ones. The
+//! cost is proportional to the change, not to the graph.
 
 use std::collections::hash_map::Entry;
 
@@ -13,16 +13,16 @@ use crate::store::build::keys::Places;
 use crate::store::format::statements;
 use crate::store::update::amendment::Amendment;
 
-/// The counts of the files that a change concerns, by position now.
+/// Counts of the files affected by an update, by current position.
 #[derive(Debug, Default)]
-pub(super) struct Recounted {
-    /// As the store has them; nothing of a new file.
+pub(super) struct UpdatedCounts {
+    /// Previous counts; none for a new file.
     before: FxHashMap<usize, Vec<u32>>,
     now: FxHashMap<usize, Vec<u32>>,
 }
 
-impl Recounted {
-    /// Counts again what `amendment` changes in a store whose files have the keys `old`.
+impl UpdatedCounts {
+    /// Computes the counts for `amendment` in a store whose files have the keys `old`.
     pub(in crate::store) fn new(
         connection: &Connection,
         old: &Places,
@@ -33,7 +33,7 @@ impl Recounted {
         let gone =
             amendment.replaced.iter().chain(amendment.resolved.iter().map(|(_, before)| before));
         for symbol in gone.flat_map(leads_to).filter(|_| !planted(Fault::StaleCount)) {
-            // Files that are gone have no counts any more.
+            // Deleted files have no counts.
             if let Some(count) = recounted.count(&counts, symbol)? {
                 *count -= 1;
             }
@@ -53,17 +53,17 @@ impl Recounted {
         Ok(recounted)
     }
 
-    /// The counts of a file that the change concerns.
+    /// Counts of an affected file.
     pub(in crate::store) fn get(&self, place: usize) -> &[u32] {
         self.now.get(&place).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The counts of such a file before.
+    /// Previous counts of an affected file.
     pub(in crate::store) fn before(&self, place: usize) -> &[u32] {
         self.before.get(&place).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The files of which counts may be others than before, in order.
+    /// Files whose counts may have changed, in order.
     pub(super) fn places(&self) -> Vec<usize> {
         let mut places: Vec<usize> = self.now.keys().copied().collect();
         places.sort_unstable();
@@ -92,11 +92,11 @@ impl Recounted {
     }
 }
 
-/// The counts that a store has.
+/// Counts in a store.
 struct Counts<'c> {
     connection: &'c Connection,
     old: &'c Places,
-    /// Where each file was before, by its position now.
+    /// Previous position of each file, by its current one.
     origins: &'c [Option<usize>],
 }
 

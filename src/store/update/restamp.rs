@@ -1,6 +1,5 @@
-//! Stamps of files that turned out to have the bytes of a store: noted there, so that no other
-//! process reads these files again to find the same. Nothing else of the store changes, and it
-//! stays in the state that it is in.
+//! Records new stamps of files whose contents are unchanged, so that no other process reads these
+//! files again. Nothing else changes, and the generation stays the same.
 
 use std::time::Duration;
 
@@ -13,8 +12,8 @@ use crate::store::format::rows::FileKey;
 use crate::store::read::connection::Snapshot;
 use crate::store::{format::statements, read::meta};
 
-/// Notes stamps of files that have the bytes which the store says in the state of the snapshot. An
-/// error if somebody else writes.
+/// Updates the stamps of files whose contents match the snapshot's generation. Fails if there is
+/// another writer.
 pub fn restamp(
     location: &Location,
     snapshot: &Snapshot,
@@ -26,7 +25,7 @@ pub fn restamp(
         |error: rusqlite::Error| StoreError::from_sqlite("noting files in store", store, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(store, flags).map_err(failed)?;
-    connection.execute_batch(statements::AMENDER_SETTINGS).map_err(failed)?;
+    connection.execute_batch(statements::UPDATE_SETTINGS).map_err(failed)?;
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     if meta::meta(&transaction).map_err(failed)?.identity != snapshot.identity() {

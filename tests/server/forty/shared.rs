@@ -318,7 +318,7 @@ fn t35_what_speaks_something_else_is_refused() {
     let start = Instant::now();
     let (text, is_error) = client.outcome("search", search());
     assert!(
-        is_error && text.contains("refused") && text.contains("no message of the protocol"),
+        is_error && text.contains("refused") && text.contains("not a JSON-RPC message"),
         "{text}"
     );
     assert_prompt(start.elapsed(), 1_000, "the refusal");

@@ -1,5 +1,4 @@
-//! Edits of a list: what is put in or taken out, as texts for places, formatted as its neighbours
-//! are.
+//! JSON edits: insertions and deletions, formatted like their neighbours.
 
 use super::{Parsed, arguments_of, member};
 use crate::cli::clients::ServerEntry;
@@ -8,18 +7,18 @@ use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::tokens::{Token, TokenAndRange};
 
-/// What is to stand in a text.
+/// Value to insert.
 pub(super) enum New {
     Text(String),
     Texts(Vec<String>),
     Members(Vec<(String, New)>),
 }
 
-/// One change of a text: the bytes that go and what comes in their place.
+/// Edit: byte range to delete, and its replacement.
 type Splice = (std::ops::Range<usize>, String);
 
 impl Parsed<'_> {
-    /// The tokens between two places.
+    /// Tokens between two offsets.
     pub(super) fn tokens(
         &self,
         from: usize,
@@ -34,7 +33,7 @@ impl Parsed<'_> {
             .map(|token| token.range)
     }
 
-    /// A member at the end of an object, written as its neighbours are.
+    /// Inserts a member at the end of an object, formatted like its siblings.
     pub(super) fn insert(&self, object: &Object<'_>, name: &str, value: &New) -> Vec<Splice> {
         let (from, to) = (object.range.start + 1, object.range.end - 1);
         let after = self.tokens(from, to).map(|token| token.range.end).max().unwrap_or(from);
@@ -73,7 +72,7 @@ impl Parsed<'_> {
         splices
     }
 
-    /// Another program, and arguments, in an entry that has perhaps more to say.
+    /// Replaces command and arguments of an entry.
     pub(super) fn correct(
         &self,
         known: &Object<'_>,
@@ -97,7 +96,7 @@ impl Parsed<'_> {
         Ok(splices)
     }
 
-    /// A member goes, with the one comma that goes with it.
+    /// Deletes a member and one comma.
     pub(super) fn remove(&self, object: &Object<'_>, gone: &ObjectProp<'_>) -> Vec<Splice> {
         let (from, to) = (object.range.start + 1, object.range.end - 1);
         let before =
@@ -108,7 +107,7 @@ impl Parsed<'_> {
         let mut splices =
             vec![(before..after.map_or(gone.range.end, |comma| comma.end), String::new())];
         if let (Some(previous), None) = (previous, after) {
-            // It was the last one: the comma before it would be one too many.
+            // Last member: the preceding comma must be deleted.
             let comma = self.comma(previous.range.end, gone.range.start);
             splices.extend(
                 comma.filter(|comma| comma.end <= before).map(|comma| (span(comma), String::new())),
@@ -131,13 +130,13 @@ impl Parsed<'_> {
         self.text[self.line_start(at)..at].trim().is_empty()
     }
 
-    /// The spaces in front of the line that this place is on.
+    /// Indentation of the line at an offset.
     fn indentation(&self, at: usize) -> &str {
         let line = &self.text[self.line_start(at)..];
         &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
     }
 
-    /// One step of indentation.
+    /// Indentation unit.
     fn unit(&self) -> String {
         let first =
             self.root.properties.first().filter(|first| self.starts_line(first.range.start));
@@ -155,7 +154,7 @@ fn full(entry: &ServerEntry) -> New {
 }
 
 impl New {
-    /// The text, on lines of its own below a line with this indentation, or on one line.
+    /// Renders a value on several lines with this indentation, or on one line.
     pub(super) fn render(&self, outer: &str, unit: &str, newline: Option<&str>) -> String {
         match self {
             Self::Text(text) => quoted(text),
@@ -188,8 +187,7 @@ pub(super) fn span(range: Range) -> std::ops::Range<usize> {
 }
 
 pub(super) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
-    // From the end, so that places in front of a change stay where they are, and what goes to one
-    // place keeps its order.
+    // Applied from the end, so that offsets stay valid and edits at one offset keep their order.
     splices.reverse();
     splices.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
     let mut changed = text.to_owned();

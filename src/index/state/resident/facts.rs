@@ -1,4 +1,4 @@
-//! Facts of files that have not changed: from memory, from the archive, or made anew.
+//! Facts of unchanged files: from memory, from the archive, or extracted again.
 
 use super::{Resident, id, ids};
 use crate::faults::{Fault, planted};
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Resident {
-    /// All facts of some files, with what others may look at.
+    /// Complete facts of some files, with their exported parts.
     pub(super) fn facts(
         &mut self,
         files: &[FileId],
@@ -46,7 +46,7 @@ impl Resident {
         all
     }
 
-    /// Reads the touched files and those whose language their neighbours decide otherwise now.
+    /// Ingests the changed files and those whose language changes with their neighbours.
     pub(super) fn read(
         &mut self,
         root: &Path,
@@ -61,7 +61,7 @@ impl Resident {
         let neighbours = if same_paths {
             std::mem::take(&mut self.neighbours)
         } else {
-            self.make_way(&mut touched, gone)
+            self.remove_files(&mut touched, gone)
         };
         let again: FxHashSet<RepoPath> = touched.iter().map(|file| file.path.clone()).collect();
         if !planted(Fault::StaleProjectFile) {
@@ -69,10 +69,10 @@ impl Resident {
                 .retain(|file| !again.contains(&file.path) && !gone.contains(&file.path));
         }
         let plan = plan::plan_among(touched, neighbours);
-        let taken = ingest::take_in(root, &plan, run, workers);
+        let taken = ingest::ingest(root, &plan, run, workers);
         let touched: Vec<WalkedFile> = plan.files.clone();
         self.neighbours = plan.into_neighbours();
-        // A file that vanished meanwhile is gone: nothing would look at a row for it again.
+        // A file that vanished meanwhile counts as deleted: no later comparison would find its row.
         let has_vanished = |record: &&FileRecord| {
             record.content.as_ref().is_err_and(|reason| *reason == SkipReason::Vanished)
         };
@@ -112,12 +112,12 @@ impl Resident {
     }
 }
 
-/// What was read.
+/// Result of ingesting changed files.
 pub(super) struct Read {
-    /// The files that are new or other ones, in order.
+    /// New and changed files, in order.
     pub(super) changed: Vec<FileId>,
-    /// Whether there are the same paths as before.
+    /// True if the set of paths is unchanged.
     pub(super) same_paths: bool,
-    /// What others may look at in those that have facts.
+    /// Exported facts of the files that have any.
     pub(super) shared: FxHashMap<RepoPath, Shared>,
 }

@@ -1,5 +1,5 @@
-//! Puts what was found after a change in its place: results beside those before, relations to the
-//! files that they start in, rows of what is known of files.
+//! Merges the results of a change: results replace earlier ones, relations move to the files where
+//! they start, and new rows of the delta are made.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,31 +9,31 @@ use rustc_hash::FxHashSet;
 use super::{Resident, id};
 use crate::faults::{Fault, planted};
 use crate::index::build::full_build::known_file;
-use crate::index::facts_cache::archive::{self, RowOf};
+use crate::index::facts_cache::archive::{self, RowContent};
 use crate::model::facts::FileFacts;
 use crate::model::graph::{FileId, FileResolution, Relation};
 use crate::resolve::{Asked, Resolved, Shared};
 use crate::store::KnownRows;
 
-/// How things were, in terms of positions now, and what is known now.
+/// Previous results in terms of current positions, and the new rows.
 #[derive(Default)]
 pub(super) struct TakenRows {
-    /// Rows about files, by key.
+    /// Delta rows, by key.
     pub(super) rows: KnownRows,
-    /// What was found for files that are gone or other ones.
+    /// Previous results of deleted and changed files.
     pub(super) replaced: Vec<FileResolution>,
-    /// What was found for the others that were resolved again.
+    /// Previous results of other files that were resolved again.
     pub(super) resolved: Vec<(FileId, FileResolution)>,
-    /// Files that start other relations now.
+    /// Files whose outgoing relations have changed.
     pub(super) related: Vec<FileId>,
 }
 
-/// Stands for a file that is gone: equal to no other.
-const GONE: FileId = FileId(u32::MAX);
+/// Position of a deleted file: equal to no other.
+const DELETED: FileId = FileId(u32::MAX);
 
 impl Resident {
-    /// Puts results in their places, and relations to the files that they start in. Gives what was
-    /// there before, in terms of positions now, and the rows of what is known now.
+    /// Stores the results and moves relations to the files where they start. Returns the previous
+    /// results in terms of current positions, and the delta rows.
     pub(super) fn take_results(
         &mut self,
         changed: &[FileId],
@@ -42,7 +42,7 @@ impl Resident {
         results: Vec<(usize, Resolved)>,
     ) -> TakenRows {
         let mut taken = TakenRows::default();
-        let (mut spoken, mut homes): (BTreeMap<u32, Vec<Relation>>, BTreeSet<u32>) =
+        let (mut declared, mut start_files): (BTreeMap<u32, Vec<Relation>>, BTreeSet<u32>) =
             Default::default();
         let is_changed =
             |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
@@ -68,9 +68,9 @@ impl Resident {
                     let known = known_file(&self.tables, id(place), &resolution, asked);
                     let has_other_facts = is_changed(place) || self.archive.has_other_facts(key);
                     let facts = has_other_facts.then_some((&**of_file, shared));
-                    let row = RowOf { key, known: &known, facts, found: &resolution };
+                    let row = RowContent { key, known: &known, facts, found: &resolution };
                     taken.rows.push((key, Some(row.bytes(&|file| self.tables.key(file)))));
-                    self.speak(key, known.strays);
+                    self.record_declaring_file(key, known.foreign_relations);
                     if !planted(Fault::StaleFootprint) {
                         self.asked[place] = known.entry.asked;
                     }
@@ -78,27 +78,27 @@ impl Resident {
                 }
                 _ => {
                     taken.rows.push((key, Some(archive::row_without_facts())));
-                    self.speak(key, Vec::new());
+                    self.record_declaring_file(key, Vec::new());
                     self.asked[place] = Asked::default();
                 }
             }
-            homes.extend(self.homes(&old.relations, &found.relations));
-            spoken.insert(key, std::mem::take(&mut found.relations));
+            start_files.extend(self.start_files(&old.relations, &found.relations));
+            declared.insert(key, std::mem::take(&mut found.relations));
             now.push((place, old, found));
         }
         let gone: Vec<u32> =
             had_facts.into_iter().filter(|key| self.tables.position(*key).is_none()).collect();
         for key in gone {
             let old = self.found(key);
-            homes.extend(self.homes(&old.relations, &[]));
-            self.speak(key, Vec::new());
+            start_files.extend(self.start_files(&old.relations, &[]));
+            self.record_declaring_file(key, Vec::new());
             taken.replaced.push(old);
         }
         for (place, mut old, mut found) in now {
             let key = self.tables.key(id(place));
-            found.relations = self.at_home(key, &spoken);
+            found.relations = self.with_foreign_relations(key, &declared);
             self.graph.resolutions[place] = found;
-            if homes.remove(&key) {
+            if start_files.remove(&key) {
                 taken.related.push(id(place));
             }
             old.relations = Vec::new();
@@ -107,10 +107,11 @@ impl Resident {
                 false => taken.resolved.push((id(place), old)),
             }
         }
-        for key in homes {
-            // Files that are gone start nothing any more.
+        for key in start_files {
+            // A deleted file has no outgoing relations.
             if let Some(file) = self.tables.position(key) {
-                self.graph.resolutions[file.0 as usize].relations = self.at_home(key, &spoken);
+                self.graph.resolutions[file.0 as usize].relations =
+                    self.with_foreign_relations(key, &declared);
                 taken.related.push(file);
             }
         }
@@ -118,56 +119,63 @@ impl Resident {
         taken
     }
 
-    /// What was found for a file before, in terms of positions now.
+    /// Previous results of a file, in terms of current positions.
     fn found(&self, key: u32) -> FileResolution {
-        let position = |key: u32| Some(self.tables.position(key).unwrap_or(GONE));
-        // What could not be read is looked at before anything is written.
+        let position = |key: u32| Some(self.tables.position(key).unwrap_or(DELETED));
+        // Read errors are checked before anything is written.
         self.archive.found(key, &position).unwrap_or_default()
     }
 
-    /// A file speaks of relations that start in these others now.
-    fn speak(&mut self, key: u32, strays: Vec<u32>) {
-        for home in self.strays.remove(&key).into_iter().flatten() {
-            if let Some(speakers) = self.speakers.get_mut(&home) {
-                speakers.remove(&key);
+    /// Records the other files in which relations of this file start.
+    fn record_declaring_file(&mut self, key: u32, foreign_relations: Vec<u32>) {
+        for home in self.foreign_relations.remove(&key).into_iter().flatten() {
+            if let Some(declaring_files) = self.declaring_files.get_mut(&home) {
+                declaring_files.remove(&key);
             }
         }
-        for home in &strays {
-            self.speakers.entry(*home).or_default().insert(key);
+        for home in &foreign_relations {
+            self.declaring_files.entry(*home).or_default().insert(key);
         }
-        if !strays.is_empty() {
-            self.strays.insert(key, strays);
+        if !foreign_relations.is_empty() {
+            self.foreign_relations.insert(key, foreign_relations);
         }
     }
 
-    /// The keys of the files in which other relations start, if a file speaks of others than
-    /// before.
-    fn homes(&self, was: &[Relation], is: &[Relation]) -> Vec<u32> {
+    /// Keys of the files whose relations from this file have changed.
+    fn start_files(&self, was: &[Relation], is: &[Relation]) -> Vec<u32> {
         let by_home = |relations: &[Relation]| {
-            let mut homes: BTreeMap<FileId, BTreeSet<Relation>> = BTreeMap::new();
+            let mut start_files: BTreeMap<FileId, BTreeSet<Relation>> = BTreeMap::new();
             for relation in relations {
-                homes.entry(relation.from.file).or_default().insert(*relation);
+                start_files.entry(relation.from.file).or_default().insert(*relation);
             }
-            homes
+            start_files
         };
         let (was, is) = (by_home(was), by_home(is));
-        let homes: BTreeSet<FileId> = was
+        let start_files: BTreeSet<FileId> = was
             .keys()
             .chain(is.keys())
             .copied()
             .filter(|home| was.get(home) != is.get(home))
             .collect();
-        homes.into_iter().filter(|home| *home != GONE).map(|home| self.tables.key(home)).collect()
+        start_files
+            .into_iter()
+            .filter(|home| *home != DELETED)
+            .map(|home| self.tables.key(home))
+            .collect()
     }
 
-    /// The relations that start in a file, whoever speaks of them, sorted and once each. `spoken`
-    /// is what files say now.
-    fn at_home(&self, home: u32, spoken: &BTreeMap<u32, Vec<Relation>>) -> Vec<Relation> {
+    /// Relations that start in a file, whichever file declares them, sorted and deduplicated.
+    /// `declared` has the current declarations.
+    fn with_foreign_relations(
+        &self,
+        home: u32,
+        declared: &BTreeMap<u32, Vec<Relation>>,
+    ) -> Vec<Relation> {
         let file = self.tables.position(home);
-        let speakers = self.speakers.get(&home).into_iter().flatten().copied();
+        let declaring_files = self.declaring_files.get(&home).into_iter().flatten().copied();
         let mut all = Vec::new();
-        for speaker in std::iter::once(home).chain(speakers) {
-            let said = match spoken.get(&speaker) {
+        for speaker in std::iter::once(home).chain(declaring_files) {
+            let said = match declared.get(&speaker) {
                 Some(said) => said.clone(),
                 None => self.found(speaker).relations,
             };

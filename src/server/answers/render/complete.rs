@@ -1,4 +1,4 @@
-//! The answer of completion: one value a line, or as the protocol wants them.
+//! Rendering of `complete`: one value per line, or the protocol's result.
 
 use super::RAISE;
 use crate::query::{CompleteResult, Total};
@@ -7,8 +7,8 @@ use crate::server::answers::budget::Page;
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
 
-/// Bytes of a value: as long as a path may be. One that has to be escaped or cut cannot be asked
-/// for, but it is there.
+/// Maximum length of a value, in bytes: that of a path. An escaped or truncated value is listed but
+/// cannot be used in a query.
 const VALUE: usize = 1024;
 
 impl Answer for CompleteResult {
@@ -31,7 +31,7 @@ impl Answer for CompleteResult {
     }
 
     fn structured(&self, _room: usize, _freshness: &str) -> Option<Value> {
-        // At most a hundred values, as the protocol counts them.
+        // At most a hundred values, the protocol's limit.
         Some(self.json())
     }
 

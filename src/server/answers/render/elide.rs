@@ -1,24 +1,24 @@
-//! Leaves out of a list what the reader has read already: the directory that the first line names,
-//! the container of the name before. Knows nothing of what is listed.
+//! Elision of repeated prefixes in a list: the directory of the first line, the container of the
+//! previous name. Independent of what is listed.
 
 use std::collections::HashMap;
 
-/// Stands for the directory of the path in the first line.
+/// Abbreviates the directory of the path in the first line.
 const THERE: &str = "…/";
 
-/// What has been read so far.
+/// Prefixes printed so far.
 pub(super) struct Elision {
     directory: String,
     containers: HashMap<String, String>,
 }
 
 impl Elision {
-    /// Begins below a first line that names this path.
+    /// Starts below a first line with this path.
     pub(super) fn below(path: &str) -> Self {
         Self { directory: directory(path).to_owned(), containers: HashMap::new() }
     }
 
-    /// A path as a heading: `…/file`, `…/../other/file` where that is shorter than the whole of it.
+    /// A path as a heading: `…/file`, or `…/../other/file` if that is shorter than the path.
     pub(super) fn heading(&self, path: &str) -> String {
         let shared = shared_directories(&self.directory, path);
         let up = self.directory[shared..].matches('/').count();
@@ -26,8 +26,8 @@ impl Elision {
         if shared > 0 && relative.len() < path.len() { relative } else { path.to_owned() }
     }
 
-    /// A name as an entry below a heading: `.name` where its container is that of the entry before,
-    /// or for the first one has the name of the file.
+    /// A name as an entry below a heading: `.name` if its container is that of the previous entry,
+    /// or for the first entry the stem of the file name.
     pub(super) fn entry(&mut self, path: &str, container: &str, name: &str) -> String {
         let known = self.containers.get(path).map_or_else(|| stem(path), String::as_str);
         if !container.is_empty() && known == container {
@@ -38,18 +38,18 @@ impl Elision {
     }
 }
 
-/// Up to the last `/`, with it.
+/// Prefix up to and including the last `/`.
 fn directory(path: &str) -> &str {
     path.rfind('/').map_or("", |end| &path[..=end])
 }
 
-/// The file's name without what follows its first dot.
+/// File name up to its first dot.
 fn stem(path: &str) -> &str {
     let name = &path[directory(path).len()..];
     name.split('.').next().unwrap_or(name)
 }
 
-/// The bytes of the directories that a directory and a path both begin with.
+/// Length of the common directories of a directory and a path.
 fn shared_directories(directory: &str, path: &str) -> usize {
     let parts = directory.split_inclusive('/').zip(path.split_inclusive('/'));
     parts.take_while(|(one, other)| one == other).map(|(part, _)| part.len()).sum()
@@ -66,7 +66,7 @@ mod tests {
             ("src/long/a.x", "src/long/deep/c.x", "…/deep/c.x"),
             ("source/long/deep/a.x", "source/long/other/b.x", "…/../other/b.x"),
             ("src/long/a.x", "tests/long/a.x", "tests/long/a.x"),
-            // Nothing is gained.
+            // Elision would not be shorter.
             ("src/long/a.x", "src/b.x", "src/b.x"),
             ("a.x", "b.x", "b.x"),
             ("a.x", "src/b.x", "src/b.x"),

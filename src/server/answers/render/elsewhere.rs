@@ -1,5 +1,5 @@
-//! What an answer says that has found nobody who uses a symbol: where it is a value, and where its
-//! name stands.
+//! Rendering of a result without uses: other evidence of use, such as uses as a value and
+//! occurrences of the name in text.
 
 use super::{Groups, grouped, merged, name, path, plural};
 use crate::query::Elsewhere;
@@ -9,11 +9,11 @@ use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
 
-/// An answer that says of a symbol that nobody uses it, and what stands behind that.
+/// Result without uses of a symbol, and other evidence of use.
 pub(in crate::server) struct Unused<A> {
-    /// The answer.
+    /// Result.
     pub(in crate::server) answer: A,
-    /// What it has not found.
+    /// Other evidence of use.
     pub(in crate::server) elsewhere: Elsewhere,
 }
 

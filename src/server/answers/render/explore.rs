@@ -1,4 +1,4 @@
-//! The answer of `explore`.
+//! Rendering of `explore`.
 
 use super::show::beginning;
 use super::{
@@ -12,17 +12,17 @@ use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
 
-/// Callers and callees that are named for each symbol.
+/// Number of callers and callees per symbol.
 const NEIGHBOURS: usize = 4;
-/// Tests that are named.
+/// Number of tests.
 const TESTS: usize = 4;
-/// Chains of calls that are told.
+/// Number of call chains.
 const CONNECTIONS: usize = 4;
-/// The part of the room for the symbols that come next: half.
+/// Divisor: share of the limit for further symbols.
 const OTHERS_PART: usize = 2;
-/// The part of the budget for source: a fifth.
+/// Divisor: share of the budget for source.
 const SOURCE_PART: usize = 5;
-/// Bytes of a header on the line of a symbol that comes next.
+/// Maximum length of a header on the line of a further symbol, in bytes.
 const SHORT_HEADER: usize = 48;
 
 impl Answer for ExploreResult {
@@ -55,7 +55,7 @@ impl Answer for ExploreResult {
 }
 
 impl ExploreResult {
-    /// Tests by what they reach, at most `TESTS` of them.
+    /// Tests grouped by what they reach, at most `TESTS`.
     fn tests(&self, page: &mut Page) -> usize {
         let mut shown = 0;
         let tests = &self.tests[..self.tests.len().min(TESTS)];
@@ -83,7 +83,7 @@ impl ExploreResult {
         shown
     }
 
-    /// What comes next, one line each, best first.
+    /// Further symbols, one line each, by rank.
     fn others(&self, page: &mut Page) -> usize {
         let mut groups = Groups::ranked(page.room() / OTHERS_PART);
         let entry =
@@ -97,16 +97,16 @@ impl ExploreResult {
         shown
     }
 
-    /// The source of the symbols, best first, with what room is left shared out so that none takes
+    /// Source of the symbols, best first, with the remaining space shared so that no symbol takes
     /// all of it.
     fn sources(&self, page: &mut Page) {
         let mut without = Vec::new();
-        // Where else to look is worth as much as the source.
+        // Further symbols are as useful as source.
         let mut left = page.whole() / SOURCE_PART;
         for (at, explored) in self.symbols.iter().enumerate() {
             let Ok(excerpt) = &explored.source else { continue };
             let title = full_name(&explored.symbol);
-            // A symbol may take half of what is left, and the last one all of it.
+            // A symbol may take half of the remaining space, the last one all of it.
             let last = at + 1 == self.symbols.len();
             let room = page.room().min(left);
             let share = if last { room } else { room / 2 };
@@ -136,7 +136,7 @@ impl ExploreResult {
     }
 }
 
-/// ` · named; has parse, token`: why a symbol is here.
+/// ` · named; has parse, token`: why the symbol was selected.
 fn because(why: &Why) -> String {
     let words = why
         .words
@@ -151,7 +151,7 @@ fn because(why: &Why) -> String {
     }
 }
 
-/// A symbol on a line: its parameters as far as they are short.
+/// One line for a symbol, with its parameters if they are short.
 fn short_line(symbol: &SymbolInfo) -> String {
     let rest = after_name(symbol).to_string();
     let shown = &rest[..rest.floor_char_boundary(SHORT_HEADER)];
@@ -160,7 +160,7 @@ fn short_line(symbol: &SymbolInfo) -> String {
     format!("{}{shown}{mark}{test}", symbol_place(symbol))
 }
 
-/// `name:line`, and how far away it is if it is not next to them.
+/// `name:line`, with the distance if it is not a direct test.
 fn test_entry(test: &CoveringTest) -> String {
     let steps =
         if test.distance > 1 { format!(" ({} calls)", test.distance) } else { String::new() };
@@ -193,7 +193,7 @@ fn summary(explored: &Explored) -> String {
     text
 }
 
-/// A symbol near another one: its path only where it is not the same.
+/// A neighbour of a symbol; its path only if it differs.
 fn neighbour(symbol: &SymbolInfo, near: &SymbolInfo) -> String {
     if symbol.path == near.path {
         format!("{}:{}", name(symbol), symbol.first_line)

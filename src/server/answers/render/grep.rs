@@ -1,4 +1,4 @@
-//! The answer of `grep`.
+//! Rendering of `grep` results.
 
 use super::{CONTENT, RAISE, digits, gutter, name, path, plural};
 use crate::query::grep::{GrepFile, GrepHit};
@@ -9,11 +9,11 @@ use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
 
-/// What was searched and found.
+/// Query and result.
 pub(in crate::server) struct FoundText {
-    /// The question.
+    /// Query.
     pub(in crate::server) params: GrepParams,
-    /// The answer.
+    /// Result.
     pub(in crate::server) result: GrepResult,
 }
 
@@ -65,7 +65,7 @@ impl Answer for FoundText {
     }
 }
 
-/// Adds the hits of a file that fit, below its path and the symbols around them.
+/// Adds the matches of a file that fit, below its path and their enclosing symbols.
 fn add_file(page: &mut Page, file: &GrepFile) -> usize {
     let stale = if file.stale { " [changed since it was indexed]" } else { "" };
     let last = file.hits.last().map_or(0, |hit| hit.line as usize + hit.after.len());

@@ -1,4 +1,4 @@
-//! The answer of `outline`.
+//! Rendering of `outline`.
 
 use super::{NAMES, RAISE, lines, name, path, plural, signature, text_path};
 use crate::query::OutlineResult;
@@ -50,7 +50,7 @@ fn file(outline: &FileOutline, page: &mut Page) -> String {
         };
         page.add(&format!("imports {}{more}", modules[..shown].join(", ")));
     }
-    // The outer symbols matter more than what is inside them.
+    // Outer symbols have priority over inner ones.
     let shown = levels(page, &flat);
     page.left_out(
         shown,
@@ -62,8 +62,8 @@ fn file(outline: &FileOutline, page: &mut Page) -> String {
     format!("{} · {}{content}", path(&outline.file.path), figures(&outline.file))
 }
 
-/// Adds the lines of a tree: as many whole levels as fit, and of the first level what fits. Gives
-/// the number of lines.
+/// Adds the lines of a tree: as many whole levels as fit, and part of the first level if necessary.
+/// Returns the number of lines.
 fn levels(page: &mut Page, flat: &[(usize, String)]) -> usize {
     let deepest = flat.iter().map(|(depth, _)| *depth).max().unwrap_or(0);
     let cost = |level: usize| {

@@ -1,4 +1,4 @@
-//! The answer of `overview`.
+//! Rendering of `overview`.
 
 use super::{RAISE, full_name, path, plural, symbol_place, text_path};
 use crate::query::OverviewResult;

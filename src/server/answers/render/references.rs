@@ -1,4 +1,4 @@
-//! The answer of `references`.
+//! Rendering of `references`.
 
 use super::{Groups, RAISE, counts, full_name, merged, name, path, plural};
 use crate::model::RelationKind;
@@ -9,11 +9,11 @@ use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
 use serde_json::Value;
 
-/// What was asked and found.
+/// Query and result.
 pub(in crate::server) struct FoundReferences {
-    /// The question.
+    /// Query.
     pub(in crate::server) params: ReferencesParams,
-    /// The answer.
+    /// Result.
     pub(in crate::server) result: ReferencesResult,
 }
 
@@ -37,7 +37,7 @@ impl Answer for FoundReferences {
                 .collect();
             page.add(&format!("declared at {}", declared.join(", ")));
         }
-        // The sites are what was asked for: relations leave them half of the room.
+        // Sites are the main result: relations take at most half of the space.
         let most = page.room() / 2;
         let fits = |used: &mut usize, line: &String| {
             *used += line.len() + 1;
@@ -84,7 +84,7 @@ impl Answer for FoundReferences {
 }
 
 impl FoundReferences {
-    /// The sites, surest first: a title for each degree but the first.
+    /// Sites, most certain first, with a title for every certainty but the first.
     fn sites(&self, page: &mut Page) -> usize {
         let mut shown = 0;
         for certainty in Certainty::ALL {
@@ -129,7 +129,7 @@ impl FoundReferences {
     }
 }
 
-/// Where and how: `call Class.name`.
+/// Kind and enclosing symbol: `call Class.name`.
 fn who(reference: &Reference) -> String {
     let around = reference
         .enclosing

@@ -1,4 +1,4 @@
-//! The answer of `search`.
+//! Rendering of `search`.
 
 use super::{Groups, NAMES, RAISE, grouped, path, symbol_line};
 use crate::query::{SearchParams, SearchResult};
@@ -8,11 +8,11 @@ use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
 
-/// What was searched and found.
+/// Query and result.
 pub(in crate::server) struct FoundSymbols {
-    /// The question.
+    /// Query.
     pub(in crate::server) params: SearchParams,
-    /// The answer.
+    /// Result.
     pub(in crate::server) result: SearchResult,
 }
 

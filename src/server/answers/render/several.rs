@@ -1,5 +1,4 @@
-//! The answer to a question about a name with several meanings: one part for each, best first,
-//! within one budget.
+//! Rendering of a query for an ambiguous name: one part per meaning, best first, within one budget.
 
 use super::{Groups, RAISE, name, path};
 use crate::query::{Meanings, QueryError, SymbolInfo};
@@ -8,21 +7,21 @@ use crate::server::answers::budget::Page;
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
 
-/// Bytes below which a part says nothing but its first line.
-const LEAST_ROOM: usize = 200;
-/// What stands above meanings that are only named.
+/// Space below which a part consists of its first line only, in bytes.
+const MIN_ROOM: usize = 200;
+/// Title of the meanings that are only listed.
 const OTHERS: &str = "other meanings:";
-/// Bytes of a token.
+/// Bytes per token.
 const TOKEN: usize = 4;
 
-/// The parts, and what is known of the other meanings.
+/// Parts, and the remaining meanings.
 pub(in crate::server) struct Several {
     name: String,
     parts: Vec<Box<dyn Answer>>,
     others: Vec<SymbolInfo>,
 }
 
-/// The answers about all meanings of a name as one; an answer about the only one as it is.
+/// Joins the results of all meanings of a name; a single one stays as it is.
 pub(in crate::server) fn about<T>(
     name: &str,
     meanings: Meanings<T>,
@@ -43,10 +42,10 @@ impl Answer for Several {
         let mut shown = 0;
         for part in &self.parts {
             let left = self.parts.len() - shown;
-            // The best ones may take more than their share, but leave a line for each of the
+            // The best parts may take more than their share, but leave a line for each of the
             // others.
             let room = (page.room() / 2).max(page.room() / left);
-            if room < LEAST_ROOM {
+            if room < MIN_ROOM {
                 break;
             }
             let mut own = Page::part(room / TOKEN);

@@ -1,4 +1,4 @@
-//! The answer of `show`.
+//! Rendering of `show` results.
 
 use super::{CONTENT, RAISE, full_name, gutter, lines, path, plural, source};
 use crate::query::show::Excerpt;
@@ -9,7 +9,7 @@ use crate::server::answers::{Answer, failure};
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
 
-/// Fewer lines than this are not worth showing of something longer.
+/// Minimum number of lines of a truncated excerpt.
 const FEW: usize = 3;
 
 impl Answer for ShowResult {
@@ -55,8 +55,8 @@ fn range(excerpt: &Excerpt) -> String {
     lines(excerpt.first_line, excerpt.first_line + (excerpt.lines.len() as u32).saturating_sub(1))
 }
 
-/// Adds an excerpt, or its first lines and how to get the others. False if not even a few lines
-/// fit.
+/// Adds an excerpt, or its first lines and how to get the rest. Returns false if not even the
+/// minimum fits.
 fn excerpt_fits(page: &mut Page, excerpt: &Excerpt) -> bool {
     let what = match &excerpt.symbol {
         Some(symbol) => format!("{} ({})", full_name(symbol), symbol.kind.word()),
@@ -73,7 +73,7 @@ fn excerpt_fits(page: &mut Page, excerpt: &Excerpt) -> bool {
     if page.add(&format!("{title}\n{}", body.join("\n"))) {
         return true;
     }
-    // The room for the title and for the line that says what is missing.
+    // Space for the title and the note about missing lines.
     let mut room = page.room().saturating_sub(title.len() + 120);
     let fitting = body
         .iter()
@@ -96,8 +96,8 @@ fn excerpt_fits(page: &mut Page, excerpt: &Excerpt) -> bool {
     page.add(&format!("{title}\n{}\n{more}", body[..fitting].join("\n")))
 }
 
-/// Source lines of an excerpt for another answer, at most so many bytes. None if it would be too
-/// few to be of use.
+/// First lines of an excerpt for another response, within a number of bytes. None if fewer than the
+/// minimum fit.
 pub(super) fn beginning(excerpt: &Excerpt, room: usize) -> Option<(String, usize)> {
     let width = super::digits(excerpt.first_line as usize + excerpt.lines.len());
     let mut text = String::new();

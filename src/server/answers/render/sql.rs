@@ -1,5 +1,5 @@
-//! The answer of `sql`: rows as text, with a separator that no value can forge, and the same rows
-//! for programs.
+//! Rendering of `sql`: rows as text, with an unforgeable column separator, and as structured
+//! output.
 
 use super::{RAISE, VALUES};
 use crate::query::sql::{SqlBound, SqlValue};
@@ -10,13 +10,12 @@ use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
 
-/// Bytes of a value that are shown.
+/// Maximum length of a value, in bytes.
 const VALUE: usize = 200;
 
-/// Bytes of the answer for programs that are no rows: the names of its members, and what is said
-/// about it.
+/// Size of structured output without its rows, in bytes: member names and notes.
 const FRAME: usize = 400;
-/// How to get rows that were left out.
+/// Hint for omitted rows.
 const MORE: &str = "add LIMIT and OFFSET";
 
 impl Answer for SqlResult {
@@ -38,8 +37,8 @@ impl Answer for SqlResult {
         reply::sql(self)
     }
 
-    /// The same table with values of their own type. A host shows the model either this or the
-    /// text, so it has the same rows, as far as they fit, and says the same about them.
+    /// The table with typed values. Hosts show the model either this or the text, so both have the
+    /// same rows and notes, as far as they fit.
     fn structured(&self, room: usize, freshness: &str) -> Option<Value> {
         let columns: Vec<String> = self.columns.iter().map(|name| column(name)).collect();
         let mut left = room
@@ -80,7 +79,7 @@ fn column(name: &str) -> String {
     SafeLine::new(name, 60).to_string()
 }
 
-/// Why there may be more rows than were counted.
+/// Why there may be more rows.
 fn stopped(result: &SqlResult) -> Option<&'static str> {
     result.stopped_by.map(|bound| match bound {
         SqlBound::Rows => {
@@ -104,7 +103,7 @@ fn value(value: &SqlValue) -> String {
         SqlValue::Null => "null".to_owned(),
         SqlValue::Integer(number) => number.to_string(),
         SqlValue::Real(number) => number.to_string(),
-        // The separator of columns cannot be forged.
+        // The column separator is escaped in values.
         SqlValue::Text(text) => SafeLine::new(text, VALUE).as_str().replace('|', "\\u{7c}"),
         SqlValue::Blob(bytes) => format!("({} bytes)", bytes.len()),
     }

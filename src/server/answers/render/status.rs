@@ -1,4 +1,4 @@
-//! The answer of `status`.
+//! Rendering of `status`.
 
 use super::{RAISE, lines, path, plural};
 use crate::grammar::Tier;
@@ -13,11 +13,11 @@ use crate::server::workspace::repositories::rough;
 use crate::store::PoolCounts;
 use serde_json::Value;
 
-/// The state of the store, and of the server if one is running.
+/// State of the store, and of the server process if there is one.
 pub(in crate::server) struct StatusAnswer {
-    /// The store.
+    /// Store.
     pub(in crate::server) result: StatusResult,
-    /// The process, if it is a server's.
+    /// Server process.
     pub(in crate::server) process: Option<(ServerState, Activity)>,
 }
 
@@ -112,7 +112,7 @@ fn skipped(skipped: &SkippedFiles) -> String {
     format!("  {} {}{examples}", skipped.files, skipped.reason.word())
 }
 
-/// What the server is doing: numbers, index runs, and the calls in flight, oldest first.
+/// Server process: counters, index runs, and calls in flight, oldest first.
 pub(in crate::server) fn process(server: &ServerState, activity: &Activity, page: &mut Page) {
     let memory =
         server.memory.map_or(String::new(), |bytes| format!(", {} of memory", megabytes(bytes)));

@@ -1,4 +1,4 @@
-//! The answer of `trace`.
+//! Rendering of `trace`.
 
 mod vague;
 
@@ -15,21 +15,21 @@ use crate::server::base::escape::SafeLine;
 use serde_json::Value;
 use vague::{uncertain, unfollowed};
 
-/// The part of the room for sites that were not followed, where others were. They are counted in
+/// Divisor: share of the space for sites that were not followed, if others were. All are counted in
 /// any case.
 const VAGUE_PART: usize = 20;
 
-/// So many callers or callees by dispatch are listed beside those that the sites name.
+/// Maximum number of callers or callees by dynamic dispatch that are listed with the direct ones.
 const FEW: u64 = 3;
 
-/// What to do when not everything fits.
+/// Hint for entries that did not fit.
 const NARROW: &str = "raise `budget`, or narrow with `tests`, `certainty` or a smaller `depth`";
 
-/// What was traced and found.
+/// Query and result.
 pub(in crate::server) struct Traced {
-    /// The question.
+    /// Query.
     pub(in crate::server) params: TraceParams,
-    /// The answer.
+    /// Result.
     pub(in crate::server) result: TraceResult,
 }
 
@@ -129,13 +129,12 @@ impl Traced {
         format!("{shown}{of} {what} of {whose} ({file}:{}){also}{depth}{sites}", root.name_at.line)
     }
 
-    /// One level. Beside those that the sites name, those that are reached through what they
-    /// override or implement are counted only, unless they are few: they are the callers of that,
-    /// and are asked for there.
+    /// One level. Callers through overridden or implemented symbols are only counted, unless they
+    /// are few: they call the base symbol and are listed there.
     fn flat(&self, tree: &TraceTree, what: &str, page: &mut Page) -> usize {
         let (named, dispatched): (Vec<&TraceNode>, Vec<&TraceNode>) =
             tree.nodes.iter().partition(|node| node.link == TraceLink::Sites);
-        // What was cut off the end of the list was reached by dispatch: the surest come first.
+        // Truncation affects dynamic dispatch only: the most certain come first.
         let apart = tree.total.number().saturating_sub(named.len() as u64);
         let few = dispatched.len() as u64 == apart && apart <= FEW;
         let listed = if named.is_empty() || few { tree.nodes.iter().collect() } else { named };
@@ -172,7 +171,7 @@ impl Traced {
     }
 }
 
-/// A caller as `file: name:line,line`; a callee as `file: name:line of definition@lines of calls`.
+/// A caller as `file: name:line,line`; a callee as `file: name:definition line@call lines`.
 fn flat_entry(node: &TraceNode, callers: bool, elision: Option<&mut Elision>) -> (String, String) {
     let at = site_lines(&node.sites);
     let mark = mark(node);
@@ -249,8 +248,8 @@ fn legend(nodes: &[&TraceNode], page: &mut Page) {
     }
 }
 
-/// A tree of several levels. The nodes come breadth first: the first that fit are shown, each below
-/// its parent. A line without a path is in the file of the line above. Gives the number of nodes
+/// Tree of several levels. Nodes come breadth first: the first that fit are shown, each below its
+/// parent. A line without a path is in the file of the previous line. Returns the number of nodes
 /// shown.
 fn indented(tree: &TraceTree, root: &SymbolInfo, callers: bool, page: &mut Page) -> usize {
     let entries: Vec<(String, String)> =
@@ -274,7 +273,8 @@ fn indented(tree: &TraceTree, root: &SymbolInfo, callers: bool, page: &mut Page)
     let mut above = &root_file;
     let mut pending: Vec<usize> = top.into_iter().rev().collect();
     while let Some(at) = pending.pop() {
-        // The room was reckoned for breadth first order; a path more may not fit at the very end.
+        // The space was calculated in breadth-first order; an additional path may not fit at the
+        // end.
         if !page.add(&tree_line(&tree.nodes[at], &entries[at], above)) {
             break;
         }
@@ -285,7 +285,7 @@ fn indented(tree: &TraceTree, root: &SymbolInfo, callers: bool, page: &mut Page)
     shown
 }
 
-/// A node on a line: indented, with its file unless that is the file above.
+/// One line for a node: indented, with its file unless that is the file of the previous line.
 fn tree_line(node: &TraceNode, (file, entry): &(String, String), above: &str) -> String {
     let indent = "  ".repeat(node.depth as usize - 1);
     let place = if file == above { String::new() } else { format!("{file}: ") };
@@ -293,7 +293,7 @@ fn tree_line(node: &TraceNode, (file, entry): &(String, String), above: &str) ->
     format!("{indent}{place}{entry}{star}")
 }
 
-/// A step with the line of the call, in the step before, that leads to it.
+/// A step, with the line of the call in the previous step that leads to it.
 fn path_step(steps: &[PathStep], at: usize, step: &PathStep) -> String {
     let what = format!("{} (line {})", full_name(&step.symbol), step.symbol.first_line);
     let Some(before) = at.checked_sub(1).map(|before| &steps[before]) else { return what };

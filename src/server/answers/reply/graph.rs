@@ -1,4 +1,4 @@
-//! JSON of answers about symbols and how they connect.
+//! JSON of symbols and their relations.
 
 use super::{brief, counts, excerpt, list, path, site, symbol, total, with};
 use crate::query::explore::{Explored, Why};
@@ -10,7 +10,7 @@ use crate::query::{
 };
 use serde_json::{Value, json};
 
-/// The answer of `explore`.
+/// Result of `explore`.
 pub(in crate::server) fn explore(result: &ExploreResult) -> Value {
     json!({
         "total": total(result.total),
@@ -45,7 +45,7 @@ fn why(why: &Why) -> Value {
     json!({"named": why.is_named, "words": why.words})
 }
 
-/// The answer of `trace`.
+/// Result of `trace`.
 pub(in crate::server) fn trace(result: &TraceResult) -> Value {
     let mut reply = json!({"root": symbol(&result.root), "to": result.to.as_ref().map(symbol)});
     if !result.also.is_empty() {
@@ -112,7 +112,7 @@ fn link(link: TraceLink) -> &'static str {
     }
 }
 
-/// An answer that says of a symbol that nobody uses it, with what stands behind that.
+/// Result without uses of a symbol, and other evidence of use.
 pub(in crate::server) fn unused(answer: Value, elsewhere: &Elsewhere) -> Value {
     let found = json!({
         "values": list(
@@ -128,7 +128,7 @@ pub(in crate::server) fn unused(answer: Value, elsewhere: &Elsewhere) -> Value {
     with(answer, "elsewhere", found)
 }
 
-/// The answer of `references`.
+/// Result of `references`.
 pub(in crate::server) fn references(result: &ReferencesResult) -> Value {
     let sites: Vec<Value> = result
         .files
@@ -160,7 +160,7 @@ pub(in crate::server) fn references(result: &ReferencesResult) -> Value {
     })
 }
 
-/// The answer of `outline`.
+/// Result of `outline`.
 pub(in crate::server) fn outline(result: &OutlineResult) -> Value {
     match result {
         OutlineResult::File(outline) => json!({
@@ -215,7 +215,7 @@ fn entry(entry_of: &DirectoryEntry) -> Value {
     }
 }
 
-/// The answer of `overview`.
+/// Result of `overview`.
 pub(in crate::server) fn overview(result: &OverviewResult) -> Value {
     json!({
         "languages": list(&result.languages, |share| json!({

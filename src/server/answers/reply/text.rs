@@ -1,4 +1,4 @@
-//! JSON of answers about files, rows and the store itself.
+//! JSON of files, rows and the store's state.
 
 use super::{brief, list, path, total};
 use crate::query::grep::GrepHit;
@@ -9,7 +9,7 @@ use crate::server::workspace::metrics::{Activity, ServerState};
 use serde_json::{Map, Value, json};
 use std::time::UNIX_EPOCH;
 
-/// The answer of `grep`.
+/// Result of `grep`.
 pub(in crate::server) fn grep(result: &GrepResult) -> Value {
     json!({
         "total": total(result.total),
@@ -37,7 +37,7 @@ fn hit(hit: &GrepHit) -> Value {
     })
 }
 
-/// The answer of `sql`.
+/// Result of `sql`.
 pub(in crate::server) fn sql(result: &SqlResult) -> Value {
     json!({
         "columns": result.columns,
@@ -52,8 +52,7 @@ pub(in crate::server) fn sql(result: &SqlResult) -> Value {
     })
 }
 
-/// The shape of a table for programs, which `render` fills: rows as arrays in the order of the
-/// columns.
+/// Output schema of `sql`, filled by `render`: rows as arrays in column order.
 pub(in crate::server) fn sql_shape() -> Value {
     json!({
         "type": "object",
@@ -80,7 +79,7 @@ fn sql_value(value: &SqlValue) -> Value {
     }
 }
 
-/// The answer of `status`.
+/// Result of `status`.
 pub(in crate::server) fn status(result: &StatusResult) -> Value {
     let skipped: Map<String, Value> = result
         .skipped
@@ -106,7 +105,7 @@ pub(in crate::server) fn status(result: &StatusResult) -> Value {
     })
 }
 
-/// What the process is doing.
+/// Server process.
 pub(in crate::server) fn process(server: &ServerState, activity: &Activity) -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),

@@ -1,4 +1,4 @@
-//! What a line says, and what is refused: ids, batches, depth and the bounds of each.
+//! Parsing of messages: ids, batches, nesting, and their limits.
 
 use super::*;
 
@@ -166,7 +166,7 @@ fn the_values_of_a_message_are_counted_before_they_are_made() {
         )
     };
     let numbers = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
-    // Two are the array and the object around it.
+    // Two values are the array and the object around it.
     assert!(!refused(request(&numbers(VALUES - 2))) && refused(request(&numbers(VALUES))));
     let text = format!(r#""{}\"{}""#, ",[{".repeat(VALUES), ",".repeat(VALUES));
     assert!(!refused(request(&text)), "signs within a text are no values");

@@ -1,39 +1,38 @@
-//! From the answers of several upstreams to one. A line that names an origin begins with `== `; no
-//! line of an answer can.
+//! Merges the responses of several upstreams into one. A line that names an origin begins with `==
+//! `; lines of responses that begin so are escaped.
 
 use super::registry::{Name, Serving, View};
 use super::{described, outcome};
 use crate::server::base::escape;
-use crate::server::proxy::thin;
+use crate::server::proxy::runtime_proxy;
 use crate::server::tools::{Marks, Outcome, Reply};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What begins a line that names an origin.
+/// Prefix of a line that names an origin.
 const HEADING: &str = "== ";
-/// The same where an upstream says it.
+/// Escaped form of that prefix in the text of an upstream.
 const SHOWN: &str = "\\u{3d}= ";
-/// Tokens that the lines of ours take, for each upstream.
+/// Token budget of the origin lines, per upstream.
 const OWN_TOKENS: u64 = 30;
-/// The longest answer of somebody else's tool, in bytes: clients move longer ones out of the
-/// model's sight.
+/// Maximum length of an external tool's response, in bytes: clients move longer ones into a file.
 const LONGEST: usize = 48_000;
-/// Completions that the protocol allows in one answer.
-const MOST_VALUES: usize = 100;
+/// Maximum number of completions in one response, from the protocol.
+const MAX_VALUES: usize = 100;
 
-/// What one upstream has to say.
+/// Response of one upstream.
 pub(super) enum Answered {
-    /// An answer, escaped.
+    /// Response text, escaped.
     With(Reply),
-    /// None: why, escaped.
+    /// Error message, escaped; there is no response.
     Not(String),
 }
 
-/// Which upstreams are asked, and the directory that is named to them.
+/// Upstreams selected by a query, and the directory to pass to them.
 pub(super) type Chosen<'r> = (Vec<(Name, Arc<Serving>)>, Option<&'r str>);
 
-/// The upstreams that a question means: all that are this program, or the one that `root` names, as
-/// `NAME` or `NAME:DIR`.
+/// Selects the upstreams of a query: all that run cograph, or the one named by `root`, as `NAME` or
+/// `NAME:DIR`.
 pub(super) fn chosen<'r>(view: &View, root: Option<&'r str>) -> Result<Chosen<'r>, String> {
     let usable = view
         .upstreams
@@ -62,19 +61,19 @@ pub(super) fn chosen<'r>(view: &View, root: Option<&'r str>) -> Result<Chosen<'r
     }
 }
 
-/// Names in a line.
+/// Comma-separated names.
 pub(super) fn names<'n>(names: impl Iterator<Item = &'n Name>) -> String {
     let names: Vec<&str> = names.map(Name::as_str).collect();
     if names.is_empty() { "there is none".to_owned() } else { names.join(", ") }
 }
 
-/// The tokens that each of so many may use.
+/// Token budget of each of `count` responses.
 pub(super) fn share(budget: u64, among: usize) -> u64 {
     let among = among.max(1) as u64;
     (budget / among).saturating_sub(OWN_TOKENS).max(100)
 }
 
-/// One answer from several.
+/// Merges responses into one.
 pub(super) fn together(
     tool: &str,
     answered: Vec<(Name, Answered)>,
@@ -93,7 +92,7 @@ pub(super) fn together(
                 marks.truncated |= reply.marks.truncated;
                 stale.extend(reply.marks.stale.map(|stale| format!("{name}: {stale}")));
                 text += &body(&reply.text, room as usize * 4);
-                // Only one was asked where a form for programs is promised.
+                // A structured response is only possible for a single upstream.
                 structured = reply.structured;
             }
             Answered::Not(why) => text += &format!("not answered: {why}"),
@@ -125,7 +124,7 @@ pub(super) fn together(
     }
 }
 
-/// The lines of an answer, none of which can be taken for the name of an origin.
+/// Lines of a response, with lines that look like an origin escaped.
 fn body(text: &str, most: usize) -> String {
     let lines = text.trim_end_matches('\n').lines();
     let lines = lines.map(|line| {
@@ -134,7 +133,7 @@ fn body(text: &str, most: usize) -> String {
     escape::block(&lines.collect::<Vec<_>>().join("\n"), most)
 }
 
-/// What somebody types may become any of what the upstreams say.
+/// Union of the completions of all upstreams.
 pub(super) fn completed(answered: Vec<(Name, Answered)>) -> Reply {
     let mut values: Vec<Value> = Vec::new();
     let (mut outcomes, mut has_more) = (Vec::new(), false);
@@ -149,15 +148,15 @@ pub(super) fn completed(answered: Vec<(Name, Answered)>) -> Reply {
             }
         }
     }
-    has_more |= values.len() > MOST_VALUES;
-    values.truncate(MOST_VALUES);
+    has_more |= values.len() > MAX_VALUES;
+    values.truncate(MAX_VALUES);
     let structured = Some(json!({"values": values, "hasMore": has_more}));
     Reply { text: String::new(), outcome: outcome(&outcomes), structured, marks: Marks::default() }
 }
 
-/// The answer of somebody else's tool.
+/// Reply with the response of an external tool.
 pub(super) fn foreign(result: &Value) -> Reply {
-    let reply = thin::reply(result);
+    let reply = runtime_proxy::reply(result);
     let (mut text, sanitized) = escape::counting(|| escape::block(&reply.text, LONGEST));
     let items = result["content"].as_array().map_or(0, Vec::len);
     let texts = result["content"]

@@ -1,11 +1,10 @@
-//! Several upstreams under their names. Each has a keeper, a thread that connects to it, lists its
-//! tools and does so again when they change or the connection is lost; so nobody waits for
-//! another's upstream.
+//! Registry of upstreams by name. Each upstream has a connection thread that connects, lists its
+//! tools, and repeats this when the tools change or the connection is lost; a slow upstream blocks
+//! no other.
 //!
-//! Whether a connection is taken in (is the name still known? is there room? is every tool's name
-//! free?) is decided, and it is taken in, under one lock; connecting, listing and closing happen
-//! outside of it. The generation changes with what is served, and what is made from it (`View`) is
-//! kept for as long as it stays the same.
+//! A connection is admitted (name still registered, limits kept, tool names unique) and inserted
+//! under one lock; connecting, listing and closing happen outside of it. The generation changes
+//! with every change of the published tools; a `View` of one generation is cached and immutable.
 
 mod table;
 
@@ -18,175 +17,173 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use table::{Seat, Table};
+use table::{Registration, Table};
 
-/// Upstreams at once.
-pub(in crate::server) const MOST_UPSTREAMS: usize = 16;
-/// Tools of all upstreams together.
-pub(in crate::server) const MOST_TOOLS: usize = 256;
-/// The longest name of an upstream.
+/// Maximum number of upstreams.
+pub(in crate::server) const MAX_UPSTREAMS: usize = 16;
+/// Maximum number of tools of all upstreams together.
+pub(in crate::server) const MAX_TOOLS: usize = 256;
+/// Maximum length of an upstream's name.
 const NAME: usize = 24;
-/// The pause after the first failure to connect; it doubles up to the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// Shortest time between two looks at one upstream: one that says all the time that it has changed
-/// is not believed faster.
-const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+/// Initial reconnect delay; doubles with every failure up to the maximum.
+const MIN_BACKOFF: Duration = Duration::from_millis(500);
+const MAX_BACKOFF: Duration = Duration::from_secs(60);
+/// Minimum interval between two listings of one upstream: rate limit for `tools/list_changed`.
+const MIN_LIST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The name of an upstream: letters, digits, `-` and single `_`, beginning with a letter and ending
-/// with a letter or digit.
+/// Name of an upstream: letters, digits, `-` and single `_`; starts with a letter and ends with a
+/// letter or digit.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(String);
 
-/// Why an upstream is not taken in.
+/// Why an upstream was not admitted.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// The name cannot be one.
+    /// The name is syntactically invalid.
     #[error(
         "{given:?} cannot name an upstream: at most {NAME} letters, digits, `-` and single `_`, \
-         the first a letter, the last none of the signs"
+         starting with a letter, ending with a letter or digit"
     )]
     Name {
-        /// What was given, shortened.
+        /// The given name, truncated.
         given: String,
     },
-    /// The name is in use.
+    /// The name is already registered.
     #[error("two upstreams are named {0}")]
     Known(Name),
-    /// There are too many.
-    #[error("there are {MOST_UPSTREAMS} upstreams already")]
+    /// The maximum number of upstreams is reached.
+    #[error("there are {MAX_UPSTREAMS} upstreams already")]
     Full,
-    /// It was taken out, or put in anew, in the meantime.
-    #[error("{0} is no longer what it was")]
+    /// The upstream was removed or replaced while it connected.
+    #[error("{0} was removed or replaced while it connected")]
     Gone(Name),
-    /// It has more tools than there is room for.
-    #[error("{name} has {tools} tools, with those of the others more than {MOST_TOOLS}")]
+    /// Its tools would exceed the maximum number of tools.
+    #[error("{name} has {tools} tools: the total would exceed {MAX_TOOLS}")]
     TooManyTools {
-        /// The upstream.
+        /// Name of the upstream.
         name: Name,
-        /// How many tools it has.
+        /// Number of its tools.
         tools: usize,
     },
-    /// A name of a tool is taken.
+    /// A tool name is already in use.
     #[error("{0} has a tool whose name another upstream's tool has")]
     Collision(Name),
-    /// It could not be reached, or did not list its tools.
+    /// Connecting or listing the tools failed.
     #[error("{0}")]
     Upstream(String),
-    /// The system gives no thread.
+    /// Thread creation failed.
     #[error("no thread for the upstream {0}")]
     NoThread(Name),
 }
 
-/// One upstream, however it is reached.
+/// Connection to one upstream, independent of the transport.
 pub(super) trait Peer: Send + Sync {
-    /// Connects if it must, and lists the tools.
+    /// Connects if necessary, and lists the tools.
     fn list(&self, cancel: &CancelToken) -> Result<Listing, UpstreamError>;
-    /// Asks.
+    /// Sends a request and waits for its response.
     fn call(
         &self,
         question: &UpstreamQuestion,
         caller: &dyn Caller,
     ) -> Result<Value, UpstreamError>;
-    /// What it calls itself.
+    /// Server name from the handshake.
     fn title(&self) -> Option<String>;
-    /// Tells it something, if it is connected.
-    fn tell(&self, method: &str);
-    /// Lets go of it; whoever waits for its answers hears of that. A second time does nothing.
+    /// Sends a notification, if connected.
+    fn send_notification(&self, method: &str);
+    /// Closes the connection; requests in flight fail. Idempotent.
     fn close(&self);
 }
 
-/// Makes the other side of an upstream; nothing is connected yet. What it hears goes to the ear.
-pub(super) type Dial = dyn Fn(&Target, Ear) -> Arc<dyn Peer> + Send + Sync;
+/// Creates an unconnected peer. Its events are sent to the given subscription.
+pub(super) type Connector = dyn Fn(&Target, EventSink) -> Arc<dyn Peer> + Send + Sync;
 
-/// What is served under a name.
+/// An admitted upstream.
 pub(super) struct Serving {
-    /// The other side.
+    /// Connection.
     pub(super) peer: Arc<dyn Peer>,
     /// Its tools.
     pub(super) tools: Vec<ForeignTool>,
-    /// It is this program too.
+    /// True if the upstream runs cograph.
     pub(super) is_own_kind: bool,
 }
 
-/// An upstream as it is seen by those who ask.
+/// Upstream as seen by callers and `status`.
 #[derive(Clone)]
 pub(super) struct SeenUpstream {
-    /// Its name.
+    /// Name.
     pub(super) name: Name,
-    /// What is served; none while there is no connection.
+    /// Admitted connection and tools; none while disconnected.
     pub(super) serving: Option<Arc<Serving>>,
-    /// What is wrong, or missing.
+    /// Last error, or what is missing from the tools.
     pub(super) trouble: Option<String>,
 }
 
-/// What all upstreams serve together; it does not change.
+/// Immutable view of all admitted upstreams.
 #[derive(Clone, Default)]
 pub(super) struct View {
-    /// Another one means that something else is served.
+    /// Changes with every change of the admitted tools.
     pub(super) generation: u64,
     /// Every upstream, by name.
     pub(super) upstreams: Vec<SeenUpstream>,
-    /// Where a tool is: its upstream, and its place there.
+    /// Upstream of each tool and the tool's index there.
     pub(super) tools: BTreeMap<String, (Arc<Serving>, usize)>,
 }
 
-/// See the module.
+/// Registry of upstreams. See the module.
 pub(super) struct Registry(Arc<Inner>);
 
 struct Inner {
     table: Mutex<Table>,
-    /// Every attempt that ends wakes those who wait for the first ones.
+    /// Signalled when a first connection attempt has ended.
     attempted: Condvar,
-    dial: Box<Dial>,
-    /// Told when the list of tools has become another one.
+    connector: Box<Connector>,
+    /// Called after the list of tools has changed.
     on_change: Box<dyn Fn() + Send + Sync>,
     stop: CancelToken,
 }
 
-/// What a keeper waits for.
+/// Wakes the connection thread of an upstream.
 #[derive(Default)]
-struct Bell {
-    rung: Mutex<Rung>,
+struct Wakeup {
+    pending: Mutex<PendingEvents>,
     changed: Condvar,
 }
 
-/// What has happened, by the number of the connection: those of earlier ones are of no interest any
-/// more.
+/// Pending events, by connection number: events of earlier connections are ignored.
 #[derive(Clone, Debug, Default)]
-struct Rung {
+struct PendingEvents {
     tools_changed: Option<u64>,
     lost: Option<u64>,
     stop: bool,
 }
 
-/// What one connection hears, for the keeper.
+/// Event sink of one connection, for its connection thread.
 #[derive(Clone)]
-pub(super) struct Ear {
-    bell: Arc<Bell>,
+pub(super) struct EventSink {
+    wakeup: Arc<Wakeup>,
     number: u64,
 }
 
-impl Ear {
-    /// The upstream says that its tools have changed.
+impl EventSink {
+    /// The upstream sent `tools/list_changed`.
     pub(super) fn tools_changed(&self) {
-        self.bell.ring(|rung| rung.tools_changed = rung.tools_changed.max(Some(self.number)));
+        self.wakeup
+            .notify(|pending| pending.tools_changed = pending.tools_changed.max(Some(self.number)));
     }
 
-    /// The connection is gone.
+    /// The connection was lost.
     pub(super) fn lost(&self) {
-        self.bell.ring(|rung| rung.lost = rung.lost.max(Some(self.number)));
+        self.wakeup.notify(|pending| pending.lost = pending.lost.max(Some(self.number)));
     }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What panics under these locks leaves them as they were: they are changed by single
-    // assignments.
+    // Every change under these locks is a single assignment, so a poisoned lock is consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Name {
-    /// The name in a text.
+    /// Parses a name.
     pub fn new(given: &str) -> Result<Self, RegistryError> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         let begins = given.bytes().next().is_some_and(|first| first.is_ascii_alphabetic());
@@ -202,7 +199,7 @@ impl Name {
         Err(RegistryError::Name { given: SafeLine::new(given, 80).to_string() })
     }
 
-    /// The text.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -214,71 +211,81 @@ impl fmt::Display for Name {
     }
 }
 
-impl Bell {
-    fn ring(&self, change: impl FnOnce(&mut Rung)) {
-        change(&mut locked(&self.rung));
+impl Wakeup {
+    fn notify(&self, change: impl FnOnce(&mut PendingEvents)) {
+        change(&mut locked(&self.pending));
         self.changed.notify_all();
     }
 
-    /// Waits until something of interest has happened, or the time is up. Takes it, but for the
-    /// order to stop.
-    fn wait(&self, until: Option<Instant>, of_interest: impl Fn(&Rung) -> bool) -> Rung {
-        let mut rung = locked(&self.rung);
-        while !rung.stop && !of_interest(&rung) {
-            rung = match until.map(|until| until.saturating_duration_since(Instant::now())) {
-                None => self.changed.wait(rung).unwrap_or_else(PoisonError::into_inner),
+    /// Waits for an event of the current connection or the deadline. Consumes the event, except for
+    /// the order to stop.
+    fn wait(
+        &self,
+        until: Option<Instant>,
+        of_interest: impl Fn(&PendingEvents) -> bool,
+    ) -> PendingEvents {
+        let mut pending = locked(&self.pending);
+        while !pending.stop && !of_interest(&pending) {
+            pending = match until.map(|until| until.saturating_duration_since(Instant::now())) {
+                None => self.changed.wait(pending).unwrap_or_else(PoisonError::into_inner),
                 Some(left) if left.is_zero() => break,
                 Some(left) => {
-                    self.changed.wait_timeout(rung, left).unwrap_or_else(PoisonError::into_inner).0
+                    self.changed
+                        .wait_timeout(pending, left)
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .0
                 }
             };
         }
-        if of_interest(&rung) {
-            let stop = rung.stop;
-            return std::mem::replace(&mut *rung, Rung { stop, ..Rung::default() });
+        if of_interest(&pending) {
+            let stop = pending.stop;
+            return std::mem::replace(
+                &mut *pending,
+                PendingEvents { stop, ..PendingEvents::default() },
+            );
         }
-        rung.clone()
+        pending.clone()
     }
 }
 
 impl Registry {
-    /// No upstreams yet.
-    pub(super) fn new(dial: Box<Dial>, on_change: Box<dyn Fn() + Send + Sync>) -> Self {
+    /// Creates an empty registry.
+    pub(super) fn new(connector: Box<Connector>, on_change: Box<dyn Fn() + Send + Sync>) -> Self {
         let (table, attempted, stop) = (Mutex::default(), Condvar::new(), CancelToken::new());
-        Self(Arc::new(Inner { table, attempted, dial, on_change, stop }))
+        Self(Arc::new(Inner { table, attempted, connector, on_change, stop }))
     }
 
-    /// Takes an upstream in; its keeper goes on from there.
+    /// Registers an upstream and starts its connection thread.
     pub(super) fn add(&self, name: &Name, target: Target) -> Result<(), RegistryError> {
         let epoch = self.0.enter(name, target)?;
         let (inner, named) = (Arc::clone(&self.0), name.clone());
-        let keeper = std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name(format!("keeper-{name}"))
             .spawn(move || inner.keep(&named, epoch));
-        match keeper {
-            Ok(keeper) => {
-                if let Some(seat) = self.0.lock().seats.get_mut(name) {
-                    seat.keeper = Some(keeper);
+        match thread {
+            Ok(thread) => {
+                if let Some(registration) = self.0.lock().registrations.get_mut(name) {
+                    registration.thread = Some(thread);
                 }
                 Ok(())
             }
             Err(_) => {
-                self.0.lock().seats.remove(name);
+                self.0.lock().registrations.remove(name);
                 Err(RegistryError::NoThread(name.clone()))
             }
         }
     }
 
-    /// What is served now.
+    /// Current view.
     pub(super) fn view(&self) -> Arc<View> {
         Arc::clone(&self.0.lock().view)
     }
 
-    /// Waits until every upstream was tried once, no longer than this.
+    /// Waits until every upstream has had one connection attempt, at most this long.
     pub(super) fn settle(&self, at_most: Duration) {
         let until = Instant::now() + at_most;
         let mut table = self.0.lock();
-        while table.seats.values().any(|seat| !seat.attempted) {
+        while table.registrations.values().any(|registration| !registration.attempted) {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
@@ -296,19 +303,19 @@ impl Registry {
 impl Drop for Registry {
     fn drop(&mut self) {
         self.0.stop.cancel();
-        let seats = std::mem::take(&mut self.0.lock().seats);
-        for seat in seats.values() {
-            seat.bell.ring(|rung| rung.stop = true);
+        let registrations = std::mem::take(&mut self.0.lock().registrations);
+        for registration in registrations.values() {
+            registration.wakeup.notify(|pending| pending.stop = true);
         }
-        for seat in seats.values() {
-            let serving = seat.serving.as_ref().map(|serving| &serving.peer);
-            for peer in serving.into_iter().chain(&seat.connecting) {
+        for registration in registrations.values() {
+            let serving = registration.serving.as_ref().map(|serving| &serving.peer);
+            for peer in serving.into_iter().chain(&registration.connecting) {
                 peer.close();
             }
         }
-        for keeper in seats.into_values().filter_map(|seat| seat.keeper) {
-            // One that has panicked has ended too.
-            let _ = keeper.join();
+        for thread in registrations.into_values().filter_map(|registration| registration.thread) {
+            // `join` fails for a panicked thread, which has ended too.
+            let _ = thread.join();
         }
     }
 }
@@ -320,30 +327,39 @@ impl Inner {
 
     fn enter(&self, name: &Name, target: Target) -> Result<u64, RegistryError> {
         let mut table = self.lock();
-        if table.seats.contains_key(name) {
+        if table.registrations.contains_key(name) {
             return Err(RegistryError::Known(name.clone()));
         }
-        if table.seats.len() >= MOST_UPSTREAMS {
+        if table.registrations.len() >= MAX_UPSTREAMS {
             return Err(RegistryError::Full);
         }
         table.next_epoch += 1;
         let epoch = table.next_epoch;
-        let (serving, connecting, trouble, keeper, bell) = (None, None, None, None, Arc::default());
-        let seat =
-            Seat { target, epoch, serving, connecting, trouble, attempted: false, bell, keeper };
-        table.seats.insert(name.clone(), seat);
+        let (serving, connecting, trouble, thread, wakeup) =
+            (None, None, None, None, Arc::default());
+        let registration = Registration {
+            target,
+            epoch,
+            serving,
+            connecting,
+            trouble,
+            attempted: false,
+            wakeup,
+            thread,
+        };
+        table.registrations.insert(name.clone(), registration);
         table.publish();
         Ok(epoch)
     }
 
-    /// The life of a keeper.
+    /// Main loop of a connection thread.
     fn keep(&self, name: &Name, epoch: u64) {
-        let Some(bell) = self
+        let Some(wakeup) = self
             .lock()
-            .seats
+            .registrations
             .get(name)
-            .filter(|seat| seat.epoch == epoch)
-            .map(|seat| Arc::clone(&seat.bell))
+            .filter(|registration| registration.epoch == epoch)
+            .map(|registration| Arc::clone(&registration.wakeup))
         else {
             return;
         };
@@ -351,44 +367,49 @@ impl Inner {
         loop {
             let begun = Instant::now();
             number += 1;
-            let ear = Ear { bell: Arc::clone(&bell), number };
+            let sink = EventSink { wakeup: Arc::clone(&wakeup), number };
             let of_this = |at: Option<u64>| at >= Some(number);
-            let mut rung = match self.connect(name, epoch, ear) {
+            let mut pending = match self.connect(name, epoch, sink) {
                 Ok(()) => {
                     failures = 0;
-                    bell.wait(None, |rung| of_this(rung.tools_changed) || of_this(rung.lost))
+                    wakeup.wait(None, |pending| {
+                        of_this(pending.tools_changed) || of_this(pending.lost)
+                    })
                 }
                 Err(RegistryError::Gone(_)) => return,
                 Err(error) => {
                     failures += 1;
                     tracing::info!(%name, %error, "an upstream is not there");
-                    bell.wait(Some(Instant::now() + pause(failures)), |_| false)
+                    wakeup.wait(Some(Instant::now() + pause(failures)), |_| false)
                 }
             };
             let mut looked = begun;
-            while !rung.stop && !of_this(rung.lost) && of_this(rung.tools_changed) {
-                bell.wait(Some(looked + BETWEEN_LOOKS), |_| false);
+            while !pending.stop && !of_this(pending.lost) && of_this(pending.tools_changed) {
+                wakeup.wait(Some(looked + MIN_LIST_INTERVAL), |_| false);
                 looked = Instant::now();
                 if let Err(error) = self.look_again(name, epoch) {
                     tracing::info!(%name, %error, "the tools of an upstream stay as they were \
                         known");
                 }
-                rung = bell.wait(None, |rung| of_this(rung.tools_changed) || of_this(rung.lost));
+                pending = wakeup
+                    .wait(None, |pending| of_this(pending.tools_changed) || of_this(pending.lost));
             }
-            bell.wait(Some(begun + BETWEEN_LOOKS), |_| false);
-            if rung.stop || self.stop.is_cancelled() {
+            wakeup.wait(Some(begun + MIN_LIST_INTERVAL), |_| false);
+            if pending.stop || self.stop.is_cancelled() {
                 return;
             }
         }
     }
 
-    /// One attempt: connects, lists, and takes in what has come. What fails is closed, and what was
-    /// there stays.
-    fn connect(&self, name: &Name, epoch: u64, ear: Ear) -> Result<(), RegistryError> {
+    /// One connection attempt: connects, lists and admits. A failed attempt is closed and leaves
+    /// the admitted state unchanged.
+    fn connect(&self, name: &Name, epoch: u64, sink: EventSink) -> Result<(), RegistryError> {
         let target = self.target(name, epoch)?;
-        let peer = (self.dial)(&target, ear);
-        // From here on the end of the registry is the end of it too.
-        self.seat(name, epoch, |seat| seat.connecting = Some(Arc::clone(&peer)))?;
+        let peer = (self.connector)(&target, sink);
+        // From here on the shutdown of the registry closes this connection.
+        self.registration(name, epoch, |registration| {
+            registration.connecting = Some(Arc::clone(&peer))
+        })?;
         let result = self.take_in(name, epoch, &peer);
         match &result {
             Ok(Some(old)) => old.peer.close(),
@@ -399,9 +420,13 @@ impl Inner {
         result.map(drop)
     }
 
-    /// Lists the tools of what is served. What fails leaves the tools as they were.
+    /// Lists the tools of an admitted upstream again. A failure leaves them unchanged.
     fn look_again(&self, name: &Name, epoch: u64) -> Result<(), RegistryError> {
-        let serving = self.lock().seats.get(name).and_then(|seat| seat.serving.clone());
+        let serving = self
+            .lock()
+            .registrations
+            .get(name)
+            .and_then(|registration| registration.serving.clone());
         let peer = &serving.ok_or_else(|| RegistryError::Gone(name.clone()))?.peer;
         let result = self.take_in(name, epoch, peer);
         self.note(name, epoch, result.as_ref().err());
@@ -409,23 +434,23 @@ impl Inner {
     }
 
     fn target(&self, name: &Name, epoch: u64) -> Result<Target, RegistryError> {
-        self.seat(name, epoch, |seat| seat.target.clone())
+        self.registration(name, epoch, |registration| registration.target.clone())
     }
 
-    /// Looks at a seat, or changes it, if it still is what it was.
-    fn seat<T>(
+    /// Reads or changes an entry, if it still belongs to this registration.
+    fn registration<T>(
         &self,
         name: &Name,
         epoch: u64,
-        look: impl FnOnce(&mut Seat) -> T,
+        look: impl FnOnce(&mut Registration) -> T,
     ) -> Result<T, RegistryError> {
         let mut table = self.lock();
-        let seat = table.seats.get_mut(name).filter(|seat| seat.epoch == epoch);
-        seat.map(look).ok_or_else(|| RegistryError::Gone(name.clone()))
+        let registration =
+            table.registrations.get_mut(name).filter(|registration| registration.epoch == epoch);
+        registration.map(look).ok_or_else(|| RegistryError::Gone(name.clone()))
     }
 
-    /// Lists, then admits. Gives what was served before by another connection, which its caller
-    /// closes.
+    /// Lists and admits. Returns the replaced connection, which the caller closes.
     fn take_in(
         &self,
         name: &Name,
@@ -435,7 +460,7 @@ impl Inner {
         let listing =
             peer.list(&self.stop).map_err(|error| RegistryError::Upstream(error.to_string()))?;
         let is_own_kind = peer.title().as_deref() == Some(env!("CARGO_PKG_NAME"));
-        // Its tools are those of this program: they are asked through ours.
+        // Tools of another cograph are not listed: they are called through the tools of this one.
         let checked = if is_own_kind {
             tools::Checked::default()
         } else {
@@ -452,11 +477,13 @@ impl Inner {
 
     fn note(&self, name: &Name, epoch: u64, error: Option<&RegistryError>) {
         let mut table = self.lock();
-        if let Some(seat) = table.seats.get_mut(name).filter(|seat| seat.epoch == epoch) {
-            (seat.attempted, seat.connecting) = (true, None);
+        if let Some(registration) =
+            table.registrations.get_mut(name).filter(|registration| registration.epoch == epoch)
+        {
+            (registration.attempted, registration.connecting) = (true, None);
             let trouble = error.map(|error| SafeLine::new(&error.to_string(), 400).to_string());
-            if trouble.is_some() && trouble != seat.trouble {
-                seat.trouble = trouble;
+            if trouble.is_some() && trouble != registration.trouble {
+                registration.trouble = trouble;
                 table.publish();
             }
         }
@@ -466,7 +493,7 @@ impl Inner {
 }
 
 fn pause(failures: u32) -> Duration {
-    FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(LONGEST_PAUSE)
+    MIN_BACKOFF.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(MAX_BACKOFF)
 }
 
 #[cfg(test)]

@@ -1,47 +1,46 @@
-//! What an upstream says that its tools are, made fit for a model: names that every client takes,
-//! text that cannot deceive, sizes with a bound. What is left out is named.
+//! Validates the tools that an upstream lists: client-safe names, escaped text, bounded sizes.
+//! Rejected tools are reported.
 
 use crate::server::base::escape;
 use crate::server::proxy::upstream::Listing;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// What stands between the name of an upstream and the name of its tool. No name of an upstream has
-/// it.
+/// Separator between the upstream's name and the tool's name. Names of upstreams cannot contain it.
 pub(super) const BETWEEN: &str = "__";
-/// The longest name. Clients put `mcp__cograph__` before it, and models take no more than 64
-/// letters.
+/// Maximum length of a tool name. Clients prepend `mcp__cograph__`, and models accept at most 64
+/// characters.
 pub(in crate::server) const NAME: usize = 50;
-/// The longest description, in bytes.
+/// Maximum length of a description, in bytes.
 pub(in crate::server) const DESCRIPTION: usize = 1024;
-/// The largest schema of arguments, in bytes.
+/// Maximum size of an input schema, in bytes.
 pub(in crate::server) const SCHEMA: usize = 8 << 10;
-/// What was left out is named up to this number; beyond it is counted.
+/// Number of rejected tools that are named; the others are only counted.
 const NAMED: usize = 5;
 
-/// A tool of an upstream.
+/// Tool of an upstream.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct ForeignTool {
-    /// Its name here.
+    /// Name in the local list.
     pub(super) merged: String,
-    /// Its name there.
+    /// Name at the upstream.
     pub(super) name: String,
-    /// It says that it changes nothing.
+    /// Annotated by the upstream as read-only.
     pub(super) only_reads: bool,
-    /// What clients are told of it.
+    /// Tool description for clients.
     pub(super) listing: Value,
 }
 
-/// The usable tools of an upstream.
+/// Accepted tools of an upstream.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Checked {
-    /// The tools, in the order of the upstream.
+    /// Tools, in the upstream's order.
     pub(super) tools: Vec<ForeignTool>,
-    /// What is missing, and why.
+    /// Why tools are missing.
     pub(super) missing: Option<String>,
 }
 
-/// Takes what can be used.
+/// Validates the listed tools.
 pub(super) fn check(upstream: &str, listing: &Listing) -> Checked {
     let mut names = BTreeSet::new();
     let (mut tools, mut left_out) = (Vec::new(), Vec::new());
@@ -67,7 +66,7 @@ fn tool(upstream: &str, entry: &Value) -> Result<ForeignTool, String> {
     if name.is_empty() || !name.bytes().all(fits) {
         return Err(format!("the name `{shown}` has other letters than A-Z a-z 0-9 _ - ."));
     }
-    // Several clients take no dots.
+    // Several clients reject dots in names.
     let merged = format!("{upstream}{BETWEEN}{}", name.replace('.', "_"));
     if merged.len() > NAME {
         return Err(format!(

@@ -1,11 +1,12 @@
-//! An upstream over its connections: the one that is up, the attempt to make one, the pause after
-//! one that failed. Attempts are made on a thread of their own, one at a time, for whoever waits.
+//! Connection management of an upstream: the open connection, the connection attempt in progress,
+//! and the backoff after a failure. One attempt runs at a time, on a thread of its own, for all
+//! waiting callers.
 
 use super::connection::{Connection, NoResult, quoted};
 use super::listing::{self, BOUNDS, Listing};
 use super::wire::NoWire;
 use super::{
-    Caller, Expected, FAREWELL, HANDSHAKE, Owner, PATIENCE, Target, UpstreamError,
+    CLOSE_TIMEOUT, Caller, Expected, HANDSHAKE, Owner, PATIENCE, Target, UpstreamError,
     UpstreamQuestion, handshake,
 };
 use crate::faults::{Fault, planted};
@@ -15,17 +16,17 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The pause after the first attempt that failed; it doubles from one to the next.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-/// The longest pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// How long a wait may overlook that nobody wants the answer any more.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// Initial backoff after a failed attempt; doubles with every failure.
+const MIN_BACKOFF: Duration = Duration::from_millis(50);
+/// Maximum backoff.
+const MAX_BACKOFF: Duration = Duration::from_secs(1);
+/// Interval at which a waiting caller checks its cancel token.
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What is done before an attempt: it may start what is to be reached.
+/// Hook that runs before an attempt; it may start the peer.
 type Prepare = Box<dyn Fn() -> Result<(), String> + Send + Sync>;
 
-/// One peer.
+/// Upstream server.
 pub(in crate::server) struct Upstream(Arc<Inner>);
 
 struct Inner {
@@ -39,10 +40,10 @@ struct Inner {
 
 struct AttachState {
     link: Link,
-    /// When it was last there, or first asked for, until it is there again.
-    missed: Option<Instant>,
+    /// Start of the current period without a connection.
+    disconnected_since: Option<Instant>,
     failures: u32,
-    /// How many attempts have ended.
+    /// Number of finished attempts.
     attempts: u64,
     why: NoWire,
 }
@@ -53,13 +54,13 @@ enum Link {
     },
     Attaching,
     Up(Arc<Connection>),
-    /// For good.
+    /// Closed permanently.
     Closed,
 }
 
 impl Upstream {
-    /// An upstream to which nothing is connected yet. `prepare` is run before every attempt, on the
-    /// attempt's thread.
+    /// Creates an unconnected upstream. `prepare` runs before every attempt, on the attempt's
+    /// thread.
     pub(in crate::server) fn new(
         target: Target,
         expected: Expected,
@@ -68,7 +69,7 @@ impl Upstream {
     ) -> Self {
         let state = AttachState {
             link: Link::Down { not_before: Instant::now() },
-            missed: None,
+            disconnected_since: None,
             failures: 0,
             attempts: 0,
             why: NoWire::Unreachable("it was not tried yet".to_owned()),
@@ -84,14 +85,14 @@ impl Upstream {
         Self(Arc::new(inner))
     }
 
-    /// Asks the peer.
+    /// Sends a request and waits for its response.
     pub(in crate::server) fn call(
         &self,
         question: &UpstreamQuestion,
         caller: &dyn Caller,
     ) -> Result<Value, UpstreamError> {
         let target = || self.0.target.to_string();
-        // The caller's token has the deadline; this bounds a call that nobody cancels.
+        // The caller's token has the deadline; this bounds a call whose token never fires.
         let until = Instant::now() + Duration::from_secs(3600);
         let mut sent_before = false;
         loop {
@@ -122,7 +123,7 @@ impl Upstream {
         }
     }
 
-    /// The peer's tools, page by page, with what stood in the way of more.
+    /// Lists the peer's tools, page by page, with the reason if the list is incomplete.
     pub(in crate::server) fn list_tools(
         &self,
         cancel: &CancelToken,
@@ -143,12 +144,12 @@ impl Upstream {
         )
     }
 
-    /// Whether a peer answers now, after one attempt.
+    /// Checks that the peer answers, with a single connection attempt.
     pub(in crate::server) fn answers(&self, cancel: &CancelToken) -> Result<(), UpstreamError> {
         self.attach_for(cancel, Duration::ZERO).map(drop)
     }
 
-    /// Tells the peer something, if it is connected.
+    /// Sends a notification, if connected.
     pub(in crate::server) fn notify(&self, method: &str, params: Value) {
         let connection = match &self.0.lock().link {
             Link::Up(connection) => Some(Arc::clone(connection)),
@@ -159,18 +160,17 @@ impl Upstream {
         }
     }
 
-    /// Ends the connection, and lets the peer know. Calls in flight hear of it; a second time does
-    /// nothing.
+    /// Closes the connection gracefully. Requests in flight fail. Idempotent.
     pub(in crate::server) fn close(&self) {
         let before = std::mem::replace(&mut self.0.lock().link, Link::Closed);
         self.0.changed.notify_all();
         if let Link::Up(connection) = before {
             connection.close();
-            connection.await_end(2 * FAREWELL);
+            connection.await_end(2 * CLOSE_TIMEOUT);
         }
     }
 
-    /// What the peer calls itself; nothing while it is not connected.
+    /// Server name from the handshake; none while disconnected.
     pub(in crate::server) fn peer_name(&self) -> Option<String> {
         match &self.0.lock().link {
             Link::Up(connection) => connection.peer_name(),
@@ -178,7 +178,7 @@ impl Upstream {
         }
     }
 
-    /// The connection, once there is one.
+    /// Returns the open connection, or waits for one.
     fn attach(&self, cancel: &CancelToken) -> Result<Arc<Connection>, UpstreamError> {
         self.attach_for(cancel, PATIENCE)
     }
@@ -201,9 +201,10 @@ impl Upstream {
                 }
                 state.link = Link::Down { not_before: now };
             }
-            let missed = *state.missed.get_or_insert(now);
+            let disconnected_since = *state.disconnected_since.get_or_insert(now);
             if state.attempts > attempts
-                && (missed.elapsed() >= patience || matches!(state.why, NoWire::Refused(_)))
+                && (disconnected_since.elapsed() >= patience
+                    || matches!(state.why, NoWire::Refused(_)))
             {
                 return Err(self.0.error(&state.why));
             }
@@ -218,8 +219,10 @@ impl Upstream {
                     state = self.0.lock();
                     continue;
                 }
-                Link::Down { not_before } => not_before.duration_since(now).min(LOOK_AGAIN),
-                Link::Attaching | Link::Up(_) => LOOK_AGAIN,
+                Link::Down { not_before } => {
+                    not_before.duration_since(now).min(CANCEL_POLL_INTERVAL)
+                }
+                Link::Attaching | Link::Up(_) => CANCEL_POLL_INTERVAL,
             };
             state =
                 self.0.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
@@ -246,7 +249,7 @@ impl Inner {
         }
     }
 
-    /// Makes an attempt on a thread of its own.
+    /// Starts an attempt on a thread of its own.
     fn begin(self: &Arc<Self>) {
         let own = Arc::clone(self);
         let started = std::thread::Builder::new().name("attach".to_owned()).spawn(move || {
@@ -258,8 +261,7 @@ impl Inner {
         }
     }
 
-    /// All of the input and output of an attempt, without the lock. What was opened and is of no
-    /// use is closed.
+    /// Does all I/O of an attempt, without the lock. Closes a connection that is not used.
     fn make(&self) -> Result<Arc<Connection>, NoWire> {
         (self.prepare)().map_err(NoWire::Unreachable)?;
         let connection = Connection::start(
@@ -281,7 +283,8 @@ impl Inner {
         match made {
             Ok(connection) if matches!(state.link, Link::Closed) => connection.close(),
             Ok(connection) => {
-                (state.link, state.missed, state.failures) = (Link::Up(connection), None, 0);
+                (state.link, state.disconnected_since, state.failures) =
+                    (Link::Up(connection), None, 0);
             }
             Err(why) => {
                 tracing::info!(target = %self.target, ?why, "not attached");
@@ -297,18 +300,17 @@ impl Inner {
     }
 }
 
-/// How long to wait after so many failures in a row: longer each time, and never the same for those
-/// who failed together.
+/// Exponential backoff with jitter.
 fn pause(failures: u32) -> Duration {
     let longest =
-        FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(LONGEST_PAUSE);
+        MIN_BACKOFF.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(MAX_BACKOFF);
     let share = RandomState::new().hash_one(failures) % 500;
     longest.mul_f64((500 + share) as f64 / 1000.0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Nobody;
+    use super::super::NoOwner;
     use super::*;
     use std::os::unix::net::UnixListener;
 
@@ -320,7 +322,7 @@ mod tests {
         let upstream = Upstream::new(
             Target::Socket(path),
             Expected::Anyone,
-            Arc::new(Nobody),
+            Arc::new(NoOwner),
             Box::new(|| Ok(())),
         );
         upstream.close();
@@ -332,8 +334,8 @@ mod tests {
     #[test]
     fn pauses_grow_to_a_bound_and_differ() {
         let longest = |failures| (0..200).map(|_| pause(failures)).max().expect("there are some");
-        assert!(longest(1) <= FIRST_PAUSE && longest(1) > FIRST_PAUSE / 2);
-        assert!(longest(3) > longest(1) && longest(40) <= LONGEST_PAUSE);
+        assert!(longest(1) <= MIN_BACKOFF && longest(1) > MIN_BACKOFF / 2);
+        assert!(longest(3) > longest(1) && longest(40) <= MAX_BACKOFF);
         assert!((0..200).any(|_| pause(5) != pause(5)));
     }
 }

@@ -1,6 +1,5 @@
-//! One connection to a peer: calls in flight by id, the peer's own questions, and the certainty
-//! that it is still there. It is used until it is lost; then every call in flight hears of it,
-//! once.
+//! JSON-RPC connection to a peer: pending requests by id, requests of the peer, and a keep-alive.
+//! After a connection is lost it is not reused; every pending request fails exactly once.
 
 use super::wire::Wire;
 use super::{Caller, Owner, UpstreamQuestion};
@@ -24,105 +23,104 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// The longest line that is taken from a peer, in bytes.
+/// Maximum length of a line from a peer, in bytes.
 pub(in crate::server) const LINE: usize = 8 << 20;
-/// Bytes that may wait to be written to a peer. One that asks more and reads none of the answers is
-/// left.
+/// Maximum size of the output queue, in bytes. A peer that does not read its responses is
+/// disconnected.
 pub(in crate::server) const WAITING: usize = 16 << 20;
-/// A peer that was silent for so long is asked for a sign of life; after as long again it is given
-/// up.
-pub(in crate::server) const SILENCE: Duration = Duration::from_secs(10);
-/// Lines without meaning that are passed over before a connection is given up.
-pub(in crate::server) const NONSENSE: usize = 100;
-/// The longest text of a peer in an error, in bytes.
+/// Keep-alive interval: a silent peer gets a ping, and is disconnected after a second interval.
+pub(in crate::server) const KEEP_ALIVE: Duration = Duration::from_secs(10);
+/// Number of invalid lines after which a connection is closed.
+pub(in crate::server) const MAX_INVALID_LINES: usize = 100;
+/// Maximum length of the peer's text in an error, in bytes.
 pub(in crate::server) const QUOTED: usize = 300;
-/// What is said of a peer that does not read what it is sent.
-const UNREAD: &str = "it does not read what it is sent: 16 MB wait for it";
-/// Bytes of an error's message that are kept.
+/// Error for a peer that does not read (backpressure limit reached).
+const OUTPUT_FULL: &str = "it does not read its input: 16 MB are queued";
+/// Maximum length of a JSON-RPC error message, in bytes.
 pub(in crate::server) const MESSAGE: usize = 4 << 10;
 
-/// See the module.
+/// JSON-RPC connection. See the module.
 pub(super) struct Connection {
     output: Output,
     state: Mutex<ConnectionState>,
-    /// Wakes the connection's thread to end it.
+    /// Signals the connection's thread to stop.
     ending: Notify,
-    /// Woken when the connection is lost.
+    /// Signalled when the connection is lost.
     gone: Condvar,
     pub(super) owner: Arc<dyn Owner>,
-    /// The process at the other end, if it is ours.
+    /// Child process at the other end, if this process started it.
     process: Option<Arc<ChildProcess>>,
 }
 
 #[derive(Default)]
 struct ConnectionState {
     next: u64,
-    calls: HashMap<u64, Arc<Waiting>>,
+    calls: HashMap<u64, Arc<PendingCall>>,
     lost: Option<String>,
-    /// A refusal that arrived before anything was asked: the end of the first request.
+    /// Error response received before any request was sent: the result of the first request.
     refusal: Option<NoResult>,
-    /// The peer is ending: nothing more is asked of it.
-    retiring: bool,
-    /// What the peer calls itself, once it has.
+    /// The peer announced its shutdown: no further requests are sent.
+    draining: bool,
+    /// Server name from the handshake.
     peer: Option<String>,
-    /// The peer knows no handshake: what one settles every request says by itself.
+    /// Stateless protocol without a handshake: every request carries its own metadata.
     is_stateless: bool,
 }
 
-/// A call in flight.
+/// Pending request.
 #[derive(Default)]
-struct Waiting {
-    news: Mutex<News>,
+struct PendingCall {
+    progress_state: Mutex<CallProgress>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct News {
+struct CallProgress {
     progress: Option<(u32, String)>,
     cancelled: bool,
     end: Option<Result<Value, NoResult>>,
 }
 
-/// What a line of a peer was.
+/// Classification of a line from the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Taken {
-    /// A message.
+enum LineKind {
+    /// JSON-RPC message.
     Message,
-    /// Nothing that means anything.
-    Nonsense,
-    /// A question for whose answer there is no room.
-    Unread,
+    /// Not a JSON-RPC message.
+    Invalid,
+    /// Request of the peer whose response does not fit the output queue.
+    OutputFull,
 }
 
-/// Why a connection gives no result.
+/// Why a request has no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum NoResult {
-    /// The connection was lost; whether the question may have been sent.
+    /// The connection was lost; `sent` if the request may have reached the peer.
     Lost { why: String, sent: bool },
-    /// An error of the protocol.
+    /// JSON-RPC error response.
     Answered { code: i64, message: String },
-    /// The caller left.
+    /// Cancelled by the caller.
     Cancelled,
-    /// The time for it is up.
+    /// Timeout.
     TimedOut,
 }
 
-impl Waiting {
-    fn update(&self, change: impl FnOnce(&mut News)) {
-        change(&mut self.news.lock().unwrap_or_else(PoisonError::into_inner));
+impl PendingCall {
+    fn update(&self, change: impl FnOnce(&mut CallProgress)) {
+        change(&mut self.progress_state.lock().unwrap_or_else(PoisonError::into_inner));
         self.changed.notify_all();
     }
 
-    /// The first end counts.
+    /// Completes the request; later results are ignored.
     fn end(&self, end: Result<Value, NoResult>) {
-        self.update(|news| {
-            news.end.get_or_insert(end);
+        self.update(|progress_state| {
+            progress_state.end.get_or_insert(end);
         });
     }
 }
 
 impl Connection {
-    /// Starts the threads of a connection. Nothing has been said yet.
+    /// Starts the connection's threads. Sends nothing.
     pub(super) fn start(wire: Wire, owner: Arc<dyn Owner>) -> io::Result<Arc<Self>> {
         let output = writer::start(wire.stream.output, WAITING)?;
         let mut input = reader::start(wire.stream.input, LINE)?;
@@ -135,12 +133,12 @@ impl Connection {
             let why = runtime.block_on(own.listen(&mut input));
             if own.process.is_none() {
                 end();
-                return own.lose(why);
+                return own.fail_all(why);
             }
-            // To end a program takes time, which those who wait for answers need not spend.
-            own.lose(why);
-            // One that is still saying something must be able to: else it cannot come to its end by
-            // itself.
+            // The callers are released first, because ending a process takes time.
+            own.fail_all(why);
+            // Drains the output of the process, which may otherwise block on a full pipe and never
+            // exit.
             let drains = std::thread::Builder::new().name("upstream-drain".to_owned());
             drop(drains.spawn(move || while let Some(Input::Pieces(_)) = input.blocking_recv() {}));
             end();
@@ -148,62 +146,61 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Whether it can be used, as far as is known.
+    /// True until the connection is known to be lost.
     pub(super) fn is_open(&self) -> bool {
         let state = self.state();
-        state.lost.is_none() && !state.retiring
+        state.lost.is_none() && !state.draining
     }
 
-    /// The peer has said who it is, and under which rules it serves.
+    /// Records the result of the handshake.
     pub(super) fn introduce(&self, name: Option<String>, is_stateless: bool) {
         let mut state = self.state();
         (state.peer, state.is_stateless) = (name, is_stateless);
     }
 
-    /// What the peer calls itself.
+    /// Server name from the handshake.
     pub(super) fn peer_name(&self) -> Option<String> {
         self.state().peer.clone()
     }
 
-    /// Ends the connection.
+    /// Closes the connection.
     pub(super) fn close(&self) {
         self.ending.notify_one();
     }
 
-    /// Waits until the connection has ended and the peer knows it, no longer than this.
+    /// Waits for the graceful close, at most this long.
     pub(super) fn await_end(&self, at_most: Duration) {
-        // Whether it came to that or not, nothing else is done.
+        // The result is irrelevant: after the timeout the caller proceeds.
         let _ = self.gone.wait_timeout_while(self.state(), at_most, |state| state.lost.is_none());
     }
 
-    /// Tells the peer something.
+    /// Sends a notification.
     pub(super) fn notify(&self, method: &str, params: Value) {
         self.output.send(requests::notification(method, params));
     }
 
-    /// Has a peer that knows no handshake tell of changes of its tools, for as long as the
-    /// connection lasts.
+    /// Subscribes to tool list changes of a stateless peer, for the lifetime of the connection.
     pub(super) fn listen_for_changes(&self) {
         let params = json!({"notifications": {"toolsListChanged": true}, "_meta": stateless()});
-        // Its answer is the end of the telling: nobody waits for that.
+        // The response ends the subscription; no request waits for it.
         let message = json!({
             "jsonrpc": "2.0", "id": "changes", "method": "subscriptions/listen", "params": params
         });
         self.output.send(format!("{message}\n").into_bytes());
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for its response.
     pub(super) fn request(
         &self,
         question: &UpstreamQuestion,
         caller: Option<&dyn Caller>,
         until: Instant,
     ) -> Result<Value, NoResult> {
-        let waiting = Arc::new(Waiting::default());
+        let pending = Arc::new(PendingCall::default());
         if !self.output.has_room() {
-            return answered(UNREAD);
+            return answered(OUTPUT_FULL);
         }
-        let id = self.enter(&waiting)?;
+        let id = self.add_pending(&pending)?;
         let mut params = question.params.clone();
         if self.state().is_stateless {
             params["_meta"] = stateless();
@@ -214,11 +211,13 @@ impl Connection {
         let message =
             json!({"jsonrpc": "2.0", "id": id, "method": question.method, "params": params});
         self.output.send(format!("{message}\n").into_bytes());
-        let woken = Arc::clone(&waiting);
+        let woken = Arc::clone(&pending);
         let _hook = caller.map(|caller| {
-            caller.cancel().on_cancel(move || woken.update(|news| news.cancelled = true))
+            caller
+                .cancel()
+                .on_cancel(move || woken.update(|progress_state| progress_state.cancelled = true))
         });
-        let end = wait(&waiting, caller, until);
+        let end = wait(&pending, caller, until);
         self.state().calls.remove(&id);
         if matches!(end, Err(NoResult::Cancelled | NoResult::TimedOut)) {
             self.notify("notifications/cancelled", json!({"requestId": id}));
@@ -226,10 +225,10 @@ impl Connection {
         end
     }
 
-    /// Makes a call known. From here on it has an end, whatever happens.
-    fn enter(&self, waiting: &Arc<Waiting>) -> Result<u64, NoResult> {
+    /// Registers a pending request. From here on it always completes.
+    fn add_pending(&self, pending: &Arc<PendingCall>) -> Result<u64, NoResult> {
         let mut state = self.state();
-        let ending = || state.retiring.then(|| "it is ending".to_owned());
+        let ending = || state.draining.then(|| "it is ending".to_owned());
         if let Some(why) = state.lost.clone().or_else(ending) {
             return Err(NoResult::Lost { why, sent: false });
         }
@@ -238,39 +237,39 @@ impl Connection {
             return Err(refusal);
         }
         let id = state.next;
-        state.calls.insert(id, Arc::clone(waiting));
+        state.calls.insert(id, Arc::clone(pending));
         Ok(id)
     }
 
-    /// Takes what the peer says, until there is a reason to stop; gives it.
+    /// Handles messages of the peer until the connection ends; returns the reason.
     async fn listen(&self, input: &mut tokio::sync::mpsc::Receiver<Input>) -> String {
-        let (mut heard, mut asked, mut nonsense) = (Instant::now(), false, 0);
+        let (mut last_received, mut is_pinged, mut invalid_lines) = (Instant::now(), false, 0);
         loop {
-            let look = heard + if asked { 2 * SILENCE } else { SILENCE };
+            let deadline = last_received + if is_pinged { 2 * KEEP_ALIVE } else { KEEP_ALIVE };
             tokio::select! {
                 biased;
                 () = self.ending.notified() => return "closed".to_owned(),
-                arrived = input.recv() => {
-                    (heard, asked) = (Instant::now(), false);
-                    let Some(Input::Pieces(pieces)) = arrived else { return "it has closed the \
+                received = input.recv() => {
+                    (last_received, is_pinged) = (Instant::now(), false);
+                    let Some(Input::Pieces(pieces)) = received else { return "it has closed the \
                         connection".to_owned() };
                     for piece in pieces {
                         match self.take(piece) {
-                            Taken::Message => {}
-                            Taken::Nonsense => nonsense += 1,
-                            Taken::Unread => return UNREAD.to_owned(),
+                            LineKind::Message => {}
+                            LineKind::Invalid => invalid_lines += 1,
+                            LineKind::OutputFull => return OUTPUT_FULL.to_owned(),
                         }
                     }
-                    if nonsense > NONSENSE {
-                        return "what it says are no messages of the protocol".to_owned();
+                    if invalid_lines > MAX_INVALID_LINES {
+                        return "it sends lines that are not JSON-RPC messages".to_owned();
                     }
                 }
-                () = tokio::time::sleep_until(look.into()) => {
-                    if asked {
-                        return format!("it was silent for {} s", (2 * SILENCE).as_secs());
+                () = tokio::time::sleep_until(deadline.into()) => {
+                    if is_pinged {
+                        return format!("it was silent for {} s", (2 * KEEP_ALIVE).as_secs());
                     }
-                    asked = true;
-                    // Any answer is a sign of life, so the id is nobody's.
+                    is_pinged = true;
+                    // Any response proves liveness, so the id matches no pending request.
                     let ping = json!({"jsonrpc": "2.0", "id": "alive", "method": "ping"});
                     self.output.send(format!("{ping}\n").into_bytes());
                 }
@@ -278,28 +277,29 @@ impl Connection {
         }
     }
 
-    /// Takes one line.
-    fn take(&self, piece: Piece) -> Taken {
+    /// Handles one line.
+    fn take(&self, piece: Piece) -> LineKind {
         let line = match piece {
             Piece::Line(line) => line,
             Piece::Oversize(prefix) => {
-                if let Some(waiting) = message::id_in_prefix(&prefix).and_then(|id| self.leave(&id))
+                if let Some(pending) =
+                    message::id_in_prefix(&prefix).and_then(|id| self.remove_pending(&id))
                 {
-                    waiting.end(answered("the answer is longer than a message may be"));
-                    return Taken::Message;
+                    pending.end(answered("the answer is longer than a message may be"));
+                    return LineKind::Message;
                 }
-                return self.unmeaning();
+                return self.invalid_line();
             }
         };
         match message::parse(&line) {
-            // A refusal of the connection.
+            // Error response without an id: the peer refuses the connection.
             Message::Response { id: None, error: Some(error), .. } => self.refused(&error),
             Message::Response { id, result, error } => {
-                // Late answers and those to pings find nobody.
-                if let Some(waiting) = id.and_then(|id| self.leave(&id)) {
-                    waiting.end(match (result, error) {
+                // Late responses and responses to pings match no pending request.
+                if let Some(pending) = id.and_then(|id| self.remove_pending(&id)) {
+                    pending.end(match (result, error) {
                         (Some(result), _) if is_stopped(&result) => {
-                            self.state().retiring = true;
+                            self.state().draining = true;
                             Err(NoResult::Lost { why: "it is ending".to_owned(), sent: true })
                         }
                         (Some(result), _) if result["resultType"] == "input_required" => {
@@ -311,7 +311,7 @@ impl Connection {
                     });
                 }
             }
-            Message::Request(_) if !self.output.has_room() => return Taken::Unread,
+            Message::Request(_) if !self.output.has_room() => return LineKind::OutputFull,
             Message::Request(request) => self.answer(&request),
             Message::Notification { method, params } => match &*method {
                 "notifications/progress" => self.on_progress(&Value::Object(params)),
@@ -320,23 +320,23 @@ impl Connection {
                 }
                 _ => {}
             },
-            Message::Invalid(..) | Message::Batch(_) => return self.unmeaning(),
+            Message::Invalid(..) | Message::Batch(_) => return self.invalid_line(),
         }
-        Taken::Message
+        LineKind::Message
     }
 
-    /// Something that means nothing: whoever shakes hands need not wait for more of it.
-    fn unmeaning(&self) -> Taken {
-        // Programs greet people where they should greet their client.
+    /// Counts an invalid line; one during the handshake fails the connection at once.
+    fn invalid_line(&self) -> LineKind {
+        // A program may print a banner to standard output before it serves.
         if self.process.is_none() {
-            self.refused(&json!({"code": message::PARSE_ERROR, "message": "what it says is no \
-                message of the protocol"}));
+            self.refused(&json!({"code": message::PARSE_ERROR, "message": "it sent a line that \
+                is not a JSON-RPC message"}));
         }
-        Taken::Nonsense
+        LineKind::Invalid
     }
 
-    /// Ends the handshake, which is the first request, if it has no end yet. A peer may refuse a
-    /// connection before the handshake is sent.
+    /// Fails the pending handshake, the first request. A peer may refuse a connection before the
+    /// handshake is sent.
     fn refused(&self, error: &Value) {
         let mut state = self.state();
         if state.next == 0 {
@@ -344,25 +344,27 @@ impl Connection {
         }
         let first = state.calls.remove(&1);
         drop(state);
-        if let Some(waiting) = first {
-            waiting.end(Err(error_of(error)));
+        if let Some(pending) = first {
+            pending.end(Err(error_of(error)));
         }
     }
 
     fn on_progress(&self, params: &Value) {
         let id = params["progressToken"].as_u64();
-        let waiting = id.and_then(|id| self.state().calls.get(&id).cloned());
+        let pending = id.and_then(|id| self.state().calls.get(&id).cloned());
         let (done, total) =
             (params["progress"].as_f64().unwrap_or(0.0), params["total"].as_f64().unwrap_or(0.0));
         let share = if total > 0.0 { (done / total).clamp(0.0, 0.999) } else { 0.0 };
-        if let Some(waiting) = waiting {
+        if let Some(pending) = pending {
             let message =
                 params["message"].as_str().unwrap_or_default().chars().take(QUOTED).collect();
-            waiting.update(|news| news.progress = Some(((share * 1000.0) as u32, message)));
+            pending.update(|progress_state| {
+                progress_state.progress = Some(((share * 1000.0) as u32, message))
+            });
         }
     }
 
-    /// Answers a question of the peer.
+    /// Responds to a request of the peer.
     fn answer(&self, request: &Request) {
         let answer = match &*request.method {
             "ping" => Ok("{}".to_owned()),
@@ -376,9 +378,8 @@ impl Connection {
         self.output.send(requests::answer_line(&request.id, answer));
     }
 
-    /// The call with this id, which ends now. Ours are whole numbers; anything else is none of
-    /// them.
-    fn leave(&self, id: &RequestId) -> Option<Arc<Waiting>> {
+    /// Removes the pending request with this id. Own ids are integers; others match nothing.
+    fn remove_pending(&self, id: &RequestId) -> Option<Arc<PendingCall>> {
         let mut state = self.state();
         if planted(Fault::AnswersInOrder) {
             let first = state.calls.keys().min().copied()?;
@@ -387,16 +388,16 @@ impl Connection {
         id.to_json().as_u64().and_then(|id| state.calls.remove(&id))
     }
 
-    /// The connection is gone: every call hears of it.
-    fn lose(&self, why: String) {
+    /// Closes the connection and fails every pending request.
+    fn fail_all(&self, why: String) {
         let calls = {
             let mut state = self.state();
             state.lost = Some(why.clone());
             std::mem::take(&mut state.calls)
         };
         self.gone.notify_all();
-        for waiting in calls.into_values() {
-            waiting.end(Err(NoResult::Lost { why: why.clone(), sent: true }));
+        for pending in calls.into_values() {
+            pending.end(Err(NoResult::Lost { why: why.clone(), sent: true }));
         }
         self.owner.lost();
     }
@@ -406,12 +407,12 @@ impl Connection {
     }
 }
 
-/// Text of a peer on its way into an error.
+/// Quotes text of a peer for an error message, escaped and truncated.
 pub(super) fn quoted(text: &str) -> SafeLine {
     SafeLine::new(text, QUOTED)
 }
 
-/// Whether a runtime says that it did not come to the end of a call, because of its own.
+/// True if the runtime reports that it stopped the call because of its own shutdown.
 fn is_stopped(result: &Value) -> bool {
     result["_meta"][PEER_KEY].as_str().and_then(Outcome::from_word) == Some(Outcome::Stopped)
 }
@@ -432,20 +433,26 @@ fn answered(message: &str) -> Result<Value, NoResult> {
     })
 }
 
-/// Waits for the end of a call, and passes on what comes before.
-fn wait(waiting: &Waiting, caller: Option<&dyn Caller>, until: Instant) -> Result<Value, NoResult> {
-    let mut news = waiting.news.lock().unwrap_or_else(PoisonError::into_inner);
+/// Waits for the result of a request, and relays progress meanwhile.
+fn wait(
+    pending: &PendingCall,
+    caller: Option<&dyn Caller>,
+    until: Instant,
+) -> Result<Value, NoResult> {
+    let mut progress_state = pending.progress_state.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
-        if let Some(end) = news.end.take() {
+        if let Some(end) = progress_state.end.take() {
             return end;
         }
-        if news.cancelled {
+        if progress_state.cancelled {
             return Err(NoResult::Cancelled);
         }
-        if let (Some((thousandths, message)), Some(caller)) = (news.progress.take(), caller) {
-            drop(news);
+        if let (Some((thousandths, message)), Some(caller)) =
+            (progress_state.progress.take(), caller)
+        {
+            drop(progress_state);
             caller.progress(thousandths, &message);
-            news = waiting.news.lock().unwrap_or_else(PoisonError::into_inner);
+            progress_state = pending.progress_state.lock().unwrap_or_else(PoisonError::into_inner);
             continue;
         }
         let Some(left) =
@@ -453,11 +460,15 @@ fn wait(waiting: &Waiting, caller: Option<&dyn Caller>, until: Instant) -> Resul
         else {
             return Err(NoResult::TimedOut);
         };
-        news = waiting.changed.wait_timeout(news, left).unwrap_or_else(PoisonError::into_inner).0;
+        progress_state = pending
+            .changed
+            .wait_timeout(progress_state, left)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0;
     }
 }
 
-/// What a request says by itself where there is no handshake.
+/// Request metadata (`_meta`) of the stateless protocol.
 fn stateless() -> Value {
     let us = json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()});
     json!({VERSION_KEY: STATELESS, CAPABILITIES_KEY: {}, "io.modelcontextprotocol/clientInfo": us})

@@ -1,6 +1,5 @@
-//! Who is at the other end of a connection, and under which rules of the protocol it serves:
-//! `initialize` first, and what takes its place for a peer that refuses it. Knows the connection as
-//! somebody to ask.
+//! Handshake: identity, version and protocol rules of a peer. Sends `initialize` first, and the
+//! stateless discovery if the peer rejects it.
 
 use super::connection::{Connection, NoResult, quoted};
 use super::{Expected, UpstreamQuestion, VERSION};
@@ -9,10 +8,10 @@ use crate::server::protocol::{PEER_KEY, SERVER_KEY, STATELESS};
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// Why a peer is not used, and whether it will stay so.
+/// Why a peer is rejected, and whether retrying can help.
 type Refusal = (String, bool);
 
-/// Introduces us, and looks whom we have before us.
+/// Runs the handshake and checks the peer's identity.
 pub(super) fn shake_hands(connection: &Connection, expected: Expected) -> Result<(), Refusal> {
     let until = Instant::now() + expected.patience();
     let capabilities =
@@ -24,7 +23,7 @@ pub(super) fn shake_hands(connection: &Connection, expected: Expected) -> Result
     let result = match connection.request(&question, None, until) {
         Ok(result) => result,
         Err(NoResult::Answered { code, message }) => {
-            // Whoever must be this program knows the handshake.
+            // A peer that must be cograph supports the handshake.
             if expected == Expected::Anyone && discover(connection, until)? {
                 return Ok(());
             }
@@ -67,7 +66,7 @@ pub(super) fn shake_hands(connection: &Connection, expected: Expected) -> Result
     Ok(())
 }
 
-/// Asks a peer that knows no handshake what it is. False if it does not know that question either.
+/// Sends the stateless discovery request. Returns false if the peer does not support it either.
 fn discover(connection: &Connection, until: Instant) -> Result<bool, Refusal> {
     connection.introduce(None, true);
     let question =
@@ -93,8 +92,8 @@ fn discover(connection: &Connection, until: Instant) -> Result<bool, Refusal> {
         ));
     }
     let name = found["_meta"][SERVER_KEY]["name"].as_str();
-    // One of our own kind would have taken the handshake; another must not pass for one, which
-    // would be asked as such.
+    // A peer with this name would have accepted `initialize`: an impostor must not be queried as
+    // cograph.
     let name =
         name.filter(|name| *name != env!("CARGO_PKG_NAME")).map(|name| quoted(name).to_string());
     connection.introduce(name, true);

@@ -1,6 +1,6 @@
-//! The way to a peer over HTTP, made to look like any other: a stream of lines at one end, requests
-//! and their answers at the other. A message that cannot be delivered, or whose answer breaks off,
-//! ends the stream, as a socket would.
+//! Streamable HTTP transport, adapted to a stream of lines: each line is a POST request, and
+//! messages of responses become lines. An undeliverable message or a broken response ends the
+//! stream, as for a socket.
 
 use super::connection::LINE;
 use super::wire::{NoWire, Wire, wire_of};
@@ -26,25 +26,25 @@ use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::mpsc::{Sender, channel};
 
-/// Lines that may wait to be taken: each can be as long as a line may be.
+/// Capacity of the input queue, in lines.
 pub(in crate::server) const WAITING: usize = 4;
-/// The version that is spoken, and the header that says so.
+/// Protocol version and the header that carries it.
 const VERSION: (&str, &str) = ("mcp-protocol-version", super::VERSION);
 const SESSION: &str = "mcp-session-id";
 
-/// One session with a peer.
+/// HTTP session with a peer.
 struct Peer {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     address: Uri,
     authorization: Option<HeaderValue>,
-    /// What the peer has named the session.
+    /// Session id assigned by the peer.
     session: Mutex<Option<HeaderValue>>,
     lines: Sender<Vec<u8>>,
-    /// Something has broken: the stream ends.
+    /// A request failed: the stream ends.
     broken: Sender<()>,
 }
 
-/// Opens the way.
+/// Opens the transport.
 pub(super) fn connect(
     address: &Uri,
     token: Option<&BearerToken>,
@@ -65,21 +65,21 @@ pub(super) fn connect(
         if let Err(error) = runtime.block_on(carry(theirs, connector, address, authorization)) {
             tracing::info!(%error, "the way to a peer could not be opened");
         }
-        // Requests under way are given up with the stream.
+        // Ends requests in flight with the stream.
         runtime.shutdown_background();
-        // Whoever does not wait for it does not need it.
+        // The receiver may have stopped waiting.
         let _ = done.try_send(());
     })?;
     let Wire { stream, end, process } = wire_of(ours)?;
     let end = Box::new(move || {
         end();
-        // The peer is told that the session is over, if it listens.
-        let _ = ended.recv_timeout(super::FAREWELL);
+        // Ends the session at the peer, if it is reachable.
+        let _ = ended.recv_timeout(super::CLOSE_TIMEOUT);
     });
     Ok(Wire { stream, end, process })
 }
 
-/// Whether anybody listens there: a reason that a user can act on, before there are others.
+/// Checks that the address accepts connections, for an actionable error before any other.
 fn reach(address: &Uri, within: Duration) -> io::Result<()> {
     let port =
         address.port_u16().unwrap_or(if address.scheme_str() == Some("https") { 443 } else { 80 });
@@ -112,11 +112,11 @@ async fn carry(
         () = write_all(&write, &mut said) => {}
         _ = breaks.recv() => {}
     }
-    peer.leave().await;
+    peer.remove_pending().await;
     Ok(())
 }
 
-/// Sends every line by a request of its own; the first must be answered before others are sent.
+/// Sends every line as a POST request; the first response is awaited before others are sent.
 async fn send_all(peer: &Arc<Peer>, read: &OwnedReadHalf) {
     let (mut splitter, mut buffer, mut is_first) =
         (Splitter::new(usize::MAX / 2), vec![0; 64 << 10], true);
@@ -140,7 +140,7 @@ async fn send_all(peer: &Arc<Peer>, read: &OwnedReadHalf) {
             );
             let own = Arc::clone(peer);
             let sending = async move { own.post(line).await };
-            // What is only told keeps its place before what is asked after it.
+            // A notification completes before the next message is sent, which keeps their order.
             if std::mem::take(&mut is_first) || !matches!(parsed, Message::Request(_)) {
                 sending.await;
             } else {
@@ -169,7 +169,7 @@ impl Peer {
         request.body(Full::new(Bytes::from(body))).ok()
     }
 
-    /// One message and all that is said to it.
+    /// Sends one message and handles its response.
     async fn post(&self, line: Vec<u8>) {
         let said = message::parse(&line);
         let wants_answer = matches!(said, Message::Request(_));
@@ -183,18 +183,18 @@ impl Peer {
         };
         if let Err(why) = said {
             tracing::info!(%why, "a message was lost on the way to a peer");
-            // It may have broken already.
+            // The stream may have ended already.
             let _ = self.broken.try_send(());
         }
     }
 
-    /// The stream of what the peer says by itself, if it has one.
+    /// Opens the peer's server-to-client stream (GET), if it has one.
     async fn listen(&self) {
         let Some(request) = self.request(Method::GET, Vec::new()) else { return };
         if let Ok(answer) = self.client.request(request).await
             && answer.status() == StatusCode::OK
         {
-            // When it ends there is less to hear; calls are answered all the same.
+            // The end of this stream loses notifications only; requests still get responses.
             let _ = self.read(answer.into_body(), true).await;
         }
     }
@@ -230,7 +230,7 @@ impl Peer {
         }
     }
 
-    /// Passes a body on, message by message.
+    /// Forwards the messages of a response body.
     async fn read(&self, mut body: Incoming, is_events: bool) -> Result<(), String> {
         let mut splitter = Splitter::new(LINE);
         let mut whole = Vec::new();
@@ -271,32 +271,32 @@ impl Peer {
         self.lines.send(line).await.map_err(|_| "closed".to_owned())
     }
 
-    /// Ends the session, if the peer still hears it.
-    async fn leave(&self) {
+    /// Sends DELETE for the session.
+    async fn remove_pending(&self) {
         if let Some(request) = self
             .request(Method::DELETE, Vec::new())
             .filter(|request| request.headers().contains_key(SESSION))
         {
-            // Nothing waits for it: a session that is not ended runs out.
-            let _ = tokio::time::timeout(super::FAREWELL, self.client.request(request)).await;
+            // The result is irrelevant: the peer expires idle sessions.
+            let _ = tokio::time::timeout(super::CLOSE_TIMEOUT, self.client.request(request)).await;
         }
     }
 }
 
-/// A request of the stateless era says in its headers once more what it is about.
+/// Stateless requests repeat method and name in headers.
 fn repeat(message: &Message, headers: &mut HeaderMap) {
     let Message::Request(request) = message else { return };
     headers.insert(VERSION.0, HeaderValue::from_static(protocol::STATELESS));
     let name = request.params.as_ref().ok().and_then(|params| params.get("name")?.as_str());
     for (header, value) in [("mcp-method", Some(&*request.method)), ("mcp-name", name)] {
-        // Names of tools are looked at before they are called: they are plain.
+        // Tool names are validated before they are called: they need no encoding.
         if let Some(Ok(value)) = value.map(HeaderValue::from_str) {
             headers.insert(header, value);
         }
     }
 }
 
-/// What went wrong, down to the system's word for it.
+/// Error message with the source chain, down to the operating system's.
 fn reason(error: &hyper_util::client::legacy::Error) -> String {
     let mut source = std::error::Error::source(error);
     let mut why = error.to_string();

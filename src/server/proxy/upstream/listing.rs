@@ -1,5 +1,4 @@
-//! A list of a peer, page by page, with guards: a peer that never comes to an end is left at a
-//! bound, and that is said.
+//! Paginated list of a peer, with limits: a list that exceeds them is cut, and the cut is reported.
 
 use super::UpstreamQuestion;
 use super::connection::NoResult;
@@ -7,36 +6,35 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-/// What bounds a list.
+/// Limits of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::server) struct Bounds {
-    /// Pages that are asked for.
+    /// Maximum number of pages.
     pub(in crate::server) pages: usize,
-    /// Entries that are taken.
+    /// Maximum number of entries.
     pub(in crate::server) items: usize,
-    /// Memory that they take together, in bytes.
+    /// Maximum memory of the entries, in bytes.
     pub(in crate::server) bytes: usize,
-    /// Time for all of it.
+    /// Timeout of the whole list.
     pub(in crate::server) time: Duration,
 }
 
-/// What bounds every list of a peer.
+/// Limits of every list of a peer.
 pub(in crate::server) const BOUNDS: Bounds =
     Bounds { pages: 100, items: 10_000, bytes: 16 << 20, time: Duration::from_secs(10) };
-/// Bytes of the longest name of a page: all of them are kept, so that one that comes again is
-/// known.
+/// Maximum length of a cursor, in bytes: all cursors are kept in order to detect a cycle.
 pub(in crate::server) const CURSOR: usize = 4 << 10;
 
-/// The tools of a peer as it describes them, unchecked.
+/// Tools of a peer, unvalidated.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Listing {
-    /// The entries.
+    /// Entries.
     pub tools: Vec<Value>,
-    /// Why there may be more.
+    /// Why the list may be incomplete.
     pub incomplete: Option<String>,
 }
 
-/// Asks for the list with `ask`, which has a time until which it may wait.
+/// Reads the list with `ask`, which gets the deadline of each request.
 pub(super) fn list(
     bounds: Bounds,
     mut ask: impl FnMut(&UpstreamQuestion, Instant) -> Result<Value, NoResult>,
@@ -48,7 +46,7 @@ pub(super) fn list(
     let (mut tools, mut cursors, mut cursor) = (Vec::new(), HashSet::new(), None::<String>);
     let mut bytes = 0;
     for _ in 0..bounds.pages {
-        // One that answers at once, and for ever, is left too.
+        // Bounds an endless list whose pages arrive at once.
         if Instant::now() >= until {
             return too_long(tools);
         }
@@ -93,12 +91,12 @@ pub(super) fn list(
     Ok(incomplete(tools, format!("it has more than {} pages", bounds.pages)))
 }
 
-/// What a value takes in memory, roughly.
+/// Estimated memory of a value, in bytes.
 fn weight(value: &Value) -> usize {
     let more = match value {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().map(weight).sum(),
-        // A name is text of its own, and is found by its hash.
+        // A key is allocated and hashed separately.
         Value::Object(members) => members
             .iter()
             .map(|(name, value)| size_of::<(usize, String)>() + name.len() + weight(value))
@@ -114,7 +112,7 @@ fn incomplete(tools: Vec<Value>, why: String) -> Listing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Nobody;
+    use super::super::NoOwner;
     use super::super::connection::Connection;
     use super::super::wire::wire_of;
     use super::*;
@@ -122,8 +120,8 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::sync::Arc;
 
-    /// Lists from a peer that answers the n-th question so; gives what came of it and how many
-    /// questions there were.
+    /// Reads a list from a peer that answers the n-th request with `answer`; returns the result and
+    /// the number of requests.
     fn list_of(page: impl Fn(usize) -> Value) -> (Listing, usize) {
         let mut asked = 0;
         let listing = list(BOUNDS, |_, _| {
@@ -170,8 +168,7 @@ mod tests {
         );
     }
 
-    /// Lists from a peer over a socket that answers the n-th question with this page, and none for
-    /// which there is no page.
+    /// Reads a list over a socket from a peer with these pages, which does not respond beyond them.
     fn list_over_a_socket(
         bounds: Bounds,
         page: impl Fn(usize) -> Option<Value> + Send + 'static,
@@ -183,13 +180,13 @@ mod tests {
                 let question: Value = serde_json::from_str(&line).expect("it asks in messages");
                 if let Some(page) = page(number + 1) {
                     let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": page});
-                    // Whoever has heard enough is gone.
+                    // The client has closed the connection.
                     drop((&theirs).write_all(format!("{answer}\n").as_bytes()));
                 }
             }
         };
         std::thread::Builder::new().spawn(answer).expect("a thread can be started");
-        let connection = Connection::start(wire_of(ours).expect("it is open"), Arc::new(Nobody))
+        let connection = Connection::start(wire_of(ours).expect("it is open"), Arc::new(NoOwner))
             .expect("threads can be started");
         let listing = list(bounds, |question, until| connection.request(question, None, until));
         connection.close();

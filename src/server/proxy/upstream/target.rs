@@ -1,4 +1,4 @@
-//! Where a peer is, and the way to it: a stream of lines in each direction, whatever lies between.
+//! Address of a peer, and the transports to it.
 
 use super::wire::{NoWire, Wire, wire_of};
 use super::{Expected, Owner, http};
@@ -15,38 +15,37 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where a peer is.
+/// Address of a peer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
-    /// Behind a Unix socket of this machine.
+    /// Unix domain socket.
     Socket(PathBuf),
-    /// Behind an address of the web.
+    /// HTTP endpoint.
     Http {
-        /// The address.
+        /// URL.
         address: Uri,
-        /// What to show there.
+        /// Bearer token.
         token: Option<BearerToken>,
     },
-    /// A program that is started with these arguments and serves on its standard input and output.
+    /// Child process: command line of an MCP server over stdio.
     Command(Vec<String>),
 }
 
-/// What a target that is a program begins with.
+/// Prefix of a target that is a command line.
 const COMMAND: &str = "cmd:";
 
-/// Text that names no target.
+/// Invalid target.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{text:?} is no target: {why}")]
+#[error("invalid target {text:?}: {why}")]
 pub struct TargetError {
-    /// The text.
+    /// The given text.
     pub text: String,
-    /// What is wrong with it.
+    /// Reason.
     pub why: &'static str,
 }
 
 impl Target {
-    /// Reads what a user has written: an address, or the path of a socket. `token` is shown to
-    /// addresses.
+    /// Parses a URL or a socket path. `token` is the bearer token for URLs.
     pub fn parse(text: &str, token: Option<BearerToken>) -> Result<Self, TargetError> {
         let wrong = |why| Err(TargetError { text: text.to_owned(), why });
         if let Some(line) = text.strip_prefix(COMMAND) {
@@ -68,7 +67,7 @@ impl Target {
         }
     }
 
-    /// What a user should know of it: that its token is sent in the clear.
+    /// Warning for the user if the token would be sent unencrypted.
     pub fn warning(&self) -> Option<String> {
         let Self::Http { address, token: Some(_) } = self else { return None };
         let host = address.host().unwrap_or_default().trim_matches(['[', ']']);
@@ -83,7 +82,7 @@ impl Target {
         })
     }
 
-    /// What is expected there: on this machine the same build; elsewhere it may be another.
+    /// Requirement on the peer: the same build on this machine, any build elsewhere.
     pub(in crate::server) fn expected(&self) -> Expected {
         match self {
             Self::Socket(_) => Expected::SameBuild,
@@ -104,7 +103,7 @@ impl fmt::Display for Target {
 }
 
 impl Target {
-    /// Connects, within a time. The owner starts what must be started.
+    /// Connects, within a timeout. The owner starts a child process.
     pub(super) fn connect(&self, within: Duration, owner: &dyn Owner) -> Result<Wire, NoWire> {
         match self {
             Self::Socket(path) => connect_socket(path, within),
@@ -114,7 +113,7 @@ impl Target {
     }
 }
 
-/// Without waiting for a listener whose queue is full.
+/// Fails at once if the listener's backlog is full.
 fn connect_socket(path: &Path, within: Duration) -> Result<Wire, NoWire> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (stream, owner) = runtime.block_on(async {
@@ -132,7 +131,7 @@ fn connect_socket(path: &Path, within: Duration) -> Result<Wire, NoWire> {
     wire_of(stream)
 }
 
-/// The wire to a program that is started for it, and ends with it.
+/// Wire to a child process that ends with the connection.
 fn start(words: &[String], owner: &dyn Owner) -> Result<Wire, NoWire> {
     let (program, arguments) =
         words.split_first().ok_or_else(|| NoWire::Refused("no program is named".to_owned()))?;
@@ -142,7 +141,7 @@ fn start(words: &[String], owner: &dyn Owner) -> Result<Wire, NoWire> {
     let stream = Stream { input: output.into(), output: input.try_clone()?.into() };
     let own = Arc::clone(&process);
     let end = Box::new(move || {
-        // A socket that is shut down already has ended.
+        // `shutdown` fails if the socket is already shut down.
         let _ = input.shutdown(Shutdown::Both);
         tracing::debug!(ended = ?own.end(EndPatience::default()), "a program that served us");
     });

@@ -1,5 +1,4 @@
-//! A connection before anything is said: two directions, whatever lies between, or why there are
-//! none.
+//! Open transport before the handshake: two byte streams, or the reason for a failure.
 
 use crate::server::peers::ChildProcess;
 use crate::server::transport::Stream;
@@ -8,22 +7,22 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-/// A connection before anything is said.
+/// Open transport before the handshake.
 pub(super) struct Wire {
-    /// Its two directions.
+    /// Input and output.
     pub(super) stream: Stream,
-    /// Ends both.
+    /// Closes both directions.
     pub(super) end: Box<dyn FnOnce() + Send>,
-    /// The process at the other end, if it is ours.
+    /// Child process at the other end, if this process started it.
     pub(super) process: Option<Arc<ChildProcess>>,
 }
 
-/// Why there is no connection.
+/// Why there is no transport.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum NoWire {
-    /// It may come.
+    /// Retrying can help.
     Unreachable(String),
-    /// It would be the wrong one.
+    /// Retrying cannot help: the peer is the wrong one.
     Refused(String),
 }
 
@@ -33,10 +32,10 @@ impl From<io::Error> for NoWire {
     }
 }
 
-/// The wire over a socket.
+/// Wire over a socket.
 pub(super) fn wire_of(stream: UnixStream) -> Result<Wire, NoWire> {
     let (input, output) = (stream.try_clone()?.into(), stream.try_clone()?.into());
-    // A socket that is shut down already has ended.
+    // `shutdown` fails if the socket is already shut down.
     let end = Box::new(move || drop(stream.shutdown(Shutdown::Both)));
     Ok(Wire { stream: Stream { input, output }, end, process: None })
 }

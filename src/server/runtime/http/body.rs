@@ -1,6 +1,5 @@
-//! What clients over HTTP may have this process hold before a session has it: one budget of bytes
-//! for the buffers of all connections and for all bodies under way, and the reading of one body
-//! within it.
+//! Memory bound of HTTP requests before a session has them: one budget for the buffers of all
+//! connections and all bodies in transit, and reading a body within it.
 
 use http_body_util::BodyExt;
 use hyper::StatusCode;
@@ -10,45 +9,44 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// Bytes for connections and bodies together.
+/// Budget of all connections and bodies, in bytes.
 pub(in crate::server) const BUDGET: usize = 64 << 20;
-/// Bytes of it that a connection takes for as long as it is open: what is read ahead, and what
-/// waits to be written.
+/// Share of a connection for its lifetime, in bytes: read and write buffers.
 pub(in crate::server) const CONNECTION: usize = 64 << 10;
-/// The largest of a connection's two buffers, and so the longest head of a request, in bytes.
+/// Maximum size of each of a connection's two buffers, and thereby of a request's head, in bytes.
 pub(in crate::server) const BUFFER: usize = CONNECTION / 2;
-/// The longest body of a request that belongs to no session yet, in bytes.
+/// Maximum length of a body outside of a session, in bytes.
 pub(in crate::server) const BEFORE_SESSION: usize = 1 << 20;
 
-/// Bytes that are read and dropped of a body that is too long, so that its client gets to read why
-/// it is refused: a connection that is closed on data takes the answer with it.
+/// Length up to which an oversized body is read and discarded, in bytes: closing a connection with
+/// unread data would discard the error response.
 pub(in crate::server) const DROPPED: usize = 16 << 20;
 
-/// The budget. Clones share it.
+/// Memory budget. Clones share it.
 #[derive(Clone)]
 pub(super) struct Budget(Arc<Semaphore>);
 
-/// A part of the budget; dropping it gives it back.
+/// Share of the budget; released on drop.
 pub(super) type Share = OwnedSemaphorePermit;
 
-/// Bytes that count as one: a semaphore counts to 2^29.
+/// Bytes per semaphore permit: a semaphore counts to 2^29.
 const UNIT: usize = 1 << 10;
 
 impl Budget {
-    /// All of it.
+    /// The whole budget.
     pub(super) fn new() -> Self {
         Self(Arc::new(Semaphore::new(BUDGET / UNIT)))
     }
 
-    /// So many bytes, if they are left.
+    /// Acquires this number of bytes, if available.
     pub(super) fn take(&self, bytes: usize) -> Option<Share> {
         let units = u32::try_from(bytes.div_ceil(UNIT)).ok()?;
         Arc::clone(&self.0).try_acquire_many_owned(units).ok()
     }
 }
 
-/// Reads a body as one line, for which `most` bytes and the time `within` are allowed. It counts
-/// against the budget until its share is dropped.
+/// Reads a body as one line, of at most `most` bytes and `within` the timeout. It occupies the
+/// budget until its share is dropped.
 pub(super) async fn read(
     mut body: Incoming,
     most: usize,
@@ -81,7 +79,7 @@ pub(super) async fn read(
                     None => share = Some(more),
                 }
             }
-            // Line ends are blanks between the parts of a message: within text they are escaped.
+            // Replaces line ends by spaces: in JSON they occur between tokens only.
             line.extend(
                 data.iter().map(|&byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }),
             );
@@ -94,7 +92,7 @@ pub(super) async fn read(
     Ok((line, share))
 }
 
-/// Reads what is left of a body, if it is not much, and keeps none of it.
+/// Reads and discards the rest of a body, up to a limit.
 async fn drop_rest(body: &mut Incoming) {
     let mut left = DROPPED;
     if body.size_hint().lower() > left as u64 {

@@ -1,6 +1,5 @@
-//! One session behind HTTP: messages of many requests go into its one stream, and what comes out of
-//! it finds the request that it belongs to: answers by id, progress by token, the session's own
-//! questions by any stream that is open.
+//! Multiplexes HTTP requests over the stream of one session. Routes the session's output: responses
+//! by id, progress by token, server-initiated messages to any open stream.
 
 use crate::server::jsonrpc::framing::{Piece, Splitter};
 use crate::server::jsonrpc::message::{self, Message};
@@ -16,15 +15,13 @@ use tokio::net::UnixStream;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Messages that may wait for one request to take them; further ones that are no answer are
-/// dropped.
+/// Capacity of a request's queue, in messages; further notifications are dropped.
 pub(in crate::server) const WAITING: usize = 256;
-/// Messages that may wait for the session to take them.
+/// Capacity of the queue to the session, in messages.
 const SENDING: usize = 16;
 
-/// See the module. The session ends when the last owner drops this: the table of sessions, a
-/// request under way, or the stream of its answer. A request whose client hangs up leaves nothing
-/// behind.
+/// See the module. The session ends when the last owner drops this: the session table, a request in
+/// flight, or the stream of its response. A request whose client disconnects leaks nothing.
 pub(super) struct Bridge {
     routes: Mutex<Routes>,
     sender: Sender<Vec<u8>>,
@@ -33,44 +30,44 @@ pub(super) struct Bridge {
 
 struct Routes {
     is_open: bool,
-    /// The client knows its session: it has sent more than the first message.
+    /// The client has sent more than its first message, so it knows the session id.
     is_known: bool,
     used: Instant,
     next: u64,
-    /// Requests that wait, by a number of ours.
+    /// Requests in flight, by local number.
     posts: BTreeMap<u64, Post>,
-    /// The stream for what belongs to no request.
+    /// Stream of server-initiated messages.
     listening: Option<Sender<(Vec<u8>, bool)>>,
 }
 
 struct Post {
-    /// The ids of its requests, as JSON.
+    /// Ids of its JSON-RPC requests, as JSON.
     ids: Vec<String>,
-    /// What its progress is marked with, as JSON.
+    /// Its progress token, as JSON.
     token: Option<String>,
     streams: bool,
     frames: Sender<(Vec<u8>, bool)>,
-    /// The session serves this one only: everything it says belongs to it.
+    /// Stateless: the session serves this request only, and its whole output belongs to it.
     whole: bool,
 }
 
-/// What a request gets, in order; the flag says that it is the last.
+/// Messages for one request, in order; the flag marks the last one.
 pub(super) struct Delivery {
     frames: Receiver<(Vec<u8>, bool)>,
-    /// Forgets the request when nobody waits any more.
-    _place: Option<Forget>,
+    /// Removes the request's route on drop.
+    _place: Option<RouteGuard>,
 }
 
-struct Forget {
+struct RouteGuard {
     bridge: Arc<Bridge>,
     number: u64,
 }
 
-impl Drop for Forget {
+impl Drop for RouteGuard {
     fn drop(&mut self) {
         let mut routes = self.bridge.routes();
         routes.used = Instant::now();
-        // A request of its own session takes that with it: its client has left, or has its answer.
+        // A stateless session ends with its request, answered or disconnected.
         let was_whole = routes.posts.remove(&self.number).is_some_and(|post| post.whole);
         drop(routes);
         if was_whole {
@@ -80,7 +77,7 @@ impl Drop for Forget {
 }
 
 impl Delivery {
-    /// The next message; none when the session has ended.
+    /// Next message; none after the end of the session.
     pub(super) async fn next(&mut self) -> Option<(Vec<u8>, bool)> {
         self.frames.recv().await
     }
@@ -108,7 +105,7 @@ impl Bridge {
         tokio::spawn(async move {
             tokio::select! {
                 () = listen_to(&read, &own) => {}
-                // Ends with the last sender too, which the bridge has.
+                // The channel closes when the bridge, which owns a sender, is dropped.
                 () = write_all(&write, &mut sent) => {}
                 () = ending.notified() => {}
             }
@@ -122,14 +119,14 @@ impl Bridge {
         Ok(bridge)
     }
 
-    /// The client names its session.
-    pub(super) fn comes_back(&self) {
+    /// Marks the session as known to its client.
+    pub(super) fn mark_known(&self) {
         let mut routes = self.routes();
         (routes.is_known, routes.used) = (true, Instant::now());
     }
 
-    /// Passes a message on. Gives what comes of it, unless nothing can; the request is known before
-    /// its message is sent.
+    /// Forwards a message. Returns the delivery of its response, unless it has none; the route
+    /// exists before the message is sent.
     pub(super) async fn post(
         self: &Arc<Self>,
         parsed: &Message,
@@ -163,17 +160,20 @@ impl Bridge {
             routes.next += 1;
             let number = routes.next;
             routes.posts.insert(number, post);
-            Delivery { frames: received, _place: Some(Forget { bridge: Arc::clone(self), number }) }
+            Delivery {
+                frames: received,
+                _place: Some(RouteGuard { bridge: Arc::clone(self), number }),
+            }
         });
         self.routes().used = Instant::now();
-        // A session that has ended is noticed by whoever waits.
+        // A failed send means an ended session, which the receiver notices.
         let mut line = line;
         line.push(b'\n');
         let _ = self.sender.send(line).await;
         delivery
     }
 
-    /// Opens the stream for what belongs to no request; it takes the place of one before.
+    /// Opens the stream of server-initiated messages; replaces an earlier one.
     pub(super) fn listen(&self) -> Delivery {
         let (frames, received) = channel(WAITING);
         self.routes().listening = Some(frames);
@@ -189,9 +189,8 @@ impl Bridge {
         self.routes().is_open
     }
 
-    /// How long nobody has used it, and whether its client has gone as far as can be told: it
-    /// closed the stream that it had, or has not sent anything since the answer to its first
-    /// message. Nothing while a request or a stream is open.
+    /// Idle time of the session, and whether its client seems disconnected: it closed its stream,
+    /// or sent nothing after its first message. None while a request or a stream is open.
     pub(super) fn idle(&self, now: Instant) -> Option<(Duration, bool)> {
         let routes = self.routes();
         if !routes.posts.is_empty()
@@ -205,8 +204,7 @@ impl Bridge {
         ))
     }
 
-    /// Gives a message to whom it belongs. Never waits: who does not take what it is given is cut
-    /// off.
+    /// Routes a message. Never blocks: a receiver with a full queue is disconnected.
     fn route(&self, line: Vec<u8>) {
         let parsed = message::parse(&line);
         let mut routes = self.routes();
@@ -252,17 +250,18 @@ impl Bridge {
     }
 }
 
-/// Gives what is no answer, if there is room: the last place is kept for the answer.
+/// Sends a message that is no response, if capacity remains: the last slot is reserved for the
+/// response.
 fn offer(frames: &Sender<(Vec<u8>, bool)>, line: Vec<u8>) {
     if frames.capacity() > 1 {
-        // One who has left misses it.
+        // The receiver has disconnected.
         let _ = frames.try_send((line, false));
     }
 }
 
-/// Takes what a session says, to its end.
+/// Reads the output of a session to its end.
 async fn listen_to(read: &tokio::net::unix::OwnedReadHalf, bridge: &Weak<Bridge>) {
-    // Our own sessions keep to the bounds of their answers.
+    // The length of own responses is bounded elsewhere.
     let mut splitter = Splitter::new(usize::MAX / 2);
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -287,13 +286,13 @@ async fn listen_to(read: &tokio::net::unix::OwnedReadHalf, bridge: &Weak<Bridge>
     }
 }
 
-/// To whom a message of a session belongs.
+/// Route of a message.
 enum Kind {
     /// To the request with this id.
     Answer(String),
-    /// To the request with this token.
+    /// To the request with this progress token.
     Progress(String),
-    /// To none.
+    /// Server-initiated.
     Other,
 }
 
@@ -345,7 +344,7 @@ mod tests {
             Some((after, true)),
             "it has had the answer to its first message"
         );
-        bridge.comes_back();
+        bridge.mark_known();
         assert!(
             bridge
                 .idle(Instant::now() + after)

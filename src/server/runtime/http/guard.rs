@@ -9,40 +9,39 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use subtle::ConstantTimeEq;
 
-/// A secret that clients show. Never printed.
+/// Bearer token. Never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BearerToken(String);
 
-/// Where to listen for clients over HTTP.
+/// HTTP listener configuration.
 #[derive(Clone, Debug)]
 pub struct HttpListening {
-    /// The address.
+    /// Address to listen on.
     pub address: SocketAddr,
-    /// What clients must show. Without one a token is made, for an address of this machine only:
-    /// what others can reach is opened by a token that somebody has chosen.
+    /// Bearer token of clients. If none is given, one is generated for a loopback address; any
+    /// other address requires an explicit token.
     pub token: Option<BearerToken>,
-    /// What clients may ask about: these directories and those below them, by their canonical
-    /// paths.
+    /// Allowed workspace roots, as canonical paths: these directories and all below them.
     pub within: Vec<PathBuf>,
 }
 
 impl BearerToken {
-    /// The shortest that is taken, in characters.
+    /// Minimum length of a token, in characters.
     const SHORTEST: usize = 16;
 
-    /// A token, unless it can be guessed or cannot be sent.
+    /// Validates a token: long enough, and valid in a header.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = text.len() >= Self::SHORTEST && text.bytes().all(|byte| byte.is_ascii_graphic());
         fits.then(|| Self(text.to_owned()))
     }
 
-    /// The header that shows it.
+    /// Value of the `Authorization` header.
     pub(in crate::server) fn header(&self) -> String {
         format!("Bearer {}", self.0)
     }
 
-    /// A new one, as it is written to a file.
+    /// Generates a token; also returns its text for the token file.
     pub(in crate::server::runtime) fn random() -> io::Result<(Self, String)> {
         let text = random_name()?;
         Ok((Self(text.clone()), text))
@@ -60,20 +59,20 @@ impl fmt::Debug for BearerToken {
     }
 }
 
-/// The rules for one address.
+/// Access rules of one address.
 pub(in crate::server::runtime) struct Guard {
     is_local: bool,
     token: BearerToken,
 }
 
 impl Guard {
-    /// For this address, with this token.
+    /// Rules for this address and token.
     pub(in crate::server::runtime) fn new(address: SocketAddr, token: BearerToken) -> Self {
         Self { is_local: address.ip().is_loopback(), token }
     }
 
-    /// Whether a request may be looked at. What can be read in two ways is refused: a program
-    /// before this one may read it in the other.
+    /// Checks `Host`, `Origin` and the token. Ambiguous headers are rejected: a reverse proxy may
+    /// have parsed them differently.
     pub(super) fn admit(
         &self,
         uri: &Uri,
@@ -107,8 +106,7 @@ impl Guard {
     }
 }
 
-/// The value of a header that must not be there twice. One that is no text is as good as another
-/// text.
+/// Value of a header that must not be repeated. A value that is not text counts as empty text.
 fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
     let mut values = headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("?"));
     match (values.next(), values.next()) {
@@ -117,15 +115,15 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>
     }
 }
 
-/// Whether a body says that it is JSON. A page of another origin can send none that does without
-/// asking first.
+/// True if the content type is JSON. A page of another origin cannot send it without a CORS
+/// preflight.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let kind = only(headers, &CONTENT_TYPE).ok().flatten().unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default();
     essence.trim().eq_ignore_ascii_case("application/json")
 }
 
-/// Whether a host, perhaps with a port, is this machine whoever asks.
+/// True if a host, with or without a port, resolves to this machine for every client.
 fn is_local_name(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port))
@@ -138,7 +136,7 @@ fn is_local_name(host: &str) -> bool {
     ["localhost", "127.0.0.1", "[::1]"].contains(&name.to_ascii_lowercase().as_str())
 }
 
-/// A name that nobody can guess.
+/// Random session id.
 pub(super) fn random_name() -> io::Result<String> {
     let mut bytes = [0u8; 16];
     let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
@@ -148,7 +146,7 @@ pub(super) fn random_name() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// A header's value, which may be encoded.
+/// Decodes a header value that may be base64.
 pub(super) fn decoded(value: Option<&str>) -> Option<String> {
     let value = value?;
     match value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
@@ -157,7 +155,7 @@ pub(super) fn decoded(value: Option<&str>) -> Option<String> {
     }
 }
 
-/// The bytes behind base64 with its padding.
+/// Decodes base64 with padding.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
     if !text.len().is_multiple_of(4) || text.len() - digits.len() > 2 {
@@ -198,7 +196,7 @@ mod tests {
     const TOKEN: &str = "a-token-of-some-length";
     const SHOWN: (HeaderName, &str) = (AUTHORIZATION, "Bearer a-token-of-some-length");
 
-    /// The status with which a guard of this address refuses.
+    /// Status with which the guard of this address responds.
     fn status(address: &str, uri: &str, given: &[(HeaderName, &'static str)]) -> Result<(), u16> {
         let guard = Guard::new(
             address.parse().expect("an address"),

@@ -1,6 +1,5 @@
-//! The life of a tool call: admission, its thread, its deadline, its progress, its end. A permit
-//! belongs to the request, not to the thread: a thread that does not stop keeps nobody else
-//! waiting.
+//! Lifecycle of a tool call: admission, thread, deadline, progress, result. A permit belongs to the
+//! request, not to the thread: a thread that does not stop blocks no other call.
 
 use super::{Dispatcher, Event, Work};
 use crate::faults::{self, Fault, planted};
@@ -25,13 +24,13 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender;
 
-/// A call that took longer is worth a line in the log.
+/// Calls slower than this are logged.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// What a call is told for which there is no room.
+/// Error for a call that exceeds the queue limit.
 const BUSY: &str = "busy: too many calls are waiting; try again later";
 
-/// A tool call in flight.
+/// Tool call in flight.
 #[derive(Debug)]
 pub(super) struct Call {
     era: Era,
@@ -41,17 +40,17 @@ pub(super) struct Call {
     arrived: Instant,
     started: Option<Instant>,
     deadline: Instant,
-    /// The deadline was moved by the time allowed for waiting.
+    /// The deadline was extended by the allowance for waiting.
     extended: bool,
     progress_token: Option<Value>,
-    /// The last value that the client was told.
+    /// Last progress value sent to the client.
     progress: u32,
     stage: Stage,
 }
 
 #[cfg(test)]
 impl Call {
-    /// Whether it has begun.
+    /// True once the call has a thread.
     pub(super) fn has_thread(&self) -> bool {
         !matches!(self.stage, Stage::Queued(_))
     }
@@ -59,11 +58,11 @@ impl Call {
 
 #[derive(Debug)]
 enum Stage {
-    /// Waits for a permit; its arguments.
+    /// Waits for its first permit; the call's arguments.
     Queued(Arguments),
     /// Has a permit and a thread.
     Running,
-    /// Has a thread that waits for something, and no permit.
+    /// Has a thread that waits, and no permit.
     Paused,
     /// Has a thread that waits for a permit.
     Resuming(SyncSender<()>),
@@ -81,7 +80,7 @@ impl Stage {
 }
 
 impl Dispatcher {
-    /// Checks the arguments, then starts the call, queues it or refuses it.
+    /// Validates the arguments, then starts, queues or rejects the call.
     pub(super) fn on_call(&mut self, ticket: Ticket, era: Era, call: protocol::Call) {
         let protocol::Call { tool, arguments, purpose, progress_token } = call;
         let bytes: usize = arguments.iter().map(|(name, value)| name.len() + weight(value)).sum();
@@ -121,14 +120,14 @@ impl Dispatcher {
         }
         self.deadlines.insert((deadline, ticket));
         match self.admission.admit(tool.class, ticket, bytes) {
-            Verdict::Run => self.go_on(ticket),
+            Verdict::Run => self.start_or_resume(ticket),
             Verdict::Wait => {}
             Verdict::Busy => self.fail(ticket, BUSY),
         }
     }
 
-    /// A call that has just got a permit starts, or goes on.
-    pub(super) fn go_on(&mut self, ticket: Ticket) {
+    /// Starts or resumes a call that has acquired a permit.
+    pub(super) fn start_or_resume(&mut self, ticket: Ticket) {
         let is_control = matches!(
             self.requests.work(ticket), Some(Work::Call(call)) if call.tool.class == Class::Control
         );
@@ -167,7 +166,7 @@ impl Dispatcher {
                     self.lingering.remove(&ticket);
                 }
             }
-            // A thread that is gone has sent its result: it will be seen next.
+            // The send fails if the thread has ended: its result is the next event.
             Stage::Resuming(permit) => drop(permit.try_send(())),
             Stage::Running | Stage::Paused => {
                 unreachable!("only a call in the queue is given a permit")
@@ -175,7 +174,7 @@ impl Dispatcher {
         }
     }
 
-    /// A request is out of the table: what it held becomes free, and its thread is told to stop.
+    /// Removes a request: frees its permit, its place in the queue, and cancels its thread.
     pub(super) fn stop(&mut self, ticket: Ticket, work: Work) {
         let Work::Call(call) = work else { return };
         self.deadlines.remove(&(call.deadline, ticket));
@@ -199,7 +198,7 @@ impl Dispatcher {
 
     fn release(&mut self, class: Class) {
         if let Some(next) = self.admission.release(class) {
-            self.go_on(next);
+            self.start_or_resume(next);
         }
     }
 
@@ -208,14 +207,14 @@ impl Dispatcher {
             let answer = call.purpose.answer(call.era, reply);
             self.answer(ticket, answer);
         }
-        // Whether it was answered just now or long ago: the thread is gone.
+        // The thread of an answered or lingering call has ended.
         self.lingering.remove(&ticket);
     }
 
     pub(super) fn on_progress(&mut self, ticket: Ticket, report: ProgressReport) {
         let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
         let Some(token) = &call.progress_token else { return };
-        // The value must grow with each notification; a client that reads nothing misses some.
+        // Progress must increase; notifications are dropped under output backpressure.
         if report.thousandths <= call.progress || !self.output.has_room() {
             return;
         }
@@ -240,12 +239,12 @@ impl Dispatcher {
         self.release(class);
     }
 
-    /// Dropping `permit` tells the thread of a call that is not in flight any more to end.
+    /// For a call that is no longer in flight, dropping `permit` ends its thread.
     pub(super) fn on_resume(&mut self, ticket: Ticket, permit: SyncSender<()>) {
         let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
         call.stage = Stage::Resuming(permit);
         if self.admission.readmit(call.tool.class, ticket) == Verdict::Run {
-            self.go_on(ticket);
+            self.start_or_resume(ticket);
         }
     }
 
@@ -284,12 +283,12 @@ impl Dispatcher {
         }
     }
 
-    /// Answers a call with a failure.
+    /// Answers a call with an error result.
     pub(super) fn fail(&mut self, ticket: Ticket, text: &str) {
         self.end_with(ticket, Outcome::Failed, text);
     }
 
-    /// Answers a call that does not come to its end, because the server does.
+    /// Answers a call that is aborted by the server's shutdown.
     pub(super) fn give_up(&mut self, ticket: Ticket) {
         self.end_with(ticket, Outcome::Stopped, "the server is ending; the call was stopped");
     }
@@ -301,7 +300,7 @@ impl Dispatcher {
         self.answer(ticket, answer);
     }
 
-    /// What the server is doing, for the call `asking`.
+    /// Server state for `status`, as seen by the call `asking`.
     fn state(&self, asking: Ticket) -> ServerState {
         let now = Instant::now();
         let mut calls: Vec<CallState> = self
@@ -328,7 +327,7 @@ impl Dispatcher {
     }
 }
 
-/// What an argument takes in memory, roughly.
+/// Estimated memory of an argument, in bytes.
 fn weight(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
@@ -340,7 +339,7 @@ fn weight(value: &Value) -> usize {
     }
 }
 
-/// The connection from a call's thread to the dispatcher.
+/// Host of a call: connects the call's thread to the dispatcher.
 struct Link {
     ticket: Ticket,
     token: CancelToken,
@@ -348,24 +347,24 @@ struct Link {
     wants_progress: bool,
     interval: Duration,
     last: Cell<Option<Instant>>,
-    /// When the call began to wait, while it does.
+    /// Start of the current pause.
     paused: Cell<Option<Instant>>,
-    /// For a tool of class `Control`.
+    /// Server state, for tools of class `Control`.
     state: Option<ServerState>,
     times: Times,
 }
 
-/// Where the time of a call goes.
+/// Timings of a call, for the log.
 struct Times {
     arrived: Instant,
     started: Instant,
-    /// Without a permit, for an index and for a permit again.
+    /// Time without a permit: waiting for an index, and for a permit again.
     waited: Cell<Duration>,
     statements: Cell<Duration>,
 }
 
 impl Times {
-    /// A line in the log. It names no argument: the log holds nothing that a caller wrote.
+    /// Writes a log line. Arguments are never logged.
     fn log(&self, tool: &Tool, outcome: &'static str) {
         let (tool, total) = (tool.name, self.arrived.elapsed());
         let queued_ms = self.started.duration_since(self.arrived).as_millis();
@@ -388,7 +387,7 @@ impl Host for Link {
         let due = self.last.get().is_none_or(|last| last.elapsed() >= self.interval);
         if self.wants_progress && due {
             self.last.set(Some(Instant::now()));
-            // A dispatcher that is busy has better things to do.
+            // Dropped if the event queue is full.
             let _ = self.events.try_send(Event::Progress(self.ticket, report.clone()));
         }
     }
@@ -398,7 +397,7 @@ impl Host for Link {
             return;
         }
         self.paused.set(Some(Instant::now()));
-        // A dispatcher that is gone needs no permit back.
+        // The send fails only after the dispatcher has ended.
         let _ = self.events.blocking_send(Event::Paused(self.ticket));
     }
 
@@ -423,7 +422,7 @@ impl Host for Link {
     }
 }
 
-/// Runs a call on a thread of its own. Whatever happens there, the dispatcher hears of its end.
+/// Runs a call on a thread of its own. A `Finished` event follows in every case, even a panic.
 fn spawn(
     tool: &'static Tool,
     arguments: Arguments,
@@ -438,7 +437,7 @@ fn spawn(
             return;
         }
         let reply = outcome.unwrap_or_else(|_| {
-            // The message of the panic is in the log: it may hold text of the repository.
+            // The panic message may contain repository text, so it goes to the log only.
             Reply::error(format!(
                 "{}: internal error; the call failed, the server goes on",
                 tool.name

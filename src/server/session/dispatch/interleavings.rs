@@ -1,6 +1,6 @@
-//! The dispatcher under random interleavings of calls, results, waits, cancellations, deadlines and
-//! the end: one answer for each request that was not cancelled, none for one that was, and nothing
-//! held at the end.
+//! Property test of the dispatcher: random interleavings of calls, results, pauses, cancellations,
+//! deadlines and shutdown. Exactly one response per request that was not cancelled, none for a
+//! cancelled one, and no permit leaked.
 
 use super::*;
 use crate::server::jsonrpc::admission::LaneState;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::sync::mpsc::{Receiver as Permit, TryRecvError, sync_channel};
 
-/// Returns at once: the test decides when the dispatcher hears of it.
+/// Returns at once: the test decides when the dispatcher receives the result.
 struct Immediate;
 
 impl Tools for Immediate {
@@ -33,15 +33,15 @@ impl Tools for Immediate {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// A client calls a tool under an id that may be in use.
+    /// The client calls a tool; the id may be in use.
     Call(u64, &'static str),
     Cancel(u64),
-    /// The dispatcher hears that the thread of a call has ended.
+    /// The dispatcher receives the result of a call.
     Finish(usize),
-    /// It hears that a thread waits, or that it has waited.
+    /// The dispatcher receives a pause or resume event.
     Pause(usize),
     Resume(usize),
-    /// A deadline passes, with all before it.
+    /// A deadline expires, with all earlier ones.
     Deadline(usize),
 }
 
@@ -57,13 +57,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A thread of a call as far as the dispatcher has heard of it.
+/// Thread of a call, as known to the dispatcher.
 struct Thread {
     ticket: Ticket,
     end: Event,
-    /// It waits and has no permit.
+    /// Paused, without a permit.
     paused: bool,
-    /// It waits for a permit.
+    /// Waits for a permit.
     permit: Option<Permit<()>>,
 }
 
@@ -83,8 +83,7 @@ impl Stage {
         self.dispatcher.on_piece(Piece::Line(message.to_string().into_bytes()));
     }
 
-    /// Waits until every thread that was started has said that it has ended, and keeps that to
-    /// itself.
+    /// Receives the results of all started threads without delivering them.
     fn gather(&mut self) {
         let in_table = self
             .dispatcher
@@ -132,8 +131,7 @@ impl Stage {
             }
             Step::Finish(at) => {
                 self.gather();
-                // One that waits for a permit ends when it has it, or when it is told that there
-                // will be none.
+                // A thread waiting for a permit ends when it gets the permit or the channel closes.
                 let is_free = |thread: &Thread| match &thread.permit {
                     Some(permit) => permit.try_recv() != Err(TryRecvError::Empty),
                     None => !thread.paused,
@@ -176,7 +174,7 @@ impl Stage {
         }
     }
 
-    /// Everything that has begun comes to its end.
+    /// Lets every started call finish.
     fn settle(&mut self) {
         for _ in 0..1_000 {
             self.gather();

@@ -1,5 +1,5 @@
-//! What the client is told and asked without having sent a request at that moment: that the
-//! resources have changed (several changes in a row are told once), and what it works on.
+//! Server-initiated messages: change notifications (successive changes are coalesced) and
+//! `roots/list` requests.
 
 use super::{Dispatcher, Work};
 use crate::server::jsonrpc::message::{INTERNAL_ERROR, RequestId, RpcError};
@@ -8,44 +8,44 @@ use crate::server::protocol::subscriptions::WantedChanges;
 use serde_json::Value;
 use std::time::Instant;
 
-/// Subscriptions that may be open at the same time.
-pub(in crate::server) const MOST_SUBSCRIPTIONS: usize = 64;
+/// Maximum number of open subscriptions.
+pub(in crate::server) const MAX_SUBSCRIPTIONS: usize = 64;
 
 impl Dispatcher {
-    /// Opens a subscription. Its request stays in flight until the client cancels it or the process
+    /// Opens a subscription. Its request stays in flight until the client cancels it or the session
     /// ends.
     pub(super) fn on_listen(&mut self, ticket: Ticket, id: RequestId, wanted: WantedChanges) {
-        if self.subscriptions().count() >= MOST_SUBSCRIPTIONS {
+        if self.subscriptions().count() >= MAX_SUBSCRIPTIONS {
             let reason =
-                format!("{MOST_SUBSCRIPTIONS} subscriptions are open already: cancel one first");
+                format!("{MAX_SUBSCRIPTIONS} subscriptions are open already: cancel one first");
             return self.answer(ticket, Err(RpcError::new(INTERNAL_ERROR, reason)));
         }
         self.output.send(wanted.acknowledged(&id));
         self.set_work(ticket, Work::Changes(id, wanted));
     }
 
-    /// There is a new generation: the client will hear of it, but not of each one by itself.
+    /// Schedules a change notification; several generations share one.
     pub(super) fn on_published(&mut self) {
-        self.resources_untold = true;
-        self.tell_at.get_or_insert_with(|| Instant::now() + self.limits.change_interval);
+        self.resources_pending = true;
+        self.notify_at.get_or_insert_with(|| Instant::now() + self.limits.change_interval);
     }
 
-    /// A call needs a repository and names none. A client that has roots is asked for them, once.
+    /// A call without a root needs a repository: requests the client's roots, once.
     pub(super) fn needs_roots(&mut self) {
         if !self.roots.were_asked() {
             self.ask_for_roots();
         }
     }
 
-    /// The roots are other ones. If no call has needed them yet, the next one asks.
+    /// The client's roots changed. They are requested again at once if a call has needed them.
     pub(super) fn on_roots_changed(&mut self) {
         if self.roots.were_asked() {
             self.ask_for_roots();
         }
     }
 
-    /// Asks a client for its roots that has them, if they matter. Calls wait for the answer, not
-    /// for long; if none comes, they mean the repository that the process was started in.
+    /// Sends `roots/list` if the client has roots and they matter. Calls wait for the response;
+    /// after a timeout they use the repository that the process was started in.
     fn ask_for_roots(&mut self) {
         if self.session.has_roots() && self.tools.asks_client() {
             self.tools.client_was_asked(Instant::now() + self.limits.roots_wait);
@@ -54,7 +54,7 @@ impl Dispatcher {
         }
     }
 
-    /// Takes an answer of the client.
+    /// Handles a response of the client.
     pub(super) fn on_response(&mut self, id: Option<&RequestId>, result: Option<&Value>) {
         let directories = id.and_then(|id| self.roots.answered(id, result));
         if directories.is_some_and(|directories| self.tools.set_client(directories)) {
@@ -62,21 +62,21 @@ impl Dispatcher {
         }
     }
 
-    /// Tells of changes if it is time.
-    pub(super) fn tell_of_changes(&mut self) {
-        if self.tell_at.is_none_or(|at| at > Instant::now()) {
+    /// Sends the pending change notification if it is due.
+    pub(super) fn send_change_notifications(&mut self) {
+        if self.notify_at.is_none_or(|at| at > Instant::now()) {
             return;
         }
-        // A client that does not read hears of it once it does.
+        // Held back by output backpressure until the client reads.
         if !self.output.has_room() {
-            self.tell_at = Some(Instant::now() + self.limits.change_interval);
+            self.notify_at = Some(Instant::now() + self.limits.change_interval);
             return;
         }
-        self.tell_at = None;
-        if std::mem::take(&mut self.tools_untold) {
-            self.tell_of_tools();
+        self.notify_at = None;
+        if std::mem::take(&mut self.tools_pending) {
+            self.send_tools_notification();
         }
-        if !std::mem::take(&mut self.resources_untold) {
+        if !std::mem::take(&mut self.resources_pending) {
             return;
         }
         let negotiated =
@@ -87,11 +87,11 @@ impl Dispatcher {
         }
     }
 
-    /// The list of tools is another one: whoever wants to know is told.
-    pub(super) fn tell_of_tools(&mut self) {
+    /// Sends the tool list notification to subscribers.
+    pub(super) fn send_tools_notification(&mut self) {
         if !self.output.has_room() {
-            self.tools_untold = true;
-            self.tell_at.get_or_insert_with(|| Instant::now() + self.limits.change_interval);
+            self.tools_pending = true;
+            self.notify_at.get_or_insert_with(|| Instant::now() + self.limits.change_interval);
             return;
         }
         let negotiated =

@@ -1,5 +1,4 @@
-//! The dispatcher over pipes of its own, with tools that misbehave: one that panics, one that never
-//! returns.
+//! The dispatcher over pipes, with misbehaving tools: one panics, one never returns.
 
 use super::*;
 use crate::server::tools::arguments::Arguments;
@@ -13,8 +12,8 @@ use std::io::{BufRead, BufReader};
 use std::sync::mpsc::{Receiver as Gate, SyncSender as Opener, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-/// `search` panics, `trace` does not return before the gate is open, whatever it is told, `grep`
-/// goes back and forth; the others answer.
+/// `search` panics, `trace` ignores cancellation until the gate opens, `grep` sends decreasing
+/// progress; the others return.
 struct Misbehaving(Mutex<Gate<()>>);
 
 impl Tools for Misbehaving {
@@ -23,7 +22,7 @@ impl Tools for Misbehaving {
             "search" => panic!("a defect, with text of a repository: \u{1b}[31m"),
             "trace" => {
                 host.pause();
-                // The gate is shared: whoever holds it waits for the test to end.
+                // The lock is held until the end of the test.
                 let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 Reply::error("too late")
             }
@@ -43,7 +42,7 @@ impl Tools for Misbehaving {
     }
 }
 
-/// A pipe's own capacity on the systems that we know, and more.
+/// More than the capacity of a pipe on supported systems.
 const PIPE: usize = 1 << 20;
 
 #[test]
@@ -63,7 +62,7 @@ fn requests_of_one_read_wait_for_room_in_the_output() {
     input_sender.try_send(Input::Pieces(pieces)).expect("there is room");
     input_sender.try_send(Input::End).expect("there is room");
     let channels = Channels { input, events, event_sender, output };
-    let process = Process { permits: Permits::of_one(&limits), parent: Parent::nobody() };
+    let process = Process { permits: Permits::of_one(&limits), parent: Parent::none_watched() };
     let (_opener, gate): (Opener<()>, _) = sync_channel(0);
     let dispatcher =
         Dispatcher::new(limits, Arc::new(Misbehaving(Mutex::new(gate))), channels, process);
@@ -77,8 +76,7 @@ fn requests_of_one_read_wait_for_room_in_the_output() {
     let mut lines = BufReader::new(std::io::PipeReader::from(read_end)).lines();
     let (mut answered, mut most, mut largest) = (0, 0, 0);
     while answered <= count {
-        // The client is slow: whenever it looks, no more waits than there is room for, and one
-        // answer.
+        // A slow reader: at each read, the queue is within its limit plus one response.
         most = most.max(waiting());
         let line = lines.next().expect("there is more").expect("the pipe can be read");
         (answered, largest) = (answered + 1, largest.max(line.len()));
@@ -91,13 +89,12 @@ fn requests_of_one_read_wait_for_room_in_the_output() {
     );
 }
 
-/// Runs the dispatcher on these lines, then on the end of input. Gives its messages and the opener
-/// of the gate.
+/// Runs the dispatcher on these lines, then end of input. Returns its messages and why it ended.
 fn run(limits: Limits, lines: &[String]) -> (Vec<Value>, Ending) {
     run_after(Vec::new(), limits, lines)
 }
 
-/// The same after events.
+/// The same, after these events.
 fn run_after(happened: Vec<Event>, limits: Limits, lines: &[String]) -> (Vec<Value>, Ending) {
     let (opener, gate): (Opener<()>, _) = sync_channel(0);
     let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
@@ -143,7 +140,7 @@ fn call(id: u64, tool: &str, arguments: &str) -> String {
     )
 }
 
-/// The texts and the verdicts of all answers to an id.
+/// Texts and error flags of all responses to an id.
 fn answers(messages: &[Value], id: u64) -> Vec<(String, bool)> {
     let of_id = messages.iter().filter(|message| message["id"] == id);
     of_id
@@ -241,7 +238,7 @@ fn several_changes_in_a_row_are_told_once() {
         ..Limits::default()
     };
     let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned();
-    // The call that does not return keeps the dispatcher at work until long after the time to tell.
+    // The call that does not return keeps the session open past the notification delay.
     let lines = [hello(), ready, call(1, "trace", r#"{"symbol":"x"}"#)];
     let (messages, _) = run_after((0..5).map(|_| Event::Published).collect(), limits, &lines);
     let told = messages
@@ -324,7 +321,7 @@ fn answers_that_wait_for_the_rest_of_their_array_are_bounded() {
         ..Limits::default()
     };
     let list = |id: u64| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
-    // The first does not return before its deadline, so the others wait for it.
+    // The first call runs until its deadline, so the others are queued.
     let members: Vec<String> =
         [call(1, "trace", r#"{"symbol":"x"}"#)].into_iter().chain((2..=20).map(list)).collect();
     let lines =

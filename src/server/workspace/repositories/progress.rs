@@ -1,14 +1,14 @@
-//! How far an index run is: waiting for it, its report to the host, and what a caller is told who
-//! does not wait.
+//! Progress of an index run: waiting for it, progress reports to the host, and the text for a
+//! caller that does not wait.
 
-use super::LOOK_AGAIN;
+use super::CANCEL_POLL_INTERVAL;
 use crate::index::{Job, JobState, Phase, Progress};
 use crate::server::workspace::{host::Host, metrics::ProgressReport};
 use std::time::Instant;
 
-/// A first index in the making.
+/// A first index in progress.
 #[derive(Debug)]
-pub(in crate::server) struct SoFar {
+pub(in crate::server) struct BuildProgress {
     pub(super) name: String,
     pub(super) progress: ProgressReport,
 }
@@ -17,17 +17,17 @@ pub(super) fn about_to_start() -> ProgressReport {
     ProgressReport { thousandths: 1, message: "indexing: about to start".to_owned() }
 }
 
-/// Waits for the end of a run, telling the host how far it is.
+/// Waits for the end of a run and reports its progress to the host.
 pub(super) fn watch(job: &Job, until: Instant, host: &dyn Host) -> JobState {
     let mut seen = None;
     loop {
-        let state = job.wait_for_progress(seen, until.min(Instant::now() + LOOK_AGAIN));
+        let state = job.wait_for_progress(seen, until.min(Instant::now() + CANCEL_POLL_INTERVAL));
         match state {
             JobState::Running(progress) => {
                 host.progress(&report(progress));
                 seen = Some(progress);
             }
-            // Whoever passes the call on learns why it takes time.
+            // A relaying proxy learns that this call waits for an index.
             JobState::Queued => host.progress(&about_to_start()),
             JobState::Done(_) => {}
         }
@@ -40,8 +40,8 @@ pub(super) fn watch(job: &Job, until: Instant, host: &dyn Host) -> JobState {
     }
 }
 
-impl SoFar {
-    /// What a caller is told.
+impl BuildProgress {
+    /// Text for the caller.
     pub(in crate::server) fn text(&self) -> String {
         format!(
             "{} is being indexed for the first time ({}). The index goes on by itself: ask again \
@@ -51,7 +51,7 @@ impl SoFar {
     }
 }
 
-/// A phase's share of a whole index, in thousandths: where it begins and where it ends.
+/// Share of a phase in a full build, in thousandths: start and end.
 fn share(phase: Phase) -> (u32, u32) {
     match phase {
         Phase::Walk => (1, 20),

@@ -1,9 +1,8 @@
-//! What all sessions of a process have in common: open stores, index runs and watches. A repository
-//! has each of them once, however many sessions ask about it. Knows no session but as somebody to
-//! tell of new generations.
+//! Process-wide state of all sessions: open stores, index runs and watches, one of each per
+//! repository. Sessions are known only as subscribers to new generations.
 
-use super::chosen::Chosen;
-use super::wanted::WantedRuns;
+use super::job_interest::JobInterest;
+use super::root_selection::RootSelection;
 use super::watches::Watches;
 use super::{Unavailable, unavailable};
 use crate::config::{Config, ConfigError};
@@ -24,13 +23,13 @@ pub(in crate::server) struct Shared {
     pub(super) jobs: Jobs,
     pub(super) verified: Verified,
     pub(super) watches: Watches,
-    /// Runs that calls wait for.
-    pub(super) wanted: WantedRuns,
+    /// Interest of calls and sessions in index runs.
+    pub(super) wanted: JobInterest,
     sessions: Arc<Sessions>,
 }
 
-/// Opens stores from the file system. The pages and memos of a store are most of what a server
-/// holds: once it is closed they go back to the system.
+/// Opener that purges the allocator after a store is closed: pages and memos of stores are most of
+/// a server's memory.
 struct ReturningOpener(StoreOpener);
 
 impl Opener for ReturningOpener {
@@ -48,15 +47,15 @@ impl Opener for ReturningOpener {
     }
 }
 
-/// Who is told of new generations.
+/// Subscribers to new generations.
 #[derive(Default)]
 struct Sessions {
-    open: Mutex<Vec<Weak<Chosen>>>,
+    open: Mutex<Vec<Weak<RootSelection>>>,
     next: AtomicU64,
 }
 
 impl Shared {
-    /// Nothing is opened or looked at before the first call.
+    /// Opens nothing before the first call.
     pub(in crate::server) fn new(
         config: Result<Config, ConfigError>,
         stores: PoolSettings,
@@ -67,33 +66,33 @@ impl Shared {
         let worker = known.and_then(|config| config.worker.clone());
         let sessions = Arc::new(Sessions::default());
         let watches = Watches::new();
-        let (told, noted) = (Arc::clone(&sessions), watches.clone());
+        let (subscribers, watched) = (Arc::clone(&sessions), watches.clone());
         let published = move |job: &Job, state| {
-            // Before anybody asks again, whether or not somebody still waits for the run.
-            noted.taken_in(job.location(), state, job.begun());
-            told.tell(job.location(), state);
+            // Recorded before the next query, whether or not a call waits for the run.
+            watched.run_finished(job.location(), state, job.begun());
+            subscribers.publish(job.location(), state);
         };
         Arc::new(Self {
             config,
             stores,
             pool: OnceLock::new(),
-            jobs: Jobs::telling(limits, worker, published),
+            jobs: Jobs::with_callback(limits, worker, published),
             verified: Verified::new(),
             watches,
-            wanted: WantedRuns::default(),
+            wanted: JobInterest::default(),
             sessions,
         })
     }
 
-    /// A session comes; gives its number.
-    pub(super) fn enter(&self, session: &Arc<Chosen>) -> u64 {
+    /// Registers a session and returns its id.
+    pub(super) fn enter(&self, session: &Arc<RootSelection>) -> u64 {
         let mut open = self.sessions.lock();
         open.retain(|known| known.strong_count() > 0);
         open.push(Arc::downgrade(session));
         self.sessions.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The open stores.
+    /// Open stores.
     pub(super) fn pool(&self) -> Result<&Pool, &StoreError> {
         let open = || {
             let opener = Arc::new(ReturningOpener(StoreOpener));
@@ -104,15 +103,15 @@ impl Shared {
 }
 
 impl Sessions {
-    /// Tells every session; what that means for it, it finds out without the lock.
-    fn tell(&self, location: &Location, identity: Identity) {
-        let open: Vec<Arc<Chosen>> = self.lock().iter().filter_map(Weak::upgrade).collect();
+    /// Publishes a new generation to every session, without holding the lock.
+    fn publish(&self, location: &Location, identity: Identity) {
+        let open: Vec<Arc<RootSelection>> = self.lock().iter().filter_map(Weak::upgrade).collect();
         for session in open {
             session.published(location.root(), identity);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Weak<Chosen>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<RootSelection>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

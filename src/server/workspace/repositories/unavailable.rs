@@ -1,14 +1,14 @@
-//! Why a repository cannot be asked, and what the caller can do.
+//! Error: a repository cannot be queried, with a hint for the caller.
 
 use crate::server::base::escape::SafeLine;
 use crate::store::StoreError;
 
-/// Why a repository cannot be asked.
+/// Why a repository cannot be queried.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unavailable {
-    /// What went wrong.
+    /// Error.
     pub what: String,
-    /// What the caller can do.
+    /// Suggested fix.
     pub hint: String,
 }
 

@@ -1,12 +1,11 @@
-//! Which files a question has to look at: all of them, or those that may have changed since all
-//! were looked at. Repositories are watched while they are in use; whatever stands in the way of
-//! that, every question looks at everything.
+//! Selects the files to check for a query: all, or those that may have changed since all were
+//! checked. Repositories in use are watched; without a watch every query checks everything.
 //!
-//! A notification tells of what happens in a directory that is watched. Other changes are looked
-//! for at every question: whether the root's path leads to the same directory and the same things
-//! are mounted in it (`watch`), whether the rules that lie elsewhere are the same
-//! (`source::Rules`), and whether the inodes of all files are as they were (`swept`): a write
-//! through mapped memory or through another hard link touches nothing else.
+//! A notification reports changes in a watched directory. Other changes are checked at every query:
+//! whether the root's path still leads to the same directory with the same mounts (`watch`),
+//! whether rules outside of the repository are unchanged (`source::Rules`), and whether the inodes
+//! of all files are unchanged (`swept`): a write through mapped memory or through another hard link
+//! affects nothing else.
 
 mod swept;
 
@@ -15,9 +14,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use super::opened::Extent;
+use super::open_repository::Extent;
 use crate::config;
-use crate::index::{self, ChangeSet, Comparison, IndexError, Kept, Verified};
+use crate::index::{self, ChangeSet, Comparison, IdleCache, IndexError, Verified};
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
 use crate::source::{self, DirectoryId, RULES, Rules, Sweep};
@@ -25,24 +24,24 @@ use crate::store::{Identity, Location, Snapshot};
 use crate::watch::{Hints, Watch, WatchError};
 use swept::{Swept, TakenFiles};
 
-/// A repository that nobody has asked about for so long is no longer watched.
+/// Idle timeout of a watch.
 const IDLE: Duration = Duration::from_secs(60);
-/// The repository is walked as a whole once in so long even so.
-const TRUSTED: Duration = Duration::from_secs(60);
-/// How long a question waits for another one that reads the same watch, before it looks at
-/// everything by itself.
-const TURN: Duration = Duration::from_millis(100);
+/// Interval of a full directory walk, even with a watch.
+const WALK_INTERVAL: Duration = Duration::from_secs(60);
+/// How long a query waits for another one that reads the same watch before it checks everything
+/// itself.
+const WATCH_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// The watches of a process.
+/// Watches of a process.
 #[derive(Clone)]
 pub(super) struct Watches {
-    kept: Arc<Kept<Location, Repository>>,
-    turns: Arc<Turns>,
+    kept: Arc<IdleCache<Location, Repository>>,
+    returns: Arc<WatchReturns>,
 }
 
-/// Tells of watches that can be read again.
+/// Signals that a watch was returned.
 #[derive(Default)]
-struct Turns {
+struct WatchReturns {
     ended: Mutex<u64>,
     changed: Condvar,
 }
@@ -50,54 +49,54 @@ struct Turns {
 #[derive(Default)]
 struct Repository {
     watch: Slot,
-    /// What decides which files there are, and the files, as they were when they were compared.
+    /// Ignore rules and files, as of the last comparison.
     rules: Arc<Rules>,
     files: Swept,
-    /// A state of the store of which it is known that it reflects every file outside of `reported`,
-    /// and when the repository was walked last. None while a question looks at what was reported.
+    /// Generation that reflects every file outside of `reported`, and time of the last full walk.
+    /// None while a query checks the reported files.
     known: Option<(Identity, Instant)>,
     reported: Hints,
-    /// When reports were taken by a question last: it compares them with the store of its time.
+    /// When a query last took the reports: it compares them with the store of that time.
     taken: Option<Instant>,
 }
 
-/// A watch on its way through the threads.
+/// Ownership state of a watch.
 #[derive(Default)]
 enum Slot {
-    /// It is being made: others look at everything meanwhile.
+    /// Being created: queries check everything meanwhile.
     #[default]
-    Coming,
-    /// A question reads it.
-    Away,
-    Here(Box<Watch>),
-    /// The directory that it was bound to is no longer under its path, or could not be listed:
-    /// another one may come.
-    Gone(String),
-    /// It cannot be; why.
+    Creating,
+    /// In use by a query.
+    InUse,
+    Idle(Box<Watch>),
+    /// The watched directory was moved or removed, or could not be listed; another may take its
+    /// place.
+    Replaced(String),
+    /// Not possible; the reason.
     None(String),
 }
 
-/// What a question reads to know what has happened.
-struct Senses {
+/// Sources of change information for a query.
+struct ChangeSources {
     watch: Box<Watch>,
     rules: Arc<Rules>,
     files: Option<TakenFiles>,
 }
 
-/// What a question knows before it looks at files.
+/// What is known before any file is checked.
 enum Known {
-    /// Nothing: look at everything. Whether what is found then can be remembered.
+    /// Nothing: check everything. `watched` if the result can be remembered.
     Nothing { watched: bool },
-    /// Only these can have changed since then, as far as that is known.
+    /// Only these can have changed since then, with the given evidence.
     Reported(BTreeSet<RepoPath>, Instant, Extent),
 }
 
 impl Watches {
     pub(super) fn new() -> Self {
-        Self { kept: Arc::new(Kept::new("watch-idle", IDLE)), turns: Arc::default() }
+        Self { kept: Arc::new(IdleCache::new("watch-idle", IDLE)), returns: Arc::default() }
     }
 
-    /// Compares a store with its repository, see [`index::freshness`]; also says how far that goes.
+    /// Compares a store with its repository, see [`index::freshness`]; also returns the evidence.
     pub(super) fn freshness(
         &self,
         location: &Location,
@@ -141,7 +140,7 @@ impl Watches {
                 }
             };
             repository.known = repository.known.or(Some((store, looked)));
-            // They are looked at again until a store reflects them.
+            // Checked again until a store reflects them.
             match changes.len() {
                 Some(0) => {}
                 Some(_) => repository.reported.paths.extend(changes.paths().cloned().chain(asked)),
@@ -152,14 +151,14 @@ impl Watches {
         Ok((changes, extent.unwrap_or(Extent::All)))
     }
 
-    /// Files were found to be otherwise than a store says: the next question looks at them.
+    /// Records files found to differ from the store: the next query checks them.
     pub(super) fn report(&self, location: &Location, paths: Vec<RepoPath>) {
         self.kept.with(location, |repository| repository.reported.extend(hints_of(paths)));
     }
 
-    /// A run that began after `looked` has made this state of the store: it reflects all but what
-    /// was reported since.
-    pub(super) fn taken_in(&self, location: &Location, store: Identity, looked: Instant) {
+    /// A run that started after `looked` produced this generation, which reflects all but later
+    /// reports.
+    pub(super) fn run_finished(&self, location: &Location, store: Identity, looked: Instant) {
         self.kept.with(location, |repository| {
             if repository.taken.is_none_or(|taken| taken < looked)
                 && let Some((_, before)) = repository.known.filter(|(_, before)| *before <= looked)
@@ -169,28 +168,27 @@ impl Watches {
         });
     }
 
-    /// Begins to watch a repository that is going to be asked about.
-    pub(super) fn attend(&self, location: &Location, threads: usize) {
+    /// Starts watching a repository ahead of its first query.
+    pub(super) fn start_watching(&self, location: &Location, threads: usize) {
         if self.kept.touch_or_put(location, Repository::default) {
             self.begin(location, threads);
         }
     }
 
-    /// The repositories that are in use: the location, and how many directories are watched, or why
-    /// none is.
+    /// Repositories in use: location, and number of watched directories or why there is no watch.
     pub(super) fn all(&self) -> Vec<(Location, Result<usize, String>)> {
         let all = self.kept.each(|location, repository| {
             let watched = match &repository.watch {
-                Slot::Coming | Slot::Away => return None,
-                Slot::Here(watch) => Ok(watch.directories()),
-                Slot::Gone(reason) | Slot::None(reason) => Err(reason.clone()),
+                Slot::Creating | Slot::InUse => return None,
+                Slot::Idle(watch) => Ok(watch.directories()),
+                Slot::Replaced(reason) | Slot::None(reason) => Err(reason.clone()),
             };
             Some((location.clone(), watched))
         });
         all.into_iter().flatten().collect()
     }
 
-    /// What is known now, with everything that has happened up to now.
+    /// Current knowledge, with all pending notifications applied.
     fn known(
         &self,
         location: &Location,
@@ -198,10 +196,10 @@ impl Watches {
         limits: &config::Limits,
         cancel: &CancelToken,
     ) -> Known {
-        self.attend(location, limits.threads);
-        self.begin_again(location, limits.threads);
+        self.start_watching(location, limits.threads);
+        self.recreate(location, limits.threads);
         let nothing = Known::Nothing { watched: false };
-        let Some(Senses { mut watch, rules, mut files }) = self.take(location, store) else {
+        let Some(ChangeSources { mut watch, rules, mut files }) = self.take(location, store) else {
             return nothing;
         };
         let hints =
@@ -212,7 +210,7 @@ impl Watches {
             }
             match hints {
                 Ok(hints) => {
-                    repository.watch = Slot::Here(watch);
+                    repository.watch = Slot::Idle(watch);
                     repository.reported.extend(hints);
                     repository.asked_now(store)
                 }
@@ -224,30 +222,33 @@ impl Watches {
                 }
             }
         });
-        self.turns.end();
-        self.begin_again(location, limits.threads);
+        self.returns.end();
+        self.recreate(location, limits.threads);
         if matches!(known, Some(Known::Reported(_, _, Extent::Reported(_)))) {
-            self.sweep_aside(location);
+            self.start_sweep(location);
         }
         known.unwrap_or(nothing)
     }
 
-    /// Takes what tells of changes; waits a little for another question that reads it. None if
-    /// there is no watch.
-    fn take(&self, location: &Location, store: Identity) -> Option<Senses> {
+    /// Takes the watch, waiting briefly for another query that uses it. None if there is no watch.
+    fn take(&self, location: &Location, store: Identity) -> Option<ChangeSources> {
         let asked = Instant::now();
         loop {
-            let turn = self.turns.count();
+            let turn = self.returns.count();
             let taken = self.kept.with(location, |repository| {
-                match std::mem::replace(&mut repository.watch, Slot::Away) {
-                    Slot::Here(watch) => {
+                match std::mem::replace(&mut repository.watch, Slot::InUse) {
+                    Slot::Idle(watch) => {
                         let files = repository
                             .is_known(store)
                             .then(|| repository.files.take_for(asked))
                             .flatten();
-                        Some(Some(Senses { watch, rules: Arc::clone(&repository.rules), files }))
+                        Some(Some(ChangeSources {
+                            watch,
+                            rules: Arc::clone(&repository.rules),
+                            files,
+                        }))
                     }
-                    Slot::Away => None,
+                    Slot::InUse => None,
                     other => {
                         repository.watch = other;
                         Some(None)
@@ -257,15 +258,15 @@ impl Watches {
             if let Some(taken) = taken {
                 return taken;
             }
-            if !self.turns.wait(turn, asked + TURN) {
+            if !self.returns.wait(turn, asked + WATCH_TIMEOUT) {
                 return None;
             }
         }
     }
 
-    /// Looks at all files on a thread of its own, if that was not done lately. What is found there,
-    /// the next question looks at.
-    fn sweep_aside(&self, location: &Location) {
+    /// Starts a background check of all files if one is due. Its findings are checked by the next
+    /// query.
+    fn start_sweep(&self, location: &Location) {
         let Some(mut files) =
             self.kept.with(location, |repository| repository.files.take_when_due()).flatten()
         else {
@@ -273,29 +274,29 @@ impl Watches {
         };
         let (kept, own) = (Arc::clone(&self.kept), location.clone());
         let work = move || {
-            // One thread: nobody waits for it.
+            // A single thread, because no query waits for it.
             let changed = files.look(1);
             kept.with(&own, |repository| {
                 repository.files.put(files);
                 repository.reported.extend(hints_of(changed));
             });
         };
-        // Without a thread the answers go on saying when all files were looked at.
+        // Without the thread, responses keep naming the time of the last check.
         if let Err(error) = Builder::new().name("sweep".to_owned()).spawn(work) {
             tracing::warn!(%error, "the files of a repository are not looked at");
         }
     }
 
-    /// Watches what is there now, if the directory that was watched is gone and another one is
-    /// under its path.
-    fn begin_again(&self, location: &Location, threads: usize) {
+    /// Recreates the watch if the watched directory was replaced by another one under the same
+    /// path.
+    fn recreate(&self, location: &Location, threads: usize) {
         let is_gone = self
             .kept
-            .with(location, |repository| matches!(repository.watch, Slot::Gone(_)))
+            .with(location, |repository| matches!(repository.watch, Slot::Replaced(_)))
             .unwrap_or(false);
         let claim = |repository: &mut Repository| match repository.watch {
-            Slot::Gone(_) => {
-                repository.watch = Slot::Coming;
+            Slot::Replaced(_) => {
+                repository.watch = Slot::Creating;
                 true
             }
             _ => false,
@@ -308,8 +309,7 @@ impl Watches {
         }
     }
 
-    /// Makes a watch, on a thread of its own: the question that wants it looks at everything
-    /// meanwhile.
+    /// Creates a watch on a background thread: the requesting query checks everything meanwhile.
     fn begin(&self, location: &Location, threads: usize) {
         let (kept, own) = (Arc::clone(&self.kept), location.clone());
         let make = move || {
@@ -318,7 +318,7 @@ impl Watches {
                 tracing::warn!(%error, "a repository is not watched");
             }
             let slot = made
-                .map_or_else(|error| Slot::without(&error), |watch| Slot::Here(Box::new(watch)));
+                .map_or_else(|error| Slot::without(&error), |watch| Slot::Idle(Box::new(watch)));
             kept.with(&own, |repository| repository.watch = slot);
         };
         if let Err(error) = Builder::new().name("watch-start".to_owned()).spawn(make) {
@@ -327,7 +327,7 @@ impl Watches {
     }
 }
 
-/// Everything that may have changed, as far as it can be told.
+/// All files that may have changed, as far as is known.
 fn look(
     watch: &mut Watch,
     rules: &Rules,
@@ -345,14 +345,14 @@ fn look(
     Ok(hints)
 }
 
-/// What files mean that are otherwise than before.
+/// Converts changed paths to hints.
 fn hints_of(paths: Vec<RepoPath>) -> Hints {
     let mut hints = Hints::default();
     for path in paths {
         if !RULES.contains(&path.file_name()) {
             hints.paths.insert(path);
         } else if let Some(directory) = RepoPath::new(path.directory()) {
-            // It says which of the files around it count.
+            // An ignore file affects its whole directory.
             hints.paths.insert(directory);
         } else {
             hints.everything = true;
@@ -362,11 +362,11 @@ fn hints_of(paths: Vec<RepoPath>) -> Hints {
 }
 
 impl Slot {
-    /// Without a watch, for this reason. One that was interrupted has reported what is lost now:
-    /// only a new one tells everything.
+    /// No watch, with the reason. After an interruption reports are lost: only a new watch is
+    /// complete.
     fn without(error: &WatchError) -> Self {
         match error {
-            WatchError::Lost { .. } | WatchError::Source(_) => Self::Gone(error.to_string()),
+            WatchError::Lost { .. } | WatchError::Source(_) => Self::Replaced(error.to_string()),
             WatchError::Limit { .. } | WatchError::Remote { .. } | WatchError::System { .. } => {
                 Self::None(error.to_string())
             }
@@ -374,7 +374,7 @@ impl Slot {
     }
 }
 
-impl Turns {
+impl WatchReturns {
     fn count(&self) -> u64 {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -384,7 +384,7 @@ impl Turns {
         self.changed.notify_all();
     }
 
-    /// Waits until one more has ended than `seen`. False if `until` came first.
+    /// Waits until the counter exceeds `seen`. Returns false if `until` comes first.
     fn wait(&self, seen: u64, until: Instant) -> bool {
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         while *ended == seen {
@@ -400,21 +400,22 @@ impl Turns {
 }
 
 impl Repository {
-    /// Whether all that can differ between a state of the store and the files was reported.
+    /// True if every difference between this generation and the files was reported.
     fn is_known(&self, store: Identity) -> bool {
-        let known =
-            self.known.is_some_and(|(known, looked)| known == store && looked.elapsed() < TRUSTED);
+        let known = self
+            .known
+            .is_some_and(|(known, looked)| known == store && looked.elapsed() < WALK_INTERVAL);
         known && !self.reported.everything
     }
 
-    /// What a question knows that asks now, with all reports up to now.
+    /// Knowledge for a query, with all pending notifications applied.
     fn asked_now(&mut self, store: Identity) -> Known {
         self.taken = Some(Instant::now());
         match self.known {
             Some((_, looked)) if self.is_known(store) => {
                 let reported = std::mem::take(&mut self.reported);
                 if !reported.is_empty() {
-                    // Others look at everything while this one finds out what the reports mean.
+                    // Other queries check everything while this one checks the reported files.
                     self.known = None;
                 }
                 Known::Reported(reported.paths, looked, self.files.extent())

@@ -1,4 +1,4 @@
-//! Reads the order from a snapshot, and lists symbols by how much they are referenced.
+//! Reads the key order from a snapshot, and lists symbols by reference count.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::store::format::statements;
 use crate::store::read::connection::Snapshot;
 use crate::store::read::row_decoder::symbol_head;
 
-/// With more added files among so many, all paths are gone through once: less work than a look-up
-/// for each.
-const SWEPT_FROM: u64 = 8;
+/// If more than one in this many files is an added one, a scan of all paths is cheaper than a
+/// lookup for each.
+const SCAN_FROM_SHARE: u64 = 8;
 
 impl Snapshot {
-    /// The order of this state.
+    /// Key order of this generation.
     pub fn key_order(&self) -> Result<Arc<KeyOrder>, StoreError> {
         let state = self.identity();
         if let Some(known) = self.store().known_order(state) {
@@ -43,7 +43,7 @@ impl Snapshot {
                 Ok((row.get(1)?, FileKey(row.get(0)?)))
             })?;
         let mut ranks = FxHashMap::default();
-        if files.len() as u64 * SWEPT_FROM > self.meta().files {
+        if files.len() as u64 * SCAN_FROM_SHARE > self.meta().files {
             let mut last = FileRank::default();
             self.visit(statements::FILE_KEYS_BY_PATH, [], |row| {
                 let key: u32 = row.get(0)?;
@@ -60,7 +60,7 @@ impl Snapshot {
         for (path, key) in files {
             let before =
                 self.one(statements::FILE_KEY_BEFORE, [path], |row| row.get(0).map(FileKey))?;
-            // Of an added file before this one the rank is known: they come by path.
+            // Ranks of the preceding added files are known: they come by path.
             let rank = match before.map(|before| (before, ranks.get(&before))) {
                 None => FileRank(0, 1),
                 Some((before, None)) => FileRank(before.0, 1),
@@ -71,13 +71,13 @@ impl Snapshot {
         Ok(ranks)
     }
 
-    /// The file of a symbol.
+    /// File of a symbol.
     pub fn file_of(&self, symbol: SymbolKey) -> Result<Option<FileKey>, StoreError> {
         self.one(statements::FILE_OF_SYMBOL, [symbol.0], |row| row.get(0).map(FileKey))
     }
 
-    /// Hands what ranking needs of the symbols with at least so many references to `visit`, until
-    /// it says stop by false: those with most references first, of equals by path and position.
+    /// Passes symbols with at least this many references to `visit` until it returns false: by
+    /// descending reference count, then by path and position.
     pub fn visit_referenced(
         &self,
         at_least: u32,
@@ -90,7 +90,7 @@ impl Snapshot {
             equals.sort_unstable_by_key(|head| order.head(head));
             equals.drain(..).all(&mut visit)
         };
-        self.visit(statements::OFTEN_REFERENCED, [], |row| {
+        self.visit(statements::FREQUENTLY_REFERENCED, [], |row| {
             let head = symbol_head(row)?;
             if equals.first().is_some_and(|first| first.references != head.references) {
                 goes_on = hand_out(&mut equals);

@@ -1,4 +1,4 @@
-//! Reads the paths of all files from a snapshot.
+//! Reads the path table from a snapshot.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::store::format::statements;
 use crate::store::read::connection::Snapshot;
 
 impl Snapshot {
-    /// The paths of this state, if a question has asked for them before.
+    /// Path table of this generation, if it is cached.
     pub fn known_path_table(&self) -> Option<Arc<PathTable>> {
         self.store().known_paths(self.identity())
     }
 
-    /// The paths of this state.
+    /// Path table of this generation.
     pub fn path_table(&self) -> Result<Arc<PathTable>, StoreError> {
         let state = self.identity();
         if let Some(known) = self.known_path_table() {

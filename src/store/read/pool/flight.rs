@@ -1,4 +1,4 @@
-//! `Flight`: one opening of a store that several wait for.
+//! `Flight`: single-flight open of a store, shared by all waiting threads.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -7,15 +7,14 @@ use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::location::Location;
 use crate::store::read::connection::Store;
 
-/// Tells one opening of a store from every other.
+/// Id of one attempt to open a store.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct EntryId(pub(super) u64);
 
-/// The outcome: an open store on which everybody who waits has a lease already, or why there is
-/// none.
-pub(super) type Landing = Result<(EntryId, Arc<Store>), StoreError>;
+/// Result of an attempt: an open store with a lease for each waiting thread, or an error.
+pub(super) type OpenResult = Result<(EntryId, Arc<Store>), StoreError>;
 
-/// An opening under way. Lock order: the pool's lock before this one's.
+/// Attempt in progress. Lock order: the pool's lock before this one's.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     progress: Mutex<Progress>,
@@ -25,30 +24,31 @@ pub(super) struct Flight {
 #[derive(Debug, Default)]
 struct Progress {
     waiting: usize,
-    landing: Option<Landing>,
+    landing: Option<OpenResult>,
 }
 
 impl Flight {
-    /// Counts one more who will wait. Called under the pool's lock, so that nobody joins after the
-    /// landing.
+    /// Adds a waiting thread. Called under the pool's lock, so that none joins after the result.
     pub(super) fn join(&self) {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner).waiting += 1;
     }
 
-    /// Tells everybody, and gives the number of those who were told. Called under the pool's lock.
-    pub(super) fn land(&self, landing: Landing) -> usize {
+    /// Publishes the result, and returns the number of waiting threads. Called under the pool's
+    /// lock.
+    pub(super) fn publish_result(&self, landing: OpenResult) -> usize {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         progress.landing = Some(landing);
         self.landed.notify_all();
         progress.waiting
     }
 
-    /// Waits for the outcome, or until `cancel`. Consumes the hold on the flight, and with it one
-    /// on the store.
-    pub(super) fn wait(self: Arc<Self>, location: &Location, cancel: &CancelToken) -> Landing {
+    /// Waits for the result, or until `cancel`. Consumes the reference to the flight, and thereby
+    /// to its store.
+    pub(super) fn wait(self: Arc<Self>, location: &Location, cancel: &CancelToken) -> OpenResult {
         let woken = Arc::clone(&self);
         let hook = cancel.on_cancel(move || {
-            // With the lock, so that the waiter is either waiting or about to look at the token.
+            // Under the lock, so that the signal cannot fall between the check of the token and the
+            // wait.
             let _progress = woken.progress.lock().unwrap_or_else(PoisonError::into_inner);
             woken.landed.notify_all();
         });
@@ -69,8 +69,8 @@ impl Flight {
             }
             progress = self.landed.wait(progress).unwrap_or_else(PoisonError::into_inner);
         };
-        // Before the hook: the token's lock is taken while the hook runs, and the hook takes this
-        // one.
+        // Released before the hook is removed: the token's lock is held while the hook runs, and
+        // the hook takes this lock.
         drop(progress);
         drop(hook);
         outcome

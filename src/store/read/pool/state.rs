@@ -1,5 +1,5 @@
-//! What a pool knows, and every decision it takes under its lock. No I/O: stores to open or close
-//! are handed to the caller.
+//! State of a pool, and every decision taken under its lock. No I/O: stores to open or close are
+//! returned to the caller.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,36 +8,36 @@ use lru::LruCache;
 use rustc_hash::FxHashMap;
 
 use super::PoolCounts;
-use super::flight::{EntryId, Flight, Landing};
+use super::flight::{EntryId, Flight, OpenResult};
 use crate::faults::{Fault, planted};
 use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::location::{Location, Version};
 use crate::store::read::connection::{Spare, Store};
 
-/// What a caller has to do.
+/// Action for the caller.
 pub(super) enum Plan {
-    /// The store is open, and leased to the caller.
+    /// The store is open and leased to the caller.
     Take(EntryId, Arc<Store>),
-    /// Somebody is opening it: wait.
+    /// Another thread opens it: wait.
     Wait(Arc<Flight>),
-    /// Close the victims, open the newest, land.
+    /// Close the victims, open the newest generation, publish the result.
     Open { flight: Arc<Flight>, newest: Version, victims: Vec<Arc<Store>> },
     /// There is nothing to open. Close the victims.
     Fail { error: StoreError, victims: Vec<Arc<Store>> },
 }
 
-/// An open store.
+/// Open store.
 struct OpenEntry {
     id: EntryId,
     store: Arc<Store>,
     leases: usize,
 }
 
-/// What is known of one repository.
+/// State of one repository.
 #[derive(Default)]
 struct Slot {
     current: Option<OpenEntry>,
-    /// The newest file at the time `current` was chosen; it may be one that cannot be read.
+    /// Newest file when `current` was chosen; it may be unreadable.
     chosen_for: Option<Version>,
     flight: Option<Arc<Flight>>,
     used: Duration,
@@ -52,9 +52,9 @@ impl Slot {
 /// See the module.
 pub(super) struct PoolState {
     capacity: usize,
-    // Unbounded: what is leased or being opened must stay, whatever the capacity.
+    // Unbounded: leased stores and stores being opened must stay, whatever the capacity.
     slots: LruCache<Location, Slot>,
-    /// Superseded or forgotten stores that still have leases.
+    /// Superseded or forgotten stores with leases.
     retired: FxHashMap<EntryId, OpenEntry>,
     next: u64,
     ended: bool,
@@ -71,7 +71,7 @@ impl PoolState {
         }
     }
 
-    /// Decides what a lease of the store at `location` takes, given what its newest file is.
+    /// Decides how to lease the store at `location`, given its newest file.
     pub(super) fn plan(
         &mut self,
         location: &Location,
@@ -93,7 +93,7 @@ impl PoolState {
                 return Plan::Fail { error, victims: self.forget(location) };
             }
             Err(error) => match &mut slot.current {
-                // The directory cannot be read just now: what is open is the best there is.
+                // The directory is temporarily unreadable: use the open store.
                 Some(entry) => return entry.take(),
                 None => {
                     self.drop_empty(location);
@@ -117,28 +117,28 @@ impl PoolState {
         Plan::Open { flight, newest, victims: self.evict_down_to(room) }
     }
 
-    /// Takes in the outcome of an opening, leases it to the pilot and to all who wait, and tells
-    /// them.
-    pub(super) fn land(
+    /// Records the result of an attempt, leases the store to the leader and all waiting threads,
+    /// and publishes it to them.
+    pub(super) fn publish_result(
         &mut self,
         location: &Location,
         flight: &Arc<Flight>,
         newest: Version,
         result: Result<Store, StoreError>,
         now: Duration,
-    ) -> (Landing, Vec<Arc<Store>>) {
+    ) -> (OpenResult, Vec<Arc<Store>>) {
         let mut victims = Vec::new();
         let mut replaced = None;
         self.next += 1;
         let id = EntryId(self.next);
-        let expected = self.slots.peek_mut(location).filter(|slot| slot.is_flown_by(flight));
+        let expected = self.slots.peek_mut(location).filter(|slot| slot.is_led_by(flight));
         let entry = match (expected, result) {
             (Some(slot), Ok(store)) => {
                 slot.flight = None;
                 slot.used = now;
                 slot.chosen_for = Some(newest);
                 match &mut slot.current {
-                    // The newer file is unreadable, and this is the one that is open already.
+                    // The newer file is unreadable, and this one is already open.
                     Some(current) if current.store.is_same_file(&store) => {
                         victims.push(Arc::new(store))
                     }
@@ -157,27 +157,27 @@ impl PoolState {
                 if planted(Fault::KeyBeforeFetch) {
                     slot.chosen_for = Some(newest);
                 }
-                // A swap that failed keeps the old store; the next lease tries again.
+                // A failed replacement keeps the old store; the next lease tries again.
                 if slot.current.is_none() {
-                    flight.land(Err(error.clone()));
+                    flight.publish_result(Err(error.clone()));
                     self.drop_empty(location);
                     return (Err(error), victims);
                 }
                 slot.current.as_mut()
             }
-            // Forgotten meanwhile: those who asked before that still get it.
+            // Forgotten meanwhile: earlier requests still get it.
             (None, Ok(store)) => {
                 let entry = OpenEntry { id, store: Arc::new(store), leases: 0 };
                 Some(self.retired.entry(id).or_insert(entry))
             }
             (None, Err(error)) => {
-                flight.land(Err(error.clone()));
+                flight.publish_result(Err(error.clone()));
                 return (Err(error), victims);
             }
         };
         let entry = entry.expect("each arm that goes on has a store");
         let landing = (entry.id, Arc::clone(&entry.store));
-        entry.leases += 1 + flight.land(Ok(landing.clone()));
+        entry.leases += 1 + flight.publish_result(Ok(landing.clone()));
         victims.extend(replaced.and_then(|entry| self.retire(entry)));
         (Ok(landing), victims)
     }
@@ -208,18 +208,18 @@ impl PoolState {
         }
     }
 
-    /// Takes a repository out; what is leased goes with its last lease.
+    /// Removes a repository; leased stores are closed with their last lease.
     pub(super) fn forget(&mut self, location: &Location) -> Vec<Arc<Store>> {
         let entry = self.slots.pop(location).and_then(|slot| slot.current);
         entry.and_then(|entry| self.retire(entry)).into_iter().collect()
     }
 
-    /// Takes out everything that was idle for `idle`.
+    /// Removes every store that was idle for `idle`.
     pub(super) fn take_idle(&mut self, now: Duration, idle: Duration) -> Vec<Arc<Store>> {
         self.take_out(|slot| now.saturating_sub(slot.used) >= idle, usize::MAX)
     }
 
-    /// Takes everything out, for the end of the pool.
+    /// Removes everything, at the end of the pool.
     pub(super) fn end(&mut self) -> Vec<Arc<Store>> {
         self.ended = true;
         self.take_out(|_| true, usize::MAX)
@@ -229,8 +229,8 @@ impl PoolState {
         self.ended
     }
 
-    /// What the current stores can do without. It holds no store, so whoever gives one up meanwhile
-    /// is still the last to.
+    /// Unneeded connections of the current stores. They hold no reference to a store, which may be
+    /// closed meanwhile.
     pub(super) fn take_spare(&self) -> Vec<Spare> {
         self.slots
             .iter()
@@ -238,7 +238,7 @@ impl PoolState {
             .collect()
     }
 
-    /// Whether no store is open that could become idle.
+    /// True if no open store could become idle.
     pub(super) fn is_empty(&self) -> bool {
         self.slots.iter().all(|(_, slot)| slot.current.is_none())
     }
@@ -257,7 +257,7 @@ impl PoolState {
         self.take_out(|_| true, idle.saturating_sub(room))
     }
 
-    /// Takes out at most `limit` unleased stores that `choose` picks, least recently used first.
+    /// Removes at most `limit` unleased stores that `choose` selects, least recently used first.
     fn take_out(&mut self, choose: impl Fn(&Slot) -> bool, limit: usize) -> Vec<Arc<Store>> {
         let chosen: Vec<Location> = self
             .slots
@@ -279,7 +279,7 @@ impl PoolState {
         victims
     }
 
-    /// Keeps a store that is replaced as long as it has leases; gives it back if it has none.
+    /// Keeps a replaced store while it has leases; returns it if it has none.
     fn retire(&mut self, entry: OpenEntry) -> Option<Arc<Store>> {
         if entry.leases == 0 {
             return Some(entry.store);
@@ -300,7 +300,7 @@ impl PoolState {
 }
 
 impl Slot {
-    fn is_flown_by(&self, flight: &Arc<Flight>) -> bool {
+    fn is_led_by(&self, flight: &Arc<Flight>) -> bool {
         self.flight.as_ref().is_some_and(|own| Arc::ptr_eq(own, flight))
     }
 }

@@ -1,4 +1,4 @@
-//! What a trace leaves open: edges that are possible only, and sites that are not followed.
+//! Rendering of uncertain edges of a trace: possible edges, and sites that are not followed.
 
 use super::{Traced, VAGUE_PART};
 use crate::model::{Step, Verdict};
@@ -10,10 +10,10 @@ use crate::server::answers::render::{Groups, counts, merged, name, path};
 use crate::server::base::escape::SafeLine;
 
 impl Traced {
-    /// Sites at the root that are too vague to be followed: listed last, apart from the others.
+    /// Sites at the root that are too uncertain to be followed: listed last, separately.
     pub(super) fn vague(&self, tree: &TraceTree, callers: bool, page: &mut Page) {
-        // Where something was followed, mentions of the same name are not worth a place. The first
-        // line counts them.
+        // If other sites were followed, mentions of the same name are only counted in the first
+        // line.
         let may_lead_on = |site: &SiteInfo| {
             site.verdict == Verdict::Ambiguous || site.step == Step::FunctionValue
         };
@@ -62,7 +62,7 @@ impl Traced {
     }
 }
 
-/// The calls through which a path may lead that was not found.
+/// Calls through which an undiscovered path may lead.
 pub(super) fn unfollowed(sites: &[SiteInfo], total: u64, page: &mut Page) {
     if sites.is_empty() {
         return;
@@ -90,7 +90,7 @@ pub(super) fn unfollowed(sites: &[SiteInfo], total: u64, page: &mut Page) {
     );
 }
 
-/// `; call sites: 5 certain, 243 possible`: nothing where all are certain and stand in the list.
+/// `; call sites: 5 certain, 243 possible`: empty if all are certain and listed.
 pub(super) fn uncertain(found: &Counts) -> String {
     let sure = found.certain + found.likely;
     if sure > 0 && found.possible + found.textual == 0 {

@@ -1,7 +1,6 @@
-//! The table of upstreams: a seat for each, the tools that are admitted, and the view of it all
-//! that is published.
+//! Table of upstreams: one entry per name, the admitted tools, and the published view.
 
-use super::{Bell, MOST_TOOLS, Name, Peer, RegistryError, SeenUpstream, Serving, View};
+use super::{MAX_TOOLS, Name, Peer, RegistryError, SeenUpstream, Serving, View, Wakeup};
 use crate::server::proxy::federation::tools::ForeignTool;
 use crate::server::proxy::upstream::Target;
 use std::collections::BTreeMap;
@@ -10,27 +9,27 @@ use std::thread::JoinHandle;
 
 #[derive(Default)]
 pub(super) struct Table {
-    pub(super) seats: BTreeMap<Name, Seat>,
+    pub(super) registrations: BTreeMap<Name, Registration>,
     pub(super) next_epoch: u64,
     pub(super) view: Arc<View>,
 }
 
-pub(super) struct Seat {
+pub(super) struct Registration {
     pub(super) target: Target,
-    /// Which of those that had this name.
+    /// Registration number: distinguishes successive upstreams of the same name.
     pub(super) epoch: u64,
     pub(super) serving: Option<Arc<Serving>>,
-    /// What is perhaps going to be served.
+    /// Candidate for admission.
     pub(super) connecting: Option<Arc<dyn Peer>>,
     pub(super) trouble: Option<String>,
     pub(super) attempted: bool,
-    pub(super) bell: Arc<Bell>,
-    pub(super) keeper: Option<JoinHandle<()>>,
+    pub(super) wakeup: Arc<Wakeup>,
+    pub(super) thread: Option<JoinHandle<()>>,
 }
 
 impl Table {
-    /// All conditions and the insertion in one. Gives what was there before, and whether the list
-    /// of tools is another one now.
+    /// Checks all conditions and inserts, atomically. Returns the replaced upstream and whether the
+    /// list of tools has changed.
     pub(super) fn admit(
         &mut self,
         name: &Name,
@@ -38,16 +37,16 @@ impl Table {
         serving: &Arc<Serving>,
         missing: Option<String>,
     ) -> Result<(Option<Arc<Serving>>, bool), RegistryError> {
-        // What is replaced counts neither as room that is taken nor as names that are.
+        // The replaced upstream counts neither for the limits nor for name collisions.
         let others = || {
-            self.seats
+            self.registrations
                 .iter()
                 .filter(|(other, _)| *other != name)
-                .filter_map(|(_, seat)| seat.serving.as_ref())
+                .filter_map(|(_, registration)| registration.serving.as_ref())
         };
         let taken: usize = others().map(|other| other.tools.len()).sum();
         let tools = serving.tools.len();
-        if taken + tools > MOST_TOOLS {
+        if taken + tools > MAX_TOOLS {
             return Err(RegistryError::TooManyTools { name: name.clone(), tools });
         }
         let is_taken = |tool: &ForeignTool| {
@@ -56,32 +55,33 @@ impl Table {
         if serving.tools.iter().any(is_taken) {
             return Err(RegistryError::Collision(name.clone()));
         }
-        let seat = self.seats.get_mut(name).filter(|seat| seat.epoch == epoch);
-        let seat = seat.ok_or_else(|| RegistryError::Gone(name.clone()))?;
-        let known = seat.serving.as_ref();
+        let registration =
+            self.registrations.get_mut(name).filter(|registration| registration.epoch == epoch);
+        let registration = registration.ok_or_else(|| RegistryError::Gone(name.clone()))?;
+        let known = registration.serving.as_ref();
         let is_other = known.map_or(&[][..], |known| &known.tools) != serving.tools;
         let is_same = !is_other
-            && seat.trouble == missing
+            && registration.trouble == missing
             && known.is_some_and(|known| Arc::ptr_eq(&known.peer, &serving.peer));
         if is_same {
             return Ok((None, false));
         }
-        seat.trouble = missing;
-        let old = seat.serving.replace(Arc::clone(serving));
+        registration.trouble = missing;
+        let old = registration.serving.replace(Arc::clone(serving));
         self.publish();
         Ok((old, is_other))
     }
 
-    /// What is served becomes visible, under a generation of its own.
+    /// Publishes the admitted upstreams as a new generation.
     pub(super) fn publish(&mut self) {
         let mut view = View { generation: self.view.generation + 1, ..View::default() };
-        for (name, seat) in &self.seats {
-            if let Some(serving) = &seat.serving {
+        for (name, registration) in &self.registrations {
+            if let Some(serving) = &registration.serving {
                 for (place, tool) in serving.tools.iter().enumerate() {
                     view.tools.insert(tool.merged.clone(), (Arc::clone(serving), place));
                 }
             }
-            let (serving, trouble) = (seat.serving.clone(), seat.trouble.clone());
+            let (serving, trouble) = (registration.serving.clone(), registration.trouble.clone());
             view.upstreams.push(SeenUpstream { name: name.clone(), serving, trouble });
         }
         self.view = Arc::new(view);

@@ -1,4 +1,4 @@
-//! The registry with upstreams that misbehave, each in one way.
+//! Registry with misbehaving upstreams.
 
 use super::*;
 use serde_json::json;
@@ -8,45 +8,45 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What an upstream does when it is asked for its tools.
+/// Behaviour of an upstream when its tools are listed.
 #[derive(Clone)]
-enum Does {
-    /// Has these tools.
+enum Behaviour {
+    /// Lists these tools.
     Lists(Vec<String>),
-    /// Has these tools, and there are more that it does not come to.
+    /// Lists these tools of a longer list that it does not finish.
     ListsInPart(Vec<String>),
-    /// Is not there.
+    /// Refuses the connection.
     Fails,
-    /// Accepts, and never answers; only when it is let go of does whoever asks hear of it.
+    /// Accepts and never answers; the request fails only when the connection is closed.
     Stalls,
 }
 
-/// An upstream whose every step is planned.
-struct Planned {
-    does: Mutex<Does>,
+/// Scripted upstream.
+struct ScriptedPeer {
+    behaviour: Mutex<Behaviour>,
     closed: AtomicUsize,
-    let_go: CancelToken,
+    released: CancelToken,
     asked: SyncSender<()>,
 }
 
-impl Peer for Planned {
+impl Peer for ScriptedPeer {
     fn list(&self, _: &CancelToken) -> Result<Listing, UpstreamError> {
         let _ = self.asked.try_send(());
         let unreachable =
             || UpstreamError::Unreachable { target: "it".to_owned(), why: "planned".to_owned() };
         let entry = |name: &String| json!({"name": name, "inputSchema": {"type": "object"}});
-        let does = locked(&self.does).clone();
-        match does {
-            Does::Lists(names) => {
+        let behaviour = locked(&self.behaviour).clone();
+        match behaviour {
+            Behaviour::Lists(names) => {
                 Ok(Listing { tools: names.iter().map(entry).collect(), incomplete: None })
             }
-            Does::ListsInPart(names) => {
+            Behaviour::ListsInPart(names) => {
                 let incomplete = Some("it has more than 100 pages".to_owned());
                 Ok(Listing { tools: names.iter().map(entry).collect(), incomplete })
             }
-            Does::Fails => Err(unreachable()),
-            Does::Stalls => {
-                self.let_go.wait(PATIENCE);
+            Behaviour::Fails => Err(unreachable()),
+            Behaviour::Stalls => {
+                self.released.wait(PATIENCE);
                 Err(unreachable())
             }
         }
@@ -60,51 +60,58 @@ impl Peer for Planned {
         Some("planned".to_owned())
     }
 
-    fn tell(&self, _: &str) {}
+    fn send_notification(&self, _: &str) {}
 
     fn close(&self) {
         self.closed.fetch_add(1, Ordering::SeqCst);
-        self.let_go.cancel();
+        self.released.cancel();
     }
 }
 
-/// A registry over planned upstreams, and everything that was dialled.
+/// Registry over scripted upstreams, and the targets connected to.
 struct Stage {
     registry: Registry,
-    dialled: Receiver<(String, Arc<Planned>, Ear)>,
+    dialled: Receiver<(String, Arc<ScriptedPeer>, EventSink)>,
     changes: Arc<AtomicUsize>,
     asked: Receiver<()>,
 }
 
-/// What the connections to each target do, one after the other; the last is repeated.
-fn stage(plans: Vec<(&str, Vec<Does>)>) -> Stage {
-    let mut plans: BTreeMap<String, VecDeque<Does>> =
-        plans.into_iter().map(|(name, does)| (name.to_owned(), does.into())).collect();
+/// Script of the connections to each target, in order; the last entry is repeated.
+fn stage(plans: Vec<(&str, Vec<Behaviour>)>) -> Stage {
+    let mut plans: BTreeMap<String, VecDeque<Behaviour>> =
+        plans.into_iter().map(|(name, behaviour)| (name.to_owned(), behaviour.into())).collect();
     let plans = Mutex::new(std::mem::take(&mut plans));
-    let (tell, dialled) = sync_channel(1000);
+    let (send_notification, dialled) = sync_channel(1000);
     let (asked_sender, asked) = sync_channel(1000);
     let changes = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&changes);
-    let dial = move |target: &Target, ear: Ear| {
+    let connector = move |target: &Target, sink: EventSink| {
         let Target::Command(words) = target else { panic!("the stage has programs only") };
         let mut plans = locked(&plans);
         let plan = plans.get_mut(&words[0]).expect("it is planned");
-        let does = if plan.len() > 1 { plan.pop_front() } else { plan.front().cloned() }
+        let behaviour = if plan.len() > 1 { plan.pop_front() } else { plan.front().cloned() }
             .expect("it is planned");
-        let (does, asked) = (Mutex::new(does), asked_sender.clone());
-        let peer = Arc::new(Planned {
-            does,
+        let (behaviour, asked) = (Mutex::new(behaviour), asked_sender.clone());
+        let peer = Arc::new(ScriptedPeer {
+            behaviour,
             closed: AtomicUsize::new(0),
-            let_go: CancelToken::new(),
+            released: CancelToken::new(),
             asked,
         });
-        tell.send((words[0].clone(), Arc::clone(&peer), ear)).expect("the stage stands");
+        send_notification
+            .send((words[0].clone(), Arc::clone(&peer), sink))
+            .expect("the stage stands");
         peer as Arc<dyn Peer>
     };
     let on_change = move || {
         counted.fetch_add(1, Ordering::SeqCst);
     };
-    Stage { registry: Registry::new(Box::new(dial), Box::new(on_change)), dialled, changes, asked }
+    Stage {
+        registry: Registry::new(Box::new(connector), Box::new(on_change)),
+        dialled,
+        changes,
+        asked,
+    }
 }
 
 fn target(name: &str) -> Target {
@@ -115,8 +122,8 @@ fn name(text: &str) -> Name {
     Name::new(text).expect("it is a name")
 }
 
-fn lists(names: &[&str]) -> Does {
-    Does::Lists(names.iter().map(|&name| name.to_owned()).collect())
+fn lists(names: &[&str]) -> Behaviour {
+    Behaviour::Lists(names.iter().map(|&name| name.to_owned()).collect())
 }
 
 impl Stage {
@@ -124,11 +131,11 @@ impl Stage {
         self.registry.add(&name(text), target(text)).expect("it is new");
     }
 
-    fn next(&self) -> (String, Arc<Planned>, Ear) {
+    fn next(&self) -> (String, Arc<ScriptedPeer>, EventSink) {
         self.dialled.recv_timeout(PATIENCE).expect("somebody connects")
     }
 
-    /// The tools that are served, once they are these.
+    /// Waits for these admitted tools.
     fn await_tools(&self, wanted: &[&str]) -> Arc<View> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -141,7 +148,7 @@ impl Stage {
         }
     }
 
-    /// Waits until it was told so often that the tools are others.
+    /// Waits for this number of change notifications.
     fn await_changes(&self, wanted: usize) {
         let until = Instant::now() + PATIENCE;
         while self.changes.load(Ordering::SeqCst) < wanted {
@@ -174,9 +181,9 @@ fn names_are_checked_and_unique_and_there_is_a_bound_to_them() {
         let error = Name::new(wrong).expect_err("it cannot be a name").to_string();
         assert!(error.contains("cannot name an upstream") && error.len() < 400, "{error}");
     }
-    let plans = (0..=MOST_UPSTREAMS).map(|number| format!("u{number}")).collect::<Vec<_>>();
-    let stage = stage(plans.iter().map(|name| (name.as_str(), vec![Does::Fails])).collect());
-    for text in &plans[..MOST_UPSTREAMS] {
+    let plans = (0..=MAX_UPSTREAMS).map(|number| format!("u{number}")).collect::<Vec<_>>();
+    let stage = stage(plans.iter().map(|name| (name.as_str(), vec![Behaviour::Fails])).collect());
+    for text in &plans[..MAX_UPSTREAMS] {
         stage.add(text);
     }
     assert_eq!(
@@ -188,7 +195,7 @@ fn names_are_checked_and_unique_and_there_is_a_bound_to_them() {
 
 #[test]
 fn tools_are_merged_under_the_names_of_their_upstreams_and_an_incomplete_list_is_said_so() {
-    let part = Does::ListsInPart(vec!["x".to_owned()]);
+    let part = Behaviour::ListsInPart(vec!["x".to_owned()]);
     let stage = stage(vec![("a", vec![lists(&["x", "y"])]), ("b", vec![part])]);
     stage.add("a");
     stage.add("b");
@@ -202,12 +209,12 @@ fn tools_are_merged_under_the_names_of_their_upstreams_and_an_incomplete_list_is
 #[test]
 fn a_slow_and_a_dead_upstream_delay_nobody() {
     let stage = stage(vec![
-        ("slow", vec![Does::Stalls]),
-        ("dead", vec![Does::Fails]),
+        ("slow", vec![Behaviour::Stalls]),
+        ("dead", vec![Behaviour::Fails]),
         ("good", vec![lists(&["x"])]),
     ]);
     stage.add("slow");
-    // The slow one is being asked from here on: nobody may hold a lock meanwhile.
+    // The slow upstream is listing from here on: no lock may be held meanwhile.
     stage.asked.recv_timeout(PATIENCE).expect("it is asked");
     let begun = Instant::now();
     stage.add("dead");
@@ -227,11 +234,11 @@ fn a_slow_and_a_dead_upstream_delay_nobody() {
 
 #[test]
 fn a_reconnection_that_fails_closes_what_it_opened_and_leaves_the_old_one_serving() {
-    let stage = stage(vec![("a", vec![lists(&["x"]), Does::Fails, lists(&["x", "y"])])]);
+    let stage = stage(vec![("a", vec![lists(&["x"]), Behaviour::Fails, lists(&["x", "y"])])]);
     stage.add("a");
     let view = stage.await_tools(&["a__x"]);
-    let (_, first, ear) = stage.next();
-    ear.lost();
+    let (_, first, sink) = stage.next();
+    sink.lost();
     let (_, second, _) = stage.next();
     let failed = stage.await_trouble("a", "cannot be reached");
     assert_eq!((second.closed.load(Ordering::SeqCst), first.closed.load(Ordering::SeqCst)), (1, 0));
@@ -245,10 +252,10 @@ fn a_reconnection_that_fails_closes_what_it_opened_and_leaves_the_old_one_servin
     }
     assert_eq!(third.closed.load(Ordering::SeqCst), 0);
     assert!(view.upstreams[0].trouble.is_none());
-    // What the old connection still says is of no interest any more: else each one would be
-    // replaced for the end of the last.
-    ear.lost();
-    ear.tools_changed();
+    // Events of the old connection are ignored: otherwise each connection would be replaced because
+    // the previous one was lost.
+    sink.lost();
+    sink.tools_changed();
     assert!(
         stage.dialled.recv_timeout(Duration::from_millis(300)).is_err(),
         "nobody connects again"
@@ -260,20 +267,20 @@ fn the_generation_changes_with_what_is_served_and_the_list_is_told_of_only_when_
     let stage = stage(vec![("a", vec![lists(&["x"])])]);
     stage.add("a");
     let before = stage.await_tools(&["a__x"]).generation;
-    let (_, peer, ear) = stage.next();
+    let (_, peer, sink) = stage.next();
     stage.await_changes(1);
     let drained = |stage: &Stage| while stage.asked.try_recv().is_ok() {};
     drained(&stage);
-    ear.tools_changed();
+    sink.tools_changed();
     stage.asked.recv_timeout(PATIENCE).expect("it is asked again");
-    *locked(&peer.does) = lists(&["x", "y"]);
-    ear.tools_changed();
+    *locked(&peer.behaviour) = lists(&["x", "y"]);
+    sink.tools_changed();
     let after = stage.await_tools(&["a__x", "a__y"]).generation;
     assert_eq!(after, before + 1, "the same tools again are nothing new");
     stage.await_changes(2);
     drained(&stage);
-    *locked(&peer.does) = Does::Fails;
-    ear.tools_changed();
+    *locked(&peer.behaviour) = Behaviour::Fails;
+    sink.tools_changed();
     stage.asked.recv_timeout(PATIENCE).expect("it is asked again");
     let view = stage.await_trouble("a", "cannot be reached");
     assert_eq!(view.tools.len(), 2, "a look that fails leaves the tools as they were");
@@ -284,19 +291,19 @@ fn the_generation_changes_with_what_is_served_and_the_list_is_told_of_only_when_
 fn there_is_never_more_than_the_bound_however_many_come_at_once() {
     let names: Vec<String> = (0..8).map(|number| format!("u{number}")).collect();
     let many: Vec<String> = (0..60).map(|number| format!("t{number}")).collect();
-    let stage =
-        stage(names.iter().map(|name| (name.as_str(), vec![Does::Lists(many.clone())])).collect());
+    let stage = stage(
+        names.iter().map(|name| (name.as_str(), vec![Behaviour::Lists(many.clone())])).collect(),
+    );
     for text in &names {
         stage.add(text);
     }
     let until = Instant::now() + PATIENCE;
     loop {
         let view = stage.registry.view();
-        assert!(view.tools.len() <= MOST_TOOLS, "{}", view.tools.len());
-        let refused = view
-            .upstreams
-            .iter()
-            .filter(|seen| seen.trouble.as_ref().is_some_and(|why| why.contains("more than 256")));
+        assert!(view.tools.len() <= MAX_TOOLS, "{}", view.tools.len());
+        let refused = view.upstreams.iter().filter(|seen| {
+            seen.trouble.as_ref().is_some_and(|why| why.contains("would exceed 256"))
+        });
         if view.upstreams.len() == 8 && refused.count() == 4 {
             assert_eq!(view.tools.len(), 240, "as many as fit are served");
             return;
@@ -309,8 +316,13 @@ fn there_is_never_more_than_the_bound_however_many_come_at_once() {
 #[test]
 fn a_name_that_is_taken_is_refused_and_what_is_replaced_does_not_stand_in_its_own_way() {
     let peer = || {
-        let (does, asked) = (Mutex::new(Does::Fails), sync_channel(1).0);
-        Arc::new(Planned { does, closed: AtomicUsize::new(0), let_go: CancelToken::new(), asked })
+        let (behaviour, asked) = (Mutex::new(Behaviour::Fails), sync_channel(1).0);
+        Arc::new(ScriptedPeer {
+            behaviour,
+            closed: AtomicUsize::new(0),
+            released: CancelToken::new(),
+            asked,
+        })
     };
     let tool = |merged: &str| ForeignTool {
         merged: merged.to_owned(),
@@ -326,7 +338,7 @@ fn a_name_that_is_taken_is_refused_and_what_is_replaced_does_not_stand_in_its_ow
     let (a, b) = (name("a"), name("b"));
     let first = inner.0.enter(&a, target("a")).expect("it is new");
     let second = inner.0.enter(&b, target("b")).expect("it is new");
-    let full: Vec<String> = (0..MOST_TOOLS).map(|number| format!("t{number}")).collect();
+    let full: Vec<String> = (0..MAX_TOOLS).map(|number| format!("t{number}")).collect();
     let mut table = inner.0.lock();
     table.admit(&a, first, &serving(&full), None).expect("there is room");
     assert!(

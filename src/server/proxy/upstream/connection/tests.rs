@@ -1,7 +1,6 @@
-//! A connection to peers that ask without reading, that are not read by anybody, and that send what
-//! is too much.
+//! Connections to peers that send requests without reading responses, or send lines over the limit.
 
-use super::super::Nobody;
+use super::super::NoOwner;
 use super::super::wire::wire_of;
 use super::*;
 use std::io::{BufRead, BufReader, Write};
@@ -12,7 +11,7 @@ fn connected() -> (Arc<Connection>, UnixStream) {
     let (ours, theirs) = UnixStream::pair().expect("a pair of sockets can be made");
     theirs.set_write_timeout(Some(Duration::from_secs(60))).expect("it is a socket");
     (
-        Connection::start(wire_of(ours).expect("it is open"), Arc::new(Nobody))
+        Connection::start(wire_of(ours).expect("it is open"), Arc::new(NoOwner))
             .expect("threads can be started"),
         theirs,
     )
@@ -31,17 +30,17 @@ fn a_peer_that_asks_and_does_not_read_is_left_when_its_answers_wait_for_too_long
         "i".repeat(message::ID_BYTES)
     );
     let many = question.repeat(64);
-    // The connection is gone long before: an answer is as long as its question.
+    // The connection is closed long before the loop ends: a response is as long as its request.
     let sent = (0..4 * WAITING / many.len())
         .take_while(|_| peer.write_all(many.as_bytes()).is_ok())
         .count()
         * many.len();
-    assert_eq!(why_lost(&connection).as_deref(), Some(UNREAD));
+    assert_eq!(why_lost(&connection).as_deref(), Some(OUTPUT_FULL));
     assert!((WAITING / 2..2 * WAITING).contains(&sent), "{sent}");
 }
 
-/// Hears of changes.
-struct Listener(std::sync::mpsc::Sender<String>);
+/// Records change notifications.
+struct Listener(std::sync::mpsc::SyncSender<String>);
 
 impl Owner for Listener {
     fn experimental(&self) -> Value {
@@ -53,7 +52,7 @@ impl Owner for Listener {
     }
 
     fn changed(&self, method: &str) {
-        // A test that has ended misses it.
+        // The send fails after the test has ended.
         drop(self.0.send(method.to_owned()));
     }
 }
@@ -61,7 +60,7 @@ impl Owner for Listener {
 #[test]
 fn a_refusal_before_the_handshake_ends_the_handshake() {
     let (ours, mut theirs) = UnixStream::pair().expect("a pair of sockets can be made");
-    let (sender, changes) = std::sync::mpsc::channel();
+    let (sender, changes) = std::sync::mpsc::sync_channel(100);
     let connection =
         Connection::start(wire_of(ours).expect("it is open"), Arc::new(Listener(sender)))
             .expect("threads can be started");
@@ -73,7 +72,7 @@ fn a_refusal_before_the_handshake_ends_the_handshake() {
     let until = Instant::now() + Duration::from_secs(60);
     let end = connection.request(&question(), None, until);
     assert!(
-        matches!(&end, Err(NoResult::Answered { message, .. }) if message.contains("no message")),
+        matches!(&end, Err(NoResult::Answered { message, .. }) if message.contains("JSON-RPC")),
         "{end:?}"
     );
     let second = connection.request(&question(), None, Instant::now());
@@ -89,7 +88,7 @@ fn a_peer_is_not_asked_more_when_it_reads_nothing() {
     let ends: Vec<_> =
         (0..32).map(|_| connection.request(&question, None, Instant::now())).collect();
     assert_eq!(ends.first(), Some(&Err(NoResult::TimedOut)), "it was sent");
-    assert_eq!(ends.last(), Some(&answered(UNREAD)));
+    assert_eq!(ends.last(), Some(&answered(OUTPUT_FULL)));
     connection.close();
 }
 
@@ -98,10 +97,11 @@ fn questions_whose_ids_are_too_long_are_no_messages() {
     let (connection, mut peer) = connected();
     let question =
         format!("{{\"jsonrpc\":\"2.0\",\"id\":\"{}\",\"method\":\"ping\"}}\n", "i".repeat(1 << 20));
-    let taken =
-        (0..2 * NONSENSE).take_while(|_| peer.write_all(question.as_bytes()).is_ok()).count();
-    assert!(why_lost(&connection).is_some_and(|why| why.contains("no messages of the protocol")));
-    assert!(taken <= NONSENSE + 2, "{taken}");
+    let taken = (0..2 * MAX_INVALID_LINES)
+        .take_while(|_| peer.write_all(question.as_bytes()).is_ok())
+        .count();
+    assert!(why_lost(&connection).is_some_and(|why| why.contains("not JSON-RPC messages")));
+    assert!(taken <= MAX_INVALID_LINES + 2, "{taken}");
     assert_eq!(BufReader::new(&peer).lines().map_while(Result::ok).count(), 0, "none is answered");
 }
 

@@ -1,39 +1,37 @@
-//! The files of a repository in use, on their way through the threads that look at them, and how
-//! far an answer may rely on them.
+//! Sweep: periodic `stat` of all files of a watched repository, which finds unreported changes.
 //!
-//! A look at one file is one system call: 1.4 µs of CPU on the machine where it was measured, 4 ms
-//! for the 2,788 files of Django, which threads share, and 82 ms for a tree of 55,000. So the files
-//! of most repositories are looked at for every question, and those of a large one beside the
-//! questions, every few seconds while there are any: an answer says then when that was last.
+//! One check is one system call: measured 1.4 µs of CPU, 4 ms for the 2,788 files of Django, shared
+//! by the threads, and 82 ms for a tree of 55,000 files. So the files of most repositories are
+//! checked at every query, and those of a large one in the background, every few seconds while it
+//! is queried: its responses name the time of the last sweep.
 
 use std::time::{Duration, Instant};
 
 use crate::model::RepoPath;
 use crate::model::graph::FileStamp;
-use crate::server::workspace::repositories::opened::Extent;
+use crate::server::workspace::repositories::open_repository::Extent;
 use crate::source::Sweep;
 
-/// So many files are looked at for one question.
-const AT_ONCE: usize = 8_192;
-/// How often those of a larger repository are looked at while it is asked about.
-const BESIDE: Duration = Duration::from_secs(5);
+/// Maximum number of files to check within a query.
+const MAX_FILES_PER_QUERY: usize = 8_192;
+/// Interval of the background sweep of a larger repository, while it is queried.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// See the module.
 #[derive(Default)]
 pub(super) struct Swept {
-    /// None while a thread looks at them.
+    /// None while a thread checks the files.
     sweep: Option<Sweep>,
-    /// What was compared meanwhile.
+    /// Files compared in the meantime.
     added: Vec<(RepoPath, FileStamp)>,
     count: usize,
-    /// When they were compared as a whole, which tells them from those of another time; none before
-    /// the first time.
+    /// Start of the full comparison, which identifies this set of files; none before the first.
     begun: Option<Instant>,
-    /// When they were all looked at last.
+    /// Time of the last sweep.
     looked: Option<Instant>,
 }
 
-/// The files in the hands of a thread.
+/// Files in use by a thread.
 pub(super) struct TakenFiles {
     sweep: Sweep,
     begun: Option<Instant>,
@@ -41,7 +39,7 @@ pub(super) struct TakenFiles {
 }
 
 impl Swept {
-    /// The files of a whole comparison that began at this time.
+    /// Files of a full comparison that started at this time.
     pub(super) fn new(sweep: Sweep, begun: Instant) -> Self {
         Self {
             count: sweep.len(),
@@ -63,20 +61,20 @@ impl Swept {
         }
     }
 
-    /// Hands the files to a question that was asked at this time, if it is to look at them.
+    /// Takes the files for a query that started at this time, if it has to check them.
     pub(super) fn take_for(&mut self, asked: Instant) -> Option<TakenFiles> {
-        let is_wanted = self.count <= AT_ONCE && self.looked.is_some_and(|looked| looked < asked);
+        let is_wanted =
+            self.count <= MAX_FILES_PER_QUERY && self.looked.is_some_and(|looked| looked < asked);
         if is_wanted { self.take() } else { None }
     }
 
-    /// Hands the files to a thread that looks at them beside the questions, if it is time.
+    /// Takes the files for a background sweep, if one is due.
     pub(super) fn take_when_due(&mut self) -> Option<TakenFiles> {
-        let is_due = self.looked.is_some_and(|looked| looked.elapsed() >= BESIDE);
+        let is_due = self.looked.is_some_and(|looked| looked.elapsed() >= SWEEP_INTERVAL);
         if is_due { self.take() } else { None }
     }
 
-    /// Takes the files back from a thread that has looked at them; those of another time are not
-    /// wanted any more.
+    /// Returns the files after a check; those of an earlier comparison are dropped.
     pub(super) fn put(&mut self, taken: TakenFiles) {
         let TakenFiles { mut sweep, begun, looked } = taken;
         if self.begun == begun && self.sweep.is_none() {
@@ -86,10 +84,10 @@ impl Swept {
         }
     }
 
-    /// How far a question may rely on them that knows what has been reported.
+    /// Evidence for a query that knows the reported changes.
     pub(super) fn extent(&self) -> Extent {
         match self.looked {
-            Some(looked) if self.count > AT_ONCE => Extent::Reported(looked.elapsed()),
+            Some(looked) if self.count > MAX_FILES_PER_QUERY => Extent::Reported(looked.elapsed()),
             _ => Extent::All,
         }
     }
@@ -101,7 +99,7 @@ impl Swept {
 }
 
 impl TakenFiles {
-    /// Looks at the files, and gives those that are otherwise than the last time.
+    /// Checks the files and returns those that have changed since the last check.
     pub(super) fn look(&mut self, threads: usize) -> Vec<RepoPath> {
         self.looked = Instant::now();
         self.sweep.look(threads)

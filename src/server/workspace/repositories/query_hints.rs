@@ -1,6 +1,5 @@
-//! What a question is about, as far as its arguments tell: so that of many changed files those are
-//! taken in first that it could speak of. A guess that decides about an order, never about what is
-//! taken in.
+//! Relevance of changed files to a query, estimated from its arguments: relevant files are updated
+//! first. Affects the order only, never what is updated.
 
 use super::Files;
 use crate::index::ChangeSet;
@@ -9,24 +8,24 @@ use crate::query::ReadFile;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// So many changed files are taken in together: nothing is won by an order among them.
+/// Up to this number of changed files are updated together: ordering them gains nothing.
 const FEW: usize = 16;
-/// Words shorter than this are everywhere.
+/// Shorter words match too many files.
 const SHORT: usize = 3;
-/// How long the changed files may be searched for words.
+/// Time limit of searching the changed files for words.
 const SEARCH: Duration = Duration::from_millis(60);
 
-/// The names in the arguments of a call.
+/// Names in the arguments of a call.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(in crate::server) struct About {
-    /// What could be paths, or ends of paths.
+pub(in crate::server) struct QueryHints {
+    /// Possible paths or path suffixes.
     paths: BTreeSet<String>,
-    /// What could be names in a text.
+    /// Possible identifiers.
     words: BTreeSet<String>,
 }
 
-impl About {
-    /// From everything that a caller wrote freely.
+impl QueryHints {
+    /// Collects names from all free-text arguments.
     pub(in crate::server) fn texts<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let mut about = Self::default();
         for text in texts {
@@ -47,8 +46,7 @@ impl About {
         about
     }
 
-    /// Those of many changes that matter to the question, and the others; none if they need not be
-    /// kept apart.
+    /// Splits changes into relevant and other ones; none if the split is not worthwhile.
     pub(super) fn split(
         &self,
         changes: &ChangeSet,
@@ -68,7 +66,7 @@ impl About {
         changes.split(|path| wanted.contains(path))
     }
 
-    /// Whether an argument names the file, its end or a directory above it.
+    /// True if an argument names the file, a suffix of its path or a directory above it.
     fn names(&self, path: &RepoPath) -> bool {
         self.paths.iter().any(|named| {
             let inside = path
@@ -110,7 +108,7 @@ mod tests {
         let files = Files { root: crate::source::Root::new(&root), limits: Limits::default() };
         let all = ChangeSet::Some { touched: Vec::new(), gone };
         let first = |texts: &[&str]| -> Vec<String> {
-            let split = About::texts(texts.iter().copied()).split(&all, &files);
+            let split = QueryHints::texts(texts.iter().copied()).split(&all, &files);
             split.map_or(Vec::new(), |(first, rest)| {
                 assert_eq!(
                     first.len().zip(rest.len()).map(|(first, rest)| first + rest),

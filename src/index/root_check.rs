@@ -1,6 +1,6 @@
-//! Whether a directory that nobody has named is meant as a repository: a server is started in a
-//! home directory more often than a home directory is to be indexed. A `.git`, a file that says how
-//! a project is built, or an index that it has already is proof enough.
+//! Rejects an implicitly selected root that is unlikely to be a repository: servers are often
+//! started in a home directory. A `.git`, a project file or an existing index is sufficient
+//! evidence.
 
 use std::path::Path;
 
@@ -9,8 +9,11 @@ use crate::grammar;
 use crate::source::Mounts;
 use crate::store::Location;
 
-/// Gives the repository back unless it is one by accident.
-pub fn meant(config: &Config, repository: Repository) -> Result<Repository, ConfigError> {
+/// Returns the repository unless it was selected by accident.
+pub fn check_implicit_root(
+    config: &Config,
+    repository: Repository,
+) -> Result<Repository, ConfigError> {
     let has_index = Location::new(&repository.cache, &repository.root).directory().is_dir();
     if has_index || is_project(&repository.root) {
         return Ok(repository);
@@ -23,7 +26,7 @@ pub fn meant(config: &Config, repository: Repository) -> Result<Repository, Conf
     }
 }
 
-/// What speaks against a directory.
+/// Why a directory is unlikely to be a repository.
 fn unlikely(root: &Path, home: Option<&Path>) -> Option<String> {
     if root.parent().is_none() {
         return Some("is the root of the file system".to_owned());
@@ -38,7 +41,7 @@ fn unlikely(root: &Path, home: Option<&Path>) -> Option<String> {
     Some(format!("has another file system in it, at {}", mounts.first_inside()?.display()))
 }
 
-/// Whether something in the directory says that a project begins there.
+/// True if the directory contains a marker of a project root.
 fn is_project(root: &Path) -> bool {
     let is_there = |name: &str| root.join(name).symlink_metadata().is_ok();
     is_there(".git") || grammar::project_files().any(is_there)

@@ -1,89 +1,87 @@
-//! Things that are kept while they are in use, by key, and let go when nobody has used them for a
-//! while: by a thread that is there as long as something is kept, and sleeps until the first of
-//! them can be let go. Knows nothing of what the things are.
+//! Idle cache: values by key, dropped after an idle timeout by a thread that runs while the cache
+//! is not empty and sleeps until the next expiry. Independent of the type of the values.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// What is kept. Dropping it lets go of everything.
+/// Idle cache. Drop removes all values.
 #[derive(Debug)]
-pub struct Kept<K, T> {
+pub struct IdleCache<K, T> {
     shared: Arc<SharedItems<K, T>>,
-    /// The name of the thread.
+    /// Name of the sweeper thread.
     name: &'static str,
-    /// How long something is kept after its last use.
+    /// Idle timeout.
     idle: Duration,
     sweeper: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug)]
 struct SharedItems<K, T> {
-    state: Mutex<KeptState<K, T>>,
+    state: Mutex<CacheState<K, T>>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct KeptState<K, T> {
-    entries: Vec<KeptEntry<K, T>>,
-    /// Whether there is a thread that sweeps.
+struct CacheState<K, T> {
+    entries: Vec<CacheEntry<K, T>>,
+    /// True while a sweeper thread exists.
     is_swept: bool,
     ended: bool,
 }
 
 #[derive(Debug)]
-struct KeptEntry<K, T> {
+struct CacheEntry<K, T> {
     key: K,
     used: Instant,
     value: T,
 }
 
-impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
-    /// Nothing yet. Things go when they have not been used for `idle`; the thread that does it is
-    /// called `name`.
+impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> IdleCache<K, T> {
+    /// Creates an empty cache. Values expire `idle` after their last use; `name` is the name of the
+    /// sweeper thread.
     pub fn new(name: &'static str, idle: Duration) -> Self {
-        let state = KeptState { entries: Vec::new(), is_swept: false, ended: false };
+        let state = CacheState { entries: Vec::new(), is_swept: false, ended: false };
         let shared = Arc::new(SharedItems { state: Mutex::new(state), changed: Condvar::new() });
         Self { shared, name, idle, sweeper: Mutex::default() }
     }
 
-    /// Of what something is kept.
+    /// Keys of the cached values.
     pub fn keys(&self) -> Vec<K> {
         self.shared.lock().entries.iter().map(|entry| entry.key.clone()).collect()
     }
 
-    /// Says that something is in use. False if it is not kept.
+    /// Records a use of a value. Returns false if it is not cached.
     pub fn touch(&self, key: &K) -> bool {
         let mut state = self.shared.lock();
         state.find(key).map(|entry| entry.used = Instant::now()).is_some()
     }
 
-    /// Looks at something, or changes it, in a moment in which nobody else does. That is no use of
-    /// it.
+    /// Runs `work` on a value, under the lock. Does not count as a use.
     pub fn with<R>(&self, key: &K, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         self.shared.lock().find(key).map(|entry| work(&mut entry.value))
     }
 
-    /// Looks at everything.
+    /// Runs `work` on every value, under the lock.
     pub fn each<R>(&self, mut work: impl FnMut(&K, &T) -> R) -> Vec<R> {
         self.shared.lock().entries.iter().map(|entry| work(&entry.key, &entry.value)).collect()
     }
 
-    /// Keeps something, in place of what was kept under the same key.
+    /// Inserts a value and drops the previous one.
     pub fn put(&self, key: &K, value: T) {
         let before = {
             let mut state = self.shared.lock();
             let before = state.take(key);
-            state.entries.push(KeptEntry { key: key.clone(), used: Instant::now(), value });
+            state.entries.push(CacheEntry { key: key.clone(), used: Instant::now(), value });
             before
         };
-        // Outside of the lock: this can be a lot of memory.
+        // Dropped outside of the lock, because it may be large.
         drop(before);
         self.begin_to_sweep();
     }
 
-    /// Says that something is in use, and keeps what `make` gives if nothing is kept so far. True
-    /// if that was so.
+    /// Records a use, and inserts the value of `make` if there is none. Returns true if it was
+    /// inserted.
     pub fn touch_or_put(&self, key: &K, make: impl FnOnce() -> T) -> bool {
         {
             let mut state = self.shared.lock();
@@ -91,13 +89,17 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
                 entry.used = Instant::now();
                 return false;
             }
-            state.entries.push(KeptEntry { key: key.clone(), used: Instant::now(), value: make() });
+            state.entries.push(CacheEntry {
+                key: key.clone(),
+                used: Instant::now(),
+                value: make(),
+            });
         }
         self.begin_to_sweep();
         true
     }
 
-    /// Takes something out.
+    /// Removes and returns a value.
     pub fn take(&self, key: &K) -> Option<T> {
         self.shared.lock().take(key)
     }
@@ -108,7 +110,7 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
             return;
         }
         if let Some(ended) = sweeper.take() {
-            // It has said that it sweeps no more: there is nothing left that could fail.
+            // The thread has already announced its end, so the join does not block.
             let _ = ended.join();
         }
         let (shared, idle) = (Arc::clone(&self.shared), self.idle);
@@ -127,24 +129,24 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
     }
 }
 
-impl<K, T> Drop for Kept<K, T> {
+impl<K, T> Drop for IdleCache<K, T> {
     fn drop(&mut self) {
         self.shared.lock().ended = true;
         self.shared.changed.notify_all();
         if let Some(thread) = self.sweeper.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // It only lets go of things.
+            // A panic in the sweeper can only come from dropping a value.
             let _ = thread.join();
         }
     }
 }
 
 impl<K, T> SharedItems<K, T> {
-    fn lock(&self) -> MutexGuard<'_, KeptState<K, T>> {
-        // Whatever is done under the lock leaves whole entries.
+    fn lock(&self) -> MutexGuard<'_, CacheState<K, T>> {
+        // No operation under the lock leaves an entry inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The life of the thread: until nothing is kept.
+    /// Main function of the sweeper thread: runs until the cache is empty.
     fn sweep(&self, idle: Duration) {
         let mut state = self.lock();
         loop {
@@ -155,7 +157,7 @@ impl<K, T> SharedItems<K, T> {
             state.entries = used;
             if !unused.is_empty() {
                 drop(state);
-                // Outside of the lock: this can be a lot of memory, and files to close.
+                // Dropped outside of the lock, because it may free much memory and close files.
                 drop(unused);
                 state = self.lock();
                 continue;
@@ -172,8 +174,8 @@ impl<K, T> SharedItems<K, T> {
     }
 }
 
-impl<K: PartialEq, T> KeptState<K, T> {
-    fn find(&mut self, key: &K) -> Option<&mut KeptEntry<K, T>> {
+impl<K: PartialEq, T> CacheState<K, T> {
+    fn find(&mut self, key: &K) -> Option<&mut CacheEntry<K, T>> {
         self.entries.iter_mut().find(|entry| entry.key == *key)
     }
 
@@ -188,12 +190,12 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{SyncSender, sync_channel};
 
-    /// Tells when it is let go.
-    struct Told(u32, SyncSender<u32>);
+    /// Sends its number when it is dropped.
+    struct Reported(u32, SyncSender<u32>);
 
-    impl Drop for Told {
+    impl Drop for Reported {
         fn drop(&mut self) {
-            // The test may have ended.
+            // The send fails after the test has ended.
             let _ = self.1.send(self.0);
         }
     }
@@ -203,10 +205,10 @@ mod tests {
     #[test]
     fn what_nobody_uses_is_let_go_and_what_is_used_stays() {
         let (sender, receiver) = sync_channel(16);
-        let kept = Kept::new("kept-test", Duration::from_millis(20));
+        let kept = IdleCache::new("kept-test", Duration::from_millis(20));
         for round in 0..3 {
             let begun = Instant::now();
-            assert!(kept.touch_or_put(&"a", || Told(round, sender.clone())));
+            assert!(kept.touch_or_put(&"a", || Reported(round, sender.clone())));
             assert_eq!(receiver.recv_timeout(PATIENCE), Ok(round));
             assert!(begun.elapsed() >= Duration::from_millis(20));
             assert!(
@@ -214,12 +216,12 @@ mod tests {
                 "and a new thread comes with the next thing"
             );
         }
-        let forever = Kept::new("kept-test", Duration::from_secs(3600));
-        forever.put(&1, Told(1, sender.clone()));
-        forever.put(&2, Told(2, sender.clone()));
-        assert!(forever.touch(&1) && !forever.touch_or_put(&2, || Told(9, sender.clone())));
+        let forever = IdleCache::new("kept-test", Duration::from_secs(3600));
+        forever.put(&1, Reported(1, sender.clone()));
+        forever.put(&2, Reported(2, sender.clone()));
+        assert!(forever.touch(&1) && !forever.touch_or_put(&2, || Reported(9, sender.clone())));
         assert_eq!(forever.with(&2, |told| told.0), Some(2));
-        forever.put(&2, Told(3, sender.clone()));
+        forever.put(&2, Reported(3, sender.clone()));
         assert_eq!(receiver.recv_timeout(PATIENCE), Ok(2), "it was replaced");
         assert_eq!(forever.take(&1).map(|told| told.0), Some(1));
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Which repository a call of a session means, above all one that names none, and when that one has
-//! changed. Looks at directories, opens no store.
+//! Root selection: the repository of a call, in particular of one without `root`, and changes of
+//! the default repository. Inspects directories, opens no store.
 
 use super::{Unavailable, unavailable};
 use crate::config::{Config, Repository};
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Which directories a session is about.
+/// Directories that a session may access.
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
-    /// The repository of calls that name none, if it was named when the process was started.
+    /// Default repository from the command line.
     pub root: Option<PathBuf>,
-    /// Directories, by their canonical paths: the session is about these and what is below them.
-    /// None: about every directory.
+    /// Allowed workspace roots, as canonical paths, each with all directories below it. None: every
+    /// directory is allowed.
     pub within: Option<Arc<[PathBuf]>>,
 }
 
@@ -31,7 +31,7 @@ impl Reach {
         self.within.as_ref().is_none_or(|within| within.iter().any(|top| root.starts_with(top)))
     }
 
-    /// Whether it was named when the process was started: this very directory, not one above it.
+    /// True if this very directory, not one above it, is the root from the command line.
     fn names(&self, root: &Path) -> bool {
         let is_own = self
             .root
@@ -41,7 +41,7 @@ impl Reach {
         is_own || self.within.as_ref().is_some_and(|within| within.iter().any(|top| top == root))
     }
 
-    /// What is said of a directory that is not in it, whether it is there or not.
+    /// Error for a directory that is not allowed, whether it exists or not.
     fn outside(&self) -> Unavailable {
         let within: Vec<String> = self
             .within
@@ -60,32 +60,32 @@ impl Reach {
     }
 }
 
-/// The choice. The directory that the server was started with comes first, then the one that the
-/// client has named, then what it works on, then where the process was started.
-pub(super) struct Chosen {
+/// Selected default repository. Precedence: root from the command line, root set by the client,
+/// roots list of the client, working directory.
+pub(super) struct RootSelection {
     config: Result<Config, Unavailable>,
     reach: Reach,
     state: Mutex<ChoiceState>,
-    /// Woken when the client has said what it works on.
-    told: Condvar,
+    /// Signalled when the client's roots have arrived.
+    roots_received: Condvar,
     on_change: Box<dyn Fn() + Send + Sync>,
 }
 
 #[derive(Default)]
 struct ChoiceState {
-    /// The repository that the client has named itself.
+    /// Root set by the client.
     named: Option<PathBuf>,
-    /// What the client says that it works on, best first. Not looked at before a call needs it.
+    /// Roots of the client, best first. Not inspected before a call needs them.
     client: Vec<PathBuf>,
-    /// The client was asked; calls wait for its answer, no longer than this.
+    /// Deadline of the pending `roots/list` request; calls wait for its response until then.
     asked_until: Option<Instant>,
-    /// The state of the chosen repository that was seen last.
+    /// Last known generation of the default repository.
     seen: Option<(PathBuf, Identity)>,
 }
 
-impl Chosen {
-    /// Nothing is looked at yet. `on_change` is called when the chosen repository has a new
-    /// generation, on the thread that finds out.
+impl RootSelection {
+    /// Inspects nothing yet. `on_change` is called when the default repository has a new
+    /// generation, on the thread that notices it.
     pub(super) fn new(
         config: Result<Config, Unavailable>,
         reach: Reach,
@@ -95,55 +95,59 @@ impl Chosen {
             config,
             reach,
             state: Mutex::default(),
-            told: Condvar::new(),
+            roots_received: Condvar::new(),
             on_change: Box::new(on_change),
         }
     }
 
-    /// The settings from outside.
+    /// Configuration from the environment.
     pub(super) fn config(&self) -> Result<&Config, Unavailable> {
         self.config.as_ref().map_err(Unavailable::clone)
     }
 
-    /// Whether it matters what the client works on.
+    /// True if the client's roots can decide the default repository.
     pub(super) fn asks_client(&self) -> bool {
         self.reach.root.is_none() && self.state().named.is_none()
     }
 
-    /// The client names its repository itself: exactly this directory. A directory that the process
-    /// was started with comes first.
+    /// Sets the root chosen by the client: exactly this directory. A root from the command line
+    /// takes precedence.
     pub(super) fn set_root(&self, root: PathBuf) {
         self.state().named = Some(root);
     }
 
-    /// The client was asked what it works on.
+    /// Records that `roots/list` was sent.
     pub(super) fn client_was_asked(&self, until: Instant) {
         self.state().asked_until = Some(until);
     }
 
-    /// Waits until the client has answered, if it was asked, or the time for that is over.
+    /// Waits for the pending `roots/list` response or its timeout.
     pub(super) fn await_client(&self) {
         let mut state = self.state();
         while let Some(left) =
             state.asked_until.and_then(|until| until.checked_duration_since(Instant::now()))
         {
-            state = self.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .roots_received
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
         state.asked_until = None;
     }
 
-    /// What the client works on now. True if answers that were given before may have been about
-    /// another repository.
+    /// Sets the client's roots. Returns true if earlier responses may have been about another
+    /// repository.
     pub(super) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         let mut state = self.state();
         state.asked_until = None;
-        self.told.notify_all();
+        self.roots_received.notify_all();
         let changed = state.client != directories && state.seen.take().is_some();
         state.client = directories;
         changed && self.reach.root.is_none() && state.named.is_none()
     }
 
-    /// The repository that `named` means, or the chosen one.
+    /// The repository that `named` selects, or the default one.
     pub(super) fn find(&self, named: Option<&str>) -> Result<Repository, Unavailable> {
         let config = self.config()?;
         match (named, &self.reach.root) {
@@ -186,7 +190,7 @@ impl Chosen {
         }
     }
 
-    /// The repository at exactly this directory.
+    /// The repository whose root is exactly this directory.
     fn at(&self, config: &Config, directory: &Path) -> Result<Repository, Unavailable> {
         match config.repository_at(directory) {
             Ok(found) if self.reach.has(&found.root) => Ok(found),
@@ -197,7 +201,7 @@ impl Chosen {
         }
     }
 
-    /// The repository that contains this directory, as far as the session may ask about it.
+    /// The repository that contains this directory, if the session may access it.
     fn around(&self, config: &Config, directory: &Path) -> Result<Repository, Unavailable> {
         let exact = self.at(config, directory)?;
         let found = config
@@ -206,17 +210,17 @@ impl Chosen {
         Ok(if self.reach.has(&found.root) { found } else { exact })
     }
 
-    /// The repository, unless it is one by accident. One that was named when the process was
-    /// started is none.
+    /// Rejects a directory that is a repository by accident, such as the home directory. A root
+    /// from the command line is always accepted.
     fn meant(&self, config: &Config, found: Repository) -> Result<Repository, Unavailable> {
         if self.reach.names(&found.root) {
             return Ok(found);
         }
-        index::meant(config, found).map_err(|error| unavailable(&error.to_string(), error.hint()))
+        index::check_implicit_root(config, found)
+            .map_err(|error| unavailable(&error.to_string(), error.hint()))
     }
 
-    /// A call was answered from this state of the chosen repository. The first one changes nothing
-    /// for the client.
+    /// Records the generation of a response. The first one is no change for the client.
     pub(super) fn answered_from(&self, root: &Path, identity: Identity) {
         let before = self.state().seen.replace((root.to_path_buf(), identity));
         if before.is_some_and(|(known, before)| known == root && before != identity) {
@@ -224,7 +228,7 @@ impl Chosen {
         }
     }
 
-    /// A repository, perhaps the chosen one, has a new generation.
+    /// A repository, possibly the default one, has a new generation.
     pub(super) fn published(&self, root: &Path, identity: Identity) {
         if self.find(None).is_ok_and(|repository| repository.root == root) {
             let new = (root.to_path_buf(), identity);
@@ -267,14 +271,14 @@ mod tests {
         for directory in [&project, &one, &two] {
             std::fs::create_dir(directory).expect("the directory is new");
         }
-        let chosen = Chosen::new(config(&project), Reach::default(), || {});
-        let root = |chosen: &Chosen| chosen.find(None).expect("there is one").root;
+        let chosen = RootSelection::new(config(&project), Reach::default(), || {});
+        let root = |chosen: &RootSelection| chosen.find(None).expect("there is one").root;
         assert_eq!(root(&chosen), project);
         chosen.set_client(vec![top.join("no such directory"), one.clone(), two.clone()]);
         assert_eq!(root(&chosen), one);
         chosen.set_client(Vec::new());
         assert_eq!(root(&chosen), project);
-        let given = Chosen::new(config(&project), Reach::from(Some(two.clone())), || {});
+        let given = RootSelection::new(config(&project), Reach::from(Some(two.clone())), || {});
         given.set_client(vec![one]);
         assert_eq!((root(&given), given.asks_client()), (two.clone(), false));
         chosen.set_root(two.clone());
@@ -297,7 +301,11 @@ mod tests {
         std::os::unix::fs::symlink(&other, inner.join("link")).expect("the name is free");
         let within: Arc<[PathBuf]> = [inner.clone()].into();
         let session = |root| {
-            Chosen::new(config(&other), Reach { root, within: Some(Arc::clone(&within)) }, || {})
+            RootSelection::new(
+                config(&other),
+                Reach { root, within: Some(Arc::clone(&within)) },
+                || {},
+            )
         };
         let named = |path: &Path| session(None).find(path.to_str()).map(|found| found.root);
         assert_eq!(named(&inner), Ok(inner.clone()), "the repository around it is outside");
@@ -330,7 +338,8 @@ mod tests {
     fn calls_wait_for_the_answer_of_the_client_but_not_for_ever() {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
         let top = std::fs::canonicalize(place.path()).expect("it exists");
-        let chosen = Chosen::new(config(Path::new("/no such directory")), Reach::default(), || {});
+        let chosen =
+            RootSelection::new(config(Path::new("/no such directory")), Reach::default(), || {});
         chosen.await_client();
         chosen.client_was_asked(Instant::now() + Duration::from_secs(3600));
         std::thread::scope(|scope| {
@@ -350,23 +359,23 @@ mod tests {
     fn a_change_is_told_once_whoever_sees_it_first() {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
         let top = std::fs::canonicalize(place.path()).expect("it exists");
-        let told = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&told);
+        let roots_received = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&roots_received);
         let count_one = move || {
             count.fetch_add(1, Ordering::SeqCst);
         };
-        let chosen = Chosen::new(config(&top), Reach::default(), count_one);
+        let chosen = RootSelection::new(config(&top), Reach::default(), count_one);
         let state = |generation| Identity { uid: 1, generation };
         chosen.answered_from(&top, state(1));
-        assert_eq!(told.load(Ordering::SeqCst), 0, "the first answer is no change");
+        assert_eq!(roots_received.load(Ordering::SeqCst), 0, "the first answer is no change");
         chosen.published(&top, state(2));
         chosen.answered_from(&top, state(2));
-        assert_eq!(told.load(Ordering::SeqCst), 1);
+        assert_eq!(roots_received.load(Ordering::SeqCst), 1);
         chosen.answered_from(&top, state(3));
         chosen.published(&top, state(3));
-        assert_eq!(told.load(Ordering::SeqCst), 2, "another process may have made it");
+        assert_eq!(roots_received.load(Ordering::SeqCst), 2, "another process may have made it");
         chosen.published(Path::new("/elsewhere"), state(9));
-        assert_eq!(told.load(Ordering::SeqCst), 2);
+        assert_eq!(roots_received.load(Ordering::SeqCst), 2);
         assert!(
             chosen.set_client(vec![top.clone()]) && !chosen.set_client(Vec::new()),
             "nothing was answered in between"

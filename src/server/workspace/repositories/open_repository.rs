@@ -1,6 +1,5 @@
-//! A repository that can be asked, and the words for how its answers stand to the files: one
-//! wording for the first line of an answer, for the JSON of it, and for what programs are told
-//! beside it.
+//! Open repository: snapshot, files and freshness. One wording of the freshness for the first line
+//! of text responses, for JSON and for resources.
 
 use super::{Files, rough};
 use crate::index::ChangeSet;
@@ -12,68 +11,68 @@ use std::fmt;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-/// Files that an answer names because it does not reflect them yet; more are counted.
+/// Maximum number of stale files to list; the rest is counted.
 const NAMED_FILES: usize = 5;
-/// Letters of the path of a repository.
-const LONGEST_ROOT: usize = 300;
-/// Letters of the reason why an answer does not reflect them.
-const LONGEST_REASON: usize = 300;
+/// Maximum length of a root's path, in characters.
+const MAX_ROOT: usize = 300;
+/// Maximum length of a reason, in characters.
+const MAX_REASON: usize = 300;
 
-/// A repository that can be asked.
-pub(in crate::server) struct Opened {
-    /// Its store at one moment.
+/// Open repository.
+pub(in crate::server) struct OpenRepository {
+    /// Snapshot of its store.
     pub(in crate::server) snapshot: Snapshot,
     /// Its files.
     pub(in crate::server) files: Files,
-    /// Where its store is.
+    /// Location of its store.
     pub(super) location: Location,
-    /// What the store does not reflect yet.
+    /// Changes that the store does not reflect yet.
     pub(super) behind: Option<Behind>,
-    /// How far it is known that it reflects the rest.
+    /// Evidence that it reflects everything else.
     pub(super) extent: Extent,
-    /// Whether the answer says which repository it is about: the first one of a session does.
+    /// True if the response names the repository: the first one of a session does.
     pub(super) names_root: bool,
 }
 
-/// How far it is known what a store reflects.
+/// Evidence for the freshness of a store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Extent {
-    /// Every file was looked at, or could not have changed untold.
+    /// Every file was checked, or is covered by a watch.
     All,
-    /// What was reported was looked at; every file, for changes that nobody reports, so long ago.
+    /// Files with reported changes were checked; all files, for unreported changes, this long ago.
     Reported(Duration),
-    /// Every file was looked at, as this kind of file system shows it here: others may have changed
-    /// it since.
+    /// Every file was checked on a network file system: changes from other machines may be visible
+    /// late.
     Remote(String),
 }
 
-/// Changes of the files that a store does not reflect yet.
+/// Changes that a store does not reflect yet.
 pub(super) struct Behind {
-    /// Which.
+    /// Changed files.
     pub(super) changes: ChangeSet,
-    /// Why the store does not reflect them.
+    /// Why they are not applied.
     pub(super) cause: Cause,
 }
 
-/// Why a store does not reflect changes.
+/// Why changes are not applied.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Cause {
-    /// The index run goes on; how far it is.
+    /// The index run is in progress; its progress.
     Pending(String),
-    /// The index run has failed, for this reason.
+    /// The index run failed; its error.
     Failed(String),
 }
 
-/// How much an answer does not reflect yet.
+/// Staleness of a response.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::server) struct Stale {
-    /// So many files; none for every file: the store was made by other rules.
+    /// Number of stale files; none if all are, because the store has another fingerprint.
     files: Option<usize>,
     cause: Cause,
 }
 
 impl Stale {
-    /// What becomes of the files, and how many they are.
+    /// Number of files and their status.
     fn what(&self) -> String {
         let files = match self.files {
             Some(1) => "1 file".to_owned(),
@@ -86,10 +85,10 @@ impl Stale {
         )
     }
 
-    /// How far the run is, or why it has failed.
+    /// Progress or error of the run.
     fn why(&self) -> String {
         let (Cause::Pending(why) | Cause::Failed(why)) = &self.cause;
-        format!(": {}", SafeLine::new(why, LONGEST_REASON))
+        format!(": {}", SafeLine::new(why, MAX_REASON))
     }
 }
 
@@ -99,25 +98,25 @@ impl fmt::Display for Stale {
     }
 }
 
-impl Opened {
-    /// How much the answer does not reflect yet, if anything.
+impl OpenRepository {
+    /// Staleness of the response, if any.
     pub(in crate::server) fn stale(&self) -> Option<Stale> {
         self.behind
             .as_ref()
             .map(|behind| Stale { files: behind.changes.len(), cause: behind.cause.clone() })
     }
 
-    /// Whether the answer is known to be about the files as they are.
+    /// True if the response is known to reflect the current files.
     pub(in crate::server) fn is_up_to_date(&self) -> bool {
         self.behind.is_none() && self.extent == Extent::All
     }
 
-    /// Every file that the answer does not reflect yet; none if the store was made by other rules.
+    /// Every stale file; none if the store has another fingerprint.
     pub(in crate::server) fn stale_files(&self) -> Vec<&str> {
         self.behind.iter().flat_map(|behind| behind.changes.paths()).map(RepoPath::as_str).collect()
     }
 
-    /// Of which state of the files the answer speaks.
+    /// Freshness in words.
     pub(in crate::server) fn freshness(&self) -> String {
         let meta = self.snapshot.meta();
         let generation = meta.identity.generation;
@@ -144,13 +143,13 @@ impl Opened {
         )
     }
 
-    /// Which repository the answers of a session speak of: for the first one.
+    /// The repository's path, in the first response of a session.
     pub(in crate::server) fn place(&self) -> Option<String> {
-        let root = SafeLine::new(&self.location.root().to_string_lossy(), LONGEST_ROOT);
+        let root = SafeLine::new(&self.location.root().to_string_lossy(), MAX_ROOT);
         self.names_root.then(|| format!("{root}, "))
     }
 
-    /// What is not known of files that nothing is known to have happened to.
+    /// Reservation about unreported changes.
     pub(in crate::server) fn reserve(&self) -> Option<String> {
         match &self.extent {
             Extent::All => None,
@@ -168,8 +167,8 @@ impl Opened {
 
 impl ReadFile for Files {
     fn read(&self, path: &RepoPath) -> io::Result<Vec<u8>> {
-        // Lines of any length may be looked at; they are cut when they are shown. What binary data
-        // means the question decides.
+        // Lines of any length are accepted; they are truncated where they are shown. The caller
+        // decides about binary files.
         let read = self.root.read_named(path, self.limits.file_bytes);
         read.map_err(|error| io::Error::other(error.to_string()))?
             .map_err(|reason| io::Error::other(reason.word()))

@@ -1,6 +1,6 @@
-//! Who wants which index run. A run goes on while anybody does: a call that waits for it, or a
-//! session that it is the own repository of, or whose call was told that it goes on. With the last
-//! of them it is stopped.
+//! Interest in index runs, by reference counting: waiting calls, sessions whose default repository
+//! it is, and sessions whose call was answered with "in progress". A run without any interest is
+//! cancelled.
 
 use crate::faults::{Fault, planted};
 use crate::index::Job;
@@ -8,28 +8,28 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
-/// The runs that calls wait for.
+/// Index runs with waiting calls or interested sessions.
 #[derive(Default)]
-pub(super) struct WantedRuns(Mutex<Vec<Waited>>);
+pub(super) struct JobInterest(Mutex<Vec<WaitedJob>>);
 
-struct Waited {
+struct WaitedJob {
     run: Weak<Job>,
     /// When the first call began to wait.
     begun: Instant,
-    /// Calls that wait now.
+    /// Number of waiting calls.
     waiting: usize,
-    /// Sessions for which it goes on without anybody who waits.
+    /// Sessions that keep the run alive without a waiting call.
     sessions: BTreeSet<u64>,
 }
 
-impl WantedRuns {
-    /// A call begins to wait for a run. Gives when the first one did.
+impl JobInterest {
+    /// A call begins to wait for a run. Returns when the first one did.
     pub(super) fn enter(&self, job: &Arc<Job>, session: u64, of_session: bool) -> Instant {
         let mut waited = self.lock();
-        // Runs that are over are known to nobody else.
+        // An entry whose job was dropped is obsolete.
         waited.retain(|entry| Weak::strong_count(&entry.run) > 0);
         let known = waited.iter().position(|entry| entry.is(job)).unwrap_or_else(|| {
-            waited.push(Waited {
+            waited.push(WaitedJob {
                 run: Arc::downgrade(job),
                 begun: Instant::now(),
                 waiting: 0,
@@ -44,8 +44,8 @@ impl WantedRuns {
         waited[known].begun
     }
 
-    /// A call waits no more for a run; `is_answered` says that it was not cancelled. Stops a run
-    /// that nobody wants.
+    /// A call stops waiting; `is_answered` is false if it was cancelled. Cancels a run without
+    /// interest.
     pub(super) fn leave(&self, job: &Arc<Job>, session: u64, is_answered: bool) {
         let mut waited = self.lock();
         let is_unwanted = waited.iter_mut().find(|entry| entry.is(job)).is_some_and(|entry| {
@@ -61,9 +61,9 @@ impl WantedRuns {
         }
     }
 
-    /// A session has ended. Stops the runs that only it wanted.
+    /// A session ended. Cancels runs that only it was interested in.
     pub(super) fn forget(&self, session: u64) {
-        let left = |entry: &mut Waited| {
+        let left = |entry: &mut WaitedJob| {
             entry.sessions.remove(&session)
                 && (entry.is_unwanted() || planted(Fault::SessionOwnsIndex))
         };
@@ -77,12 +77,12 @@ impl WantedRuns {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Waited>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<WaitedJob>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Waited {
+impl WaitedJob {
     fn is(&self, job: &Arc<Job>) -> bool {
         Weak::as_ptr(&self.run) == Arc::as_ptr(job)
     }

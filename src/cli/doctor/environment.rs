@@ -1,4 +1,4 @@
-//! What the server stands on: the cache, the store of the repository, the watches.
+//! Checks the environment: cache, store of the repository, watches.
 
 use std::fs::File;
 use std::path::Path;
@@ -16,20 +16,20 @@ use crate::source;
 use crate::store::{Location, Store, StoreError, StoreErrorKind, bytes_taken, check_owner};
 use crate::watch::{Watch, WatchError};
 
-/// Less room than this is soon none.
-const LITTLE_ROOM: u64 = 200 << 20;
+/// Free disk space below which there is a warning, in bytes.
+const LOW_DISK_SPACE: u64 = 200 << 20;
 
-/// Everything that the server stands on.
+/// All checks of the environment.
 pub(super) fn all(config: &Config, repository: &Repository, patience: Duration) -> Vec<Finding> {
     let location = Location::new(&repository.cache, &repository.root);
     let cache = cache(config, &repository.cache);
-    // What is wrong with the cache is wrong with every store in it.
+    // With a broken cache every store is broken.
     let store = (cache.verdict != Verdict::Problem).then(|| store(config, &location, patience));
     let watches = watches(config, &repository.root, patience);
     [Some(cache), store, Some(watches)].into_iter().flatten().collect()
 }
 
-/// A token that is cancelled after a time, or when the work is done.
+/// Runs `work` with a token that is cancelled after a timeout.
 fn within<T>(time: Duration, work: impl FnOnce(&CancelToken) -> T) -> T {
     let (token, done) = (CancelToken::new(), CancelToken::new());
     std::thread::scope(|scope| {
@@ -41,7 +41,7 @@ fn within<T>(time: Duration, work: impl FnOnce(&CancelToken) -> T) -> T {
             });
         let result = work(&token);
         done.cancel();
-        // Without a timer the work took as long as it took.
+        // Without a timer thread there is no timeout.
         drop(timer);
         result
     })
@@ -82,7 +82,7 @@ fn cache(config: &Config, directory: &Path) -> Finding {
             text,
             "set COGRAPH_CACHE_DIR to a directory of this machine, or use it from one machine only",
         )
-    } else if free < LITTLE_ROOM {
+    } else if free < LOW_DISK_SPACE {
         Finding::problem(
             area,
             text,
@@ -94,7 +94,7 @@ fn cache(config: &Config, directory: &Path) -> Finding {
     finding.with("taken_bytes", taken).with("free_bytes", free)
 }
 
-/// Whether files can be made in a directory, or the directory itself where it would be.
+/// Checks that files can be created in a directory, or that the directory can be created.
 fn try_writing(directory: &Path) -> Result<(), String> {
     if !directory.exists() {
         let above = directory.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
@@ -106,7 +106,7 @@ fn try_writing(directory: &Path) -> Result<(), String> {
     }
     let trial = directory.join(format!(".doctor-{}", std::process::id()));
     File::create(&trial).map_err(|error| error.to_string())?;
-    // An empty file that stays does no harm, and that it cannot be removed is no trouble of ours.
+    // Best effort: an empty file that remains is harmless.
     let _ = std::fs::remove_file(trial);
     Ok(())
 }
@@ -191,7 +191,7 @@ fn watches(config: &Config, root: &Path, patience: Duration) -> Finding {
     }
 }
 
-/// A limit of the system on watches.
+/// System limit on inotify watches.
 fn system_limit(name: &str) -> Option<u64> {
     #[expect(
         clippy::disallowed_methods,

@@ -1,6 +1,6 @@
-//! The tools of a client that owns nothing: every call is passed on to a runtime and its answer
-//! passed back. What can be answered without a repository the dispatcher answers by itself, whether
-//! the runtime is there or not.
+//! Proxy tool set: forwards every tool call to a runtime (daemon) and relays its response. The
+//! dispatcher answers requests that need no repository locally, whether a runtime is reachable or
+//! not.
 
 use super::upstream::{Caller, Expected, Owner, Target, Upstream, UpstreamError, UpstreamQuestion};
 use crate::faults;
@@ -23,77 +23,87 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::mpsc::Sender;
 
-/// The longest text that is taken from a runtime, in bytes: more than any tool answers.
+/// Maximum length of a response text accepted from a runtime, in bytes; larger than any tool
+/// response.
 pub(in crate::server) const LONGEST: usize = 64 << 10;
-/// The longest message about progress, in bytes.
+/// Maximum length of a progress message, in bytes.
 const MESSAGE: usize = 200;
 
-/// Where calls go.
-pub(in crate::server) struct Thin {
+/// Proxy to one runtime, with an optional embedded tool set as a fallback.
+pub(in crate::server) struct RuntimeProxy {
     upstream: Upstream,
     place: Arc<ClientRoots>,
-    /// Serves calls when there is no runtime, if that is wanted.
+    /// Fallback tool set while no runtime is reachable; none if the fallback is disabled.
     embedded: Option<Arc<dyn Tools>>,
 }
 
-/// What the runtime is told of the client's directories.
+/// Workspace roots of the client, forwarded to the runtime.
 pub(in crate::server) struct ClientRoots {
-    /// The directory that calls mean which name none, if the user has named it.
+    /// Default root of calls without a `root` argument, from the command line.
     root: Option<PathBuf>,
-    /// Where the client was started.
+    /// Working directory in which the client started this process.
     started_in: Option<PathBuf>,
     state: Mutex<ProxyState>,
-    told: Condvar,
+    roots_received: Condvar,
     events: Sender<Event>,
 }
 
 #[derive(Default)]
 struct ProxyState {
-    /// What the client says that it works on.
+    /// Roots from the client's `roots/list` response.
     client: Vec<PathBuf>,
     asked_until: Option<Instant>,
     is_embedded: bool,
 }
 
 impl ClientRoots {
-    /// `root` is what the user has named, `started_in` the directory to fall back on.
+    /// `root` is the directory given by the user, `started_in` the fallback.
     pub(in crate::server) fn new(
         root: Option<PathBuf>,
         started_in: Option<PathBuf>,
         events: Sender<Event>,
     ) -> Arc<Self> {
-        Arc::new(Self { root, started_in, state: Mutex::default(), told: Condvar::new(), events })
+        Arc::new(Self {
+            root,
+            started_in,
+            state: Mutex::default(),
+            roots_received: Condvar::new(),
+            events,
+        })
     }
 
-    /// Whether the client has anything to say about directories.
+    /// True if the client declared the `roots` capability.
     pub(in crate::server) fn asks_client(&self) -> bool {
         self.root.is_none()
     }
 
-    /// The client was asked what it works on.
+    /// Records that `roots/list` was sent; its response is awaited until `until`.
     pub(in crate::server) fn client_was_asked(&self, until: Instant) {
         self.state().asked_until = Some(until);
     }
 
-    /// What the client works on. True if that is something else than before.
+    /// Sets the client's roots. Returns true if they changed.
     pub(in crate::server) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         let changed = {
             let mut state = self.state();
             state.asked_until = None;
             std::mem::replace(&mut state.client, directories.clone()) != directories
         };
-        self.told.notify_all();
+        self.roots_received.notify_all();
         changed
     }
 
-    /// Waits until the client has said what it works on, if it was asked, or the time for that is
-    /// over.
+    /// Blocks until the pending `roots/list` response arrives or its timeout expires.
     pub(in crate::server) fn await_client(&self) {
         let mut state = self.state();
         while let Some(left) =
             state.asked_until.and_then(|until| until.checked_duration_since(Instant::now()))
         {
-            state = self.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .roots_received
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
         state.asked_until = None;
     }
@@ -115,13 +125,13 @@ impl Owner for ClientRoots {
     }
 
     fn changed(&self, _method: &str) {
-        // A dispatcher that is busy is told of the next change.
+        // A full event queue drops the notification; the next change sends it again.
         let _ = self.events.try_send(Event::Published);
     }
 }
 
-impl Thin {
-    /// Calls go to `target`, or to `embedded` while there is nothing there.
+impl RuntimeProxy {
+    /// Creates a proxy to `target` that falls back to `embedded` while the target is unreachable.
     pub(in crate::server) fn new(
         target: Target,
         expected: Expected,
@@ -137,14 +147,14 @@ impl Thin {
         }
     }
 
-    /// Attaches before anything is asked: what a client of a runtime must not do.
+    /// Connects before the first call, which a client of a runtime must not do: a planted fault.
     pub(in crate::server) fn attach(&self) {
         let _ = self.upstream.answers(&CancelToken::new());
     }
 
-    /// What serves the next call in place of the runtime. It is decided at the first call and when
-    /// a runtime goes, and then stays so: a session does not change sides while it has one.
-    fn instead(&self, host: &dyn Host) -> Option<&Arc<dyn Tools>> {
+    /// The fallback tool set for the next call. Chosen at the first call and when the runtime
+    /// disconnects, then fixed: a session does not switch while its current tool set works.
+    fn fallback(&self, host: &dyn Host) -> Option<&Arc<dyn Tools>> {
         let embedded = self.embedded.as_ref()?;
         if !self.place.state().is_embedded {
             if self.upstream.answers(host.cancel()).is_ok() {
@@ -176,7 +186,7 @@ impl Thin {
     }
 }
 
-impl Tools for Thin {
+impl Tools for RuntimeProxy {
     fn asks_client(&self) -> bool {
         self.place.asks_client()
     }
@@ -204,7 +214,7 @@ impl Tools for Thin {
         if arguments.text("root").is_none() {
             self.place.await_client();
         }
-        if let Some(embedded) = self.instead(host) {
+        if let Some(embedded) = self.fallback(host) {
             return embedded.call(tool, arguments, host);
         }
         match (self.ask(tool, arguments, host), &self.embedded) {
@@ -233,19 +243,19 @@ impl Tools for Thin {
     }
 }
 
-/// A call as the upstream sees it.
+/// Adapter: the host of a call, in the form the upstream connection needs.
 pub(in crate::server) struct Call<'a> {
     host: &'a dyn Host,
     paused: Cell<bool>,
 }
 
 impl<'a> Call<'a> {
-    /// A call for this host.
+    /// Creates the adapter of `host`.
     pub(in crate::server) fn new(host: &'a dyn Host) -> Self {
         Self { host, paused: Cell::new(false) }
     }
 
-    /// The call is over, and may have waited. False if nobody wants what has come of it.
+    /// Ends the call and resumes its deadline. Returns false if the call was cancelled.
     pub(in crate::server) fn resume(&self) -> bool {
         !self.paused.get() || self.host.resume()
     }
@@ -257,7 +267,7 @@ impl Caller for Call<'_> {
     }
 
     fn progress(&self, thousandths: u32, message: &str) {
-        // A runtime reports only while it waits for an index: that is allowed more time.
+        // A runtime sends progress only while it waits for an index, so the deadline is paused.
         if !self.paused.replace(true) {
             self.host.pause();
         }
@@ -266,7 +276,7 @@ impl Caller for Call<'_> {
     }
 }
 
-/// The answer of a runtime as an answer of ours, escaped and bounded.
+/// Converts the runtime's response to a reply, escaped and truncated.
 pub(in crate::server) fn reply(result: &Value) -> Reply {
     let (reply, sanitized) = escape::counting(|| {
         let texts = result["content"]
@@ -275,9 +285,9 @@ pub(in crate::server) fn reply(result: &Value) -> Reply {
             .flatten()
             .filter_map(|item| item["text"].as_str());
         let text = escape::block(&texts.collect::<Vec<_>>().join("\n"), LONGEST);
-        let told = result["_meta"][PEER_KEY].as_str().and_then(Outcome::from_word);
+        let reported = result["_meta"][PEER_KEY].as_str().and_then(Outcome::from_word);
         let is_error = result["isError"] == Value::Bool(true);
-        let outcome = told.filter(|told| told.is_error() == is_error);
+        let outcome = reported.filter(|reported| reported.is_error() == is_error);
         let outcome = outcome.unwrap_or(if is_error { Outcome::Failed } else { Outcome::Found });
         let structured =
             result.get("structuredContent").filter(|value| value.to_string().len() <= LONGEST);
@@ -300,7 +310,7 @@ pub(in crate::server) fn reply(result: &Value) -> Reply {
     Reply { marks: Marks { sanitized: before.saturating_add(sanitized), ..reply.marks }, ..reply }
 }
 
-/// The address of a directory.
+/// The `file://` URI of a directory.
 fn address(directory: &Path) -> String {
     format!("file://{}", uri::encode_path(directory.as_os_str().as_bytes()))
 }

@@ -1,8 +1,8 @@
-//! A file that belongs to another program: read, kept a copy of, and replaced in one step. Knows
-//! nothing of what is in it.
+//! Configuration file of another program: read, backed up, and replaced atomically. Independent of
+//! its format.
 //!
-//! The name of a copy ends in the hash of what the file became. While the file still is that, the
-//! copy is what was there before and can be put back as a whole.
+//! The name of a backup ends in the hash of the contents that replaced it. While the file has those
+//! contents, the backup is the previous version and can be restored as a whole.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -13,12 +13,12 @@ use crate::cli::Stop;
 use crate::cli::clients;
 use crate::cli::output::shown;
 
-/// The file, where its links lead.
+/// Path, with symlinks resolved.
 pub(super) struct ConfigFile {
     path: PathBuf,
-    /// The directory that it must lie in, if it must.
+    /// Directory that must contain it.
     within: Option<PathBuf>,
-    /// What was in it when it was read; none if there was no file.
+    /// Contents; none if the file does not exist.
     text: Option<String>,
 }
 
@@ -30,7 +30,7 @@ fn failure(attempt: &str, path: &Path, error: &io::Error) -> Stop {
 }
 
 impl ConfigFile {
-    /// Reads the file at a path, which must not lead out of a directory if one is given.
+    /// Reads the file at a path, which must not leave the given directory.
     pub(super) fn read(path: &Path, within: Option<&Path>) -> Result<Self, Stop> {
         contained(path, within)?;
         let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
@@ -43,28 +43,28 @@ impl ConfigFile {
         Ok(Self { path, within: within.map(Path::to_path_buf), text })
     }
 
-    /// Reads it again, as it is now.
+    /// Reads the current contents.
     pub(super) fn again(&self) -> Result<Self, Stop> {
         Self::read(&self.path, self.within.as_deref())
     }
 
-    /// Where it is.
+    /// Path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What is in it: nothing if it does not exist.
+    /// Contents: empty if the file does not exist.
     pub(super) fn text(&self) -> &str {
         self.text.as_deref().unwrap_or_default()
     }
 
-    /// Whether there is a file.
+    /// True if the file exists.
     pub(super) fn exists(&self) -> bool {
         self.text.is_some()
     }
 
-    /// Keeps a copy for the time when the file says `changed`. Gives its path; none if there is
-    /// nothing to keep.
+    /// Writes a backup for the change to `changed`. Returns its path; none if there is nothing to
+    /// back up.
     pub(super) fn keep(&self, changed: &str) -> Result<Option<PathBuf>, Stop> {
         let Some(text) = &self.text else { return Ok(None) };
         contained(&self.path, self.within.as_deref())?;
@@ -73,20 +73,20 @@ impl ConfigFile {
         Ok(Some(copy))
     }
 
-    /// What was there before the file said what it says now.
+    /// Backup of the contents before the file became `text`.
     pub(super) fn before(&self, text: &str) -> Option<(PathBuf, String)> {
         let copy = self.copy(text);
         let kept = clients::read_here(&copy).ok()??;
         Some((copy, kept))
     }
 
-    /// Writes another text, unless somebody else has done so in between.
+    /// Writes new contents, unless the file was modified meanwhile.
     pub(super) fn write(&self, text: &str) -> Result<(), Stop> {
         self.check()?;
         self.replace(&self.path, text).map_err(|error| failure("write", &self.path, &error))
     }
 
-    /// Removes the file, unless somebody has changed it in between.
+    /// Removes the file, unless it was modified meanwhile.
     pub(super) fn remove(&self) -> Result<(), Stop> {
         self.check()?;
         fs::remove_file(&self.path).map_err(|error| failure("remove", &self.path, &error))
@@ -106,17 +106,17 @@ impl ConfigFile {
 
     fn copy(&self, text: &str) -> PathBuf {
         let hash = xxhash_rust::xxh3::xxh3_64(text.as_bytes());
-        self.path.with_file_name(beside(&self.path, &format!(".cograph-{hash:016x}.bak")))
+        self.path.with_file_name(with_suffix(&self.path, &format!(".cograph-{hash:016x}.bak")))
     }
 
-    /// A whole file or none, with the permissions of the one at this place.
+    /// Atomic replacement that keeps the permissions.
     fn replace(&self, target: &Path, text: &str) -> io::Result<()> {
         if let Some(directory) = target.parent() {
             fs::create_dir_all(directory)?;
         }
         let temporary =
-            target.with_file_name(beside(target, &format!(".{}.tmp", std::process::id())));
-        // One that is there is left over from a process that had our number and is gone.
+            target.with_file_name(with_suffix(target, &format!(".{}.tmp", std::process::id())));
+        // Left over from a dead process with the same pid.
         let _ = fs::remove_file(&temporary);
         let written = File::create_new(&temporary).and_then(|mut file| {
             if let Ok(known) = fs::metadata(&self.path) {
@@ -127,15 +127,15 @@ impl ConfigFile {
         });
         let replaced = written.and_then(|()| fs::rename(&temporary, target));
         if replaced.is_err() {
-            // The error that counts is the one before.
+            // Best effort: the earlier error is reported.
             let _ = fs::remove_file(&temporary);
         }
         replaced
     }
 }
 
-/// Fails if a path leads out of a directory: what is in a repository decides nothing about files
-/// elsewhere.
+/// Fails if a path leads out of a directory: repository contents must not redirect writes to other
+/// files.
 fn contained(path: &Path, within: Option<&Path>) -> Result<(), Stop> {
     let Some(target) = within.and_then(|within| clients::outside(path, within)) else {
         return Ok(());
@@ -148,7 +148,7 @@ fn contained(path: &Path, within: Option<&Path>) -> Result<(), Stop> {
     })
 }
 
-fn beside(path: &Path, ending: &str) -> OsString {
+fn with_suffix(path: &Path, ending: &str) -> OsString {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(ending);
     name
