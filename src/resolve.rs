@@ -100,7 +100,7 @@ struct Resolver<'p, 'a> {
     /// What a symbol of another file may as well be; empty where it is the only one.
     variants: FxHashMap<SymbolRef, std::rc::Rc<Symbols>>,
     /// What names that nothing included declares are linked to.
-    linked: FxHashMap<(crate::resolve::units::space::Space, Name), Option<SymbolRef>>,
+    linked: FxHashMap<(crate::resolve::units::space::Space, Name), Symbols>,
     satisfied: FxHashMap<SymbolRef, std::rc::Rc<[SymbolRef]>>,
     parameters: FxHashMap<SymbolRef, std::rc::Rc<[types::ty::Ty]>>,
     reach: FxHashMap<FileId, std::rc::Rc<crate::resolve::units::footprint::FileSet>>,

@@ -137,8 +137,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// A name that nothing included declares: the only definition that any file offers to others
-    /// under it.
+    /// A name that nothing included declares: the only definition that a file which may be in the
+    /// same program offers to others under it.
     pub(in crate::resolve) fn linked(
         &mut self,
         file: FileId,
@@ -148,20 +148,47 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let mut space = program.space_around(file, program.known(file), scope);
         while let Some(current) = space {
-            if let Some(only) = self.linked_in(current, name).filter(|only| self.is_wanted(*only))
+            let mut found = self.linked_in(current, name);
+            found.retain(|symbol| !program.are_apart(file, symbol.file));
+            if let [only] = found[..]
+                && self.is_wanted(only)
                 && links_to(program.path(file).as_str(), program.path(only.file).as_str())
             {
-                return Some(Entity::Symbols(Symbols::from_slice(&[only])));
+                return Some(Entity::Symbols(found));
             }
             space = program.spaces().parent(current);
         }
         None
     }
 
-    /// The only definition in a namespace that any file offers to others under a name.
-    fn linked_in(&mut self, space: Space, name: Name) -> Option<SymbolRef> {
+    /// A name that `linked` does not find: the definitions that files of alternatives or of other
+    /// programs offer under it.
+    pub(in crate::resolve) fn linked_apart(
+        &mut self,
+        file: FileId,
+        name: Name,
+        scope: ScopeId,
+    ) -> Symbols {
+        let program = self.program;
+        let mut space = program.space_around(file, program.known(file), scope);
+        while let Some(current) = space {
+            let found = self.linked_in(current, name);
+            let may_link = |symbol: &SymbolRef| {
+                program.are_apart(file, symbol.file)
+                    && links_to(program.path(file).as_str(), program.path(symbol.file).as_str())
+            };
+            if !found.is_empty() {
+                return if found.iter().all(may_link) { found } else { Symbols::new() };
+            }
+            space = program.spaces().parent(current);
+        }
+        Symbols::new()
+    }
+
+    /// The definitions in a namespace that files offer to others under a name.
+    fn linked_in(&mut self, space: Space, name: Name) -> Symbols {
         if let Some(known) = self.linked.get(&(space, name)) {
-            return *known;
+            return known.clone();
         }
         let program = self.program;
         let offered = |symbol: &SymbolRef| {
@@ -171,11 +198,8 @@ impl Resolver<'_, '_> {
         };
         let all: Symbols =
             program.in_space(space, name).into_iter().flatten().copied().filter(offered).collect();
-        let found = match self.established(&all)[..] {
-            [only] => Some(only),
-            _ => None,
-        };
-        self.linked.insert((space, name), found);
+        let found = self.established(&all);
+        self.linked.insert((space, name), found.clone());
         found
     }
 
