@@ -31,9 +31,9 @@ pub(in crate::resolve) struct Alternatives {
 impl Alternatives {
     pub(super) fn new(tables: &Tables) -> Self {
         let is_pasted = |file: &&crate::resolve::workspace::tables::File| {
-            file.head.as_ref().is_some_and(|head| {
-                head.language.manifest.modules.system == ModuleSystem::Includes
-            })
+            file.head
+                .as_ref()
+                .is_some_and(|head| head.language.manifest.modules.system == ModuleSystem::Includes)
         };
         Self::of(tables.files.iter().filter(is_pasted).map(|file| file.path.as_str()))
     }
@@ -62,9 +62,9 @@ impl Alternatives {
             (COMMON.., _) => Some(Sort::Alternative),
             _ => None,
         };
-        let sorts = shared.into_iter().filter_map(|(directory, counts)| {
-            Some((Box::from(directory), sort(counts)?))
-        });
+        let sorts = shared
+            .into_iter()
+            .filter_map(|(directory, counts)| Some((Box::from(directory), sort(counts)?)));
         Self { sorts: sorts.collect() }
     }
 
@@ -92,8 +92,7 @@ impl Alternatives {
             let is_beside = |(beside, _): (&str, Sort)| {
                 beside != directory && parent(beside) == parent(directory)
             };
-            !to.starts_with(directory)
-                && (sort == Sort::Program || self.around(to).any(is_beside))
+            !to.starts_with(directory) && (sort == Sort::Program || self.around(to).any(is_beside))
         })
     }
 

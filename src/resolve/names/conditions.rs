@@ -56,8 +56,7 @@ impl Resolver<'_, '_> {
         if self.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
             return symbols;
         }
-        let is_possible =
-            |symbol: &SymbolRef| !self.program.exclude_each_other(file, symbol.file);
+        let is_possible = |symbol: &SymbolRef| !self.program.exclude_each_other(file, symbol.file);
         let left: Symbols = symbols.iter().copied().filter(is_possible).collect();
         if left.is_empty() { symbols } else { left }
     }

@@ -148,21 +148,33 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let mut space = program.space_around(file, program.known(file), scope);
         while let Some(current) = space {
-            let mut found = self.linked_in(current, name);
-            found.retain(|symbol| !program.are_apart(file, symbol.file));
-            if let [only] = found[..]
+            if let Some(only) = self.linked_in_program(file, current, name)
                 && self.is_wanted(only)
                 && links_to(program.path(file).as_str(), program.path(only.file).as_str())
             {
-                return Some(Entity::Symbols(found));
+                return Some(Entity::Symbols(Symbols::from_slice(&[only])));
             }
             space = program.spaces().parent(current);
         }
         None
     }
 
-    /// A name that `linked` does not find: the definitions that files of alternatives or of other
-    /// programs offer under it.
+    /// The only definition in a namespace that a file may be linked with, beside those that are
+    /// never in one program with either.
+    fn linked_in_program(&mut self, file: FileId, space: Space, name: Name) -> Option<SymbolRef> {
+        let (program, all) = (self.program, self.linked_in(space, name));
+        let is_possible = |symbol: &&SymbolRef| !program.exclude_each_other(file, symbol.file);
+        let mut possible = all.iter().filter(is_possible);
+        let (Some(&only), None) = (possible.next(), possible.next()) else { return None };
+        // What all alternatives have may be replaced by what one of them has.
+        let is_alone = all
+            .iter()
+            .all(|other| *other == only || program.exclude_each_other(only.file, other.file));
+        (is_alone && !program.are_apart(file, only.file)).then_some(only)
+    }
+
+    /// A name that `linked` does not find, where alternatives or other programs define it: these
+    /// definitions, with others that would do.
     pub(in crate::resolve) fn linked_apart(
         &mut self,
         file: FileId,
@@ -172,13 +184,21 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let mut space = program.space_around(file, program.known(file), scope);
         while let Some(current) = space {
-            let found = self.linked_in(current, name);
-            let may_link = |symbol: &SymbolRef| {
-                program.are_apart(file, symbol.file)
-                    && links_to(program.path(file).as_str(), program.path(symbol.file).as_str())
-            };
-            if !found.is_empty() {
-                return if found.iter().all(may_link) { found } else { Symbols::new() };
+            let all = self.linked_in(current, name);
+            if all.iter().any(|symbol| program.are_apart(file, symbol.file)) {
+                let from = program.path(file).as_str();
+                let links = |symbol: &SymbolRef| links_to(from, program.path(symbol.file).as_str());
+                let is_possible = |symbol: &SymbolRef| {
+                    links(symbol) && !program.exclude_each_other(file, symbol.file)
+                };
+                let possible: Symbols = all.iter().copied().filter(is_possible).collect();
+                return match possible.is_empty() {
+                    true => all.into_iter().filter(links).collect(),
+                    false => possible,
+                };
+            }
+            if !all.is_empty() {
+                break;
             }
             space = program.spaces().parent(current);
         }
