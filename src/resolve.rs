@@ -70,6 +70,8 @@ enum Wanted {
     Others,
     /// What is no module and no namespace.
     NoModules,
+    /// What is no tag: the name of a type that only means it behind a keyword.
+    Untagged,
     /// What a place for a type can mean: types, namespaces, and macros that may stand for either.
     Types,
 }

@@ -149,7 +149,6 @@ impl Resolver<'_, '_> {
         let mut space = program.space_around(file, program.known(file), scope);
         while let Some(current) = space {
             if let Some(only) = self.linked_in_program(file, current, name)
-                && self.is_wanted(only)
                 && links_to(program.path(file).as_str(), program.path(only.file).as_str())
             {
                 return Some(Entity::Symbols(Symbols::from_slice(&[only])));
@@ -162,7 +161,8 @@ impl Resolver<'_, '_> {
     /// The only definition in a namespace that a file may be linked with, beside those that are
     /// never in one program with either.
     fn linked_in_program(&mut self, file: FileId, space: Space, name: Name) -> Option<SymbolRef> {
-        let (program, all) = (self.program, self.linked_in(space, name));
+        let (program, mut all) = (self.program, self.linked_in(space, name));
+        all.retain(|symbol| self.is_wanted(*symbol));
         let is_possible = |symbol: &&SymbolRef| !program.exclude_each_other(file, symbol.file);
         let mut possible = all.iter().filter(is_possible);
         let (Some(&only), None) = (possible.next(), possible.next()) else { return None };

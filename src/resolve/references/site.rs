@@ -44,7 +44,7 @@ impl Resolver<'_, '_> {
                     SiteKind::Type | SiteKind::Inherit => {
                         self.lookup_type(file, name, scope, site.byte)
                     }
-                    kind => self.among(file, kind == SiteKind::Call, look, Option::is_none),
+                    kind => self.lookup_value(file, kind == SiteKind::Call, look),
                 };
                 match found {
                     Some((Entity::Module(_), _)) if is_call(site.kind) => {
