@@ -49,14 +49,14 @@ impl Alternatives {
         }
         let all: FxHashSet<&str> = searched.iter().copied().collect();
         let mut shared: FxHashMap<&str, (usize, usize)> = FxHashMap::default();
-        for ((around, rest), directories) in &between {
+        between.iter().for_each(|((around, rest), directories)| {
             let is_repeated = all.contains(format!("{around}{rest}").as_str());
             for directory in directories {
                 let (siblings, repeats) = shared.entry(directory).or_default();
                 *siblings += usize::from(directories.len() > 1);
                 *repeats += usize::from(is_repeated);
             }
-        }
+        });
         let sort = |(siblings, repeats): (usize, usize)| match (siblings, repeats) {
             (_, COMMON..) => Some(Sort::Program),
             (COMMON.., _) => Some(Sort::Alternative),
