@@ -95,6 +95,15 @@ impl Language {
             || self.manifest.builtins.types.iter().any(|name| name == text)
     }
 
+    /// The keyword that a signature starts with, if the name behind it only means a type there.
+    pub(crate) fn tag_word<'t>(&self, signature: &'t str) -> Option<&'t str> {
+        if !self.manifest.resolution.tagged_types {
+            return None;
+        }
+        let word = signature.split(' ').next()?;
+        self.manifest.preprocessor.type_words.iter().any(|other| other == word).then_some(word)
+    }
+
     /// True for anonymous tokens: `(`, `if`, ….
     pub(crate) fn is_token(&self, kind: u16) -> bool {
         self.is_of_sort(kind, sort::TOKEN)

@@ -68,6 +68,8 @@ enum Wanted {
     Others,
     /// Everything except modules and namespaces.
     NoModules,
+    /// Everything except tags: type names that are visible only behind a keyword.
+    Untagged,
     /// Candidates in type position: types, namespaces, and macros, which may expand to either.
     Types,
 }
@@ -98,7 +100,7 @@ struct Resolver<'p, 'a> {
     /// Memo: conditional variants of a symbol of another file; empty if it is the only one.
     variants: FxHashMap<SymbolRef, std::rc::Rc<Symbols>>,
     /// Memo: link-time targets of names without an included declaration.
-    linked: FxHashMap<(crate::resolve::units::space::Space, Name), Option<SymbolRef>>,
+    linked: FxHashMap<(crate::resolve::units::space::Space, Name), Symbols>,
     satisfied: FxHashMap<SymbolRef, std::rc::Rc<[SymbolRef]>>,
     parameters: FxHashMap<SymbolRef, std::rc::Rc<[types::ty::Ty]>>,
     reach: FxHashMap<FileId, std::rc::Rc<crate::resolve::units::footprint::FileSet>>,

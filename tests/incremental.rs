@@ -252,3 +252,33 @@ fn the_size_of_a_file_that_nobody_reads_is_that_of_now() {
     repository.refresh();
     assert_eq!(repository.dump("kept"), repository.fresh(), "alone");
 }
+
+#[test]
+fn directories_become_alternatives_with_the_files_of_others() {
+    let repository = Repository::new();
+    let path = |path: &str| repository.root().join(path);
+    let write = |file: &str, text: &str| {
+        fs::create_dir_all(path(file).parent().expect("a folder")).expect("created");
+        fs::write(path(file), text).expect("written");
+    };
+    for machine in ["one", "two"] {
+        for name in ["a", "b"] {
+            write(&format!("cpu/{machine}/include/port/{name}.h"), "struct unused;\n");
+        }
+    }
+    write("cpu/one/include/port/c.h", "struct unused;\n");
+    write("cpu/one/clock.c", "int clock_read(void) { return 1; }\n");
+    write("core/time.c", "int now(void) { return clock_read(); }\n");
+    repository.refresh();
+    let is_likely = |dump: &str| dump.contains("file_edge|core/time.c|cpu/one/clock.c|");
+    assert!(is_likely(&repository.dump("kept")), "two paths in common may be a coincidence");
+    let third = "cpu/two/include/port/c.h";
+    write(third, "struct unused;\n");
+    repository.refresh();
+    assert!(!is_likely(&repository.dump("kept")));
+    assert_eq!(repository.dump("kept"), repository.fresh(), "alternatives");
+    fs::remove_file(path(third)).expect("removed");
+    repository.refresh();
+    assert!(is_likely(&repository.dump("kept")));
+    assert_eq!(repository.dump("kept"), repository.fresh(), "no alternatives");
+}

@@ -318,6 +318,9 @@ pub struct Resolution {
     pub structural: bool,
     /// Types and values have separate namespaces.
     pub separate_types: bool,
+    /// The name of a type is none of a value, and follows a keyword, unless it is declared as an
+    /// alias.
+    pub tagged_types: bool,
     /// Declaration merging: interfaces and classes of one name in one scope are one type.
     pub merged_types: bool,
     /// The qualifier of a path is a module or a type, never a value.

@@ -37,6 +37,8 @@ pub struct Preprocessor {
     pub assembler_words: Vec<String>,
     /// Keywords for the type of a value (`typeof`).
     pub value_type_words: Vec<String>,
+    /// Keywords for the type of an expression, which may have several operands (`decltype`).
+    pub operand_type_words: Vec<String>,
     /// Words that are masked wherever they occur.
     pub ignored_words: Vec<String>,
     /// Macros whose arguments are a type and a path to a member of it (`offsetof`).
@@ -74,6 +76,8 @@ impl WordLists {
     pub(crate) const MEMBER: Self = Self(1 << 15);
     pub(crate) const ATTRIBUTE: Self = Self(1 << 14);
 
+    pub(crate) const OPERAND_TYPE: Self = Self(1 << 17);
+
     /// Whether it is in one of `lists`.
     pub(crate) fn is_in(self, lists: Self) -> bool {
         self.0 & lists.0 != 0
@@ -103,6 +107,7 @@ impl Preprocessor {
                 (&self.head_words, WordLists::HEAD),
                 (&self.assembler_words, WordLists::ASSEMBLER),
                 (&self.value_type_words, WordLists::VALUE_TYPE),
+                (&self.operand_type_words, WordLists::OPERAND_TYPE),
                 (&self.ignored_words, WordLists::IGNORED),
                 (&self.member_words, WordLists::MEMBER),
                 (&self.keywords, WordLists::KEYWORD),

@@ -5,6 +5,7 @@
 //! (`path`); following them is the work of `names`, so that re-exports and types in paths need no
 //! care here.
 
+mod alternatives;
 mod crates;
 mod declared;
 mod dotted;
@@ -66,6 +67,7 @@ pub(super) struct Modules {
     project_files: BTreeMap<String, String>,
     dotted: dotted::DottedIndex,
     includes: includes::IncludeIndex,
+    pub(super) alternatives: alternatives::Alternatives,
     crates: crates::CrateIndex,
     relative: relative::ProjectIndex,
     folders: folders::FolderIndex,
@@ -86,6 +88,7 @@ impl Modules {
         }
         modules.dotted = dotted::DottedIndex::new(&modules);
         modules.includes = includes::IncludeIndex::new(tables);
+        modules.alternatives = alternatives::Alternatives::new(tables);
         modules.crates = crates::CrateIndex::new(&modules, tables);
         modules.relative = relative::ProjectIndex::new(&modules);
         modules.folders = folders::FolderIndex::new(&modules);

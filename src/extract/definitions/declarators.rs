@@ -120,7 +120,12 @@ impl<'t> Walker<'t> {
         kind: SymbolKind,
     ) -> LocalSymbol {
         let declared = self.declarator(start);
-        let Some(name_node) = declared.name else {
+        let builtin_types = &self.language.manifest.preprocessor.builtin_types;
+        let is_type = |name: &Node<'t>| {
+            // What follows broken syntax may read like the head of a callable.
+            declared.is_callable && builtin_types.iter().any(|word| word == self.text_of(*name))
+        };
+        let Some(name_node) = declared.name.filter(|name| !is_type(name)) else {
             self.visit_children(start);
             return LocalSymbol::NONE;
         };

@@ -178,6 +178,7 @@ impl<'t> Walker<'t> {
     fn replacement(&mut self, value: Node<'t>, params: &[&str]) {
         let text = self.text_of(value);
         let tokens = tokens(text);
+        let type_words = &self.language.manifest.preprocessor.type_words;
         let outer = std::mem::replace(&mut self.in_macro, true);
         for (index, (token, range)) in tokens.iter().enumerate() {
             let name = &text[range.clone()];
@@ -197,7 +198,11 @@ impl<'t> Walker<'t> {
                 }
                 _ => self.build.expr(Expr::Name(name_id, self.scope)),
             };
-            let usage = if called { SiteKind::Call } else { SiteKind::Read };
+            let usage = match index.checked_sub(1).map(|before| &text[tokens[before].1.clone()]) {
+                Some(word) if type_words.iter().any(|other| other == word) => SiteKind::Type,
+                _ if called => SiteKind::Call,
+                _ => SiteKind::Read,
+            };
             self.replacement_site(value, text, range.clone(), usage, (name_id, target));
         }
         self.in_macro = outer;

@@ -179,6 +179,7 @@ impl Finder<'_> {
                 Kind::Word if self.is_in(at, WordLists::ASSEMBLER) && at >= skip => {
                     skip = self.assembler(at)
                 }
+                Kind::Word if self.is_in(at, WordLists::OPERAND_TYPE) => self.operands(at),
                 Kind::Word if self.is_in(at, WordLists::IGNORED) => {
                     self.edits.push(Edit::blank(self.range(at, at)))
                 }
@@ -422,6 +423,28 @@ impl Finder<'_> {
             if self.is_plain(at) && alone(at - 1) && alone(at + 1) && !self.is(at + 1, b'(') {
                 self.uses.push(Use { name: self.tokens[at].range(), kind: SiteKind::Read });
             }
+        }
+    }
+
+    /// Joins the operands in parentheses after a word: a parser expects one expression there.
+    fn operands(&mut self, at: usize) {
+        let Some(close) = self.brackets.close(at + 1) else { return };
+        let (mut inner, mut arguments) = (at + 2, 0_usize);
+        while inner < close {
+            match self.tokens[inner].kind {
+                Kind::Mark(b'(' | b'[' | b'{') => {
+                    inner = self.brackets.close(inner).unwrap_or(inner);
+                }
+                Kind::Mark(b'<') => arguments += 1,
+                Kind::Mark(b'>') if !self.is(inner - 1, b'-') => {
+                    arguments = arguments.saturating_sub(1);
+                }
+                Kind::Mark(b',') if arguments == 0 => {
+                    self.edits.push(Edit { range: self.range(inner, inner), first: b'^' });
+                }
+                _ => {}
+            }
+            inner += 1;
         }
     }
 

@@ -17,6 +17,15 @@ impl Finder<'_> {
     /// Looks at a declaration that starts here; whether a macro makes a definition of the body that
     /// follows.
     pub(super) fn made(&mut self, start: usize) -> bool {
+        // The macro that ends the definition before has a line of its own.
+        let is_end = self.is_attribute(start)
+            && self.is_line_of_its_own(start)
+            && self.is_attribute(start + 1)
+            && self.is(start + 2, b'(');
+        if is_end && self.made(start + 1) {
+            self.take(start);
+            return true;
+        }
         let mut at = start;
         while self.is_in(at, WordLists::START.and(WordLists::QUALIFIER)) && !self.is(at + 1, b'(') {
             at += 1;
@@ -207,8 +216,10 @@ impl<'s> Replacements<'s> {
     }
 }
 
-/// What is called at the end of a text, with its arguments.
+/// What is called at the end of the head that a text has, with its arguments.
 fn last_call(words: &[String]) -> Option<(String, Vec<String>)> {
+    let head = words.iter().position(|word| word == "{").unwrap_or(words.len());
+    let words = &words[..head];
     let mut depth = 0usize;
     let close =
         words.iter().rposition(|word| word == ")").filter(|close| close + 1 == words.len())?;

@@ -79,7 +79,7 @@ fn written(
 }
 
 /// Names of folders whose files others include by the path below them.
-const SEARCHED: [&str; 4] = ["include", "includes", "inc", "uapi"];
+pub(super) const SEARCHED: [&str; 4] = ["include", "includes", "inc", "uapi"];
 
 /// Whether files of a folder may be meant by their names alone: it is made for that, or it lies
 /// around the including file.

@@ -19,6 +19,7 @@ pub(super) struct Answers {
     /// The files of each package, by its identity, with its name.
     packages: FxHashMap<u64, (u64, String)>,
     nesting: u64,
+    alternatives: u64,
 }
 
 fn number(value: impl Hash) -> u64 {
@@ -51,6 +52,7 @@ impl Answers {
                 .collect(),
             packages: tables.modules.packages.iter().map(package).collect(),
             nesting: tables.linkage.nesting(&|file| tables.key(file)),
+            alternatives: tables.modules.alternatives.number(),
         }
     }
 
@@ -81,6 +83,9 @@ impl Answers {
         }
         if self.nesting != now.nesting {
             altered.question(Question::SPACES);
+        }
+        if self.alternatives != now.alternatives {
+            altered.question(Question::ALTERNATIVES);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Variants of one thing that are compiled under different conditions: which of them a place under
 //! conditions of its own means.
 
+use crate::grammar::ModuleSystem;
 use crate::model::Step;
 use crate::model::facts::{Condition, flags};
 use crate::model::graph::{FileId, SymbolRef};
@@ -25,6 +26,7 @@ impl Resolver<'_, '_> {
         if symbols.len() < 2 {
             return symbols;
         }
+        let symbols = self.in_one_program(file, symbols);
         let here = self.conditions_at(file, at);
         if here.is_empty()
             || symbols
@@ -45,6 +47,17 @@ impl Resolver<'_, '_> {
             .zip(&needs)
             .filter(|(_, needs)| possible(needs) && shared(needs) == most);
         let left: Symbols = left.map(|(symbol, _)| *symbol).collect();
+        if left.is_empty() { symbols } else { left }
+    }
+
+    /// Of several symbols of one name, those of files that a program may have together with a file,
+    /// if there are any.
+    fn in_one_program(&self, file: FileId, symbols: Symbols) -> Symbols {
+        if self.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
+            return symbols;
+        }
+        let is_possible = |symbol: &SymbolRef| !self.program.exclude_each_other(file, symbol.file);
+        let left: Symbols = symbols.iter().copied().filter(is_possible).collect();
         if left.is_empty() { symbols } else { left }
     }
 

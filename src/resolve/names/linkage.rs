@@ -137,8 +137,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// A name that nothing included declares: the only definition that any file offers to others
-    /// under it.
+    /// A name that nothing included declares: the only definition that a file which may be in the
+    /// same program offers to others under it.
     pub(in crate::resolve) fn linked(
         &mut self,
         file: FileId,
@@ -148,7 +148,7 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let mut space = program.space_around(file, program.known(file), scope);
         while let Some(current) = space {
-            if let Some(only) = self.linked_in(current, name).filter(|only| self.is_wanted(*only))
+            if let Some(only) = self.linked_in_program(file, current, name)
                 && links_to(program.path(file).as_str(), program.path(only.file).as_str())
             {
                 return Some(Entity::Symbols(Symbols::from_slice(&[only])));
@@ -158,10 +158,57 @@ impl Resolver<'_, '_> {
         None
     }
 
-    /// The only definition in a namespace that any file offers to others under a name.
-    fn linked_in(&mut self, space: Space, name: Name) -> Option<SymbolRef> {
+    /// The only definition in a namespace that a file may be linked with, beside those that are
+    /// never in one program with either.
+    fn linked_in_program(&mut self, file: FileId, space: Space, name: Name) -> Option<SymbolRef> {
+        let (program, mut all) = (self.program, self.linked_in(space, name));
+        all.retain(|symbol| self.is_wanted(*symbol));
+        let is_possible = |symbol: &&SymbolRef| !program.exclude_each_other(file, symbol.file);
+        let mut possible = all.iter().filter(is_possible);
+        let (Some(&only), None) = (possible.next(), possible.next()) else { return None };
+        // What all alternatives have may be replaced by what one of them has.
+        let is_alone = all
+            .iter()
+            .all(|other| *other == only || program.exclude_each_other(only.file, other.file));
+        (is_alone && !program.are_apart(file, only.file)).then_some(only)
+    }
+
+    /// A name that `linked` does not find, where alternatives or other programs define it: these
+    /// definitions, with others that would do.
+    pub(in crate::resolve) fn linked_apart(
+        &mut self,
+        file: FileId,
+        name: Name,
+        scope: ScopeId,
+    ) -> Symbols {
+        let program = self.program;
+        let mut space = program.space_around(file, program.known(file), scope);
+        while let Some(current) = space {
+            let all = self.linked_in(current, name);
+            if all.iter().any(|symbol| program.are_apart(file, symbol.file)) {
+                let from = program.path(file).as_str();
+                let links = |symbol: &SymbolRef| links_to(from, program.path(symbol.file).as_str());
+                let is_possible = |symbol: &SymbolRef| {
+                    links(symbol) && !program.exclude_each_other(file, symbol.file)
+                };
+                let possible: Symbols = all.iter().copied().filter(is_possible).collect();
+                return match possible.is_empty() {
+                    true => all.into_iter().filter(links).collect(),
+                    false => possible,
+                };
+            }
+            if !all.is_empty() {
+                break;
+            }
+            space = program.spaces().parent(current);
+        }
+        Symbols::new()
+    }
+
+    /// The definitions in a namespace that files offer to others under a name.
+    fn linked_in(&mut self, space: Space, name: Name) -> Symbols {
         if let Some(known) = self.linked.get(&(space, name)) {
-            return *known;
+            return known.clone();
         }
         let program = self.program;
         let offered = |symbol: &SymbolRef| {
@@ -171,11 +218,8 @@ impl Resolver<'_, '_> {
         };
         let all: Symbols =
             program.in_space(space, name).into_iter().flatten().copied().filter(offered).collect();
-        let found = match self.established(&all)[..] {
-            [only] => Some(only),
-            _ => None,
-        };
-        self.linked.insert((space, name), found);
+        let found = self.established(&all);
+        self.linked.insert((space, name), found.clone());
         found
     }
 

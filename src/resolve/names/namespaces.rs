@@ -42,6 +42,22 @@ impl Resolver<'_, '_> {
         found
     }
 
+    /// Looks a name up in the place of a value, which no tag is.
+    pub(in crate::resolve) fn lookup_value(
+        &mut self,
+        file: FileId,
+        is_call: bool,
+        look: impl Fn(&mut Self) -> Option<(Entity, Step)>,
+    ) -> Option<(Entity, Step)> {
+        if !self.program.known(file).language.manifest.resolution.tagged_types {
+            return self.among(file, is_call, look, Option::is_none);
+        }
+        let before = self.wanted.replace(Wanted::Untagged);
+        let found = look(self);
+        self.wanted = before;
+        found
+    }
+
     /// Looks a name up in the place of a type, in languages in which types are declared as such: a
     /// field or a function of the same name, which may be nearer, is passed over.
     pub(in crate::resolve) fn lookup_type(
@@ -135,6 +151,7 @@ impl Resolver<'_, '_> {
             Wanted::Callables => kind.is_callable(),
             Wanted::Others => !kind.is_callable(),
             Wanted::NoModules => !matches!(kind, SymbolKind::Module | SymbolKind::Namespace),
+            Wanted::Untagged => !self.is_tag(symbol),
             // A constant may be a macro without parameters.
             Wanted::Types => !matches!(
                 kind,
@@ -145,6 +162,13 @@ impl Resolver<'_, '_> {
                     | SymbolKind::Variable
             ),
         }
+    }
+
+    /// Whether a type has no name but its tag.
+    fn is_tag(&self, symbol: SymbolRef) -> bool {
+        let entry = self.program.symbol(symbol);
+        let language = self.program.known(symbol.file).language;
+        entry.kind.is_type() && language.tag_word(&entry.signature).is_some()
     }
 
     /// Whether a module is of the kind that is looked for.

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 /// Most candidates that are kept with an ambiguous site; a name with more says nothing about its
 /// target.
-const MOST_CANDIDATES: usize = 12;
+pub(super) const MOST_CANDIDATES: usize = 12;
 
 impl Resolver<'_, '_> {
     /// The target of a call on a receiver of unknown type, if there is evidence for exactly one.

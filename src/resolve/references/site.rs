@@ -44,7 +44,7 @@ impl Resolver<'_, '_> {
                     SiteKind::Type | SiteKind::Inherit => {
                         self.lookup_type(file, name, scope, site.byte)
                     }
-                    kind => self.among(file, kind == SiteKind::Call, look, Option::is_none),
+                    kind => self.lookup_value(file, kind == SiteKind::Call, look),
                 };
                 match found {
                     Some((Entity::Module(_), _)) if is_call(site.kind) => {
@@ -54,11 +54,12 @@ impl Resolver<'_, '_> {
                         }
                     }
                     Some((entity, step)) => self.entity_site(file, site, &entity, step),
-                    None if self.looks_at_arguments(file, site) => {
-                        self.argument_site(file, site, name)
+                    None => {
+                        let found = self.unseen_site(file, site, name);
+                        let is_open = found.verdict == Verdict::Unresolved;
+                        let apart = is_open.then(|| self.by_name_apart(file, site, name, scope));
+                        apart.flatten().unwrap_or(found)
                     }
-                    None if site.in_macro => unresolved(Step::Macro),
-                    None => unresolved(Step::NoSuchName),
                 }
             }
             Expr::Member(object, name) => {
@@ -341,14 +342,14 @@ impl Resolver<'_, '_> {
         }
     }
 
-    fn looks_at_arguments(&self, file: FileId, site: &Site) -> bool {
-        site.kind == SiteKind::Call
-            && self.program.known(file).language.manifest.resolution.argument_lookup
-    }
-
-    /// A call of a name that is only found beside the types of the arguments.
-    fn argument_site(&mut self, file: FileId, site: &Site, name: Name) -> Resolution {
-        let args = self.argument_types(file, site.args);
+    /// A name that is not seen at a place: that of a call may be found beside the types of the
+    /// arguments.
+    fn unseen_site(&mut self, file: FileId, site: &Site, name: Name) -> Resolution {
+        let rules = &self.program.known(file).language.manifest.resolution;
+        let args = match site.kind == SiteKind::Call && rules.argument_lookup {
+            true => self.argument_types(file, site.args),
+            false => Vec::new(),
+        };
         let found = self.by_arguments(name, &args);
         if found.is_empty() {
             return unresolved(if site.in_macro { Step::Macro } else { Step::NoSuchName });
@@ -358,7 +359,7 @@ impl Resolver<'_, '_> {
     }
 
     /// Where types and values share names, those of the kind that the site uses.
-    fn fitting_kind(&self, kind: SiteKind, symbols: &Symbols) -> Symbols {
+    pub(super) fn fitting_kind(&self, kind: SiteKind, symbols: &Symbols) -> Symbols {
         if symbols.len() < 2 {
             return symbols.clone();
         }

@@ -2,12 +2,15 @@
 //! backend, in folders of their own, and a build decides which of them is pasted. What is found in
 //! one of them may as well be what another one has.
 
+use super::exhaustiveness::one_of_several;
+use super::heuristic::MOST_CANDIDATES;
 use super::outcome::chosen;
 use crate::grammar::ModuleSystem;
+use crate::model::facts::{ScopeId, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{Step, Verdict};
 use crate::resolve::names::linkage::links_to;
-use crate::resolve::{Resolver, Symbols};
+use crate::resolve::{Name, Resolver, Symbols};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -69,6 +72,27 @@ impl Resolver<'_, '_> {
             }
         };
         if variants.is_empty() { found } else { chosen(&variants, found.step, Step::SeveralValues) }
+    }
+
+    /// A name that nothing in the program of a file has: what alternatives and other programs
+    /// define under it may be meant, and is never likely.
+    pub(super) fn by_name_apart(
+        &mut self,
+        file: FileId,
+        site: &Site,
+        name: Name,
+        scope: ScopeId,
+    ) -> Option<Resolution> {
+        if self.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
+            return None;
+        }
+        let found = self.linked_apart(file, name, scope);
+        let found = self.fitting_kind(site.kind, &found);
+        let is_few = (1..=MOST_CANDIDATES).contains(&found.len());
+        is_few.then(|| match found[..] {
+            [_] => one_of_several(chosen(&found, Step::UniqueName, Step::SeveralValues)),
+            _ => chosen(&found, Step::UniqueName, Step::SeveralValues),
+        })
     }
 
     /// A symbol and those that a file would see in its place; none if there are no others.

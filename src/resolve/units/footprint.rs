@@ -81,6 +81,9 @@ impl Question {
     /// How namespaces lie in each other, and what opens which.
     pub(in crate::resolve) const SPACES: Self = Self(0x73e5_ab0c_51ac_e500);
 
+    /// Which directories are alternatives of each other.
+    pub(in crate::resolve) const ALTERNATIVES: Self = Self(0x1d3f_90b7_5ac2_44e1);
+
     /// What a namespace has under a name.
     pub(in crate::resolve) fn space(space: Space, name: &str) -> Self {
         Self::of(space.0, name)

@@ -103,9 +103,13 @@ impl Shared {
         facts.problems = Vec::new();
         facts.words = Box::default();
         facts.sites = Sites::default();
+        let spoken = crate::grammar::language(language);
         for symbol in &mut facts.symbols {
             symbol.doc = Box::default();
-            symbol.signature = told_apart(&symbol.signature);
+            symbol.signature = match spoken.tag_word(&symbol.signature) {
+                Some(word) if symbol.kind.is_type() => word.into(),
+                _ => told_apart(&symbol.signature),
+            };
         }
         facts.shrink();
         prepared

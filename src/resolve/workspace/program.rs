@@ -284,6 +284,20 @@ impl<'a> Program<'a> {
         self.tables.modules.child(self.tables, module, self.text(name))
     }
 
+    /// Whether no program is known to have both files.
+    pub(in crate::resolve) fn are_apart(&self, from: FileId, definition: FileId) -> bool {
+        self.ask(Question::ALTERNATIVES);
+        let alternatives = &self.tables.modules.alternatives;
+        alternatives.are_apart(self.path(from).as_str(), self.path(definition).as_str())
+    }
+
+    /// Whether no program has both files.
+    pub(in crate::resolve) fn exclude_each_other(&self, one: FileId, other: FileId) -> bool {
+        self.ask(Question::ALTERNATIVES);
+        let alternatives = &self.tables.modules.alternatives;
+        alternatives.exclude_each_other(self.path(one).as_str(), self.path(other).as_str())
+    }
+
     /// The files that a file may know types of, as far as imports lead; see [`Tables::next_to`].
     pub(in crate::resolve) fn reached_from(&self, file: FileId) -> FileSet {
         self.asked.borrow_mut().reach.insert(file);

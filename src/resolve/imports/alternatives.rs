@@ -1,0 +1,189 @@
+//! Directories of which a build has one at most: two that both provide the same include paths
+//! cannot be searched together. Siblings are alternatives of each other (one for each machine,
+//! board or backend); a directory that repeats include paths of the directory around it is a
+//! program of its own.
+
+use super::includes::SEARCHED;
+use crate::grammar::ModuleSystem;
+use crate::resolve::workspace::tables::Tables;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::hash::BuildHasher;
+
+/// So many include paths in common are no coincidence.
+const COMMON: usize = 3;
+
+/// What a directory shares include paths with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sort {
+    /// Its siblings.
+    Alternative,
+    /// The directory around it.
+    Program,
+}
+
+/// The directories, each with the slash behind it.
+#[derive(Debug, Default)]
+pub(in crate::resolve) struct Alternatives {
+    sorts: FxHashMap<Box<str>, Sort>,
+}
+
+impl Alternatives {
+    pub(super) fn new(tables: &Tables) -> Self {
+        let is_pasted = |file: &&crate::resolve::workspace::tables::File| {
+            file.head
+                .as_ref()
+                .is_some_and(|head| head.language.manifest.modules.system == ModuleSystem::Includes)
+        };
+        Self::of(tables.files.iter().filter(is_pasted).map(|file| file.path.as_str()))
+    }
+
+    fn of<'p>(paths: impl Iterator<Item = &'p str>) -> Self {
+        let searched: Vec<&str> = paths.filter(|path| end_of_searched(path).is_some()).collect();
+        // By the directory around and the rest of the path: the directories in between.
+        let mut between: FxHashMap<(&str, &str), SmallVec<[&str; 2]>> = FxHashMap::default();
+        for path in &searched {
+            for (around, directory, rest) in splits(path) {
+                between.entry((around, rest)).or_default().push(directory);
+            }
+        }
+        let all: FxHashSet<&str> = searched.iter().copied().collect();
+        let mut shared: FxHashMap<&str, (usize, usize)> = FxHashMap::default();
+        between.iter().for_each(|((around, rest), directories)| {
+            let is_repeated = all.contains(format!("{around}{rest}").as_str());
+            for directory in directories {
+                let (siblings, repeats) = shared.entry(directory).or_default();
+                *siblings += usize::from(directories.len() > 1);
+                *repeats += usize::from(is_repeated);
+            }
+        });
+        let sort = |(siblings, repeats): (usize, usize)| match (siblings, repeats) {
+            (_, COMMON..) => Some(Sort::Program),
+            (COMMON.., _) => Some(Sort::Alternative),
+            _ => None,
+        };
+        let sorts = shared
+            .into_iter()
+            .filter_map(|(directory, counts)| Some((Box::from(directory), sort(counts)?)));
+        Self { sorts: sorts.collect() }
+    }
+
+    /// Whether no program is known to have both files: one is in an alternative or a program that
+    /// the other is not in.
+    pub(in crate::resolve) fn are_apart(&self, from: &str, definition: &str) -> bool {
+        if self.sorts.is_empty() {
+            return false;
+        }
+        self.around(definition).any(|(directory, _)| !from.starts_with(directory))
+            || self.around(from).any(|(directory, sort)| {
+                sort == Sort::Program && !definition.starts_with(directory)
+            })
+    }
+
+    /// Whether no program has both files: they are in two alternatives, or one is in a program that
+    /// the other is not in.
+    pub(in crate::resolve) fn exclude_each_other(&self, one: &str, other: &str) -> bool {
+        !self.sorts.is_empty() && (self.is_closed(one, other) || self.is_closed(other, one))
+    }
+
+    /// Whether a file is in a program that another file is not in, or in another alternative.
+    fn is_closed(&self, of: &str, to: &str) -> bool {
+        self.around(of).any(|(directory, sort)| {
+            let is_beside = |(beside, _): (&str, Sort)| {
+                beside != directory && parent(beside) == parent(directory)
+            };
+            !to.starts_with(directory) && (sort == Sort::Program || self.around(to).any(is_beside))
+        })
+    }
+
+    /// Equal numbers mean the same directories.
+    pub(in crate::resolve) fn number(&self) -> u64 {
+        self.sorts.iter().fold(self.sorts.len() as u64, |sum, (directory, sort)| {
+            sum.wrapping_add(FxBuildHasher.hash_one((directory, *sort == Sort::Program)))
+        })
+    }
+
+    /// Those of the directories that a path is in.
+    fn around<'p>(&self, path: &'p str) -> impl Iterator<Item = (&'p str, Sort)> {
+        path.match_indices('/').filter_map(|(slash, _)| {
+            let directory = &path[..=slash];
+            self.sorts.get(directory).map(|sort| (directory, *sort))
+        })
+    }
+}
+
+/// The directory around one, with its slash.
+fn parent(directory: &str) -> &str {
+    let name = directory.trim_end_matches('/');
+    &name[..name.rfind('/').map_or(0, |slash| slash + 1)]
+}
+
+/// Where the last directory of a path starts whose files others include by the path below it.
+fn end_of_searched(path: &str) -> Option<usize> {
+    let mut end = path.rfind('/')?;
+    loop {
+        let start = path[..end].rfind('/').map_or(0, |slash| slash + 1);
+        if SEARCHED.contains(&&path[start..end]) {
+            return Some(start);
+        }
+        end = start.checked_sub(1)?;
+    }
+}
+
+/// The ways to cut a path before a directory that is searched: the directories around, with the
+/// slash, those with one more, and the rest.
+fn splits(path: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+    let searched = end_of_searched(path).unwrap_or(0);
+    path[..searched].match_indices('/').map(|(slash, _)| {
+        let start = path[..slash].rfind('/').map_or(0, |before| before + 1);
+        (&path[..start], &path[..=slash], &path[slash + 1..])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alternatives() -> Alternatives {
+        let mut paths = vec!["lib/x/include/x/a.h".to_owned(), "lib/y/include/y/a.h".to_owned()];
+        for name in ["a", "b", "c"] {
+            paths.extend(["cpu/one", "cpu/two", "", "kit"].map(|directory| {
+                format!("{directory}/include/port/{name}.h").trim_start_matches('/').to_owned()
+            }));
+        }
+        paths.extend(["a", "b"].map(|name| format!("cpu/few/include/port/{name}.h")));
+        paths.extend(["one", "two"].map(|place| format!("drivers/{place}/main.c")));
+        Alternatives::of(paths.iter().map(String::as_str))
+    }
+
+    #[test]
+    fn siblings_with_the_same_include_paths_are_alternatives() {
+        let known = alternatives();
+        assert!(known.are_apart("core/a.c", "cpu/one/a.c"));
+        assert!(known.are_apart("cpu/two/a.c", "cpu/one/a.c"));
+        assert!(!known.are_apart("cpu/one/b.c", "cpu/one/a.c"));
+        assert!(!known.are_apart("cpu/one/a.c", "core/a.c"), "all of them have the rest");
+        assert!(!known.are_apart("core/a.c", "cpu/few/a.c"), "it has few paths in common");
+        assert!(!known.are_apart("lib/x/a.c", "lib/y/a.c"));
+        assert!(!known.are_apart("core/a.c", "drivers/one/main.c"), "no file is included");
+        assert!(known.exclude_each_other("cpu/two/a.c", "cpu/one/a.c"));
+        assert!(!known.exclude_each_other("core/a.c", "cpu/one/a.c"));
+        assert!(!known.exclude_each_other("cpu/one/a.c", "core/a.c"));
+    }
+
+    #[test]
+    fn what_repeats_include_paths_of_the_directory_around_is_a_program() {
+        let known = alternatives();
+        assert!(known.are_apart("kit/a.c", "core/a.c") && known.are_apart("core/a.c", "kit/a.c"));
+        assert!(!known.are_apart("kit/a.c", "kit/b.c"));
+        assert!(known.exclude_each_other("kit/a.c", "core/a.c"));
+        assert!(known.exclude_each_other("core/a.c", "kit/a.c"));
+    }
+
+    #[test]
+    fn the_number_is_that_of_the_directories() {
+        let (one, other) = (alternatives(), alternatives());
+        assert_eq!(one.number(), other.number());
+        assert_ne!(one.number(), Alternatives::default().number());
+    }
+}
