@@ -105,6 +105,7 @@ struct Resolver<'p, 'a> {
     parameters: FxHashMap<SymbolRef, std::rc::Rc<[types::ty::Ty]>>,
     reach: FxHashMap<FileId, std::rc::Rc<crate::resolve::units::footprint::FileSet>>,
     seen: FxHashMap<(FileId, crate::resolve::units::space::Space, Name), Symbols>,
+    wildcards: names::wildcard::closure::Wildcards,
     /// Whether the bindings of a name, where they are many, are values of a variable in the order
     /// of their places.
     assigned: FxHashMap<(FileId, crate::model::facts::ScopeId, Name), bool>,
@@ -139,6 +140,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
             parameters: FxHashMap::default(),
             reach: FxHashMap::default(),
             seen: FxHashMap::default(),
+            wildcards: names::wildcard::closure::Wildcards::default(),
             assigned: FxHashMap::default(),
             depth: 0,
             budget: crate::resolve::units::bounds::Budget::default(),

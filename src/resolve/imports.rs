@@ -254,6 +254,18 @@ impl Modules {
         }
     }
 
+    /// Whether `child` can find a module below this one under any name.
+    pub(super) fn has_folder(&self, tables: &Tables, module: Module) -> bool {
+        let Some(language) = self.language_of(tables, module) else { return false };
+        match language.manifest.modules.system {
+            ModuleSystem::DottedPackages => {
+                dotted::folder(self, tables, language, module).is_some()
+            }
+            ModuleSystem::DeclaredPackages => matches!(module, Module::Package(_)),
+            _ => false,
+        }
+    }
+
     fn language_of(&self, tables: &Tables, module: Module) -> Option<&'static Language> {
         match module {
             Module::File(file) => tables.language(file),

@@ -337,7 +337,7 @@ fn sees_wildcard(program: &Program<'_>, file: FileId, import: &Import) -> bool {
     let unit = program.known(file);
     let rules = &unit.language.manifest.modules;
     let words = [&rules.root_word, &rules.self_word, &rules.super_word];
-    unit.wildcards().iter().filter_map(|wildcard| wildcard.get()).any(|position| {
+    unit.wildcards().iter().filter_map(|(_, wildcard)| wildcard.get()).any(|position| {
         let other = &unit.facts.imports[position];
         let first = other.module.split(rules.separator.as_str()).next();
         other.scope == import.scope
