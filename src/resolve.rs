@@ -106,6 +106,8 @@ struct Resolver<'p, 'a> {
     reach: FxHashMap<FileId, std::rc::Rc<crate::resolve::units::footprint::FileSet>>,
     seen: FxHashMap<(FileId, crate::resolve::units::space::Space, Name), Symbols>,
     wildcards: names::wildcard::closure::Wildcards,
+    /// The packages that a file imports, by the names that they give themselves.
+    own_names: FxHashMap<FileId, std::rc::Rc<names::paths::OwnNames<'a>>>,
     /// Whether the bindings of a name, where they are many, are values of a variable in the order
     /// of their places.
     assigned: FxHashMap<(FileId, crate::model::facts::ScopeId, Name), bool>,
@@ -141,6 +143,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
             reach: FxHashMap::default(),
             seen: FxHashMap::default(),
             wildcards: names::wildcard::closure::Wildcards::default(),
+            own_names: FxHashMap::default(),
             assigned: FxHashMap::default(),
             depth: 0,
             budget: crate::resolve::units::bounds::Budget::default(),
@@ -152,6 +155,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
     /// Goes on to answer for another file, with a budget of its own.
     fn begin(&mut self, file: FileId) {
         self.home = file;
+        self.wildcards.begin();
         self.budget.begin(self.program.known(file).facts);
     }
 

@@ -10,37 +10,48 @@ use crate::resolve::names::scopes::Visited;
 use crate::resolve::types::ty::Entity;
 use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::{Name, Resolver};
-use smallvec::SmallVec;
 use std::rc::Rc;
 
 impl Resolver<'_, '_> {
     /// In languages where every name is declared, one that nothing here declares comes from a
     /// package outside that is imported as a whole; of several such packages, the one is not known.
-    pub(super) fn outside_wildcard(&self, file: FileId, name: Name) -> Option<Entity> {
+    pub(super) fn outside_wildcard(&mut self, file: FileId, name: Name) -> Option<Entity> {
         let unit = self.program.known(file);
         let manifest = &unit.language.manifest;
         if manifest.modules.system != ModuleSystem::DeclaredPackages {
             return None;
         }
-        let outside = unit.wildcards().iter().filter_map(|(_, import)| import.get());
-        let outside = outside.filter(|&import| {
-            let of_members = unit.facts.imports[import].level > 0;
-            of_members == (self.wanted == Some(Wanted::Callables))
-                && matches!(self.program.import_target(file, import), ImportTarget::External(_))
-        });
-        let outside: SmallVec<[usize; 4]> = outside.collect();
-        let text = self.program.text(name);
-        match outside[..] {
-            [] => None,
-            [only] => {
-                let module = &unit.facts.imports[only].module;
-                Some(Entity::External(Rc::from(format!(
-                    "{module}{}{text}",
-                    manifest.modules.separator
-                ))))
+        let callables = self.wanted == Some(Wanted::Callables);
+        let only = match self.wildcards.outside.get(&(file, callables)) {
+            Some(known) => *known,
+            None => {
+                let found = self.only_outside(file, callables);
+                self.wildcards.outside.insert((file, callables), found);
+                found
             }
-            _ => Some(Entity::External(Rc::from(text))),
-        }
+        };
+        let text = self.program.text(name);
+        Some(Entity::External(match only? {
+            Some(import) => {
+                let module = &unit.facts.imports[import].module;
+                Rc::from(format!("{module}{}{text}", manifest.modules.separator))
+            }
+            None => Rc::from(text),
+        }))
+    }
+
+    /// The import of a whole package outside, or of the members of a type there; nothing inside if
+    /// there are several.
+    fn only_outside(&self, file: FileId, of_members: bool) -> Option<Option<usize>> {
+        let unit = self.program.known(file);
+        let targets = self.program.import_targets(file);
+        let all = unit.wildcards().iter().filter_map(|(_, import)| import.get());
+        let mut outside = all.filter(|&import| {
+            (unit.facts.imports[import].level > 0) == of_members
+                && matches!(targets[import], ImportTarget::External(_))
+        });
+        let first = outside.next()?;
+        Some(outside.next().is_none().then_some(first))
     }
 
     /// What wildcard imports that hold at a scope give for a name.

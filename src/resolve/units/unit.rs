@@ -38,7 +38,7 @@ pub(in crate::resolve) struct UnitTable {
     bindings: ByScope<Name>,
     /// Imports that are visible to importers without being bound here.
     reexports: Vec<(Name, ImportId)>,
-    /// Imports of everything, in order, each with the scope that it is in.
+    /// Imports of everything with the scopes that they are in, sorted.
     wildcards: Vec<(ScopeId, ImportId)>,
     /// Marks of the names that others may find at the top of the file, all in one.
     marks: u64,
@@ -105,6 +105,7 @@ impl UnitTable {
             }
         }
         reexports.sort_unstable();
+        wildcards.sort_unstable();
         let owners = facts
             .symbols
             .iter()
@@ -198,9 +199,16 @@ impl<'a> Unit<'a> {
         &self.facts.bindings[id.get().expect("ids of bindings come from the table of bindings")]
     }
 
-    /// Imports of everything, in order, each with the scope that it is in.
+    /// Imports of everything with the scopes that they are in, by scope and in order.
     pub(in crate::resolve) fn wildcards(&self) -> &'a [(ScopeId, ImportId)] {
         &self.table.wildcards
+    }
+
+    /// Imports of everything in one scope, in order.
+    pub(in crate::resolve) fn wildcards_in(&self, scope: ScopeId) -> &'a [(ScopeId, ImportId)] {
+        let from = self.table.wildcards.partition_point(|&(of, _)| of < scope);
+        let (_, rest) = self.table.wildcards.split_at(from);
+        &rest[..rest.partition_point(|&(of, _)| of == scope)]
     }
 
     /// The marks of the names that the top of the file binds or hands on.

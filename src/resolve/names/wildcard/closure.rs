@@ -8,6 +8,7 @@ use crate::model::facts::ScopeId;
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::names::scopes::{CHAIN, ScopePlace, Visited};
 use crate::resolve::types::ty::Entity;
+use crate::resolve::units::footprint::FileSet;
 use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::units::unit::mark;
 use crate::resolve::{Name, Resolver, Symbols};
@@ -17,25 +18,34 @@ use std::rc::Rc;
 /// So many imports, or modules, are looked at in one step of the budget.
 const A_STEP: usize = 32;
 
+/// After so many searches for one file, others go on where these went.
+const MANY_SEARCHES: usize = 16;
+
 /// Where a search starts: the scope whose wildcards it follows, the module around if that was
 /// searched already, and whether values are passed over.
 type Start = (FileId, ScopeId, Option<ScopePlace>, bool);
 
-/// The wildcards of a file by the scopes that they are in, each scope's in order.
-type ByScope = FxHashMap<ScopeId, Vec<usize>>;
-
 /// Memos of one resolver.
 #[derive(Default, Debug)]
 pub(in crate::resolve) struct Wildcards {
-    by_scope: FxHashMap<FileId, Rc<ByScope>>,
     /// Nothing for a place from which every name has a way of its own.
     stops: FxHashMap<Start, Option<Rc<[Stop]>>>,
     /// Whether a search is under way: one inside of it would have no end.
     is_searching: bool,
+    /// The import of everything from outside that may have a callable, or anything else, that a
+    /// file declares nowhere; nothing inside if there are several.
+    pub(super) outside: FxHashMap<(FileId, bool), Option<Option<usize>>>,
+}
+
+impl Wildcards {
+    /// Goes on with another file. What is found for one does not depend on those before it.
+    pub(in crate::resolve) fn begin(&mut self) {
+        self.stops.clear();
+    }
 }
 
 /// Where a search stops to ask for a name.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Stop {
     /// The top of a file.
     File {
@@ -62,7 +72,8 @@ pub(super) struct OwnWay;
 #[derive(Default)]
 struct Search {
     stops: Vec<Stop>,
-    seen: FxHashSet<ScopePlace>,
+    files: FileSet,
+    others: FxHashSet<ScopePlace>,
     depth: usize,
     /// Whether it has met something that is not known for all names at once.
     is_cut: bool,
@@ -71,32 +82,45 @@ struct Search {
 impl Search {
     /// Enters a place; false if it was there, or is at the end of a chain.
     fn enter(&mut self, place: ScopePlace) -> bool {
-        let enters = self.depth < CHAIN && self.seen.insert(place);
+        let enters = self.depth < CHAIN && self.meet(place);
         self.depth += usize::from(enters);
         enters
+    }
+
+    /// Notes a place; false if it was noted already.
+    fn meet(&mut self, place: ScopePlace) -> bool {
+        match place {
+            ScopePlace::Module(Module::File(file)) => {
+                let is_new = !self.files.contains(file);
+                self.files.insert(file);
+                is_new
+            }
+            other => self.others.insert(other),
+        }
+    }
+
+    /// Goes where another search went, as far as it is new.
+    fn join(&mut self, stops: &[Stop]) {
+        for stop in stops {
+            let is_new = match stop {
+                Stop::File { file, .. } => self.meet(ScopePlace::Module(Module::File(*file))),
+                Stop::Package(package) => self.meet(ScopePlace::Module(Module::Package(*package))),
+                Stop::Inline(symbol) => self.meet(ScopePlace::Inline(*symbol)),
+                Stop::Folder(_) | Stop::Other(_) => true,
+            };
+            self.stops.extend(is_new.then(|| stop.clone()));
+        }
     }
 }
 
 impl Resolver<'_, '_> {
-    fn wildcards_by_scope(&mut self, file: FileId) -> Rc<ByScope> {
-        let program = self.program;
-        let by_scope = self.wildcards.by_scope.entry(file).or_insert_with(|| {
-            let mut by_scope = ByScope::default();
-            for (scope, import) in program.known(file).wildcards() {
-                by_scope.entry(*scope).or_default().extend(import.get());
-            }
-            Rc::new(by_scope)
-        });
-        Rc::clone(by_scope)
-    }
-
     /// The innermost scope around a scope with wildcards that hold in it.
-    pub(super) fn scope_with_wildcards(&mut self, file: FileId, from: ScopeId) -> Option<ScopeId> {
-        if self.program.known(file).wildcards().is_empty() {
+    pub(super) fn scope_with_wildcards(&self, file: FileId, from: ScopeId) -> Option<ScopeId> {
+        let unit = self.program.known(file);
+        if unit.wildcards().is_empty() {
             return None;
         }
-        let by_scope = self.wildcards_by_scope(file);
-        self.scopes_of_module(file, from).find(|scope| by_scope.contains_key(scope))
+        self.scopes_of_module(file, from).find(|scope| !unit.wildcards_in(*scope).is_empty())
     }
 
     /// A scope and those around it, as far as the module goes that they are in.
@@ -113,17 +137,11 @@ impl Resolver<'_, '_> {
     }
 
     /// The wildcards that hold in a scope, in order.
-    pub(super) fn wildcards_at(&mut self, file: FileId, scope: ScopeId) -> Vec<usize> {
-        let top = ScopeId(0);
-        if scope == top {
-            let unit = self.program.known(file);
-            let at_top = unit.wildcards().iter().filter(|(scope, _)| *scope == top);
-            return at_top.filter_map(|(_, import)| import.get()).collect();
-        }
-        let by_scope = self.wildcards_by_scope(file);
+    pub(super) fn wildcards_at(&self, file: FileId, scope: ScopeId) -> Vec<usize> {
+        let unit = self.program.known(file);
         let scopes = self.scopes_of_module(file, scope);
-        let mut found: Vec<usize> =
-            scopes.filter_map(|scope| by_scope.get(&scope)).flatten().copied().collect();
+        let all = scopes.flat_map(|scope| unit.wildcards_in(scope));
+        let mut found: Vec<usize> = all.filter_map(|(_, import)| import.get()).collect();
         found.sort_unstable();
         found
     }
@@ -145,7 +163,9 @@ impl Resolver<'_, '_> {
         }
         self.wildcards.is_searching = true;
         let mut search = Search::default();
-        search.seen.extend(around);
+        if let Some(place) = around {
+            search.meet(place);
+        }
         self.search_from(file, scope, &mut search);
         self.wildcards.is_searching = false;
         if self.budget.is_spent() {
@@ -196,12 +216,26 @@ impl Resolver<'_, '_> {
                     let is_leaf = unit.wildcards().is_empty() && !has_folder;
                     let marks = unit.marks();
                     search.stops.push(Stop::File { file, is_listed, is_leaf, marks });
-                    self.search_from(file, ScopeId(0), search);
+                    if !unit.wildcards().is_empty() {
+                        self.go_on(file, ScopeId(0), ScopePlace::Module(module), search);
+                    }
                 }
                 search.stops.extend(has_folder.then_some(Stop::Folder(module)));
             }
         }
         search.depth -= 1;
+    }
+
+    /// Goes on from a module. After many searches it is joined what one from there has found: not
+    /// before, because in circles of modules the order depends on where a search starts.
+    fn go_on(&mut self, file: FileId, scope: ScopeId, module: ScopePlace, search: &mut Search) {
+        let start = (file, scope, Some(module), self.types_only);
+        let is_late = self.wildcards.stops.len() >= MANY_SEARCHES;
+        match self.wildcards.stops.get(&start).filter(|_| is_late) {
+            Some(Some(known)) => search.join(known),
+            Some(None) => search.is_cut = true,
+            None => self.search_from(file, scope, search),
+        }
     }
 
     fn stop_at_symbol(&mut self, symbol: SymbolRef, search: &mut Search) {
@@ -217,7 +251,7 @@ impl Resolver<'_, '_> {
         }
         search.stops.push(Stop::Inline(symbol));
         if let Some(scope) = self.scope_with_wildcards(symbol.file, entry.inner) {
-            self.search_from(symbol.file, scope, search);
+            self.go_on(symbol.file, scope, ScopePlace::Inline(symbol), search);
         }
         search.depth -= 1;
     }
