@@ -105,6 +105,10 @@ struct Resolver<'p, 'a> {
     parameters: FxHashMap<SymbolRef, std::rc::Rc<[types::ty::Ty]>>,
     reach: FxHashMap<FileId, std::rc::Rc<crate::resolve::units::footprint::FileSet>>,
     seen: FxHashMap<(FileId, crate::resolve::units::space::Space, Name), Symbols>,
+    /// Memo: searches along wildcard imports.
+    wildcards: names::wildcard::closure::Wildcards,
+    /// Memo: imported packages of a file by their declared names.
+    own_names: FxHashMap<FileId, std::rc::Rc<names::paths::OwnNames<'a>>>,
     /// Memo: true if the many bindings of a name are successive values of one variable.
     assigned: FxHashMap<(FileId, crate::model::facts::ScopeId, Name), bool>,
     depth: u32,
@@ -138,6 +142,8 @@ impl<'p, 'a> Resolver<'p, 'a> {
             parameters: FxHashMap::default(),
             reach: FxHashMap::default(),
             seen: FxHashMap::default(),
+            wildcards: names::wildcard::closure::Wildcards::default(),
+            own_names: FxHashMap::default(),
             assigned: FxHashMap::default(),
             depth: 0,
             budget: crate::resolve::units::bounds::Budget::default(),
@@ -149,6 +155,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
     /// Starts another file, with a new budget.
     fn begin(&mut self, file: FileId) {
         self.home = file;
+        self.wildcards.begin();
         self.budget.begin(self.program.known(file).facts);
     }
 

@@ -257,6 +257,18 @@ impl Modules {
         }
     }
 
+    /// Whether `child` can find a module below this one under any name.
+    pub(super) fn has_folder(&self, tables: &Tables, module: Module) -> bool {
+        let Some(language) = self.language_of(tables, module) else { return false };
+        match language.manifest.modules.system {
+            ModuleSystem::DottedPackages => {
+                dotted::folder(self, tables, language, module).is_some()
+            }
+            ModuleSystem::DeclaredPackages => matches!(module, Module::Package(_)),
+            _ => false,
+        }
+    }
+
     fn language_of(&self, tables: &Tables, module: Module) -> Option<&'static Language> {
         match module {
             Module::File(file) => tables.language(file),
@@ -313,16 +325,22 @@ impl Tables {
 /// Finds where the imports of a file lead.
 pub(super) fn targets(program: &Program<'_>, file: FileId) -> Box<[ImportTarget]> {
     let imports = program.unit(file).map_or(0, |unit| unit.facts.imports.len());
-    (0..imports).map(|import| target(program, file, ImportId::at(import))).collect()
+    let own = crates::OwnWildcards::default();
+    (0..imports).map(|import| target(program, file, ImportId::at(import), &own)).collect()
 }
 
-fn target(program: &Program<'_>, file: FileId, import: ImportId) -> ImportTarget {
+fn target(
+    program: &Program<'_>,
+    file: FileId,
+    import: ImportId,
+    own: &crates::OwnWildcards,
+) -> ImportTarget {
     let unit = program.known(file);
     let entry = &unit.facts.imports[import.get().expect("imports are counted from zero")];
     let found = match unit.language.manifest.modules.system {
         ModuleSystem::DottedPackages => dotted::target(program, file, entry),
         ModuleSystem::RelativePaths => relative::target(program, file, entry),
-        ModuleSystem::CrateTree => crates::target(program, file, entry),
+        ModuleSystem::CrateTree => crates::target(program, file, entry, own),
         ModuleSystem::PackageFolders => folders::target(program, file, entry),
         ModuleSystem::DeclaredPackages => declared::target(program, file, entry),
         ModuleSystem::Includes => includes::target(program, file, entry),

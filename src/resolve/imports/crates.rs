@@ -14,6 +14,7 @@ use crate::resolve::workspace::tables::Tables;
 use crate::resolve::{Name, Program};
 use packages::Package;
 use rustc_hash::{FxHashMap, FxHasher};
+use std::cell::OnceCell;
 use std::hash::{Hash, Hasher};
 
 /// The trees of all crates.
@@ -215,7 +216,16 @@ fn joined(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
-pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
+/// How many wildcards of a file, by scope, start with a word that stands for a module of this
+/// repository; counted when that is asked first.
+pub(super) type OwnWildcards = OnceCell<FxHashMap<ScopeId, usize>>;
+
+pub(super) fn target(
+    program: &Program<'_>,
+    file: FileId,
+    import: &Import,
+    own: &OwnWildcards,
+) -> Option<ImportTarget> {
     let unit = program.known(file);
     let rules = &unit.language.manifest.modules;
     let index = &program.whole().modules.crates;
@@ -257,7 +267,7 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
         (library, Vec::new(), rest)
     } else if index.depends_on(file, first) {
         return None;
-    } else if import.kind != ImportKind::Module && sees_wildcard(program, file, import) {
+    } else if import.kind != ImportKind::Module && sees_wildcard(program, file, import, own) {
         (file, inline_modules(&unit, import.scope), &segments[..])
     } else {
         return None;
@@ -331,17 +341,25 @@ fn is_bound(program: &Program<'_>, file: FileId, import: &Import, name: &str) ->
     false
 }
 
-/// Whether a name may come into the module around an import through a wildcard from this
+/// Whether a name may come into the module around an import through another wildcard from this
 /// repository.
-fn sees_wildcard(program: &Program<'_>, file: FileId, import: &Import) -> bool {
+fn sees_wildcard(program: &Program<'_>, file: FileId, import: &Import, own: &OwnWildcards) -> bool {
     let unit = program.known(file);
     let rules = &unit.language.manifest.modules;
     let words = [&rules.root_word, &rules.self_word, &rules.super_word];
-    unit.wildcards().iter().filter_map(|wildcard| wildcard.get()).any(|position| {
-        let other = &unit.facts.imports[position];
-        let first = other.module.split(rules.separator.as_str()).next();
-        other.scope == import.scope
-            && !std::ptr::eq(other, import)
-            && words.iter().any(|word| word.as_deref() == first)
-    })
+    let is_own = |import: &Import| {
+        let first = import.module.split(rules.separator.as_str()).next();
+        words.iter().any(|word| word.as_deref() == first)
+    };
+    let own = own.get_or_init(|| {
+        let mut own = FxHashMap::default();
+        for &(scope, wildcard) in unit.wildcards() {
+            if wildcard.get().is_some_and(|position| is_own(&unit.facts.imports[position])) {
+                *own.entry(scope).or_default() += 1;
+            }
+        }
+        own
+    });
+    let is_one = import.kind == ImportKind::Wildcard && is_own(import);
+    own.get(&import.scope).is_some_and(|&count| count > usize::from(is_one))
 }

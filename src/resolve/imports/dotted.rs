@@ -134,7 +134,7 @@ fn index_of(modules: &Modules, language: &Language, folder: &str) -> Option<File
 }
 
 /// The folder whose modules are the children of this one; none for a plain file.
-fn folder<'m>(
+pub(super) fn folder<'m>(
     modules: &'m Modules,
     tables: &'m Tables,
     language: &Language,

@@ -10,6 +10,11 @@ use crate::resolve::{
     imports,
     units::import_target::{ImportTarget, Module},
 };
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Packages by the names that they give themselves.
+pub(in crate::resolve) type OwnNames<'a> = FxHashMap<&'a str, Module>;
 
 impl Resolver<'_, '_> {
     /// What a word that starts a path means at a place.
@@ -56,27 +61,29 @@ impl Resolver<'_, '_> {
     }
 
     /// The imported package that calls itself by a name, which need not be that of its folder.
-    pub(super) fn package_by_own_name(&self, file: FileId, name: &str) -> Option<Module> {
+    pub(super) fn package_by_own_name(&mut self, file: FileId, name: &str) -> Option<Module> {
         let unit = self.program.known(file);
         if !unit.language.manifest.modules.shared_folder || unit.facts.package.is_none() {
             return None;
         }
-        let imports = unit
-            .facts
-            .imports
-            .iter()
-            .enumerate()
-            .filter(|(_, import)| import.kind == ImportKind::Module);
-        imports.map(|(position, _)| self.program.import_target(file, position)).find_map(|target| {
-            match target {
-                ImportTarget::Path { module: module @ Module::Package(package), .. } => {
-                    let first = *self.program.package_files(*package).first()?;
-                    (self.program.unit(first)?.facts.package.as_deref() == Some(name))
-                        .then_some(*module)
-                }
-                _ => None,
+        if let Some(known) = self.own_names.get(&file) {
+            return known.get(name).copied();
+        }
+        let mut own_names = OwnNames::default();
+        let targets = self.program.import_targets(file);
+        for (import, target) in unit.facts.imports.iter().zip(targets) {
+            if import.kind == ImportKind::Module
+                && let ImportTarget::Path { module: module @ Module::Package(package), .. } = target
+                && let Some(first) = self.program.package_files(*package).first()
+                && let Some(own) = self.program.unit(*first)
+                && let Some(own_name) = own.facts.package.as_deref()
+            {
+                own_names.entry(own_name).or_insert(*module);
             }
-        })
+        }
+        let found = own_names.get(name).copied();
+        self.own_names.insert(file, Rc::new(own_names));
+        found
     }
 
     /// Whether a name is the word for the module around.

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// Longest chain of re-exports that is followed.
-const CHAIN: usize = 32;
+pub(super) const CHAIN: usize = 32;
 
 /// A name in a place, among the symbols that are looked for, and whether values are passed over.
 type Visit = (ScopePlace, Name, Option<Wanted>, bool);
@@ -32,6 +32,9 @@ type Visit = (ScopePlace, Name, Option<Wanted>, bool);
 pub(in crate::resolve) struct Visited {
     under_way: SmallVec<[Visit; 4]>,
     missing: FxHashSet<Visit>,
+    /// Whether wildcards are followed for the name alone, because the modules that they lead to in
+    /// general are not those that may have it.
+    pub(super) is_by_name: bool,
 }
 
 impl Visited {
@@ -45,6 +48,11 @@ impl Visited {
         }
         self.under_way.push(visit);
         true
+    }
+
+    /// The place that was entered last, if it was for this name.
+    pub(super) fn last(&self, name: Name) -> Option<ScopePlace> {
+        self.under_way.last().filter(|visit| visit.1 == name).map(|visit| visit.0)
     }
 
     /// Leaves the place that was entered last.
@@ -193,7 +201,7 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     /// What a scope itself binds to a name.
-    fn in_scope(
+    pub(super) fn in_scope(
         &mut self,
         file: FileId,
         scope: ScopeId,
@@ -432,7 +440,7 @@ impl<'a> Resolver<'_, 'a> {
 }
 
 /// What a scope binds to a name, before imports are followed.
-enum Bound {
+pub(super) enum Bound {
     Entity(Entity),
     /// Imports of one name, the last one first.
     Imports(FileId, SmallVec<[ImportId; 2]>),

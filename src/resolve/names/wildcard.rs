@@ -1,5 +1,7 @@
 //! Imports of everything: which names they give, from modules of the repository and from outside.
 
+pub(in crate::resolve) mod closure;
+
 use crate::grammar::ModuleSystem;
 use crate::model::facts::{BindingKind, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
@@ -8,36 +10,48 @@ use crate::resolve::names::scopes::Visited;
 use crate::resolve::types::ty::Entity;
 use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::{Name, Resolver};
-use smallvec::SmallVec;
 use std::rc::Rc;
 
 impl Resolver<'_, '_> {
     /// In languages where every name is declared, one that nothing here declares comes from a
     /// package outside that is imported as a whole; of several such packages, the one is not known.
-    pub(super) fn outside_wildcard(&self, file: FileId, name: Name) -> Option<Entity> {
+    pub(super) fn outside_wildcard(&mut self, file: FileId, name: Name) -> Option<Entity> {
         let unit = self.program.known(file);
         let manifest = &unit.language.manifest;
         if manifest.modules.system != ModuleSystem::DeclaredPackages {
             return None;
         }
-        let outside = unit.wildcards().iter().filter_map(|import| import.get()).filter(|&import| {
-            let of_members = unit.facts.imports[import].level > 0;
-            of_members == (self.wanted == Some(Wanted::Callables))
-                && matches!(self.program.import_target(file, import), ImportTarget::External(_))
-        });
-        let outside: SmallVec<[usize; 4]> = outside.collect();
-        let text = self.program.text(name);
-        match outside[..] {
-            [] => None,
-            [only] => {
-                let module = &unit.facts.imports[only].module;
-                Some(Entity::External(Rc::from(format!(
-                    "{module}{}{text}",
-                    manifest.modules.separator
-                ))))
+        let callables = self.wanted == Some(Wanted::Callables);
+        let only = match self.wildcards.outside.get(&(file, callables)) {
+            Some(known) => *known,
+            None => {
+                let found = self.only_outside(file, callables);
+                self.wildcards.outside.insert((file, callables), found);
+                found
             }
-            _ => Some(Entity::External(Rc::from(text))),
-        }
+        };
+        let text = self.program.text(name);
+        Some(Entity::External(match only? {
+            Some(import) => {
+                let module = &unit.facts.imports[import].module;
+                Rc::from(format!("{module}{}{text}", manifest.modules.separator))
+            }
+            None => Rc::from(text),
+        }))
+    }
+
+    /// The import of a whole package outside, or of the members of a type there; nothing inside if
+    /// there are several.
+    fn only_outside(&self, file: FileId, of_members: bool) -> Option<Option<usize>> {
+        let unit = self.program.known(file);
+        let targets = self.program.import_targets(file);
+        let all = unit.wildcards().iter().filter_map(|(_, import)| import.get());
+        let mut outside = all.filter(|&import| {
+            (unit.facts.imports[import].level > 0) == of_members
+                && matches!(targets[import], ImportTarget::External(_))
+        });
+        let first = outside.next()?;
+        Some(outside.next().is_none().then_some(first))
     }
 
     /// What wildcard imports that hold at a scope give for a name.
@@ -48,20 +62,40 @@ impl Resolver<'_, '_> {
         from: ScopeId,
         visited: &mut Visited,
     ) -> Option<Entity> {
-        let unit = self.program.known(file);
-        let closed = unit.language.manifest.modules.closed;
-        let module = |scope| closed.then(|| crate::resolve::imports::inline_modules(&unit, scope));
-        let wildcards = unit.wildcards();
-        wildcards.iter().find_map(|&import| {
-            let scope = unit.facts.imports[import.get()?].scope;
-            if !self.encloses(file, scope, from) || module(scope) != module(from) {
-                return None;
+        let scope = self.scope_with_wildcards(file, from)?;
+        if !visited.is_by_name && !self.is_special(file, name) {
+            let stops = self.stops_from(file, scope, visited.last(name));
+            if let Some(Ok(found)) = stops.map(|stops| self.first_of(&stops, name, visited)) {
+                return found;
             }
-            let ImportTarget::Path { module, path } =
-                self.program.import_target(file, import.get()?)
-            else {
-                return None;
-            };
+        }
+        let before = std::mem::replace(&mut visited.is_by_name, true);
+        let found = self.through_wildcards_by_name(file, name, scope, visited);
+        visited.is_by_name = before;
+        found
+    }
+
+    /// Whether a name means something in every module.
+    fn is_special(&self, file: FileId, name: Name) -> bool {
+        let text = self.program.text(name);
+        let manifest = &self.program.known(file).language.manifest;
+        let suffix = manifest.names.macro_suffix.as_deref();
+        text == "default"
+            || suffix.is_some_and(|suffix| text.ends_with(suffix))
+            || self.is_super_word(file, name)
+    }
+
+    /// The same, where it is asked of each module anew which wildcards lead on from it.
+    fn through_wildcards_by_name(
+        &mut self,
+        file: FileId,
+        name: Name,
+        scope: ScopeId,
+        visited: &mut Visited,
+    ) -> Option<Entity> {
+        let targets = self.program.import_targets(file);
+        self.wildcards_at(file, scope).into_iter().find_map(|import| {
+            let ImportTarget::Path { module, path } = &targets[import] else { return None };
             if path.is_empty() {
                 return self
                     .is_offered(*module, name)

@@ -38,8 +38,10 @@ pub(in crate::resolve) struct UnitTable {
     bindings: ByScope<Name>,
     /// Imports that are visible to importers without being bound here.
     reexports: Vec<(Name, ImportId)>,
-    /// Imports of everything, in order.
-    wildcards: Vec<ImportId>,
+    /// Imports of everything with the scopes that they are in, sorted.
+    wildcards: Vec<(ScopeId, ImportId)>,
+    /// Marks of the names that others may find at the top of the file, all in one.
+    marks: u64,
     /// The callables whose scope each function scope is, where they belong to a type by an
     /// expression.
     owners: FxHashMap<ScopeId, ExprId>,
@@ -99,10 +101,11 @@ impl UnitTable {
                 crate::model::facts::ImportKind::Wildcard
                     | crate::model::facts::ImportKind::Include
             ) {
-                wildcards.push(id);
+                wildcards.push((import.scope, id));
             }
         }
         reexports.sort_unstable();
+        wildcards.sort_unstable();
         let owners = facts
             .symbols
             .iter()
@@ -114,7 +117,10 @@ impl UnitTable {
         let contexts = contexts(facts);
         let interface = interface
             .unwrap_or_else(|| crate::resolve::units::interface_hash::of(facts, &contexts));
-        Self { names, bindings, reexports, wildcards, owners, contexts, interface }
+        let at_top = bindings.of_scope(ScopeId(0)).iter().map(|&(name, _)| name);
+        let marks = at_top.chain(reexports.iter().map(|&(name, _)| name)).map(mark);
+        let marks = marks.fold(0, |all, mark| all | mark);
+        Self { names, bindings, reexports, wildcards, marks, owners, contexts, interface }
     }
 
     /// Leaves what is said of closures and members in the first scopes, with the first expressions,
@@ -137,6 +143,11 @@ impl UnitTable {
         self.reexports.shrink_to_fit();
         self.wildcards.shrink_to_fit();
     }
+}
+
+/// One bit of 64 for a name. A file that has no name with the bit does not have the name.
+pub(in crate::resolve) fn mark(name: Name) -> u64 {
+    1 << (name.0.wrapping_mul(0x9e37_79b9) >> 26)
 }
 
 impl<'a> Unit<'a> {
@@ -188,9 +199,21 @@ impl<'a> Unit<'a> {
         &self.facts.bindings[id.get().expect("ids of bindings come from the table of bindings")]
     }
 
-    /// Imports of everything, in order.
-    pub(in crate::resolve) fn wildcards(&self) -> &'a [ImportId] {
+    /// Imports of everything with the scopes that they are in, by scope and in order.
+    pub(in crate::resolve) fn wildcards(&self) -> &'a [(ScopeId, ImportId)] {
         &self.table.wildcards
+    }
+
+    /// Imports of everything in one scope, in order.
+    pub(in crate::resolve) fn wildcards_in(&self, scope: ScopeId) -> &'a [(ScopeId, ImportId)] {
+        let from = self.table.wildcards.partition_point(|&(of, _)| of < scope);
+        let (_, rest) = self.table.wildcards.split_at(from);
+        &rest[..rest.partition_point(|&(of, _)| of == scope)]
+    }
+
+    /// The marks of the names that the top of the file binds or hands on.
+    pub(in crate::resolve) fn marks(&self) -> u64 {
+        self.table.marks
     }
 
     pub(in crate::resolve) fn reexport(&self, name: Name) -> Option<ImportId> {
@@ -200,6 +223,10 @@ impl<'a> Unit<'a> {
 
     pub(in crate::resolve) fn scope_kind(&self, scope: ScopeId) -> ScopeKind {
         scope.get().map_or(ScopeKind::File, |position| self.facts.scopes[position].kind)
+    }
+
+    pub(in crate::resolve) fn is_module(&self, scope: ScopeId) -> bool {
+        scope.is_some() && self.scope_kind(scope) == ScopeKind::Module
     }
 
     pub(in crate::resolve) fn parent(&self, scope: ScopeId) -> ScopeId {

@@ -218,8 +218,13 @@ impl<'a> Program<'a> {
         file: FileId,
         import: usize,
     ) -> &'a ImportTarget {
+        &self.import_targets(file)[import]
+    }
+
+    /// Where all imports of a file lead.
+    pub(in crate::resolve) fn import_targets(&self, file: FileId) -> &'a [ImportTarget] {
         self.asked.borrow_mut().links.insert(file);
-        &self.tables.import_targets(file)[import]
+        self.tables.import_targets(file)
     }
 
     /// The file that an import leads to or through.
@@ -296,6 +301,16 @@ impl<'a> Program<'a> {
         self.ask(Question::ALTERNATIVES);
         let alternatives = &self.tables.modules.alternatives;
         alternatives.exclude_each_other(self.path(one).as_str(), self.path(other).as_str())
+    }
+
+    /// Whether modules can lie below a module in folders.
+    pub(in crate::resolve) fn has_folder(&self, module: Module) -> bool {
+        self.tables.modules.has_folder(self.tables, module)
+    }
+
+    /// Says that the tops of files are searched for a name.
+    pub(in crate::resolve) fn asks_for_bound(&self, name: Name) {
+        self.ask(Question::bound(self.text(name)));
     }
 
     /// The files that a file may know types of, as far as imports lead; see [`Tables::next_to`].
