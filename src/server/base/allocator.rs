@@ -50,7 +50,8 @@ pub(in crate::server) fn share_arena() {
 mod tests {
     use super::return_unused_pages;
 
-    /// Anonymous memory of this process that is resident, in MB.
+    /// Resident anonymous memory of this process in MB.
+    #[expect(clippy::disallowed_methods, reason = "a file of the kernel, not of a repository")]
     fn resident() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
         let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("a field");
@@ -58,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_are_not_used_go_back_to_the_system() {
+    fn unused_pages_return_to_the_system() {
         let blocks: Vec<Vec<u8>> = (0..4096).map(|_| vec![1; 16 << 10]).collect();
         let full = resident();
         drop(blocks);
