@@ -1,13 +1,15 @@
 //! What a text says: the words to look for with their weight, the names it writes as code, the
 //! places it points to. Knows no store.
 
+use std::sync::LazyLock;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::weight;
 use crate::model::words::{self, Term};
 
 /// Words that say nothing about code, or that every task has.
-const STOP: &str = " a an the and or but if then else when while for to of in on at by with from \
+const STOP: &str = "a an the and or but if then else when while for to of in on at by with from \
                     into as is are was were be been \
                     being this that these those it its i we you he she they them our your their \
                     not no nor so than too very can could should would will \
@@ -20,11 +22,13 @@ const STOP: &str = " a an the and or but if then else when while for to of in on
                     remove removes removed removing update updates updated improve improves \
                     improved support supports new now instead ensure don \
                     doesn isn won let get set was etc eg ie vs one two first where work works \
-                    please think seems something however ";
+                    please think seems something however";
 
 /// Whether a word, in lower case, says nothing.
 pub(super) fn is_stop_word(word: &[u8]) -> bool {
-    std::str::from_utf8(word).is_ok_and(|word| STOP.contains(&format!(" {word} ")))
+    static WORDS: LazyLock<FxHashSet<&[u8]>> =
+        LazyLock::new(|| STOP.split_whitespace().map(str::as_bytes).collect());
+    WORDS.contains(word)
 }
 
 /// A word that is looked for.

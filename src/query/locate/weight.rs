@@ -18,7 +18,7 @@ pub(super) const RARITY: f64 = 0.8;
 
 /// How much words count in each field: name, container, path, signature, documentation, code,
 /// comments and texts.
-pub(super) const FIELD: [f64; 7] = [1.0, 0.5, 3.0, 1.0, 1.0, 1.0, 0.5];
+pub(super) const FIELD: [f64; 7] = [1.0, 0.5, 3.0, 0.7, 1.0, 1.0, 0.6];
 /// How far the length of each field counts against them.
 pub(super) const LENGTH: [f64; 7] = [0.24, 0.24, 0.24, 0.4, 0.48, 0.56, 0.56];
 /// How soon it makes no difference any more that a word stands there once more.
@@ -31,7 +31,7 @@ pub(super) const UNCOVERED: f64 = 0.3;
 pub(super) const NOT_CALLABLE: f64 = 0.85;
 /// Symbols of a few lines count less: by this power of the logarithm of their lines, up to `LARGE`
 /// of it.
-pub(super) const SIZE: f64 = 0.4;
+pub(super) const SIZE: f64 = 0.5;
 pub(super) const LARGE: f64 = 5.0;
 
 /// What callees and callers give of their scores.

@@ -88,7 +88,8 @@ impl PathTable {
     /// Files whose paths end with `ending`.
     pub fn ending_with(&self, ending: &str) -> Vec<(FileKey, &str)> {
         let wanted = format!("{ending}{END}");
-        let found = self.text.match_indices(&wanted).map(|(at, _)| self.place_of(at));
+        let found = memchr::memmem::find_iter(self.text.as_bytes(), wanted.as_bytes());
+        let found = found.map(|at| self.place_of(at));
         found.map(|place| (self.files[place].key, self.path_at(place))).collect()
     }
 
