@@ -343,12 +343,7 @@ fn is_bound(program: &Program<'_>, file: FileId, import: &Import, name: &str) ->
 
 /// Whether a name may come into the module around an import through another wildcard from this
 /// repository.
-fn sees_wildcard(
-    program: &Program<'_>,
-    file: FileId,
-    import: &Import,
-    own: &OwnWildcards,
-) -> bool {
+fn sees_wildcard(program: &Program<'_>, file: FileId, import: &Import, own: &OwnWildcards) -> bool {
     let unit = program.known(file);
     let rules = &unit.language.manifest.modules;
     let words = [&rules.root_word, &rules.self_word, &rules.super_word];

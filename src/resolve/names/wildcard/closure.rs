@@ -281,9 +281,7 @@ impl Resolver<'_, '_> {
                     let inner = self.program.symbol(*symbol).inner;
                     let place = (inner, u32::MAX, true);
                     match self.in_scope(symbol.file, inner, name, place, false) {
-                        Some(_) => {
-                            Some(self.symbol_member(*symbol, name, visited).ok_or(OwnWay)?)
-                        }
+                        Some(_) => Some(self.symbol_member(*symbol, name, visited).ok_or(OwnWay)?),
                         None => None,
                     }
                 }
