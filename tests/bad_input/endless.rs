@@ -277,6 +277,25 @@ fn imports_of_everything_in_circles_come_to_an_end() {
     holds("globs", globs, &["f5 resolved src/lib.rs", "missing unresolved -"]);
 }
 
+/// The steps that a file may take do not suffice for a step for each name and module: one module
+/// hands on two hundred, and another asks it for ten thousand names that none of them has.
+#[test]
+fn modules_behind_wildcards_are_found_once_for_all_names() {
+    let repository = Repository::with(&[]);
+    let imports: String = (0..200).map(|leaf| format!("from leaf{leaf} import *\n")).collect();
+    let missing: String = (0..10_000).map(|name| format!("none{name}()\n")).collect();
+    for leaf in 0..200 {
+        let text = format!("def f{leaf}():\n    pass\n");
+        repository.write(&format!("leaf{leaf}.py"), text.as_bytes());
+    }
+    repository.write("hub.py", imports.as_bytes());
+    repository.write("main.py", format!("from hub import *\n{missing}f199()\n").as_bytes());
+    run(&repository, &["index"]);
+    let statement = "SELECT verdict FROM refs WHERE name = 'f199' AND kind = 'call'";
+    let found = stdout(&run(&repository, &["sql", statement]));
+    assert_eq!(found.lines().last(), Some("resolved"), "{found}");
+}
+
 #[test]
 fn configurations_that_extend_themselves_come_to_an_end() {
     holds("configuration", configuration, &["f resolved src/b.ts"]);
