@@ -306,6 +306,13 @@ mod tests {
             without(text, true, "s", "n").as_deref(),
             Ok("{\"s\": {\n  \"a\": 1, // of a // of n\n  \"z\": 2\n}}")
         );
+        let behind_a_comment = "{\"s\": { // of s\n  \"n\": {}, \"z\": 2\n}}";
+        assert_eq!(
+            without(behind_a_comment, true, "s", "n").as_deref(),
+            Ok("{\"s\": { // of s\n   \"z\": 2\n}}")
+        );
+        let last = "{\"s\": {\"a\": 1, // of a\n  \"n\": {}}}";
+        assert_eq!(without(last, true, "s", "n").as_deref(), Ok("{\"s\": {\"a\": 1 // of a\n  }}"));
         let first = "{\"s\": {\"n\": {}, \"z\": 2}}";
         assert_eq!(without(first, true, "s", "n").as_deref(), Ok("{\"s\": { \"z\": 2}}"));
         assert_eq!(without("{}", true, "s", "n").as_deref(), Ok("{}"));

@@ -99,13 +99,18 @@ impl Parsed<'_> {
     /// Deletes a member and one comma.
     pub(super) fn remove(&self, object: &Object<'_>, gone: &ObjectProp<'_>) -> Vec<Splice> {
         let (from, to) = (object.range.start + 1, object.range.end - 1);
-        let before =
-            self.tokens(from, gone.range.start).map(|token| token.range.end).max().unwrap_or(from);
+        let token = self.tokens(from, gone.range.start).max_by_key(|token| token.range.end);
+        let before = token.as_ref().map_or(from, |token| token.range.end);
         let previous = object.properties.iter().rfind(|other| other.range.end <= gone.range.start);
         let following = object.properties.iter().find(|other| other.range.start >= gone.range.end);
         let after = self.comma(gone.range.end, following.map_or(to, |next| next.range.start));
-        let mut splices =
-            vec![(before..after.map_or(gone.range.end, |comma| comma.end), String::new())];
+        let end = after.as_ref().map_or(gone.range.end, |comma| comma.end);
+        // The line break after a line comment stays: it ends the comment.
+        let is_comment = token.is_some_and(|token| self.text[span(token.range)].starts_with("//"));
+        let rest = self.text[end..].lines().next().unwrap_or_default().trim();
+        let has_code = !rest.is_empty() && !rest.starts_with("//");
+        let start = if is_comment && has_code { gone.range.start } else { before };
+        let mut splices = vec![(start..end, String::new())];
         if let (Some(previous), None) = (previous, after) {
             // Last member: the preceding comma must be deleted.
             let comma = self.comma(previous.range.end, gone.range.start);
