@@ -320,7 +320,7 @@ fn calls_are_exported_one_pair_a_line() {
     assert_eq!(modules.len(), 1);
     assert_eq!(text(modules[0], "caller_name"), "<module>");
 
-    // What has changed since is taken in first; a file that comes later stands at its place.
+    // What has changed since is indexed first; a file that comes later stands at its place.
     project.write("shop/a.py", "from .cart import add\n\ndef first():\n    add(1, 2)\n");
     let (code, lines, remarks) = project.run(&["export", "calls"]);
     assert_eq!((code, lines.lines().count(), remarks.as_str()), (Some(0), calls.len() + 1, ""));

@@ -1,7 +1,7 @@
-//! A store that changes were taken into is the store that a fresh build gives, row for row up to
+//! A store after changes is the store that a fresh build gives, row for row up to
 //! keys (random edits of small repositories in all languages), and it is changed in place: by the
 //! process that knows the repository, and by one that knows only what is on disk. Every second seed
-//! goes the way that the program goes, through worker processes of it: the one that has taken in
+//! goes the way that the program goes, through worker processes of it: the one that has indexed
 //! the edits before, or a new one. The others, and the special cases in the files beside, stay in
 //! this process, which is faster and runs the same `apply`.
 //!
@@ -64,7 +64,7 @@ fn limits(threads: usize) -> Limits {
 struct Repository {
     directory: TempDir,
     residents: Residents,
-    /// Where changes are taken in, if not in this process.
+    /// Where changes are indexed, if not in this process.
     workers: Option<WorkerPool>,
     cancel: CancelToken,
 }
@@ -82,7 +82,7 @@ impl Repository {
         Self { directory, residents: Residents::new(), workers: None, cancel: CancelToken::new() }
     }
 
-    /// The same, with changes taken in by another process.
+    /// The same, with changes indexed by another process.
     fn with_workers() -> Self {
         Self { workers: Some(workers()), ..Self::new() }
     }

@@ -1,4 +1,4 @@
-//! What a loss of power, a full disk or a clock that jumps leaves of changes that were taken in in
+//! What a loss of power, a full disk or a clock that jumps leaves of changes that were indexed in
 //! place: one of the states that were published, never a mixture, and the next run goes on from
 //! there.
 

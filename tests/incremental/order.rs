@@ -1,4 +1,4 @@
-//! Answers of a store that changes were taken into come in the order of those of a fresh build,
+//! Answers of a store after changes come in the order of those of a fresh build,
 //! though its row keys do not: files that sort before others are added, files outgrow their keys
 //! and are renamed, names come and go. Everything ties with something.
 

@@ -168,7 +168,7 @@ pub(super) fn circles(graph: &Graph, known: &[&[&str]]) -> Vec<String> {
     found
 }
 
-/// A folder has no more files than can be taken in at a look. The roots of the crate are not among
+/// A folder has no more files than fit on one screen. The roots of the crate are not among
 /// those of `src`.
 pub(super) fn crowded(files: &[(String, String)]) -> Vec<String> {
     let mut folders: BTreeMap<&str, usize> = BTreeMap::new();

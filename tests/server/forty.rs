@@ -13,7 +13,7 @@
 //! | `ending` | 15-18: shutdown; 19-21: crashes and orphans |
 //! | `messages` | 22-25: what is too long or no message, and ids |
 //! | `stores` | 26-28: locks; 29-31: stores that are idle or replaced |
-//! | `text` | 36-38: text and names of strangers |
+//! | `text` | 36-38: text and names of repositories and peers |
 //! | `shared` | 32-35: a runtime and its clients; 13 and 17 once more |
 //! | `pages` | 39: lists in pages |
 //! | `upstream` | 40: peers that misbehave |

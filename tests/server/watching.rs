@@ -99,7 +99,7 @@ fn pending_files_and_progress_are_named_in_every_form_of_an_answer() {
     );
     let status = client.ask("status", json!({}));
     assert!(status.lines().next().is_some_and(|head| head.contains(&named)), "{status}");
-    // What is not there may be in a file that is not taken in yet.
+    // What is not there may be in a file that is not indexed yet.
     for (tool, arguments) in [
         ("outline", json!({"path": "new_00.py"})),
         ("show", json!({"targets": ["new_01.py:1-2"]})),

@@ -1,4 +1,4 @@
-//! 36 to 38: text and names of strangers stay what they are: data, letter by letter, and never a
+//! 36 to 38: text and names of repositories and peers stay data, letter by letter, and never a
 //! way to somewhere.
 
 use serde_json::{Value, json};
