@@ -1,24 +1,23 @@
-//! Which files are reached from a file over imports. What is reached from files that many others
-//! import, and from some of all others, is a memo: it is found out once, when it is first met, and
-//! joined to what is reached from those before it.
+//! Import closure: the files reachable from a file over imports. Closures of files with many
+//! importers, and of a sample of all others, are memoized on first use and joined into the closures
+//! of their importers.
 
 use crate::model::graph::FileId;
 use crate::resolve::units::footprint::{FewFiles, FileSet};
 use std::sync::OnceLock;
 
-/// What so many files import is followed once for all of them.
+/// Minimum number of importers of a memoized file.
 const MANY: u32 = 8;
 
-/// One file in so many has a memo in any case: a way over files that few import is as long
-/// as the repository has files.
+/// Sampling interval of other memoized files: bounds the length of paths without a memo.
 const LANDMARKS: usize = 64;
 
-/// What is reached from the files that have a memo, as far as it is known; nothing for the others.
+/// Memo by file: empty until computed; `None` for files without a memo.
 #[derive(Debug, Default)]
 pub(in crate::resolve) struct Reach(Vec<Option<OnceLock<FewFiles>>>);
 
 impl Reach {
-    /// Of so many files, which import these; nothing is known yet.
+    /// Creates empty memos for a number of files with these imports.
     pub(in crate::resolve) fn new(files: usize, imports: impl Iterator<Item = FileId>) -> Self {
         let mut importers = vec![0; files];
         imports.for_each(|imported| importers[imported.0 as usize] += 1);
@@ -34,15 +33,15 @@ impl Reach {
         )
     }
 
-    /// The files that are reached from a file, itself among them. `next_to` gives those one step
-    /// away from a file.
+    /// Returns the files reachable from a file, including itself. `next_to` returns the direct
+    /// neighbours of a file.
     pub(in crate::resolve) fn from<I: Iterator<Item = FileId>>(
         &self,
         file: FileId,
         next_to: &impl Fn(FileId) -> I,
     ) -> FileSet {
         let (reached, open) = self.follow(file, next_to);
-        // The furthest come first: what is reached from those before them is joined from theirs.
+        // The most distant first: the closures of the others join theirs.
         for landmark in open.into_iter().rev() {
             if let Some(shared) = self.shared(landmark) {
                 shared.get_or_init(|| FewFiles::of(&self.follow(landmark, next_to).0));
@@ -55,8 +54,7 @@ impl Reach {
         self.0.get(file.0 as usize)?.as_ref()
     }
 
-    /// Follows imports as far as what they lead to is not known. Also gives the files on the way
-    /// that have a memo of which nothing is known yet.
+    /// Traverses imports up to memoized closures. Also returns visited files with an empty memo.
     fn follow<I: Iterator<Item = FileId>>(
         &self,
         file: FileId,

@@ -1,5 +1,5 @@
-//! The compact form of what is known of a file without its facts: its head, where its imports lead,
-//! and its footprint.
+//! Encoding of the data about a file that is known without its facts: head, import targets,
+//! footprint.
 
 use crate::grammar;
 use crate::model::LanguageId;
@@ -10,19 +10,19 @@ use crate::resolve::units::prepared::Head;
 use crate::resolve::units::{space::Space, spaces::Nesting};
 use std::sync::Arc;
 
-/// What is known of a file without its facts. Files are by their keys.
+/// Data about a file without its facts. Files are identified by keys.
 #[derive(Clone, Debug)]
 pub struct PackedEntry {
-    /// What its language and its facts say.
+    /// Head.
     pub head: Head,
-    /// The files that its imports lead to or through.
+    /// Files that its imports lead to or through.
     pub imported: Vec<u32>,
-    /// What its resolution looked at.
+    /// Footprint of its resolution.
     pub asked: Asked,
 }
 
 impl PackedEntry {
-    /// Writes it.
+    /// Encodes the entry.
     pub fn write(&self, writer: &mut Writer) {
         let mut write = || -> Option<()> {
             let Head { language, interface, package, speaks, nesting } = &self.head;
@@ -42,7 +42,7 @@ impl PackedEntry {
         write().expect("writing does not fail");
     }
 
-    /// Reads it; none if that is not what was written.
+    /// Decodes an entry; `None` if the bytes are invalid.
     pub fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let language = LanguageId(u16::try_from(reader.small(0)?).ok()?);
         if usize::from(language.0) >= grammar::count() {
