@@ -1,9 +1,9 @@
-//! What is said about types outside of their bodies, gathered from the files of a family of
-//! languages that understand each other: members, interfaces, and which interfaces have a method.
+//! Derived tables: facts about types outside of their bodies, by language family: extension
+//! members, implemented interfaces, interfaces by method.
 //!
-//! The stages are in order: nested types find the types that they belong to (`nest`), members
-//! theirs (`extend`), interfaces their methods (`structural`). Each sees what those before it
-//! found, so that the result does not depend on when it is made.
+//! Stages in order: nested types find their enclosing types (`nest`), members their types
+//! (`extend`), interfaces their methods (`structural`). Each stage reads the results of earlier
+//! ones only, so the result is independent of the order of changes.
 
 use crate::model::facts::LocalSymbol;
 use crate::model::graph::{FileId, SymbolRef};
@@ -12,8 +12,8 @@ use crate::resolve::workspace::tables::Tables;
 use crate::resolve::{Program, Resolver, members::structural};
 use std::collections::BTreeMap;
 
-/// Works out again what the files of some families say; of the others it stays. `is_touched`
-/// chooses families.
+/// Computes the contributions of some families again and keeps the others. `is_touched` selects
+/// families.
 pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) -> bool) {
     let before = std::mem::take(&mut tables.derived);
     let mut speakers: BTreeMap<&'static str, Vec<FileId>> = BTreeMap::new();
@@ -32,7 +32,7 @@ pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) 
         }
     }
     tables.join(&[]);
-    // Families know nothing of each other, so that their order means nothing.
+    // Families are independent, so their order is irrelevant.
     for family in families.values() {
         family.put_nested(tables);
         family.put_found(tables);
@@ -121,8 +121,8 @@ fn remove_member(tables: &mut Tables, member: SymbolRef, owner: SymbolRef) {
     }
 }
 
-/// Finds the types that nested types belong to where they are defined outside of them. A type may
-/// be found only after the one around it, so this goes on until nothing changes.
+/// Finds the enclosing types of nested types that are defined outside of them. A nested type may
+/// depend on another one, so this iterates to a fixpoint (at most 8 rounds).
 fn nest(tables: &mut Tables, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)> {
     let mut known: Vec<(SymbolRef, SymbolRef)> = Vec::new();
     for _ in 0..8 {

@@ -1,6 +1,5 @@
-//! Takes changed files into tables that are read by need, and finds out which files have to be
-//! resolved again: those that are new or changed, and those whose footprints have something that
-//! has another answer now.
+//! Invalidation: applies changed files to tables that are read by need, and computes the files to
+//! resolve again: new and changed files, and those whose footprint contains an answer that differs.
 
 mod placement;
 
@@ -28,46 +27,46 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-/// A change of files.
+/// Change of files.
 #[derive(Debug)]
 pub struct Change {
-    /// All files, where other paths are there than before.
+    /// All files, if paths were added or removed.
     pub listing: Option<Listing>,
-    /// Files that are new or other ones.
+    /// New and modified files.
     pub changed: Vec<Changed>,
-    /// The files that module systems read besides sources, where they are others than before.
+    /// Project files of module systems, if they have changed.
     pub project_files: Option<Vec<ProjectFile>>,
 }
 
-/// All files of a repository, sorted by path, each with its key.
+/// All files of a repository with their keys, sorted by path.
 #[derive(Debug)]
 pub struct Listing(pub Vec<(RepoPath, u32)>);
 
-/// A file as it is now.
+/// Current state of a changed file.
 #[derive(Debug)]
 pub struct Changed {
-    /// Its place now.
+    /// File id after the change.
     pub file: FileId,
-    /// All of its facts with its language and what others may look at; none if it has none.
+    /// Language, all facts and the extent of their exported part; `None` for a file without facts.
     pub content: Option<(LanguageId, Arc<FileFacts>, Shared)>,
 }
 
-/// A changed file beside what it was.
+/// Changed file with its states before and after.
 struct Replaced {
     file: FileId,
     key: u32,
     path: RepoPath,
     was: Option<(Head, Vec<Own>)>,
     is: Option<(Head, Content, Vec<Own>)>,
-    /// What others see of the change.
+    /// Part of the change that is visible to other files.
     seen: SeenFile,
 }
 
-/// What others see of a file's change.
+/// Part of a file's change that is visible to other files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SeenFile {
     Nothing,
-    /// Functions at its end, which are found by name.
+    /// Trailing functions, which other files find by name.
     Functions,
     Anything,
 }
@@ -77,7 +76,7 @@ impl Replaced {
         (self.was.as_ref().map(|(head, _)| head), self.is.as_ref().map(|(head, ..)| head))
     }
 
-    /// Whether it has come, gone or moved as module systems see it.
+    /// True if the file was added, removed or moved from the view of module systems.
     fn is_placed_otherwise(&self) -> bool {
         match self.heads() {
             (Some(was), Some(is)) => {
@@ -94,8 +93,8 @@ impl Replaced {
 }
 
 impl Tables {
-    /// Takes a change in, and gives the files to resolve, in order. `asked` are the footprints of
-    /// the files, by their places now.
+    /// Applies a change and returns the files to resolve, in order. `asked` has the footprints of
+    /// the files, by file id after the change.
     pub fn update(&mut self, change: Change, asked: &[&Asked]) -> Vec<FileId> {
         let Change { listing, changed, project_files } = change;
         let mut altered = Altered::default();
@@ -138,7 +137,7 @@ impl Tables {
         self.ids().filter(is_affected).collect()
     }
 
-    /// Compares a file with what it was.
+    /// Compares a file with its previous state.
     fn compare(
         &self,
         (path, key): (RepoPath, u32),
@@ -163,15 +162,15 @@ impl Tables {
                     .collect();
             (head, content, own)
         });
-        // Also of one that could not be read: it was asked for, and there was nothing.
+        // Also for a file without facts: a footprint may contain the failed read.
         if seen == SeenFile::Anything && before.is_some() {
             altered.facts.insert(FileId(key));
         }
         Replaced { file, key, path, was, is, seen }
     }
 
-    /// What others see of a file's change: functions alone, if what stands before them is as it
-    /// was.
+    /// Returns the visible part of a file's change: only functions if everything before them is
+    /// unchanged.
     fn seen(
         &self,
         (before, was): (FileId, &Head),
@@ -199,7 +198,7 @@ impl Tables {
         if first > end || !same(first) {
             return SeenFile::Anything;
         }
-        // The last place up to which both are the same.
+        // Binary search for the longest common prefix of symbols.
         let (mut low, mut high) = (first, end);
         while low < high {
             let middle = low + (high - low).div_ceil(2);
@@ -213,7 +212,7 @@ impl Tables {
                     .filter_map(|symbol| Some(&*facts.names[symbol.name.get()?]))
             })
             .collect();
-        // A module of the same name is looked up by whoever finds out where imports lead.
+        // The computation of import targets looks up modules by name.
         let names_modules = is.language.manifest.modules.system == ModuleSystem::CrateTree
             && now.imports.iter().any(|import| {
                 import.item.get().is_some_and(|item| names.contains(&*now.names[item]))
@@ -225,7 +224,7 @@ impl Tables {
         SeenFile::Functions
     }
 
-    /// The files that are gone, by their places before.
+    /// Returns the removed files, by their previous ids.
     fn gone(&self, Listing(files): &Listing, altered: &mut Altered) -> Vec<(FileId, Vec<Own>)> {
         let left: FxHashSet<u32> = files.iter().map(|(_, key)| *key).collect();
         let gone = self.ids().filter(|file| !left.contains(&self.key(*file)));
@@ -241,7 +240,7 @@ impl Tables {
         gone
     }
 
-    /// Puts files in place of what they were, and what they say in posting lists.
+    /// Replaces files and their entries in posting lists.
     fn put(&mut self, replaced: Vec<Replaced>) {
         for Replaced { file, key, was, is, seen, .. } in replaced {
             let was = was.map(|(_, own)| own).unwrap_or_default();
@@ -258,8 +257,8 @@ impl Tables {
         }
     }
 
-    /// Takes in a change of which more is seen than functions: what is made from many files is made
-    /// again, as far as it can be another.
+    /// Applies a change with more than functions visible: computes global tables and derived tables
+    /// again where the change may affect them.
     fn update_all(
         &mut self,
         (listing, replaced, gone, project_files): Parts,
@@ -337,7 +336,7 @@ impl Tables {
         };
     }
 
-    /// Gives files the places of a listing.
+    /// Assigns new file ids from a listing.
     fn list(&mut self, Listing(listing): Listing) {
         let (mut files, mut keys) =
             (Vec::with_capacity(listing.len()), Vec::with_capacity(listing.len()));
@@ -355,11 +354,11 @@ impl Tables {
     }
 }
 
-/// What a change that is seen by many has.
+/// Parts of such a change.
 type Parts = (Option<Listing>, Vec<Replaced>, Vec<(FileId, Vec<Own>)>, Option<Vec<ProjectFile>>);
 
-/// How many symbols there are before the functions at the end of a file, outside of everything,
-/// which others find by name alone.
+/// Returns the number of symbols before the trailing top-level functions, which other files find by
+/// name alone.
 fn functions_start(facts: &FileFacts) -> usize {
     let is_apart = |symbol: &&Symbol| {
         symbol.kind == SymbolKind::Function
@@ -371,7 +370,7 @@ fn functions_start(facts: &FileFacts) -> usize {
     facts.symbols.len() - facts.symbols.iter().rev().take_while(is_apart).count()
 }
 
-/// Tells of the posting lists in which a file has other symbols than before.
+/// Records the posting lists in which the symbols of a file differ.
 fn differing(was: &[Own], is: &[Own], altered: &mut Altered) {
     let by_list = |own: &[Own]| {
         let mut lists: FxHashMap<Question, Vec<(LocalSymbol, bool)>> = FxHashMap::default();
@@ -388,16 +387,16 @@ fn differing(was: &[Own], is: &[Own], altered: &mut Altered) {
         .for_each(|list| altered.question(*list));
 }
 
-/// The language that a file without facts would be in: imports lead to its place all the same.
+/// Returns the language of a file without facts, by its name: imports may still lead to it.
 fn language_by_name(path: &RepoPath) -> Option<&'static Language> {
     grammar::detect(path, &[], &vec![0; grammar::count()]).map(grammar::language)
 }
 
-/// Where imports led before a change, by keys.
+/// Import targets before a change, by keys.
 struct Before {
     keys: Vec<u32>,
     positions: Vec<Option<FileId>>,
-    /// Files that know the others of their package.
+    /// Files that share names with the others of their package.
     shares: Vec<bool>,
     modules: Modules,
 }
@@ -417,13 +416,13 @@ impl Before {
         }
     }
 
-    /// The keys of the files that the imports of a file led to; none if it was not there.
+    /// Returns the keys of the files that the imports of a file led to; `None` if it did not exist.
     fn imported(&self, key: u32) -> Option<Vec<u32>> {
         let file = self.positions.get(key as usize).copied().flatten()?;
         Some(self.modules.imported(file).map(|file| self.keys[file.0 as usize]).collect())
     }
 
-    /// The files from which some of `targets` were reached.
+    /// Returns the files from which some of `targets` were reachable.
     fn leading_to(&self, targets: &FileSet) -> FileSet {
         let next = |(place, key): (usize, &u32)| {
             let file =
@@ -438,8 +437,8 @@ impl Before {
     }
 }
 
-/// The files from which some of `targets` are reached; `steps` gives for each file those one step
-/// away. All by keys.
+/// Returns the files from which some of `targets` are reachable; `steps` has the direct neighbours
+/// of each file. All by keys.
 fn closure<I: Iterator<Item = u32>>(
     steps: impl Iterator<Item = (u32, I)>,
     targets: &FileSet,

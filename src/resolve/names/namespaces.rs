@@ -1,6 +1,5 @@
-//! Names that mean several things, of which a place can only mean some: in languages in which
-//! callables have names of their own a call never means a variable, and a value never a callable;
-//! in no language does a call mean a module.
+//! Lookups restricted by kind: in languages with a separate namespace for callables, a call never
+//! refers to a variable and a value never to a callable; a call never refers to a module.
 
 use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -10,7 +9,7 @@ use crate::resolve::{Name, Resolver, Wanted};
 
 impl Resolver<'_, '_> {
     /// Looks a name up among callables only, or among everything else, where the language of `file`
-    /// keeps them apart. What `is_missing` there is looked for among all names (accessors without a
+    /// separates them. Falls back to all names if the result `is_missing` (accessors without a
     /// body, callables named without a call).
     pub(in crate::resolve) fn among<T>(
         &mut self,
@@ -33,8 +32,7 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// Looks a name up that is called and was found to be a module: another thing of that name is
-    /// meant.
+    /// Looks up a called name that resolves to a module, ignoring modules.
     pub(in crate::resolve) fn past_modules<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.wanted.replace(Wanted::NoModules);
         let found = look(self);
@@ -42,7 +40,7 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// Looks a name up in the place of a value, which no tag is.
+    /// Looks a name up in value position, where tags are ignored.
     pub(in crate::resolve) fn lookup_value(
         &mut self,
         file: FileId,
@@ -58,8 +56,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// Looks a name up in the place of a type, in languages in which types are declared as such: a
-    /// field or a function of the same name, which may be nearer, is passed over.
+    /// Looks a name up in type position, in languages with declared types: nearer fields or
+    /// functions of the same name are ignored.
     pub(in crate::resolve) fn lookup_type(
         &mut self,
         file: FileId,
@@ -81,7 +79,7 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// The type of what is called.
+    /// Returns the type of a callee.
     pub(in crate::resolve) fn callee_ty(&mut self, file: FileId, callee: ExprId) -> Ty {
         let unit = self.program.known(file);
         if !unit.language.manifest.resolution.separate_callables {
@@ -102,7 +100,7 @@ impl Resolver<'_, '_> {
                     |resolver| resolver.lookup(file, name, scope, at),
                     Option::is_none,
                 ) {
-                    // The receiver that is not written says what its type's parameters stand for.
+                    // The implicit receiver binds the parameters of its type.
                     Some((Entity::Symbols(symbols), _)) => {
                         let receiver = self.scope_type(file, scope);
                         self.symbols_ty(&symbols, false, receiver.as_ref())
@@ -125,7 +123,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The type of what is called under a name that a module has too.
+    /// Returns the type of a callee whose name is also that of a module.
     fn called_past_modules(&mut self, file: FileId, callee: ExprId) -> Ty {
         let unit = self.program.known(file);
         let Some(position) = callee.get() else { return Ty::Unknown };
@@ -143,7 +141,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether a symbol is of the kind that is looked for.
+    /// True if a symbol passes the filter of the lookup.
     pub(in crate::resolve) fn is_wanted(&self, symbol: SymbolRef) -> bool {
         let Some(wanted) = self.wanted else { return true };
         let kind = self.program.symbol(symbol).kind;
@@ -164,19 +162,19 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether a type has no name but its tag.
+    /// True if a type is visible only by its tag.
     fn is_tag(&self, symbol: SymbolRef) -> bool {
         let entry = self.program.symbol(symbol);
         let language = self.program.known(symbol.file).language;
         entry.kind.is_type() && language.tag_word(&entry.signature).is_some()
     }
 
-    /// Whether a module is of the kind that is looked for.
+    /// True if modules pass the filter of the lookup.
     pub(super) fn wants_modules(&self) -> bool {
         self.wanted != Some(Wanted::NoModules)
     }
 
-    /// Whether a binding may be of the kind that is looked for.
+    /// True if a binding may pass the filter of the lookup.
     pub(super) fn is_wanted_binding(&self, file: FileId, binding: &Binding) -> bool {
         let is_value = matches!(
             binding.kind,

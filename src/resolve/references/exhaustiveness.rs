@@ -1,5 +1,5 @@
-//! Whether all that a value may be is known: a default or an alternative does not speak for what
-//! others give.
+//! Exhaustiveness: whether all possible values of a variable are known. A default or one branch
+//! does not exclude other values.
 
 use crate::model::facts::{BindingId, BindingKind, Expr, ExprId};
 use crate::model::graph::{FileId, Resolution, Target};
@@ -9,8 +9,8 @@ use crate::resolve::types::infer::DEPTH;
 use crate::resolve::types::ty::Entity;
 
 impl Resolver<'_, '_> {
-    /// A verdict on the call of a local value. If only some of its values are known, they are
-    /// candidates, no proof.
+    /// Returns the verdict of a call of a local value. If only some of its values are known, they
+    /// are candidates.
     pub(super) fn as_far_as_certain(
         &mut self,
         file: FileId,
@@ -64,7 +64,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// A verdict that is no proof, as the target is only one of several values.
+/// Lowers a verdict whose target is only one of several values.
 pub(super) fn one_of_several(found: Resolution) -> Resolution {
     match found.target {
         Target::Symbol(target) => Resolution {

@@ -1,5 +1,4 @@
-//! Files whose place among the files decides what they mean: where one comes or goes, whom that
-//! concerns.
+//! Effects of added, removed and moved files on module systems.
 
 use super::{Listing, Replaced, SeenFile, language_by_name};
 use crate::grammar::{Language, ModuleSystem};
@@ -10,17 +9,16 @@ use crate::resolve::workspace::postings::Own;
 use crate::resolve::workspace::tables::Tables;
 use rustc_hash::FxHashSet;
 
-/// What a change means for where imports lead, and what is asked about modules by name.
+/// Effects of a change on import targets and on lookups of modules by name.
 pub(super) struct Placement {
-    /// Whether module systems see other files, or the same ones in other packages.
+    /// True if the set of files, or their packages, differ for module systems.
     pub(super) is_other: bool,
-    /// Whether that may concern files of every family.
+    /// True if files of every family may be affected.
     pub(super) is_everywhere: bool,
-    /// Families of which files come, go or move, and whether a crate has another tree.
+    /// Families with added, removed or moved files; true if a crate tree differs.
     families: FxHashSet<&'static str>,
     has_other_crates: bool,
-    /// Keys of files that are seen otherwise, and of those that paste one by a name that comes or
-    /// goes.
+    /// Keys of files with a visible change, and of those that include an added or removed name.
     pub(super) files: FxHashSet<u32>,
     pub(super) questions: Vec<Question>,
 }
@@ -82,7 +80,7 @@ impl Placement {
         placement
     }
 
-    /// Whether the imports of a file may lead elsewhere.
+    /// True if the import targets of a file may differ.
     pub(super) fn concerns(&self, tables: &Tables, file: FileId) -> bool {
         let Some(language) = tables.language(file) else { return false };
         let by_system = match language.manifest.modules.system {
