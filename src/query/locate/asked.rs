@@ -1,5 +1,5 @@
-//! What a text says: the words to look for with their weight, the names it writes as code, the
-//! places it points to. Knows no store.
+//! Parser of a question: search terms with weights, names written as code, and source locations.
+//! Independent of the store.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::weight;
 use crate::model::words::{self, Term};
 
-/// Words that say nothing about code, or that every task has.
+/// Stop words: without relevance to code, or present in every task description.
 const STOP: &str = "a an the and or but if then else when while for to of in on at by with from \
                     into as is are was were be been \
                     being this that these those it its i we you he she they them our your their \
@@ -24,74 +24,74 @@ const STOP: &str = "a an the and or but if then else when while for to of in on 
                     doesn isn won let get set was etc eg ie vs one two first where work works \
                     please think seems something however";
 
-/// Whether a word, in lower case, says nothing.
+/// True for a stop word in lower case.
 pub(super) fn is_stop_word(word: &[u8]) -> bool {
     static WORDS: LazyLock<FxHashSet<&[u8]>> =
         LazyLock::new(|| STOP.split_whitespace().map(str::as_bytes).collect());
     WORDS.contains(word)
 }
 
-/// A word that is looked for.
+/// Search term.
 pub(super) struct AskedWord {
-    /// As it was written, in lower case.
+    /// Word as written, in lower case.
     pub(super) text: String,
-    /// How much it counts.
+    /// Weight.
     pub(super) weight: f64,
 }
 
-/// How a text writes a name.
+/// Notation of a name in the text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Written {
     /// As code: `snake_case`, `CamelCase`, `call()`.
     Code,
-    /// In back ticks or with what it belongs to: `Container.name`.
+    /// In back ticks, or qualified: `Container.name`.
     Marked,
-    /// The text is nothing else.
+    /// As the whole text.
     Alone,
 }
 
-/// A name that the text writes.
+/// Name in the text.
 pub(super) struct AskedName {
     pub(super) text: String,
     pub(super) written: Written,
-    /// How often.
+    /// Number of occurrences.
     pub(super) count: u32,
-    /// Whether the first line has it.
+    /// True if the first line contains it.
     pub(super) in_subject: bool,
 }
 
-/// A place that the text points to.
+/// Source location in the text.
 pub(super) struct AskedPlace {
-    /// The path as written.
+    /// Path as written.
     pub(super) path: String,
     pub(super) line: Option<u32>,
-    /// The function that a stack trace names with it.
+    /// Function named with it in a stack trace.
     pub(super) function: Option<String>,
 }
 
-/// See the module.
+/// Parsed question.
 pub(super) struct Asked {
-    /// The words, each once; then neighbours as one word.
+    /// Distinct words; then adjacent words as compounds.
     pub(super) words: Vec<AskedWord>,
-    /// By the number of a word: its position.
+    /// Position by term.
     pub(super) terms: FxHashMap<Term, u16>,
-    /// By neighbours written as one, in lower case without separators: the position.
+    /// Position by compound, in lower case without separators.
     pub(super) compounds: FxHashMap<Box<[u8]>, u16>,
-    /// From this position on words are compounds.
+    /// Number of single words; compounds follow.
     pub(super) singles: usize,
     pub(super) names: Vec<AskedName>,
     pub(super) places: Vec<AskedPlace>,
-    /// What a short text consists of, if some of that is written as code and nothing is a word that
-    /// says nothing: it may be a list of names.
+    /// Words of a short text without stop words that contains a name written as code: it may be a
+    /// list of names.
     pub(super) list: Vec<String>,
-    /// Whether it asks for tests.
+    /// True if it asks for tests.
     pub(super) wants_tests: bool,
-    /// Whether it is a few words, of which each may be mistyped or cut short.
+    /// True for a short text, whose words may be misspelt or abbreviated.
     pub(super) is_short: bool,
 }
 
 impl Asked {
-    /// Reads a text.
+    /// Parses a text.
     pub(super) fn read(text: &str) -> Self {
         let mut reader = TextReader::default();
         let text = text.trim();
@@ -124,7 +124,7 @@ impl Asked {
     }
 }
 
-/// A word while it is counted.
+/// Word with its counts.
 struct Counted {
     text: String,
     subject: u32,
@@ -188,7 +188,7 @@ impl TextReader {
         self.names_of(line, is_subject);
     }
 
-    /// Names that are written as code.
+    /// Collects names written as code.
     fn names_of(&mut self, line: &str, is_subject: bool) {
         let is_part = |letter: char| {
             letter.is_alphanumeric() || matches!(letter, '_' | '.' | ':' | '#' | '/' | '-')
@@ -267,7 +267,7 @@ impl TextReader {
         }
     }
 
-    /// Paths, with a line and a function where a stack trace has them.
+    /// Collects paths, with line and function in stack traces.
     fn places(&mut self, text: &str) {
         for line in text.lines() {
             let is_of_path = |letter: char| {
@@ -362,7 +362,7 @@ impl TextReader {
     }
 }
 
-/// A run in lower case without separators: `get_user` and `getUser` are one.
+/// Normalizes an identifier to lower case without separators: `get_user` and `getUser` are equal.
 pub(super) fn joined(run: &[u8]) -> Vec<u8> {
     run.iter().filter(|byte| **byte != b'_').map(u8::to_ascii_lowercase).collect()
 }

@@ -1,4 +1,4 @@
-//! The symbols and files that a text names outright, and how strongly.
+//! Symbols and files that a text names explicitly, with strengths.
 
 use rustc_hash::FxHashMap;
 
@@ -11,24 +11,22 @@ use crate::query::graph::lookup::Lookup;
 use crate::query::{QueryError, names};
 use crate::store::{FileKey, SymbolKey};
 
-/// In a list of names a word means a symbol of that name if there are no more than these, and so
-/// strongly.
+/// Maximum number of meanings of a word in a list of names, and the strength of each.
 const FEW_MEANINGS: usize = 4;
 const LISTED: f64 = 1.7;
-/// Letters of a word that may be mistyped.
+/// Minimum length of a word that may be misspelt.
 const LEAST_MISTYPED: usize = 4;
 
-/// See the module.
+/// Named symbols and files.
 #[derive(Default)]
 pub(super) struct NamedThings {
-    /// By symbol: how strongly the text names it, 1 for a line of a stack trace or the one symbol
-    /// of a marked name.
+    /// Strength by symbol: 1 for a line of a stack trace or the only symbol of a marked name.
     pub(super) symbols: FxHashMap<SymbolKey, f64>,
-    /// The same for files.
+    /// Strength by file.
     pub(super) files: FxHashMap<FileKey, f64>,
 }
 
-/// Finds them.
+/// Finds the named symbols and files.
 pub(super) fn named(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
@@ -103,7 +101,7 @@ pub(super) fn named(
     Ok(found)
 }
 
-/// Adds the files that a qualified name may mean: `a.b.c` is `a/b/c.x`, or the files in the
+/// Adds the files that a qualified name may refer to: `a.b.c` is `a/b/c.x`, or the files in the
 /// directory `a/b/c`.
 fn modules(
     lookup: &Lookup<'_>,
@@ -136,8 +134,7 @@ fn modules(
     Ok(())
 }
 
-/// Adds the symbols whose names resemble words that no file has: mistyped, or only the beginning of
-/// a word.
+/// Adds the symbols whose names resemble words without an occurrence: misspelt or abbreviated ones.
 pub(super) fn nearest(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
@@ -159,8 +156,8 @@ pub(super) fn nearest(
     Ok(())
 }
 
-/// Follows a place. `from_end` counts the places from the last one: in a stack trace the last ones
-/// are nearest to the fault.
+/// Adds the symbol at a source location. `from_end` counts locations from the last one: in a stack
+/// trace the last frames are nearest to the error.
 fn point(
     lookup: &Lookup<'_>,
     filter: &FileFilter,

@@ -1,4 +1,4 @@
-//! One score for every unit, and the order of the answer.
+//! BM25F score of every unit, and the order of the answer.
 
 use super::asked::Asked;
 use super::candidates::{self, Chosen};
@@ -9,7 +9,7 @@ use super::{Located, Location};
 use crate::query::QueryError;
 use crate::query::graph::lookup::Lookup;
 
-/// The score of every unit by its own words.
+/// Computes the score of every unit from its own terms.
 pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> {
     let count = units.len().max(1) as f64;
     let mut average = [0.0_f64; FIELDS];
@@ -25,7 +25,8 @@ pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> 
         .iter()
         .enumerate()
         .map(|(word, &having)| {
-            // Of names that are written as one only the chosen files tell how rare they are.
+            // Compounds have no document frequency in the store: theirs is that among the
+            // candidates.
             let rarity = chosen
                 .rarity
                 .get(word)
@@ -68,7 +69,7 @@ pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> 
         .collect()
 }
 
-/// Orders the units.
+/// Ranks the units.
 pub(super) fn best(
     lookup: &Lookup<'_>,
     asked: &Asked,

@@ -1,4 +1,4 @@
-//! The shortest chain of calls from one symbol to another.
+//! Shortest call path from one symbol to another.
 
 use rustc_hash::FxHashMap;
 
@@ -8,7 +8,7 @@ use crate::query::graph::lookup::Lookup;
 use crate::query::{Certainty, QueryError};
 use crate::store::SymbolKey;
 
-/// Walks callees level by level; the first chain that arrives is a shortest one.
+/// Breadth-first search over callees.
 pub(super) fn shortest(
     lookup: &Lookup<'_>,
     graph: &CallGraph<'_, '_>,
