@@ -1,4 +1,4 @@
-//! What is applied to code: decorators.
+//! Decorators.
 
 use crate::extract::walk::{Decorator, READ, Usage, Walker};
 use crate::grammar::{Rule, Selector};

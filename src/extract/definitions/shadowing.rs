@@ -1,5 +1,4 @@
-//! Declarations by pattern, which may hide names that were declared before; members given to a
-//! constructed value.
+//! Pattern declarations that may shadow earlier names; members of a constructed value.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::{READ, Usage, Walker};
@@ -9,8 +8,8 @@ use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// Binds names by matching a value. A name that hides one of the same function, or one that its
-    /// own value uses, starts a scope for the rest of the block.
+    /// Binds the names of a pattern. A name that shadows one of the same function, or that its own
+    /// value uses, starts a scope for the rest of the block.
     pub(in crate::extract) fn let_binding(
         &mut self,
         rule: &'static Rule,
@@ -31,7 +30,7 @@ impl<'t> Walker<'t> {
             let sites = self.build.sites.len();
             let name = self.name_of(pattern_node);
             let symbol = self.function_value(name, pattern_node, node, lambda, lambda_node);
-            // What a local closure does, the function around it does.
+            // References in a local closure belong to the enclosing function.
             for site in &mut self.build.sites[sites..] {
                 if site.enclosing == symbol {
                     site.enclosing = self.enclosing;
@@ -71,7 +70,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The members that a constructed value is given, with their values.
+    /// Visits the members of a constructed value with their values.
     pub(in crate::extract) fn constructed_fields(&mut self, list: Node<'t>, ty: ExprId) {
         for child in self.named_children(list) {
             let Some(Rule::Initializer { name, value }) = self.rule_at(child) else {

@@ -221,7 +221,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         taken
     }
 
-    /// Takes the calls of variables and fields that functions are put into.
+    /// Collects the calls of variables and fields that the functions are assigned to.
     fn take_held(
         &self,
         gathered: &mut Gathered,
@@ -244,7 +244,8 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(())
     }
 
-    /// The functions that a variable or field may hold. Many calls of one body are of the same one.
+    /// Returns the possible functions of a variable or field. Memoized: many calls in one body are
+    /// of the same one.
     fn held_by(&self, holder: SymbolKey) -> Result<Rc<Held>, QueryError> {
         if let Some(known) = self.held.borrow().get(&holder) {
             return Ok(Rc::clone(known));
@@ -267,12 +268,12 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(())
     }
 
-    /// Whether a site is of a kind that is followed, and written where it counts.
+    /// True if a site passes the filters of kind and test code.
     fn counts(&self, site: &SiteRow) -> Result<bool, QueryError> {
         if !self.kinds.contains(&site.kind) {
             return Ok(false);
         }
-        // Rows are looked at only where they decide: a common name has thousands of sites.
+        // Rows are read only if needed: a frequent name has thousands of sites.
         Ok(match (self.tests, site.enclosing) {
             (Tests::Include, _) => true,
             (tests, Some(enclosing)) => {
@@ -282,12 +283,12 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         })
     }
 
-    /// Where a symbol leads.
+    /// Returns the callees of a symbol.
     pub(in crate::query) fn callees(&self, symbol: SymbolKey) -> Result<Neighbours, QueryError> {
         self.callees_of(&[symbol])
     }
 
-    /// Where any of these symbols leads.
+    /// Returns the callees of any of these symbols.
     pub(in crate::query) fn callees_of(
         &self,
         symbols: &[SymbolKey],
