@@ -1,54 +1,54 @@
-//! The file in which a user names the upstreams: one line each, a name and where it is. Only the
-//! user's own directory is looked into: a repository must not be able to have programs started.
+//! The user's list of upstreams: a TOML file with one name and target on each line. Only the user's
+//! own configuration directory is read: a repository must not be able to start programs.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::User;
 
-/// What a file says: names with their targets, in the order of the file.
+/// Upstreams in the order of the file.
 pub type NamedTargets = Vec<NamedTarget>;
 
-/// One of them, as it is written.
+/// Entry of the file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct NamedTarget {
-    /// The name.
+    /// Name.
     pub name: String,
-    /// Where it is.
+    /// Target.
     pub target: String,
-    /// The file with the token that is shown there.
+    /// File with the bearer token for the target.
     pub token_file: Option<PathBuf>,
 }
 
-/// Why the file cannot be used.
+/// Error of the list of upstreams.
 #[derive(Debug, thiserror::Error)]
 pub enum UpstreamsError {
-    /// It could not be read.
+    /// The file could not be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
-        /// The file.
+        /// Path.
         path: PathBuf,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
-    /// It says something else than names and targets.
+    /// The file has invalid contents.
     #[error("cannot use {}: {why}", path.display())]
     Wrong {
-        /// The file.
+        /// Path.
         path: PathBuf,
-        /// What is wrong there.
+        /// Description.
         why: String,
     },
 }
 
 impl User {
-    /// The file with this user's upstreams, if it is known where it would be.
+    /// Path of the user's list of upstreams, if the configuration directory is known.
     pub fn upstreams_file(&self) -> Option<PathBuf> {
         Some(self.settings.as_ref()?.join("cograph").join("upstreams.toml"))
     }
 }
 
-/// Reads a file of upstreams; none if there is no such file.
+/// Reads a list of upstreams; `None` if the file does not exist.
 pub fn upstreams(path: &Path) -> Result<Option<NamedTargets>, UpstreamsError> {
     #[expect(
         clippy::disallowed_methods,
@@ -65,7 +65,7 @@ pub fn upstreams(path: &Path) -> Result<Option<NamedTargets>, UpstreamsError> {
         .map_err(|why| UpstreamsError::Wrong { path: path.to_owned(), why })
 }
 
-/// Paths of files are relative to the directory of this one.
+/// Relative paths are resolved against the directory of the file.
 fn parse(text: &str, beside: &Path) -> Result<NamedTargets, String> {
     let mut table: toml::Table =
         text.parse().map_err(|error| format!("it is not valid TOML: {error}"))?;
@@ -80,7 +80,7 @@ fn parse(text: &str, beside: &Path) -> Result<NamedTargets, String> {
     listed.into_iter().map(|(name, entry)| entry_of(name, entry, beside)).collect()
 }
 
-/// A target alone, or a table with the target and what goes with it.
+/// Parses an entry: a target, or a table with the target and its options.
 fn entry_of(name: String, entry: toml::Value, beside: &Path) -> Result<NamedTarget, String> {
     let mut table = match entry {
         toml::Value::String(target) => return Ok(NamedTarget { name, target, token_file: None }),

@@ -8,12 +8,16 @@ use super::rules::Violation;
 /// What is held to `PRIVATE`: folders, and the files directly in `src`.
 const HELD: &[&str] = &[
     "src/cli/",
+    "src/config/",
     "src/extract/",
     "src/index/",
+    "src/model/",
     "src/query/",
     "src/resolve/",
     "src/server/",
+    "src/source/",
     "src/store/",
+    "src/watch/",
 ];
 
 /// Words and phrases, each with the terms that it hides.
