@@ -10,6 +10,7 @@ const HELD: &[&str] = &[
     "src/cli/",
     "src/config/",
     "src/extract/",
+    "src/grammar/",
     "src/index/",
     "src/model/",
     "src/query/",
