@@ -10,7 +10,7 @@ use tree_sitter::Node;
 
 /// Maximum length of a type in a string or comment, in bytes: each level of brackets is scanned
 /// again.
-const LONGEST_WRITTEN: usize = 8 << 10;
+const MAX_TYPE_BYTES: usize = 8 << 10;
 
 impl<'t> Walker<'t> {
     /// Visits a node in type position and returns the type.
@@ -294,7 +294,7 @@ impl<'t> Walker<'t> {
 
     /// Parses a type from text; its references are at the given node.
     pub(super) fn written_type(&mut self, node: Node<'t>, text: &str, usage: Usage) -> ExprId {
-        if text.len() > LONGEST_WRITTEN {
+        if text.len() > MAX_TYPE_BYTES {
             self.problem(ProblemKind::TooDeep, node);
             return ExprId::NONE;
         }

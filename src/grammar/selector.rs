@@ -102,7 +102,7 @@ impl Selector {
 
 /// Maximum number of children that are accessed by position, which counts from the first; of more,
 /// a cursor visits them.
-const FEW: u32 = 8;
+const MAX_BY_POSITION: u32 = 8;
 
 impl Step {
     fn first<'t>(&self, node: Node<'t>) -> Option<Node<'t>> {
@@ -110,7 +110,7 @@ impl Step {
             Step::Field(field) => node.child_by_field_id(*field),
             Step::Nth(position) => node.named_child(u32::try_from(*position).ok()?),
             Step::Kind(_) => match node.child_count() {
-                count @ ..=FEW => {
+                count @ ..=MAX_BY_POSITION => {
                     (0..count).find_map(|at| node.child(at).filter(|child| self.is_kind(*child)))
                 }
                 _ => node.children(&mut node.walk()).find(|child| self.is_kind(*child)),

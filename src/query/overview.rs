@@ -119,8 +119,8 @@ pub struct OverviewResult {
 const MAIN: &str = "main";
 
 /// With a depth of 0: minimum number of modules, and maximum depth.
-const WANTED_MODULES: usize = 8;
-const DEEPEST_CUT: u32 = 6;
+const MIN_MODULES: usize = 8;
+const MAX_CUT: u32 = 6;
 
 /// Summarises a repository or directory.
 pub fn overview(
@@ -193,10 +193,10 @@ fn fitting_depth(files: &[FileRow], top: &str) -> u32 {
         let mut modules = BTreeSet::new();
         files.iter().any(|file| {
             modules.insert(module_of(file.path.as_str(), top, depth))
-                && modules.len() >= WANTED_MODULES
+                && modules.len() >= MIN_MODULES
         })
     };
-    (1..DEEPEST_CUT).find(|&depth| is_enough(depth)).unwrap_or(DEEPEST_CUT)
+    (1..MAX_CUT).find(|&depth| is_enough(depth)).unwrap_or(MAX_CUT)
 }
 
 type Weights = BTreeMap<(usize, usize), u64>;

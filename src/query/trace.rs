@@ -16,7 +16,7 @@ use crate::store::{SiteRow, Snapshot, SymbolKey};
 const MAX_NODES: usize = 100_000;
 
 /// Maximum number of listed calls that were not followed during a search for a path.
-pub const MOST_NOT_FOLLOWED: usize = 20;
+pub const MAX_NOT_FOLLOWED: usize = 20;
 
 /// Direction of the traversal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -156,7 +156,7 @@ pub enum TraceFinding {
         /// Number of calls in them that were not followed because their target is unknown: each may
         /// be part of a path.
         not_followed: u64,
-        /// First of these, nearest to the start first; at most [`MOST_NOT_FOLLOWED`].
+        /// First of these, nearest to the start first; at most [`MAX_NOT_FOLLOWED`].
         first: Vec<SiteInfo>,
     },
 }

@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use crate::config::enclosing_root;
 
 /// Maximum size of an ignore file in bytes.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Names of ignore files in any directory.
 pub const RULES: [&str; 3] = [".gitignore", ".ignore", ".cographignore"];
@@ -225,12 +225,12 @@ fn read(directory: impl AsFd, path: &Path, flags: OFlags) -> RuleFile {
         if found.is_dir() {
             return Ok(Some(Vec::new()));
         }
-        if !found.is_file() || found.len() > MOST_BYTES {
+        if !found.is_file() || found.len() > MAX_BYTES {
             return Ok(None);
         }
         let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or_default());
-        (&file).take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-        Ok((bytes.len() as u64 <= MOST_BYTES).then_some(bytes))
+        (&file).take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        Ok((bytes.len() as u64 <= MAX_BYTES).then_some(bytes))
     };
     match all() {
         Ok(Some(bytes)) if bytes.is_empty() => RuleFile::Nothing,

@@ -14,7 +14,7 @@ use crate::model::graph::FileStamp;
 
 /// Minimum number of files for another thread: they take about a millisecond and a half; starting a
 /// thread takes a twentieth of that.
-const WORTH_A_THREAD: usize = 1_024;
+const MIN_FILES_PER_THREAD: usize = 1_024;
 
 /// Recorded stamps of files.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl Sweep {
         let root = rustix::fs::open(&self.root, flags, Mode::empty()).ok();
         // One time for all: files that change from here on are included in the next comparison.
         let (root, begun) = (root.as_ref(), stamp::now_ns());
-        let share = self.files.len().div_ceil(threads.max(1)).max(WORTH_A_THREAD);
+        let share = self.files.len().div_ceil(threads.max(1)).max(MIN_FILES_PER_THREAD);
         let mut changed = Vec::new();
         let all_were_looked_at = std::thread::scope(|scope| {
             let mut parts = self.files.chunks_mut(share);
@@ -186,7 +186,7 @@ mod tests {
     fn several_threads_find_what_one_finds() {
         let place = tempfile::tempdir().expect("a temporary directory");
         let names: Vec<String> =
-            (0..3 * WORTH_A_THREAD).map(|number| format!("f{number}")).collect();
+            (0..3 * MIN_FILES_PER_THREAD).map(|number| format!("f{number}")).collect();
         names.iter().for_each(|name| drop(File::create(place.path().join(name)).expect("created")));
         let mut sweep = Sweep::new(
             place.path(),

@@ -26,7 +26,7 @@ use crate::model::cancel::CancelToken;
 use crate::model::graph::FileStamp;
 
 /// Timeout of a walk, because other requests may wait for it.
-pub(super) const LONGEST: Duration = Duration::from_secs(300);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Files of a repository at one moment.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +71,7 @@ pub enum WalkedKind {
 pub fn walk(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Walk, SourceError> {
     // Before the walk reads them: a change during the walk is then detected afterwards.
     let mut rules = Rules::around(root);
-    let mut walk = walk_where(root, threads, (cancel, LONGEST), |_| true)?;
+    let mut walk = walk_where(root, threads, (cancel, TIMEOUT), |_| true)?;
     rules.extend(walk.rules);
     walk.rules = rules;
     Ok(walk)
@@ -89,7 +89,7 @@ pub fn walk_below(
         let path = path.strip_prefix(&top).ok().and_then(names::from_os);
         path.is_none_or(|path| leads_to(&path, &paths))
     };
-    walk_where(root, 1, (cancel, LONGEST), is_wanted)
+    walk_where(root, 1, (cancel, TIMEOUT), is_wanted)
 }
 
 /// True if the path is one of these, above one of them or below one.

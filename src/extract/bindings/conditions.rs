@@ -131,9 +131,9 @@ fn parts(rules: &Conditions, text: &str, holds: bool) -> Vec<(String, bool)> {
 /// Normalizes a condition: strips white space, parentheses, tests and negations.
 fn plain(rules: &Conditions, text: &str, mut holds: bool) -> (String, bool) {
     // Far beyond real code; each iteration reads the whole text inside.
-    const MOST_WORDS: usize = 100;
+    const MAX_WORDS: usize = 100;
     let mut text = text.trim();
-    for _ in 0..MOST_WORDS {
+    for _ in 0..MAX_WORDS {
         let inner = |rest: &str| {
             let rest = rest.trim();
             let is_word = !rest.is_empty() && rest.chars().all(|c| c.is_alphanumeric() || c == '_');

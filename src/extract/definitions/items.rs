@@ -10,7 +10,7 @@ use tree_sitter::Node;
 
 /// Maximum length of a joined name in bytes: a longer one is text, and its prefix suffices for a
 /// search.
-const LONGEST: usize = 160;
+const MAX_NAME_BYTES: usize = 160;
 
 impl<'t> Walker<'t> {
     /// Defines a named part of a file and visits its contents.
@@ -67,8 +67,9 @@ impl<'t> Walker<'t> {
         };
         let mut text =
             parts.iter().map(words).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(join);
-        if text.len() > LONGEST {
-            let end = (0..=LONGEST).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+        if text.len() > MAX_NAME_BYTES {
+            let end =
+                (0..=MAX_NAME_BYTES).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
             text.truncate(end);
         }
         text

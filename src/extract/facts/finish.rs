@@ -10,7 +10,7 @@ use crate::model::{SiteKind, SymbolKind, words};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Maximum offset of a notice of generated code, in bytes.
-const NOTICE: usize = 1_024;
+const NOTICE_BYTES: usize = 1_024;
 
 pub(in crate::extract) fn finish(
     mut facts: FileFacts,
@@ -38,7 +38,7 @@ const COMMENT_MARKS: [&[u8]; 7] = [b"//", b"#", b"/*", b"*", b"--", b";", b"<!--
 
 /// True if the first lines contain a notice of generated code.
 fn is_generated(source: &[u8]) -> bool {
-    let head = source[..source.len().min(NOTICE)].to_ascii_lowercase();
+    let head = source[..source.len().min(NOTICE_BYTES)].to_ascii_lowercase();
     NOTICES.iter().any(|notice| {
         memchr::memmem::find(&head, notice).is_some_and(|at| {
             let line = head[..at]

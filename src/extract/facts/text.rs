@@ -1,7 +1,7 @@
 //! Text of signatures and documentation, folded onto one line. Pure functions over bytes.
 
 /// Maximum length of a signature or summary in bytes; longer ones end in `…`.
-const LONGEST: usize = 400;
+const MAX_BYTES: usize = 400;
 
 /// Number of lines: line ends, plus one for text after the last.
 pub(in crate::extract) fn count_lines(source: &[u8]) -> u32 {
@@ -12,17 +12,17 @@ pub(in crate::extract) fn count_lines(source: &[u8]) -> u32 {
 
 /// Folds white space to single blanks and truncates at a character boundary.
 pub(super) fn one_line(text: &str) -> Box<str> {
-    if text.len() <= LONGEST && is_one_line(text) {
+    if text.len() <= MAX_BYTES && is_one_line(text) {
         return text.into();
     }
-    let mut line = String::with_capacity(text.len().min(LONGEST + 4));
+    let mut line = String::with_capacity(text.len().min(MAX_BYTES + 4));
     for word in text.split_whitespace() {
         if !line.is_empty() {
             line.push(' ');
         }
         line.push_str(word);
-        if line.len() > LONGEST {
-            let cut = (0..=LONGEST).rev().find(|&end| line.is_char_boundary(end)).unwrap_or(0);
+        if line.len() > MAX_BYTES {
+            let cut = (0..=MAX_BYTES).rev().find(|&end| line.is_char_boundary(end)).unwrap_or(0);
             line.truncate(cut);
             line.push('…');
             break;
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn long_text_is_cut_at_a_character() {
         let cut = one_line(&"é".repeat(600));
-        assert!(cut.ends_with('…') && cut.len() <= LONGEST + 3);
+        assert!(cut.ends_with('…') && cut.len() <= MAX_BYTES + 3);
     }
 
     #[test]

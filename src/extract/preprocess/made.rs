@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Maximum depth of nested macro expansions.
-const DEPTH: usize = 8;
+const MAX_EXPANSION_DEPTH: usize = 8;
 
 impl Finder<'_> {
     /// Processes a declaration that starts here; returns true if a macro creates a definition from
@@ -172,7 +172,7 @@ impl<'s> Replacements<'s> {
     /// Returns the name of the function whose head a macro use expands to.
     fn made_by(&self, name: &str, arguments: &[String]) -> Option<String> {
         let (mut name, mut arguments) = (name.to_owned(), arguments.to_vec());
-        for depth in 0..DEPTH {
+        for depth in 0..MAX_EXPANSION_DEPTH {
             let Some((parameters, replacement)) = self.by_name.get(&*name) else {
                 return (depth > 0).then_some(name);
             };

@@ -11,7 +11,7 @@ pub(in crate::extract) type Children<'t> = SmallVec<[Node<'t>; 8]>;
 
 /// Number of children up to which they are accessed by position: the parser counts from the first
 /// each time, but a cursor step costs ten times as much as a counting step.
-const FEW: u32 = 10;
+const MAX_BY_POSITION: u32 = 10;
 
 /// Cursor reused for all nodes: a new one would allocate.
 #[derive(Default)]
@@ -26,7 +26,7 @@ impl<'t> Lister<'t> {
     /// Visits the children in order as long as `each` returns true.
     pub(super) fn each(&mut self, node: Node<'t>, mut each: impl FnMut(Node<'t>) -> bool) {
         let count = node.child_count();
-        if count <= FEW {
+        if count <= MAX_BY_POSITION {
             (0..count).map_while(|at| node.child(at)).all(each);
             return;
         }
@@ -45,7 +45,7 @@ impl<'t> Lister<'t> {
         mut each: impl FnMut(Node<'t>) -> bool,
     ) {
         let mut left = named_count(node);
-        if left <= FEW {
+        if left <= MAX_BY_POSITION {
             (0..left).map_while(|at| node.named_child(at)).all(each);
             return;
         }
@@ -199,7 +199,7 @@ mod tests {
                         listed(|each| lister.each(node, each)),
                         children.iter().map(Node::id).collect::<Vec<_>>()
                     );
-                    *(if node.child_count() > FEW { &mut many } else { &mut few }) += 1;
+                    *(if node.child_count() > MAX_BY_POSITION { &mut many } else { &mut few }) += 1;
                     waiting.extend(children);
                 }
             }

@@ -22,7 +22,7 @@ use crate::store::{FileKey, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
 pub(in crate::query) const MAX_RELATED: usize = 10_000;
 
 /// Maximum number of edges whose ends are checked individually for test code.
-const LOOKED_AT: usize = 1_000;
+const MAX_CHECKED: usize = 1_000;
 
 /// End of an edge.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -171,7 +171,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(gathered.finish(self.lookup.order(), &tests))
     }
 
-    /// Returns the ends of edges that are test code. Beyond `LOOKED_AT` edges only whole test files
+    /// Returns the ends of edges that are test code. Beyond `MAX_CHECKED` edges only whole test files
     /// are recognized.
     fn tests_among(&self, edges: &[Edge]) -> Result<FxHashSet<End>, QueryError> {
         let mut tests = FxHashSet::default();
@@ -179,7 +179,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
             let Some(site) = edge.sites.first() else { continue };
             let is_test = self.lookup.place(site.file)?.test
                 || match edge.end {
-                    End::Symbol(symbol) if edges.len() <= LOOKED_AT => {
+                    End::Symbol(symbol) if edges.len() <= MAX_CHECKED => {
                         self.lookup.is_test(&*self.lookup.symbol(symbol)?)?
                     }
                     _ => false,

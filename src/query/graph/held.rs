@@ -13,15 +13,15 @@ use crate::query::{Certainty, QueryError};
 use crate::store::{SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
 /// Maximum number of writes of a variable or field. With more, its value is unknown.
-const MOST: usize = 64;
+const MAX_WRITES: usize = 64;
 /// Maximum number of references of a variable or field that are searched for writes. With more, its
 /// value is unknown.
-const MOST_REFERENCES: u32 = 4096;
+const MAX_REFERENCES: u32 = 4096;
 /// Maximum distance from a write to its value, in lines and in references.
-const LINES: u32 = 2;
-const STEPS: usize = 4;
+const MAX_LINES: u32 = 2;
+const MAX_STEPS: usize = 4;
 /// Sites read on each side of one: the skipped ones, and references out of order of position.
-const AROUND: u32 = 12;
+const SITES_AROUND: u32 = 12;
 
 /// Possible functions of a variable or field.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -79,29 +79,29 @@ pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryEr
     let open = Held { functions: Vec::new(), is_open: true };
     let mut writes: Vec<SiteRow> = Vec::new();
     for key in lookup.same_thing(holder)? {
-        if lookup.symbol(key)?.references > MOST_REFERENCES {
+        if lookup.symbol(key)?.references > MAX_REFERENCES {
             return Ok(open);
         }
         lookup.snapshot.visit_sites_to(key, |site| {
             if site.kind == SiteKind::Write {
                 writes.push(site);
             }
-            writes.len() <= MOST
+            writes.len() <= MAX_WRITES
         })?;
     }
-    if writes.len() > MOST {
+    if writes.len() > MAX_WRITES {
         return Ok(open);
     }
     let (mut functions, mut is_open) = (FxHashSet::default(), false);
     for write in writes {
         lookup.check()?;
         let (all, at) = around(lookup, &write)?;
-        let after = all[at..].iter().skip(1).take(STEPS);
+        let after = all[at..].iter().skip(1).take(MAX_STEPS);
         let (mut line, mut has_function) = (None, false);
         for site in after.take_while(|site| matches!(site.kind, SiteKind::Read | SiteKind::Type)) {
             // The value is on one line, which may differ from that of the write.
             if *line.get_or_insert(site.at.line) != site.at.line
-                || site.at.line - write.at.line > LINES
+                || site.at.line - write.at.line > MAX_LINES
             {
                 break;
             }
@@ -139,10 +139,10 @@ pub(in crate::query) fn calls(
 /// Returns the variable or field of the nearest write before a value, if there is no call between
 /// the two.
 fn written(before: &[SiteRow], value: &SiteRow) -> Option<SymbolKey> {
-    for site in before.iter().rev().take(STEPS) {
+    for site in before.iter().rev().take(MAX_STEPS) {
         match (site.kind, site.target) {
             (SiteKind::Write, SiteTarget::Symbol(holder))
-                if value.at.line - site.at.line <= LINES =>
+                if value.at.line - site.at.line <= MAX_LINES =>
             {
                 return Some(holder);
             }
@@ -160,7 +160,7 @@ fn is_value(symbol: &SymbolRow) -> bool {
 
 /// Returns the sites around one, in order of position, and its index among them.
 fn around(lookup: &Lookup<'_>, site: &SiteRow) -> Result<(Vec<SiteRow>, usize), QueryError> {
-    let mut sites = lookup.snapshot.sites_around(site, AROUND)?;
+    let mut sites = lookup.snapshot.sites_around(site, SITES_AROUND)?;
     sites.sort_by_key(|site| (site.at, site.key));
     let at = sites.iter().position(|other| other.key == site.key).unwrap_or(sites.len());
     Ok((sites, at))

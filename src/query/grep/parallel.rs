@@ -11,9 +11,9 @@ use crate::query::QueryError;
 use crate::store::FileRow;
 
 /// Maximum number of threads: one question must not occupy a large machine.
-const MOST_THREADS: usize = 8;
+const MAX_THREADS: usize = 8;
 /// Files per work item.
-const AT_ONCE: usize = 32;
+const BATCH: usize = 32;
 
 /// Applies a function, created for each thread by `worker`, to every file and passes the results to
 /// `take` on this thread, in the order of the files. Ends early if the question is cancelled or
@@ -26,8 +26,8 @@ pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
 ) -> Result<(), QueryError> {
     let threads = thread::available_parallelism()
         .map_or(1, usize::from)
-        .min(MOST_THREADS)
-        .min(files.len().div_ceil(AT_ONCE));
+        .min(MAX_THREADS)
+        .min(files.len().div_ceil(BATCH));
     if threads <= 1 {
         let mut work = worker();
         return files.iter().try_for_each(|file| take(file, work(file)));
@@ -38,9 +38,9 @@ pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
     let run = |results: SyncSender<(usize, Vec<T>)>| {
         let mut work = worker();
         while !cancel.is_cancelled() {
-            let first = next.fetch_add(AT_ONCE, Ordering::Relaxed);
+            let first = next.fetch_add(BATCH, Ordering::Relaxed);
             let Some(part) =
-                files.get(first..files.len().min(first + AT_ONCE)).filter(|part| !part.is_empty())
+                files.get(first..files.len().min(first + BATCH)).filter(|part| !part.is_empty())
             else {
                 break;
             };
@@ -71,7 +71,7 @@ pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
                 for (file, result) in files[expected..].iter().zip(part) {
                     take(file, result)?;
                 }
-                expected += AT_ONCE;
+                expected += BATCH;
             }
         }
         Ok::<usize, QueryError>(expected)

@@ -12,10 +12,10 @@ use crate::query::{QueryError, names};
 use crate::store::{FileKey, SymbolKey};
 
 /// Maximum number of meanings of a word in a list of names, and the strength of each.
-const FEW_MEANINGS: usize = 4;
+const MAX_LISTED_MEANINGS: usize = 4;
 const LISTED: f64 = 1.7;
 /// Minimum length of a word that may be misspelt.
-const LEAST_MISTYPED: usize = 4;
+const MIN_MISSPELT: usize = 4;
 
 /// Named symbols and files.
 #[derive(Default)]
@@ -82,7 +82,7 @@ pub(super) fn named(
     }
     for word in &asked.list {
         let meanings = names::all(lookup, word)?;
-        for symbol in meanings.iter().filter(|_| meanings.len() <= FEW_MEANINGS) {
+        for symbol in meanings.iter().filter(|_| meanings.len() <= MAX_LISTED_MEANINGS) {
             if lookup.of_file(symbol.file, |file| filter.admits(file))?
                 && symbol.flags & flags::LOCAL == 0
             {
@@ -141,7 +141,7 @@ pub(super) fn nearest(
     missing: &[&str],
     found: &mut NamedThings,
 ) -> Result<(), QueryError> {
-    for word in missing.iter().filter(|word| word.len() >= LEAST_MISTYPED) {
+    for word in missing.iter().filter(|word| word.len() >= MIN_MISSPELT) {
         for (place, symbol) in names::near(lookup, word)?.into_iter().enumerate() {
             let row = lookup.symbol(symbol.key)?;
             if lookup.of_file(row.file, |file| filter.admits(file))?

@@ -3,7 +3,7 @@
 
 /// Maximum length of a text in back ticks in bytes: an unmatched one must not turn the rest of a
 /// file into text.
-const MOST_IN_TICKS: usize = 2_000;
+const MAX_IN_TICKS: usize = 2_000;
 
 /// Returns the spans of comments and strings, in order.
 pub(super) fn spans(text: &[u8]) -> Vec<(usize, usize)> {
@@ -44,7 +44,7 @@ fn end_of(text: &[u8], start: usize) -> Option<usize> {
         }
         [b'"', b'"', b'"', ..] => Some(after(b"\"\"\"", 3).unwrap_or(text.len())),
         [b'\'', b'\'', b'\'', ..] => Some(after(b"'''", 3).unwrap_or(text.len())),
-        [b'`', ..] => after(b"`", 1).filter(|end| end - start <= MOST_IN_TICKS),
+        [b'`', ..] => after(b"`", 1).filter(|end| end - start <= MAX_IN_TICKS),
         // Apostrophes, lifetimes and character literals are no strings.
         [b'\'', ..] if before.is_some_and(|byte| byte.is_ascii_alphanumeric()) => None,
         [quote @ (b'"' | b'\''), ..] => closing(rest, *quote).map(|length| start + length),

@@ -18,11 +18,11 @@ use crate::query::{QueryError, ReadFile};
 use crate::store::{SymbolKey, SymbolRow};
 
 /// Minimum number of lines of a variable, constant or field to be a unit.
-const LEAST_LINES: u32 = 3;
+const MIN_LINES: u32 = 3;
 /// Maximum number of threads that read files for one question.
-const MOST_THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 /// Minimum number of bytes of text for another thread.
-const LEAST_SHARE: usize = 64 << 10;
+const MIN_SHARE: usize = 64 << 10;
 /// Maximum number of containers whose names count.
 const MAX_CONTAINERS: usize = 5;
 
@@ -71,7 +71,7 @@ pub(super) fn look_into(
     chosen: &Chosen,
 ) -> Result<Vec<Unit>, QueryError> {
     let sources = sources(lookup, files, chosen)?;
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let units_of = |part: &[Source]| {
         let mut matcher = Matcher { asked, known: FxHashMap::default() };
         let mut units = Vec::new();
@@ -121,7 +121,7 @@ fn sources(
 /// Splits files into at most this number of contiguous parts of similar text size.
 fn shares(sources: &[Source], parts: usize) -> Vec<&[Source]> {
     let all: usize = sources.iter().map(|source| source.text.len()).sum();
-    let share = (all / parts.max(1)).max(LEAST_SHARE);
+    let share = (all / parts.max(1)).max(MIN_SHARE);
     let mut cut = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (at, source) in sources.iter().enumerate() {
@@ -211,7 +211,7 @@ fn is_unit(symbol: &SymbolRow, symbols: &[SymbolRow], first: u32) -> bool {
     let in_callable = container.is_some_and(|container| container.kind.is_callable());
     symbol.kind.is_callable()
         || symbol.kind.is_type()
-        || (lines >= LEAST_LINES
+        || (lines >= MIN_LINES
             && !in_callable
             && !matches!(symbol.kind, SymbolKind::Module | SymbolKind::Namespace))
 }

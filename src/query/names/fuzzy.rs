@@ -7,7 +7,7 @@ use super::text;
 use crate::store::NameParts;
 
 /// Length of a trigram.
-const LETTERS: usize = 3;
+const TRIGRAM: usize = 3;
 
 /// Text with the distance matrix of the last name.
 pub(in crate::query) struct Near {
@@ -131,7 +131,7 @@ struct NameSplit {
 impl NameSplit {
     fn add(&mut self, text: &[char], errors: usize) {
         // Parts are looked up by trigrams, a prefix by any length.
-        let length = text.len().div_ceil(errors + 1).max(LETTERS).min(text.len() / errors.max(1));
+        let length = text.len().div_ceil(errors + 1).max(TRIGRAM).min(text.len() / errors.max(1));
         let cuts: Vec<usize> =
             (0..=errors).map(|part| text.len() - (errors - part) * length).collect();
         self.first.insert(text[..cuts[0]].iter().collect());

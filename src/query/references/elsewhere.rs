@@ -21,7 +21,7 @@ use crate::store::{FileRow, NameKey, SiteRow, SiteTarget, Snapshot, SymbolKey};
 /// Timeout of the text search. Files that remain are counted and reported.
 pub const TIME: Duration = Duration::from_millis(500);
 /// Maximum number of files with the name that are searched line by line.
-pub const MOST_FILES: usize = 200;
+pub const MAX_FILES: usize = 200;
 
 /// Reference that is no call.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -137,7 +137,7 @@ fn lines(
     let mut take = |file: &FileRow, matches: Option<Matches>| -> Result<(), QueryError> {
         lookup.check()?;
         let Some(matches) =
-            matches.filter(|matches| matches.places.is_empty() || looked_at < MOST_FILES)
+            matches.filter(|matches| matches.places.is_empty() || looked_at < MAX_FILES)
         else {
             unsearched += 1;
             return Ok(());

@@ -23,7 +23,7 @@ const FEW_RUNS: usize = 8;
 
 /// Number of blocks scanned before the first check for a full list: totals of small repositories
 /// are exact.
-const LEAST_RUNS: usize = 60;
+const MIN_RUNS: usize = 60;
 
 /// Names found by a scan.
 pub(super) struct Gathering<'q> {
@@ -67,7 +67,7 @@ impl<'q> Gathering<'q> {
         let names = &mut self.names;
         let is_enough = |most| {
             seen += 1;
-            seen > LEAST_RUNS && fullness.borrow().is_full(most)
+            seen > MIN_RUNS && fullness.borrow().is_full(most)
         };
         self.is_complete &= self.walk.visit(wanted, runs, is_enough, |name| {
             if let Some(matched) = fits(name) {

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{MOST_NOT_FOLLOWED, PathStep, TraceFinding, link_of, sites};
+use super::{MAX_NOT_FOLLOWED, PathStep, TraceFinding, link_of, sites};
 use crate::query::graph::calls::{CallGraph, Edge, End};
 use crate::query::graph::lookup::Lookup;
 use crate::query::{Certainty, QueryError};
@@ -35,7 +35,7 @@ pub(super) fn shortest(
                     .vague
                     .into_iter()
                     .map(|(site, _)| site)
-                    .take(MOST_NOT_FOLLOWED - first.len()),
+                    .take(MAX_NOT_FOLLOWED - first.len()),
             );
             for edge in callees.edges {
                 let End::Symbol(next) = edge.end else { continue };

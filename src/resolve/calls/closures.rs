@@ -6,7 +6,7 @@ use crate::grammar::FlowKind;
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, Expr, ExprId, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::types::infer::DEPTH;
+use crate::resolve::types::infer::MAX_DEPTH;
 use crate::resolve::types::return_types::unify;
 use crate::resolve::types::ty::Ty;
 use crate::resolve::units::contexts::Context;
@@ -107,7 +107,7 @@ impl Resolver<'_, '_> {
     /// Returns the type of an object literal from its context.
     fn object_type(&mut self, file: FileId, object: ScopeId) -> Ty {
         let unit = self.program.known(file);
-        if self.depth >= DEPTH {
+        if self.depth >= MAX_DEPTH {
             return Ty::Unknown;
         }
         self.depth += 1;
@@ -196,7 +196,7 @@ impl Resolver<'_, '_> {
     /// alternatives.
     fn parameter_of(&mut self, file: FileId, function: ExprId, position: usize) -> Ty {
         let Some(expr) = function.get() else { return Ty::Unknown };
-        if self.depth >= DEPTH {
+        if self.depth >= MAX_DEPTH {
             return Ty::Unknown;
         }
         let facts = self.program.known(file).facts;

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 /// Maximum number of overloads that are compared pairwise; of more, each is compared with the best
 /// so far.
-const COMPARED: usize = 32;
+const MAX_PAIRWISE: usize = 32;
 
 /// Conversion of an argument to the type of a parameter, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -68,7 +68,7 @@ impl Resolver<'_, '_> {
         let mut is_as_specific = |one: usize, other: usize| {
             one == other || self.is_as_specific(file, &left[one], &left[other], args)
         };
-        let most_specific: Vec<usize> = if left.len() <= COMPARED {
+        let most_specific: Vec<usize> = if left.len() <= MAX_PAIRWISE {
             all.clone().filter(|&one| all.clone().all(|other| is_as_specific(one, other))).collect()
         } else {
             // Tournament: a candidate as specific as all others survives, because each one is

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use std::hash::BuildHasher;
 
 /// Minimum number of common include paths.
-const COMMON: usize = 3;
+const MIN_COMMON: usize = 3;
 
 /// Directory that a directory shares include paths with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,8 +58,8 @@ impl Alternatives {
             }
         });
         let sort = |(siblings, repeats): (usize, usize)| match (siblings, repeats) {
-            (_, COMMON..) => Some(Sort::Program),
-            (COMMON.., _) => Some(Sort::Alternative),
+            (_, MIN_COMMON..) => Some(Sort::Program),
+            (MIN_COMMON.., _) => Some(Sort::Alternative),
             _ => None,
         };
         let sorts = shared

@@ -89,7 +89,7 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
 /// Returns the module of this name in a directory: a file or directory.
 fn in_folder(modules: &Modules, language: &Language, folder: &str, name: &str) -> Option<Module> {
     // One buffer for all names: most candidates do not exist.
-    let mut path = String::with_capacity(folder.len() + name.len() + LONGEST_ENDING);
+    let mut path = String::with_capacity(folder.len() + name.len() + SUFFIX_CAPACITY);
     if !folder.is_empty() {
         path.extend([folder, "/"]);
     }
@@ -108,7 +108,7 @@ fn in_folder(modules: &Modules, language: &Language, folder: &str, name: &str) -
 }
 
 /// Capacity for the suffix of a module's file name.
-const LONGEST_ENDING: usize = 32;
+const SUFFIX_CAPACITY: usize = 32;
 
 /// Returns the index file of a directory, whose path is modified; an empty path is the root.
 fn index_file(modules: &Modules, language: &Language, folder: &mut String) -> Option<FileId> {
@@ -128,7 +128,7 @@ fn index_file(modules: &Modules, language: &Language, folder: &mut String) -> Op
 
 /// Returns the index file of a directory.
 fn index_of(modules: &Modules, language: &Language, folder: &str) -> Option<FileId> {
-    let mut path = String::with_capacity(folder.len() + LONGEST_ENDING);
+    let mut path = String::with_capacity(folder.len() + SUFFIX_CAPACITY);
     path.push_str(folder);
     index_file(modules, language, &mut path)
 }

@@ -12,7 +12,7 @@ pub(super) enum Json {
 }
 
 /// Maximum nesting depth.
-const DEEPEST: u32 = 64;
+const MAX_NESTING: u32 = 64;
 
 impl Json {
     pub(super) fn read(text: &str) -> Json {
@@ -82,12 +82,12 @@ impl JsonReader<'_> {
     fn value(&mut self, depth: u32) -> Json {
         match self.next_token() {
             Some(b'"') => Json::Text(self.string()),
-            Some(b'[') if depth < DEEPEST => {
+            Some(b'[') if depth < MAX_NESTING => {
                 let mut items = Vec::new();
                 self.items(b']', |reader| items.push(reader.value(depth + 1)));
                 Json::List(items)
             }
-            Some(b'{') if depth < DEEPEST => {
+            Some(b'{') if depth < MAX_NESTING => {
                 let mut members = Vec::new();
                 self.items(b'}', |reader| {
                     let key =

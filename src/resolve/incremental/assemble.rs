@@ -1,4 +1,4 @@
-//! Construction of tables: with all facts in memory, or with facts that are read by need.
+//! Construction of tables: with all facts in memory, or with facts that are read on demand.
 
 use super::derive;
 use crate::model::RepoPath;
@@ -12,7 +12,7 @@ use crate::resolve::workspace::postings::Postings;
 use crate::resolve::workspace::tables::{File, Tables};
 use std::sync::{Arc, OnceLock};
 
-/// File of tables that are read by need.
+/// File of tables that are read on demand.
 #[derive(Debug)]
 pub struct ListedFile {
     /// Path.

@@ -1,4 +1,4 @@
-//! Invalidation: applies changed files to tables that are read by need, and computes the files to
+//! Invalidation: applies changed files to tables that are read on demand, and computes the files to
 //! resolve again: new and changed files, and those whose footprint contains an answer that differs.
 
 mod placement;

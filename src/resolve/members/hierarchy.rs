@@ -7,7 +7,7 @@ use crate::model::graph::SymbolRef;
 use crate::resolve::Resolver;
 use crate::resolve::members::mro::{breadth_first, depth_first, merge};
 use crate::resolve::types::ty::{Ty, TyList, no_types};
-use crate::resolve::units::bounds::BASES;
+use crate::resolve::units::bounds::MAX_BASES;
 use std::rc::Rc;
 
 /// Type and all its ancestors in lookup order, each with the type arguments of the inheritance.
@@ -75,7 +75,7 @@ impl Resolver<'_, '_> {
         Some(self.ty(symbol.file, base))
     }
 
-    /// Returns the hierarchy of a type in the language's order: the nearest `BASES`, and open if
+    /// Returns the hierarchy of a type in the language's order: the nearest `MAX_BASES`, and open if
     /// there are more.
     pub(in crate::resolve) fn hierarchy(&mut self, symbol: SymbolRef) -> Rc<Hierarchy> {
         if let Some(known) = self.linear.get(&symbol) {
@@ -165,8 +165,9 @@ impl Resolver<'_, '_> {
                 depth_first(&mut hierarchy.types, parents)
             }
         }
-        hierarchy.open |= hierarchy.types.len() > BASES || !self.budget.take(hierarchy.types.len());
-        hierarchy.types.truncate(BASES);
+        hierarchy.open |=
+            hierarchy.types.len() > MAX_BASES || !self.budget.take(hierarchy.types.len());
+        hierarchy.types.truncate(MAX_BASES);
         hierarchy
     }
 }

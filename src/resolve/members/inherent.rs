@@ -6,7 +6,7 @@ use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, Expr, ExprId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::types::builtin_types::last_segment;
-use crate::resolve::types::infer::DEPTH;
+use crate::resolve::types::infer::MAX_DEPTH;
 use crate::resolve::types::return_types::unify;
 use crate::resolve::types::ty::Member;
 use crate::resolve::types::ty::{Entity, Ty};
@@ -80,7 +80,7 @@ impl Resolver<'_, '_> {
         let template = flow.members.get(self.program.text(name))?;
         let instance = crate::resolve::types::infer::instance_of(value);
         let mut element = Ty::Unknown;
-        if flow.element.is_some() && self.depth < DEPTH {
+        if flow.element.is_some() && self.depth < MAX_DEPTH {
             self.depth += 1;
             element = self.next_item(&instance);
             self.depth -= 1;
@@ -147,7 +147,7 @@ impl Resolver<'_, '_> {
         let Ty::Instance(symbol, _) = value else { return None };
         let names = &self.program.known(symbol.file).language.manifest.names;
         let text = self.program.text(name);
-        if names.deref_members.iter().any(|member| member == text) || self.depth >= DEPTH {
+        if names.deref_members.iter().any(|member| member == text) || self.depth >= MAX_DEPTH {
             return None;
         }
         let wanted = self.wanted.take();
@@ -168,7 +168,7 @@ impl Resolver<'_, '_> {
     pub(in crate::resolve) fn holder(&mut self, value: &Ty, members: &Symbols) -> Option<Ty> {
         let Ty::Instance(symbol, _) = value else { return None };
         let names = &self.program.known(symbol.file).language.manifest.names;
-        if names.deref_members.is_empty() || self.depth >= DEPTH {
+        if names.deref_members.is_empty() || self.depth >= MAX_DEPTH {
             return None;
         }
         let first = *members.first()?;

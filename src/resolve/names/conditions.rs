@@ -8,7 +8,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::{Name, Resolver, Symbols};
 
 /// Maximum number of lines of a stub after its first one.
-const STUB: u32 = 4;
+const MAX_STUB_LINES: u32 = 4;
 
 /// Condition: name, and whether it holds.
 type Held = (Name, bool);
@@ -77,14 +77,15 @@ impl Resolver<'_, '_> {
             let is_small = about.kind.is_callable()
                 && about.flags & flags::STATIC != 0
                 && !is_declaration(symbol)
-                && lines(symbol) <= STUB;
+                && lines(symbol) <= MAX_STUB_LINES;
             is_small && is_conditional(&symbol) && {
                 symbols.iter().any(|other| {
                     let is_other = other != symbol
                         && other.file == symbol.file
                         && entry(other).kind == about.kind;
                     is_other
-                        && (is_declaration(other) || lines(other) > lines(symbol).max(STUB))
+                        && (is_declaration(other)
+                            || lines(other) > lines(symbol).max(MAX_STUB_LINES))
                         && self.exclude_each_other(*symbol, *other)
                 })
             }

@@ -8,10 +8,10 @@ use crate::resolve::{Name, Resolver, Symbols};
 use rustc_hash::FxHashSet;
 
 /// Number of symbols up to which the memo is not worth its cost.
-const FEW: usize = 4;
+const MAX_UNMEMOIZED: usize = 4;
 
 /// Minimum number of symbols that are compared by signature instead of pairwise.
-const MANY: usize = 32;
+const MIN_BY_SIGNATURE: usize = 32;
 
 /// Sort of a symbol and, in languages with overloads, its signature.
 type Signature = (u8, Option<(bool, Vec<String>)>);
@@ -20,7 +20,7 @@ impl Resolver<'_, '_> {
     /// Returns the symbols of one name with distinct signatures. A declaration represents its
     /// signature, because it has the default arguments.
     pub(in crate::resolve) fn without_repeats(&mut self, symbols: &Symbols) -> Symbols {
-        if symbols.len() <= MANY {
+        if symbols.len() <= MIN_BY_SIGNATURE {
             return self.first_of_each(symbols);
         }
         if let Some(known) = self.distinct.get(symbols) {
@@ -33,7 +33,7 @@ impl Resolver<'_, '_> {
 
     fn first_of_each(&self, symbols: &Symbols) -> Symbols {
         let mut left = Symbols::new();
-        let mut signatures = (symbols.len() > MANY).then(FxHashSet::default);
+        let mut signatures = (symbols.len() > MIN_BY_SIGNATURE).then(FxHashSet::default);
         let is_declaration =
             |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::DECLARATION != 0;
         let declared = symbols.iter().filter(|symbol| is_declaration(symbol));
@@ -58,7 +58,7 @@ impl Resolver<'_, '_> {
 
     /// Replaces declarations by their definitions.
     pub(in crate::resolve) fn established(&mut self, symbols: &Symbols) -> Symbols {
-        if symbols.len() <= FEW {
+        if symbols.len() <= MAX_UNMEMOIZED {
             return self.establish(symbols);
         }
         if let Some(known) = self.established.get(symbols) {
@@ -71,7 +71,7 @@ impl Resolver<'_, '_> {
 
     fn establish(&mut self, symbols: &Symbols) -> Symbols {
         let (mut found, mut open) = (Symbols::new(), Symbols::new());
-        let mut signatures = (symbols.len() > MANY).then(FxHashSet::default);
+        let mut signatures = (symbols.len() > MIN_BY_SIGNATURE).then(FxHashSet::default);
         for symbol in symbols {
             if let Some(space) = self.program.space_of_symbol(*symbol) {
                 // A namespace is one symbol, regardless of how many times it is opened.

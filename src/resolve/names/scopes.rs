@@ -10,7 +10,7 @@ use crate::model::facts::{
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{Step, SymbolKind};
 use crate::resolve::Wanted;
-use crate::resolve::types::assignments::BINDINGS_A_STEP;
+use crate::resolve::types::assignments::BINDINGS_PER_STEP;
 use crate::resolve::types::ty::Entity;
 use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::{Name, Resolver, Symbols};
@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// Maximum length of a chain of re-exports.
-pub(super) const CHAIN: usize = 32;
+pub(super) const MAX_CHAIN: usize = 32;
 
 /// Lookup key: place, name, filter, and whether values are skipped.
 type Visit = (ScopePlace, Name, Option<Wanted>, bool);
@@ -40,7 +40,7 @@ pub(in crate::resolve) struct Visited {
 impl Visited {
     /// Enters a place; false if it was visited, or the chain is too long.
     fn enter(&mut self, visit: Visit) -> bool {
-        if self.under_way.len() >= CHAIN
+        if self.under_way.len() >= MAX_CHAIN
             || self.under_way.contains(&visit)
             || self.missing.contains(&visit)
         {
@@ -212,7 +212,7 @@ impl<'a> Resolver<'_, 'a> {
         let bound = self.program.bound(file, unit, scope, name);
         let bound =
             if crossed { bound } else { self.last_values((file, scope, name), bound, (from, at)) };
-        if !self.budget.take(bound.len() / BINDINGS_A_STEP) {
+        if !self.budget.take(bound.len() / BINDINGS_PER_STEP) {
             return None;
         }
         let bound = bound.iter().map(|&(_, id)| (id, unit.binding(id)));

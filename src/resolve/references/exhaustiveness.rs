@@ -5,7 +5,7 @@ use crate::model::facts::{BindingId, BindingKind, Expr, ExprId};
 use crate::model::graph::{FileId, Resolution, Target};
 use crate::model::{Step, Verdict};
 use crate::resolve::Resolver;
-use crate::resolve::types::infer::DEPTH;
+use crate::resolve::types::infer::MAX_DEPTH;
 use crate::resolve::types::ty::Entity;
 
 impl Resolver<'_, '_> {
@@ -40,7 +40,7 @@ impl Resolver<'_, '_> {
     fn is_certain(&mut self, file: FileId, value: ExprId) -> bool {
         let facts = self.program.known(file).facts;
         let Some(position) = value.get() else { return false };
-        if self.depth >= DEPTH {
+        if self.depth >= MAX_DEPTH {
             return false;
         }
         self.depth += 1;

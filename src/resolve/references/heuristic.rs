@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 /// Maximum number of candidates of an ambiguous reference; with more the reference stays
 /// unresolved.
-pub(super) const MOST_CANDIDATES: usize = 12;
+pub(super) const MAX_CANDIDATES: usize = 12;
 
 impl Resolver<'_, '_> {
     /// Returns the target of a call on a receiver of unknown type, if exactly one candidate is
@@ -41,8 +41,8 @@ impl Resolver<'_, '_> {
         };
         // One more than the limit: candidates that are not read do not enter the footprint.
         let all = all.iter().copied().filter(|symbol| in_family(symbol) && !in_object(symbol));
-        let all: Symbols = all.take(MOST_CANDIDATES + 1).collect();
-        if all.is_empty() || all.len() > MOST_CANDIDATES {
+        let all: Symbols = all.take(MAX_CANDIDATES + 1).collect();
+        if all.is_empty() || all.len() > MAX_CANDIDATES {
             return unknown;
         }
         let count = argument_count(site.args);

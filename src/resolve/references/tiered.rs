@@ -12,7 +12,7 @@ use crate::resolve::types::ty::Entity;
 use crate::resolve::{Name, Resolver, Symbols};
 
 /// Maximum number of candidates for a name; with more the reference stays unresolved.
-const MOST_CANDIDATES: usize = 12;
+const MAX_CANDIDATES: usize = 12;
 
 impl Resolver<'_, '_> {
     /// Returns the tier of a file's language.
@@ -101,8 +101,8 @@ impl Resolver<'_, '_> {
                 ) == family
         };
         let found = self.program.named_alone(name)?.iter().copied().filter(is_seen);
-        let found: Symbols = found.take(MOST_CANDIDATES + 1).collect();
-        (!found.is_empty() && found.len() <= MOST_CANDIDATES).then_some(Entity::Symbols(found))
+        let found: Symbols = found.take(MAX_CANDIDATES + 1).collect();
+        (!found.is_empty() && found.len() <= MAX_CANDIDATES).then_some(Entity::Symbols(found))
     }
 
     /// Resolves a name without a binding or import: all symbols of that name are candidates. A
@@ -129,8 +129,8 @@ impl Resolver<'_, '_> {
                     self.program.known(symbol.file).language,
                 ) == family
         };
-        let all: Symbols = all.iter().copied().filter(fits).take(MOST_CANDIDATES + 1).collect();
-        if all.is_empty() || all.len() > MOST_CANDIDATES {
+        let all: Symbols = all.iter().copied().filter(fits).take(MAX_CANDIDATES + 1).collect();
+        if all.is_empty() || all.len() > MAX_CANDIDATES {
             return unresolved(Step::NoSuchName);
         }
         let reach = self.reachable(file);

@@ -3,7 +3,7 @@
 //! in one of them may be replaced by that of another.
 
 use super::exhaustiveness::one_of_several;
-use super::heuristic::MOST_CANDIDATES;
+use super::heuristic::MAX_CANDIDATES;
 use super::outcome::chosen;
 use crate::grammar::ModuleSystem;
 use crate::model::facts::{ScopeId, Site};
@@ -87,7 +87,7 @@ impl Resolver<'_, '_> {
         }
         let found = self.linked_apart(file, name, scope);
         let found = self.fitting_kind(site.kind, &found);
-        let is_few = (1..=MOST_CANDIDATES).contains(&found.len());
+        let is_few = (1..=MAX_CANDIDATES).contains(&found.len());
         is_few.then(|| match found[..] {
             [_] => one_of_several(chosen(&found, Step::UniqueName, Step::SeveralValues)),
             _ => chosen(&found, Step::UniqueName, Step::SeveralValues),

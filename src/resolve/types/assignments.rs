@@ -6,14 +6,14 @@ use crate::resolve::{Name, Resolver};
 use smallvec::SmallVec;
 
 /// Bindings of one name that are scanned for one step of the budget.
-pub(in crate::resolve) const BINDINGS_A_STEP: usize = 4;
+pub(in crate::resolve) const BINDINGS_PER_STEP: usize = 4;
 
 /// Minimum number of bindings of a name for a binary search instead of a scan.
-const MANY: usize = 64;
+const MIN_SEARCHED: usize = 64;
 
 impl<'a> Resolver<'_, 'a> {
     /// Returns the bindings of a name in a scope that may reach a position. For a variable with at
-    /// least `MANY` assignments: the last one whose block encloses the position, and those after
+    /// least `MIN_SEARCHED` assignments: the last one whose block encloses the position, and those after
     /// it; otherwise all.
     pub(in crate::resolve) fn last_values(
         &mut self,
@@ -21,7 +21,7 @@ impl<'a> Resolver<'_, 'a> {
         bound: &'a [(Name, BindingId)],
         (from, at): (ScopeId, u32),
     ) -> &'a [(Name, BindingId)] {
-        if bound.len() < MANY || !self.are_values_in_order((file, scope, name), bound) {
+        if bound.len() < MIN_SEARCHED || !self.are_values_in_order((file, scope, name), bound) {
             return bound;
         }
         let unit = self.program.known(file);

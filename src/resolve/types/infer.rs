@@ -10,7 +10,7 @@ use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;
 
 /// Maximum depth of nested expressions; the type of a deeper one is unknown.
-pub(in crate::resolve) const DEPTH: u32 = 80;
+pub(in crate::resolve) const MAX_DEPTH: u32 = 80;
 
 impl Resolver<'_, '_> {
     /// Returns the type of an expression's value.
@@ -19,7 +19,7 @@ impl Resolver<'_, '_> {
         if let Some(known) = self.types.get(file, expr) {
             return known.clone();
         }
-        if self.depth >= DEPTH || !self.budget.take(1) {
+        if self.depth >= MAX_DEPTH || !self.budget.take(1) {
             return Ty::Unknown;
         }
         // A value that depends on itself has an unknown type on that path.
@@ -158,7 +158,7 @@ impl Resolver<'_, '_> {
     /// Returns the type that an expression in type position names, as a type.
     pub(in crate::resolve) fn type_of(&mut self, file: FileId, expr: ExprId) -> Ty {
         let Some(position) = expr.get() else { return Ty::Unknown };
-        if self.depth >= DEPTH || !self.budget.take(1) {
+        if self.depth >= MAX_DEPTH || !self.budget.take(1) {
             return Ty::Unknown;
         }
         self.depth += 1;
@@ -234,7 +234,7 @@ impl Resolver<'_, '_> {
     pub(in crate::resolve) fn underlying(&mut self, value: &Ty) -> Option<Ty> {
         let Ty::Instance(symbol, args) = value else { return None };
         let entry = self.program.symbol(*symbol);
-        if entry.kind != SymbolKind::TypeAlias || !entry.ty.is_some() || self.depth >= DEPTH {
+        if entry.kind != SymbolKind::TypeAlias || !entry.ty.is_some() || self.depth >= MAX_DEPTH {
             return None;
         }
         self.depth += 1;
@@ -252,7 +252,7 @@ impl Resolver<'_, '_> {
             if entry.kind == SymbolKind::TypeAlias
                 && entry.ty.is_some()
                 && !distinct
-                && self.depth < DEPTH
+                && self.depth < MAX_DEPTH
             {
                 self.depth += 1;
                 let target = self.instance_of_expr(symbol.file, entry.ty);

@@ -1,7 +1,7 @@
 //! Return types of callables, declared or inferred from returned values, for a receiver and
 //! arguments.
 
-use super::infer::{DEPTH, instance_of};
+use super::infer::{MAX_DEPTH, instance_of};
 use super::ty::Ty;
 use crate::model::SymbolKind;
 use crate::model::facts::{
@@ -18,7 +18,7 @@ impl Resolver<'_, '_> {
         let (unit, entry) = (self.program.known(symbol.file), self.program.symbol(symbol));
         if entry.decorators.len == 0
             || !unit.language.manifest.resolution.decorators_replace
-            || self.depth >= DEPTH
+            || self.depth >= MAX_DEPTH
         {
             return None;
         }

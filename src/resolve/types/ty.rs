@@ -233,16 +233,16 @@ pub(in crate::resolve) enum Entity {
 }
 
 /// Maximum number of nodes of a type; a larger part of a type is unknown.
-const LARGEST_TYPE: u32 = 2_000;
+const MAX_TYPE_NODES: u32 = 2_000;
 
 /// Boxed part of a type; unknown if it is too large.
 fn bounded(ty: Ty) -> Ty {
-    if ty.weight() > LARGEST_TYPE { Ty::Unknown } else { ty }
+    if ty.weight() > MAX_TYPE_NODES { Ty::Unknown } else { ty }
 }
 
 /// True if this number of nodes is too large for the parts of one type.
 fn is_too_large(weight: u32) -> bool {
-    weight > LARGEST_TYPE
+    weight > MAX_TYPE_NODES
 }
 
 /// Result of a member lookup.

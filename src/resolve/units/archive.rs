@@ -1,4 +1,4 @@
-//! Interface to stored facts and posting lists, which are read by need.
+//! Interface to stored facts and posting lists, which are read on demand.
 
 use crate::model::facts::FileFacts;
 use crate::resolve::units::partition::Shared;

@@ -9,16 +9,16 @@ use crate::model::facts::FileFacts;
 
 /// Steps of the resolution of a file: a base, and a number for each fact. The files of Django take
 /// one step for a fact at most, and no file of the Linux kernel exceeds the limit.
-const STEPS: u64 = 500_000;
-const STEPS_A_FACT: u64 = 20;
+const BASE_STEPS: u64 = 500_000;
+const STEPS_PER_FACT: u64 = 20;
 
 /// Maximum number of a type and its bases, nearest first; further ones are ignored.
-pub(in crate::resolve) const BASES: usize = 200;
+pub(in crate::resolve) const MAX_BASES: usize = 200;
 
 /// Maximum length of an external qualified name in bytes. Calls on results of calls would grow it;
-/// longer names end with `MORE`.
-const LONGEST_NAME: usize = 256;
-const MORE: &str = "…";
+/// longer names end with `ELLIPSIS`.
+const MAX_NAME_BYTES: usize = 256;
+const ELLIPSIS: &str = "…";
 
 /// Step budget of the file being resolved.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl Budget {
     pub(in crate::resolve) fn begin(&self, facts: &FileFacts) {
         let count =
             facts.exprs.len() + facts.symbols.len() + facts.sites.len() + facts.imports.len();
-        self.left.set(STEPS + STEPS_A_FACT * count as u64);
+        self.left.set(BASE_STEPS + STEPS_PER_FACT * count as u64);
     }
 
     /// Takes steps. False if none are left: the result of the caller is then unknown.
@@ -50,8 +50,10 @@ impl Budget {
 /// Appends to an external qualified name, with a separator.
 pub(in crate::resolve) fn qualified(outer: &Rc<str>, between: &str, more: &str) -> Rc<str> {
     match outer.len() + between.len() + more.len() {
-        0..=LONGEST_NAME if !outer.ends_with(MORE) => Rc::from([outer, between, more].concat()),
-        _ if outer.ends_with(MORE) => Rc::clone(outer),
-        _ => Rc::from([outer, MORE].concat()),
+        0..=MAX_NAME_BYTES if !outer.ends_with(ELLIPSIS) => {
+            Rc::from([outer, between, more].concat())
+        }
+        _ if outer.ends_with(ELLIPSIS) => Rc::clone(outer),
+        _ => Rc::from([outer, ELLIPSIS].concat()),
     }
 }

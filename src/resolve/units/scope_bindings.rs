@@ -3,7 +3,7 @@
 use crate::model::facts::{BindingId, FileFacts, ScopeId};
 
 /// Number of bindings that are scanned before a binary search.
-const FEW: usize = 8;
+const MAX_SCANNED: usize = 8;
 
 /// Bindings by scope, each with its name in a comparable form.
 #[derive(Debug)]
@@ -73,10 +73,11 @@ impl<N: Copy + Ord> ByScope<N> {
         let first = bindings.partition_point(|&(bound, _)| bound < name);
         let from = &bindings[first..];
         // Most names have one or two bindings.
-        let count = match from.iter().take(FEW).take_while(|&&(bound, _)| bound == name).count() {
-            FEW => from.partition_point(|&(bound, _)| bound == name),
-            count => count,
-        };
+        let count =
+            match from.iter().take(MAX_SCANNED).take_while(|&&(bound, _)| bound == name).count() {
+                MAX_SCANNED => from.partition_point(|&(bound, _)| bound == name),
+                count => count,
+            };
         let place = scope.get().unwrap_or(self.starts.len() - 2);
         (self.starts.get(place).map_or(0, |start| *start as usize) + first, &from[..count])
     }

@@ -7,10 +7,10 @@ use crate::resolve::units::footprint::{FewFiles, FileSet};
 use std::sync::OnceLock;
 
 /// Minimum number of importers of a memoized file.
-const MANY: u32 = 8;
+const MIN_IMPORTERS: u32 = 8;
 
 /// Sampling interval of other memoized files: bounds the length of paths without a memo.
-const LANDMARKS: usize = 64;
+const LANDMARK_INTERVAL: usize = 64;
 
 /// Memo by file: empty until computed; `None` for files without a memo.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ impl Reach {
         let mut importers = vec![0; files];
         imports.for_each(|imported| importers[imported.0 as usize] += 1);
         let has_memo = |(file, count): (usize, u32)| {
-            count >= MANY || (count > 0 && file.is_multiple_of(LANDMARKS))
+            count >= MIN_IMPORTERS || (count > 0 && file.is_multiple_of(LANDMARK_INTERVAL))
         };
         Self(
             importers

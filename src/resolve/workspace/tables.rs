@@ -228,7 +228,7 @@ impl Tables {
         self.files.iter().filter(is_at_hand).count()
     }
 
-    /// Evicts facts that were read by need if they belong to more than this number of files.
+    /// Evicts facts that were read on demand if they belong to more than this number of files.
     pub fn forget_facts(&mut self, most: usize) {
         if self.archive.is_some() && self.loaded_files() > most {
             self.files.iter_mut().for_each(|file| file.content = OnceLock::new());

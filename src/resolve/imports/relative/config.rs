@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Maximum length of a chain of `extends`.
-const CHAIN: u32 = 16;
+const MAX_EXTENDS: u32 = 16;
 /// Configuration files of a directory, in order of precedence.
 const NAMES: [&str; 2] = ["tsconfig.json", "jsconfig.json"];
 
@@ -74,7 +74,7 @@ impl Read<'_> {
         if let Some(known) = self.known.get(path) {
             return known.clone();
         }
-        let Some(text) = self.files.get(path).filter(|_| depth < CHAIN) else {
+        let Some(text) = self.files.get(path).filter(|_| depth < MAX_EXTENDS) else {
             return Config::default();
         };
         self.known.insert(path.to_owned(), Config::default());

@@ -1,7 +1,7 @@
 //! Packages with a manifest: names, exported paths, and private aliases of paths.
 
 use super::super::json::Json;
-use super::super::{PATH_BYTES, normal};
+use super::super::{MAX_PATH_BYTES, normal};
 use super::folders_around;
 use super::patterns::{Fit, Patterns};
 use crate::model::graph::FileId;
@@ -148,19 +148,19 @@ fn texts(value: &Json) -> Vec<String> {
 }
 
 /// Maximum number of output directories in the path of a built file.
-const BUILT_BELOW: usize = 16;
+const MAX_OUTPUT_DIRECTORIES: usize = 16;
 
 /// Returns the source of a package's file: the file itself, or the source that it is built from, by
 /// removing output directories from the path one by one.
 fn source(folder: &str, file: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
     let below = |path: &str| normal(folder, path).and_then(|path| exists(&path));
     let file = file.trim_start_matches("./");
-    if folder.len() + file.len() > PATH_BYTES {
+    if folder.len() + file.len() > MAX_PATH_BYTES {
         return None;
     }
     let inner =
         std::iter::successors(Some(file), |rest| rest.split_once('/').map(|(_, inner)| inner));
     let in_sources =
         |rest: &str| SOURCE_FOLDERS.iter().find_map(|source| below(&format!("{source}/{rest}")));
-    below(file).or_else(|| inner.take(BUILT_BELOW + 1).find_map(in_sources))
+    below(file).or_else(|| inner.take(MAX_OUTPUT_DIRECTORIES + 1).find_map(in_sources))
 }

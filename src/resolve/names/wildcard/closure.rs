@@ -6,7 +6,7 @@ use crate::grammar::ModuleSystem;
 use crate::model::SymbolKind;
 use crate::model::facts::ScopeId;
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::names::scopes::{CHAIN, ScopePlace, Visited};
+use crate::resolve::names::scopes::{MAX_CHAIN, ScopePlace, Visited};
 use crate::resolve::types::ty::Entity;
 use crate::resolve::units::footprint::FileSet;
 use crate::resolve::units::import_target::{ImportTarget, Module};
@@ -16,10 +16,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// Imports, or modules, visited for one step of the budget.
-const A_STEP: usize = 32;
+const VISITS_PER_STEP: usize = 32;
 
 /// Minimum number of searches for one file after which searches are joined from memos.
-const MANY_SEARCHES: usize = 16;
+const MIN_SEARCHES: usize = 16;
 
 /// Start of a search: the scope whose wildcard imports it follows, the enclosing module if it was
 /// searched, and whether values are skipped.
@@ -82,7 +82,7 @@ struct Search {
 impl Search {
     /// Enters a place; false if it was visited, or the chain is too long.
     fn enter(&mut self, place: ScopePlace) -> bool {
-        let enters = self.depth < CHAIN && self.meet(place);
+        let enters = self.depth < MAX_CHAIN && self.meet(place);
         self.depth += usize::from(enters);
         enters
     }
@@ -180,7 +180,7 @@ impl Resolver<'_, '_> {
     fn search_from(&mut self, file: FileId, scope: ScopeId, search: &mut Search) {
         let targets = self.program.import_targets(file);
         let wildcards = self.wildcards_at(file, scope);
-        if !self.budget.take(1 + wildcards.len() / A_STEP) {
+        if !self.budget.take(1 + wildcards.len() / VISITS_PER_STEP) {
             return;
         }
         for import in wildcards {
@@ -231,7 +231,7 @@ impl Resolver<'_, '_> {
     /// earlier, because in cycles of modules the order depends on the start of a search.
     fn go_on(&mut self, file: FileId, scope: ScopeId, module: ScopePlace, search: &mut Search) {
         let start = (file, scope, Some(module), self.types_only);
-        let is_late = self.wildcards.stops.len() >= MANY_SEARCHES;
+        let is_late = self.wildcards.stops.len() >= MIN_SEARCHES;
         match self.wildcards.stops.get(&start).filter(|_| is_late) {
             Some(Some(known)) => search.join(known),
             Some(None) => search.is_cut = true,
@@ -264,7 +264,7 @@ impl Resolver<'_, '_> {
         name: Name,
         visited: &mut Visited,
     ) -> Result<Option<Entity>, OwnWay> {
-        if stops.is_empty() || !self.budget.take(1 + stops.len() / A_STEP) {
+        if stops.is_empty() || !self.budget.take(1 + stops.len() / VISITS_PER_STEP) {
             return Ok(None);
         }
         self.program.asks_for_bound(name);
