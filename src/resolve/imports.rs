@@ -365,7 +365,8 @@ fn item(program: &Program<'_>, file: FileId, import: &Import) -> Option<Name> {
 /// Maximum length of a file's path: `PATH_MAX` of POSIX.
 const MAX_PATH_BYTES: usize = 4096;
 
-/// Normalizes `.` and `..` in a path; `None` if it leaves the repository or exceeds `MAX_PATH_BYTES`.
+/// Normalizes `.` and `..` in a path; `None` if it leaves the repository or exceeds
+/// `MAX_PATH_BYTES`.
 fn normal(base: &str, path: &str) -> Option<String> {
     if base.len() + path.len() > MAX_PATH_BYTES {
         return None;

@@ -171,8 +171,8 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(gathered.finish(self.lookup.order(), &tests))
     }
 
-    /// Returns the ends of edges that are test code. Beyond `MAX_CHECKED` edges only whole test files
-    /// are recognized.
+    /// Returns the ends of edges that are test code. Beyond `MAX_CHECKED` edges only whole test
+    /// files are recognized.
     fn tests_among(&self, edges: &[Edge]) -> Result<FxHashSet<End>, QueryError> {
         let mut tests = FxHashSet::default();
         for edge in edges {

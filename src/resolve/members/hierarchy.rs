@@ -75,8 +75,8 @@ impl Resolver<'_, '_> {
         Some(self.ty(symbol.file, base))
     }
 
-    /// Returns the hierarchy of a type in the language's order: the nearest `MAX_BASES`, and open if
-    /// there are more.
+    /// Returns the hierarchy of a type in the language's order: the nearest `MAX_BASES`, and open
+    /// if there are more.
     pub(in crate::resolve) fn hierarchy(&mut self, symbol: SymbolRef) -> Rc<Hierarchy> {
         if let Some(known) = self.linear.get(&symbol) {
             return known.clone();

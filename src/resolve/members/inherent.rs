@@ -269,7 +269,8 @@ impl Resolver<'_, '_> {
         })
     }
 
-    /// Returns an associated type defined in the enclosing block, which takes precedence over others.
+    /// Returns an associated type defined in the enclosing block, which takes precedence over
+    /// others.
     pub(in crate::resolve) fn associated_here(
         &mut self,
         file: FileId,

@@ -13,8 +13,8 @@ const MIN_SEARCHED: usize = 64;
 
 impl<'a> Resolver<'_, 'a> {
     /// Returns the bindings of a name in a scope that may reach a position. For a variable with at
-    /// least `MIN_SEARCHED` assignments: the last one whose block encloses the position, and those after
-    /// it; otherwise all.
+    /// least `MIN_SEARCHED` assignments: the last one whose block encloses the position, and those
+    /// after it; otherwise all.
     pub(in crate::resolve) fn last_values(
         &mut self,
         (file, scope, name): (FileId, ScopeId, Name),
