@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_stand_for_attributes_are_blanked() {
+    fn attribute_macros_are_masked() {
         check("class API_EXPORT Door : public Base {};", "class Door : public Base {};");
         check("LIB_API struct state *open_door(int n);", "struct state *open_door(int n);");
         check("LIB_API void (shut)(int n);", "void (shut)(int n);");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn of_more_words_than_a_type_and_a_name_attributes_are_blanked() {
+    fn extra_words_in_declarations_are_masked() {
         check("void *__must_check f(int n);", "void * f(int n);");
         check(
             "static __always_inline __alloc_size(1) void *kmalloc(size_t size, gfp_t flags) { }",

@@ -4,7 +4,7 @@ pub(super) mod generics;
 
 use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, TypeRule};
-use crate::model::facts::{Expr, ExprId, GUARD, LocalSymbol, NameId, ScopeKind};
+use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeKind, TYPE_GUARD};
 use crate::model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
 
@@ -205,7 +205,7 @@ impl<'t> Walker<'t> {
             TypeRule::Expression {} => self.visit(node, READ),
             TypeRule::Guard { of } => {
                 let tested = of.first(node).map_or(ExprId::NONE, |of| self.visit_type(of, inner));
-                let base = self.literal(GUARD);
+                let base = self.literal(TYPE_GUARD);
                 self.applied(base, &[tested])
             }
             TypeRule::TypeOf { of } => {

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grammar_that_is_not_linked_is_said() {
+    fn an_unknown_grammar_is_reported() {
         let errors =
             check(&["grammar = \"tree_sitter_none::LANGUAGE\""]).expect_err("there is none");
         assert!(

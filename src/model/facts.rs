@@ -289,11 +289,11 @@ pub struct Binding {
 pub const RESULT: &str = "()";
 
 /// Builtin type of a type guard's result: its argument is the type that the guard implies.
-pub const GUARD: &str = "is";
+pub const TYPE_GUARD: &str = "is";
 
 /// Synthetic name of the declared type of the variable that holds a closure, bound in the closure's
 /// scope.
-pub const HELD_AS: &str = "=>";
+pub const HOLDER_TYPE_NAME: &str = "=>";
 
 /// Kind of a binding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -51,16 +51,16 @@ pub trait Pass: Sized {
 
     /// Number as a delta to another one.
     fn near(&mut self, value: u32, other: u32) -> Option<u32> {
-        Some(other.wrapping_add(unfolded(self.small(folded(value.wrapping_sub(other)))?)))
+        Some(other.wrapping_add(unzigzag(self.small(zigzag(value.wrapping_sub(other)))?)))
     }
 
     /// Id as a delta to its neighbour, or the null id. It becomes the neighbour of the next.
     fn id_near(&mut self, value: u32, other: &mut u32) -> Option<u32> {
-        let step = folded(value.wrapping_sub(*other));
+        let step = zigzag(value.wrapping_sub(*other));
         match self.number(if value == u32::MAX { 0 } else { u64::from(step) + 1 })? {
             0 => Some(u32::MAX),
             step => {
-                *other = other.wrapping_add(unfolded(u32::try_from(step - 1).ok()?));
+                *other = other.wrapping_add(unzigzag(u32::try_from(step - 1).ok()?));
                 Some(*other)
             }
         }
@@ -92,11 +92,11 @@ pub trait Pass: Sized {
 }
 
 /// Zigzag encoding of a delta.
-fn folded(step: u32) -> u32 {
+fn zigzag(step: u32) -> u32 {
     (step << 1) ^ 0_u32.wrapping_sub(step >> 31)
 }
 
-fn unfolded(number: u32) -> u32 {
+fn unzigzag(number: u32) -> u32 {
     (number >> 1) ^ 0_u32.wrapping_sub(number & 1)
 }
 
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_what_was_written() {
+    fn encoding_round_trips() {
         let numbers = [
             0,
             1,

@@ -76,7 +76,7 @@ pub(super) fn locate(
         named::nearest(lookup, filter, &missing, &mut named)?;
     }
     chosen.add_named(lookup, &named, asked.wants_tests)?;
-    let units = units::look_into(lookup, files, &asked, &chosen)?;
+    let units = units::read_units(lookup, files, &asked, &chosen)?;
     let mut scored = rank::score(&asked, &chosen, &units);
     spread::spread(lookup, &units, &mut scored)?;
     rank::best(lookup, &asked, &chosen, units, scored, &named, limit)

@@ -17,7 +17,7 @@ use crate::model::{RelationKind, SymbolKind};
 use crate::query::graph::lookup::{Lookup, is_path_suffix};
 use crate::query::{QueryError, SymbolInfo};
 use crate::store::{FileKey, FileRow, NameEntry, NameKey, NameParts, SymbolKey, SymbolRow};
-use fuzzy::{Near, parts_of_near};
+use fuzzy::{DistanceMatcher, filter_for_distance};
 
 /// Maximum number of candidates and of similar names in an error.
 const MAX_LISTED: usize = 20;
@@ -36,7 +36,7 @@ pub(super) enum Named {
 
 /// Returns the only symbol that `wanted` names.
 pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>, QueryError> {
-    let wanted = tidy(wanted);
+    let wanted = normalized(wanted);
     if let Some((path, line)) = place(wanted)
         && let Some(file) = one_file(lookup, path)?
     {
@@ -88,7 +88,7 @@ impl Meaning {
 pub(super) fn meanings(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Meaning>, QueryError> {
     let found = match symbol(lookup, wanted) {
         Err(QueryError::AmbiguousSymbol { .. }) => {
-            let mut found = all(lookup, tidy(wanted))?;
+            let mut found = all(lookup, normalized(wanted))?;
             prefer_definitions(lookup, &mut found)?;
             found
         }
@@ -139,7 +139,7 @@ fn is_overload(one: &SymbolRow, other: &SymbolRow) -> bool {
 
 /// Returns the symbol, lines or file that `wanted` names.
 pub(super) fn symbol_or_lines(lookup: &Lookup<'_>, wanted: &str) -> Result<Named, QueryError> {
-    let tidied = tidy(wanted);
+    let tidied = normalized(wanted);
     if let Some((path, first, last)) = lines(tidied) {
         let file = file(lookup, path)?;
         if first == 0 || last < first {
@@ -231,7 +231,7 @@ pub(super) fn all(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Rc<SymbolRow>
 }
 
 /// Strips decoration of names: blanks, back ticks, the parentheses of a call.
-fn tidy(wanted: &str) -> &str {
+fn normalized(wanted: &str) -> &str {
     let wanted = wanted.trim().trim_matches('`');
     wanted.strip_suffix("()").unwrap_or(wanted)
 }
@@ -428,11 +428,12 @@ pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>,
     let chain = segments(wanted);
     let name = chain.last().copied().unwrap_or(wanted);
     let lower = name.to_ascii_lowercase();
-    let forgiven = text::forgiven_errors(name.len()).max(1);
+    let forgiven = text::max_edit_distance(name.len()).max(1);
     let mut names: Vec<(usize, usize, String, NameKey)> = Vec::new();
-    let (mut near, mut ahead) = (Near::new(name, forgiven), Near::new(name, forgiven));
+    let (mut near, mut ahead) =
+        (DistanceMatcher::new(name, forgiven), DistanceMatcher::new(name, forgiven));
     let mut walk = lookup.snapshot.walk_names(MAX_RUNS)?;
-    let wanted = parts_of_near(name, forgiven);
+    let wanted = filter_for_distance(name, forgiven);
     let runs = walk.runs_with(&wanted)?;
     let runs = walk.beginning(&runs, |beginning, shared| ahead.may_begin(beginning, shared));
     let mut take = |own: &NameEntry<'_>| {
@@ -484,7 +485,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_taken_apart() {
+    fn questions_are_parsed() {
         assert_eq!(place("a/b.x:12"), Some(("a/b.x", 12)));
         assert_eq!(place("a/b.x:12:3"), Some(("a/b.x", 12)));
         assert_eq!(place("a/b.x::12"), None);
@@ -492,6 +493,6 @@ mod tests {
         assert_eq!(lines("b.x:3-9"), Some(("b.x", 3, 9)));
         assert_eq!(lines("b.x:L3-L9"), Some(("b.x", 3, 9)));
         assert_eq!(segments("a.b::C#d"), ["a", "b", "C", "d"]);
-        assert_eq!(tidy(" `call()` "), "call");
+        assert_eq!(normalized(" `call()` "), "call");
     }
 }

@@ -140,7 +140,7 @@ fn references_of(
     let filter = FileFilter::new(lookup, params.path.as_deref(), None)?;
     let mut same = Vec::new();
     for key in meaning.keys() {
-        same.extend(lookup.same_thing(key)?);
+        same.extend(lookup.same_entity(key)?);
     }
     let mut sites = Vec::new();
     for &key in &same {

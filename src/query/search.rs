@@ -296,13 +296,13 @@ impl Filter<'_, '_> {
     fn filtered(&self, mut names: Vec<NameFound>) -> Result<Matches, QueryError> {
         self.look_up_figures(&mut names)?;
         names.sort_unstable_by_key(NameFound::order);
-        let (mut looks, mut looked_at) = (0, 0);
-        while looks < MAX_FILTERED && looked_at < names.len() {
-            looks += names[looked_at].symbols() as usize;
-            looked_at += 1;
+        let (mut looks, mut read) = (0, 0);
+        while looks < MAX_FILTERED && read < names.len() {
+            looks += names[read].symbols() as usize;
+            read += 1;
         }
-        let mut found = Matches::all_of(self.heads(&names[..looked_at])?);
-        found.is_complete = looked_at == names.len();
+        let mut found = Matches::all_of(self.heads(&names[..read])?);
+        found.is_complete = read == names.len();
         Ok(found)
     }
 

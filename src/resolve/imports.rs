@@ -157,7 +157,7 @@ impl Modules {
     }
 
     /// Invalidates the targets of the imports of a file.
-    pub(super) fn forget_targets(&mut self, file: FileId) {
+    pub(super) fn invalidate_targets(&mut self, file: FileId) {
         self.targets[file.0 as usize] = OnceLock::new();
     }
 
@@ -279,7 +279,7 @@ fn package_name(head: &Head, path: &RepoPath) -> String {
     match head.language.manifest.modules.system {
         ModuleSystem::DeclaredPackages => head.package.as_deref().unwrap_or_default().to_owned(),
         // The blank cannot occur in the path of an import.
-        _ if is_beside(head) => format!("{} beside", path.directory()),
+        _ if is_second_package(head) => format!("{} beside", path.directory()),
         _ => path.directory().to_owned(),
     }
 }
@@ -305,7 +305,7 @@ pub(super) fn package_with_names(head: &Head, path: &RepoPath) -> Option<u64> {
 }
 
 /// True if a file belongs to a separate package in the same directory.
-fn is_beside(head: &Head) -> bool {
+fn is_second_package(head: &Head) -> bool {
     let suffix = head.language.manifest.modules.beside_suffix.as_deref();
     suffix.is_some_and(|suffix| {
         head.package.as_deref().is_some_and(|package| package.ends_with(suffix))

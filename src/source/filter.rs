@@ -94,7 +94,7 @@ impl Filter {
     }
 
     /// True if the rules exclude an entry of a visited directory.
-    pub(super) fn leaves_out(&self, path: &Path, is_directory: bool) -> bool {
+    pub(super) fn excludes(&self, path: &Path, is_directory: bool) -> bool {
         let node = self.node(path.parent().unwrap_or(path));
         let mut decided: [Match<()>; KINDS] = std::array::from_fn(|_| Match::None);
         let mut next = Some(&node);

@@ -84,9 +84,9 @@ impl Mounts {
     /// True if the mounts in the repository have changed since the last call. One system call,
     /// unless the list has changed.
     pub fn have_changed(&mut self) -> io::Result<bool> {
-        let mut told = [PollFd::new(&self.list, PollFlags::PRI)];
+        let mut events = [PollFd::new(&self.list, PollFlags::PRI)];
         let none = Timespec { tv_sec: 0, tv_nsec: 0 };
-        if poll(&mut told, Some(&none))? == 0 {
+        if poll(&mut events, Some(&none))? == 0 {
             return Ok(false);
         }
         let (inside, around) = (std::mem::take(&mut self.inside), std::mem::take(&mut self.around));

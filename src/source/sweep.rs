@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_directory_tells_of_is_seen() {
+    fn changes_without_a_notification_are_detected() {
         let place = tempfile::tempdir().expect("a temporary directory");
         let (root, outside) = (place.path().join("root"), place.path().join("link"));
         fs::create_dir_all(root.join("sub")).expect("created");

@@ -127,7 +127,7 @@ fn walk_where(
             let path = entry.path();
             let is_in = entry.depth() == 0
                 || is_wanted(path)
-                    && !filter.leaves_out(path, is_directory)
+                    && !filter.excludes(path, is_directory)
                     && is_part_of_the_repository(entry);
             if is_in && is_directory && entry.depth() > 0 {
                 filter.enter(path);

@@ -33,27 +33,27 @@ pub(super) enum What {
 
 /// Receiver that interrupts a wait for the queue.
 #[derive(Debug)]
-pub(super) struct Bell {
+pub(super) struct WakeReceiver {
     listens: OwnedFd,
     rings: OwnedFd,
 }
 
 /// Sender of the interruption.
-pub(super) struct Ringer(OwnedFd);
+pub(super) struct WakeSender(OwnedFd);
 
-impl Bell {
+impl WakeReceiver {
     pub(super) fn new() -> io::Result<Self> {
         let (listens, rings) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         Ok(Self { listens, rings })
     }
 
-    pub(super) fn ringer(&self) -> io::Result<Ringer> {
-        Ok(Ringer(self.rings.try_clone()?))
+    pub(super) fn sender(&self) -> io::Result<WakeSender> {
+        Ok(WakeSender(self.rings.try_clone()?))
     }
 }
 
-impl Ringer {
-    pub(super) fn ring(&self) {
+impl WakeSender {
+    pub(super) fn wake(&self) {
         // The pipe is empty, so the write cannot block.
         let _ = rustix::io::write(&self.0, &[1]);
     }
@@ -74,7 +74,7 @@ mod linux {
     };
     use rustix::io::Errno;
 
-    use super::{Bell, Event, OwnedFd, Path, What, io};
+    use super::{Event, OwnedFd, Path, WakeReceiver, What, io};
 
     /// Queue.
     #[derive(Debug)]
@@ -136,7 +136,7 @@ mod linux {
         }
 
         /// Waits for a notification. False if it was interrupted first.
-        pub(in crate::watch) fn wait(&self, bell: &Bell) -> io::Result<bool> {
+        pub(in crate::watch) fn wait(&self, bell: &WakeReceiver) -> io::Result<bool> {
             loop {
                 let mut ends = [
                     PollFd::new(&self.0, PollFlags::IN),
@@ -184,7 +184,7 @@ mod elsewhere {
     //! Systems without a queue that can be read at the time of a request: repositories are not
     //! watched there, and every request compares sizes and times.
 
-    use super::{Bell, Event, Path, io};
+    use super::{Event, Path, WakeReceiver, io};
 
     #[derive(Debug)]
     pub(in crate::watch) enum Queue {}
@@ -206,7 +206,7 @@ mod elsewhere {
             match *self {}
         }
 
-        pub(in crate::watch) fn wait(&self, _: &Bell) -> io::Result<bool> {
+        pub(in crate::watch) fn wait(&self, _: &WakeReceiver) -> io::Result<bool> {
             match *self {}
         }
 

@@ -64,7 +64,7 @@ impl<'t> Walker<'t> {
         }
         if let (Some(condition), Some(then)) = (condition_node, then_node)
             && others.is_empty()
-            && self.leaves(then)
+            && self.never_completes(then)
         {
             self.narrow(condition, false);
         }
@@ -75,7 +75,7 @@ impl<'t> Walker<'t> {
     }
 
     /// True if control never reaches the end of a branch.
-    fn leaves(&mut self, node: Node<'t>) -> bool {
+    fn never_completes(&mut self, node: Node<'t>) -> bool {
         let mut next = Some(node);
         while let Some(node) = next {
             match self.rule_at(node) {

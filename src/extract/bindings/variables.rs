@@ -31,7 +31,7 @@ pub(in crate::extract) struct Flow<'t> {
 
 impl<'t> Walker<'t> {
     /// True if modifiers before a definition make its value constant.
-    pub(in crate::extract) fn says_constant(&self, words: &[&str]) -> bool {
+    pub(in crate::extract) fn is_constant(&self, words: &[&str]) -> bool {
         let constants = &self.language.manifest.modifiers.constant;
         constants.iter().any(|entry| entry.split(' ').all(|part| words.contains(&part)))
     }
@@ -72,7 +72,7 @@ impl<'t> Walker<'t> {
         let mut kind = self.variable_kind(*kind);
         if kind == SymbolKind::Variable {
             let words = self.words(node);
-            if self.says_constant(&words) {
+            if self.is_constant(&words) {
                 kind = SymbolKind::Constant;
             }
         }

@@ -239,11 +239,12 @@ impl<'t> Walker<'t> {
         } else {
             ScopeId::NONE
         };
-        let self_scope = if self.is_member(symbol) || self.makes_values(symbol, context.scope.0) {
-            scope
-        } else {
-            ScopeId::NONE
-        };
+        let self_scope =
+            if self.is_member(symbol) || self.is_constructor_function(symbol, context.scope.0) {
+                scope
+            } else {
+                ScopeId::NONE
+            };
         self.callable = Callable { symbol, receiver: NameId::NONE, type_scope, self_scope };
         self.enclosing = symbol;
         context
@@ -252,7 +253,7 @@ impl<'t> Walker<'t> {
     /// True if a callable is a constructor function: in languages where callables have members, a
     /// top-level function with a capitalized name. Its scope is then owned by the type of the
     /// instances.
-    fn makes_values(&mut self, symbol: LocalSymbol, outer: ScopeId) -> bool {
+    fn is_constructor_function(&mut self, symbol: LocalSymbol, outer: ScopeId) -> bool {
         let names = &self.language.manifest.names;
         let entry = self.build.symbol_mut(symbol);
         let (name, top) =

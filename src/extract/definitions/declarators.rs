@@ -43,7 +43,7 @@ impl<'t> Walker<'t> {
         let rules = &self.language.manifest.modifiers;
         let has = |names: &[String]| words.iter().any(|word| names.iter().any(|name| name == word));
         self.around.declared_constant =
-            *kind == Some(SymbolKind::Constant) || self.says_constant(&words);
+            *kind == Some(SymbolKind::Constant) || self.is_constant(&words);
         self.around.declared_static = has(&rules.r#static);
         let in_type = self.build.scope_kind(self.scope) == ScopeKind::Type;
         let elsewhere = has(&rules.declaration) || (in_type && has(&rules.declaration_fields));
@@ -65,7 +65,7 @@ impl<'t> Walker<'t> {
             }
             let kind = self.variable_kind(*kind);
             let symbol = self.declare_through(declarator, node, ty_node, kind);
-            self.adopt(symbol);
+            self.assign_members(symbol);
             let Some(index) = symbol.get() else { continue };
             let entry = &mut self.build.facts.symbols[index];
             if entry.kind.is_callable() && !values.is_empty() {
@@ -99,7 +99,7 @@ impl<'t> Walker<'t> {
     }
 
     /// Assigns the members of an anonymous type to the first variable declared with it.
-    fn adopt(&mut self, symbol: LocalSymbol) {
+    fn assign_members(&mut self, symbol: LocalSymbol) {
         let Expr::Members(inner) = self.build.get(self.around.declared) else { return };
         let Some(index) = inner.get().filter(|_| symbol.is_some()) else { return };
         if self.build.facts.scopes[index].symbol.is_some() {

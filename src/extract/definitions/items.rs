@@ -18,7 +18,7 @@ impl<'t> Walker<'t> {
         let Rule::Item { kind, name, join, body, flat, leaf } = rule else { return ExprId::NONE };
         let parts: Vec<Node<'t>> =
             name.iter().flat_map(|selector| self.every(Some(selector), node)).collect();
-        let text = self.put_together(&parts, join);
+        let text = self.join_parts(&parts, join);
         let body = body.as_ref().map(|selector| selector.first(node));
         let Some(first) = parts.first().copied().filter(|_| !text.is_empty()) else {
             return self.visit_children(body.flatten().unwrap_or(node));
@@ -61,7 +61,7 @@ impl<'t> Walker<'t> {
     }
 
     /// Joins the parts of a name, each trimmed and with white space folded to single blanks.
-    fn put_together(&self, parts: &[Node<'t>], join: &str) -> String {
+    fn join_parts(&self, parts: &[Node<'t>], join: &str) -> String {
         let words = |part: &Node<'t>| {
             self.trimmed_text(*part).split_whitespace().collect::<Vec<_>>().join(" ")
         };

@@ -26,7 +26,7 @@ impl<'t> Walker<'t> {
             && let Some((lambda, lambda_node)) = self.lambda_in(value_node)
             && matches!(self.rule_at(pattern_node), Some(Rule::Name {}))
         {
-            self.hide(pattern_node, node, usize::MAX);
+            self.shadow(pattern_node, node, usize::MAX);
             let sites = self.build.sites.len();
             let name = self.name_of(pattern_node);
             let symbol = self.function_value(name, pattern_node, node, lambda, lambda_node);
@@ -42,7 +42,7 @@ impl<'t> Walker<'t> {
         let given = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
         self.visit_selected(node, otherwise.as_ref(), READ);
         if let Some(pattern) = pattern_node {
-            self.hide(pattern, node, first);
+            self.shadow(pattern, node, first);
             self.bind_pattern(
                 pattern,
                 Flow { ty, value: given, node },
@@ -54,7 +54,7 @@ impl<'t> Walker<'t> {
 
     /// Opens a scope if a name in the pattern is already visible or used by an expression from
     /// `first` on.
-    fn hide(&mut self, pattern: Node<'t>, node: Node<'t>, first: usize) {
+    fn shadow(&mut self, pattern: Node<'t>, node: Node<'t>, first: usize) {
         let mut nodes = vec![pattern];
         while let Some(part) = nodes.pop() {
             let known = self.build.known_name(self.text_of(part));

@@ -67,7 +67,7 @@ impl<'t> Walker<'t> {
             if let Some(index) = self.scope.get() {
                 self.build.facts.scopes[index].owner = built;
             }
-            self.give_members(value);
+            self.set_member_context(value);
             let inner = self.scope;
             let outer = std::mem::replace(&mut self.callable.self_scope, inner);
             self.visit_children(body);
@@ -82,7 +82,7 @@ impl<'t> Walker<'t> {
     fn construct_untyped(&mut self, node: Node<'t>) -> ExprId {
         let (value, outer) = (self.around.item, self.around);
         for child in self.named_children(node) {
-            self.put_in_place(child, value);
+            self.set_expected(child, value);
             self.visit(child, READ);
         }
         self.around = outer;
@@ -91,11 +91,11 @@ impl<'t> Walker<'t> {
 
     /// Sets the expected type for a part of a constructed value. Other nodes reset it: a
     /// construction in the arguments of a call is no part.
-    fn put_in_place(&mut self, part: Node<'t>, whole: ExprId) {
+    fn set_expected(&mut self, part: Node<'t>, whole: ExprId) {
         match self.rule_at(part) {
             Some(
                 Rule::Construct { ty: None, .. } | Rule::Initializer { .. } | Rule::Pass { .. },
-            ) => self.give_members(whole),
+            ) => self.set_member_context(whole),
             _ => (self.around.constructed, self.around.item) = (ExprId::NONE, ExprId::NONE),
         }
     }
@@ -116,7 +116,7 @@ impl<'t> Walker<'t> {
 
     /// Sets the expected owner of keys and the expected value of untyped constructions in the body
     /// of a constructed value.
-    fn give_members(&mut self, value: ExprId) {
+    fn set_member_context(&mut self, value: ExprId) {
         let (Expr::Construct(ty, _) | Expr::OfType(ty)) = self.build.get(value) else {
             self.around.constructed = value;
             self.around.item = self.build.of(value, Expr::Element);

@@ -6,7 +6,7 @@ use crate::extract::walk::Definition;
 use crate::extract::walk::{READ, Surroundings, Usage, Walker};
 use crate::grammar::{Pattern, Rule};
 use crate::model::facts::{
-    BindingKind, Expr, ExprId, HELD_AS, LocalSymbol, NameId, ScopeId, ScopeKind, flags,
+    BindingKind, Expr, ExprId, HOLDER_TYPE_NAME, LocalSymbol, NameId, ScopeId, ScopeKind, flags,
 };
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -26,7 +26,7 @@ impl<'t> Walker<'t> {
         let before = (self.callable, self.enclosing);
         let held_as = std::mem::replace(&mut self.held_as, ExprId::NONE);
         if held_as.is_some() {
-            let name = self.build.name(HELD_AS);
+            let name = self.build.name(HOLDER_TYPE_NAME);
             self.bind(self.scope, name, BindingKind::Result, 0, held_as, ExprId::NONE);
         }
         if symbol.is_some() {

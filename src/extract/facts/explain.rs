@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_made_of_a_file_stands_at_its_nodes() {
+    fn facts_are_listed_at_their_nodes() {
         for language in
             grammar::all().into_iter().filter(|language| language.tier() == grammar::Tier::Full)
         {

@@ -12,7 +12,7 @@ impl Finder<'_> {
     /// `each(item, list) { … }`: inserts a statement end before the body or the next statement.
     /// Returns the start of that.
     pub(super) fn statement_macro(&mut self, at: usize) -> Option<usize> {
-        if self.is_capital(at) && self.is_plain(at) && self.stands_for_statement(at) {
+        if self.is_capital(at) && self.is_plain(at) && self.is_statement_word(at) {
             self.take(at);
             return Some(at + 1);
         }
@@ -38,7 +38,7 @@ impl Finder<'_> {
     }
 
     /// True if a word without arguments is a statement, or the head of a block.
-    fn stands_for_statement(&self, at: usize) -> bool {
+    fn is_statement_word(&self, at: usize) -> bool {
         self.is(at + 1, b'{')
             || self.is(at + 1, b'}')
             || (self.is_word(at + 1) && self.is_on_new_line(at, at + 1))

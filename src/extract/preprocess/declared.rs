@@ -19,16 +19,16 @@ impl Finder<'_> {
         let declares = inside != Holds::Statements || self.is_in(start, WordLists::START);
         if declares
             && !matches!(inside, Holds::Parens { .. })
-            && let Some(end) = self.written_like_a_call(start, inside)
+            && let Some(end) = self.invocation(start, inside)
         {
             return Some(end + 1);
         }
         let head = self.head(start, inside)?;
-        self.thin_out(head, inside)
+        self.mask_extra_words(head, inside)
     }
 
     /// True if an attribute macro with arguments precedes the rest of a declaration.
-    fn stands_before(&self, at: usize, head: &Head, inside: Holds) -> bool {
+    fn is_leading_attribute(&self, at: usize, head: &Head, inside: Holds) -> bool {
         let in_code = inside == Holds::Statements;
         let Some(close) = self.brackets.close(at + 1) else { return false };
         let next = close + 1;
@@ -81,7 +81,7 @@ impl Finder<'_> {
     }
 
     /// Masks the words that are neither type nor name.
-    fn thin_out(&mut self, mut head: Head, inside: Holds) -> Option<usize> {
+    fn mask_extra_words(&mut self, mut head: Head, inside: Holds) -> Option<usize> {
         let mark = self.tokens.get(head.end)?.kind;
         let opens = mark == Kind::Mark(b'(');
         let in_code = inside == Holds::Statements;

@@ -13,7 +13,7 @@ impl Finder<'_> {
     /// Processes an invocation at the position of a declaration. A type and a name as arguments are
     /// a declaration, and so are whole declarations; any other invocation is masked. Returns the
     /// last token.
-    pub(super) fn written_like_a_call(&mut self, start: usize, inside: Holds) -> Option<usize> {
+    pub(super) fn invocation(&mut self, start: usize, inside: Holds) -> Option<usize> {
         let mut at = start;
         while self.is_in(at, WordLists::START) {
             at += 1;

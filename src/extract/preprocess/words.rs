@@ -43,13 +43,13 @@ impl<'s> KnownWords<'s> {
         let mut nothing: FxHashMap<&[u8], bool> = FxHashMap::default();
         for token in tokens.iter().filter(|token| token.kind == Kind::Directive) {
             let Some(definition) = Definition::read(token.bytes(source)) else { continue };
-            let says_nothing = says_nothing(rules, definition.replacement);
+            let is_empty_macro = is_empty_macro(rules, definition.replacement);
             // Of several conditional definitions, all must agree.
-            if says_nothing || nothing.contains_key(definition.name) {
+            if is_empty_macro || nothing.contains_key(definition.name) {
                 nothing
                     .entry(definition.name)
-                    .and_modify(|all| *all &= says_nothing)
-                    .or_insert(says_nothing);
+                    .and_modify(|all| *all &= is_empty_macro)
+                    .or_insert(is_empty_macro);
             }
         }
         Self {
@@ -69,7 +69,7 @@ impl<'s> KnownWords<'s> {
 }
 
 /// True if a replacement is empty or consists of qualifiers and attributes.
-fn says_nothing(rules: &Preprocessor, replacement: &[u8]) -> bool {
+fn is_empty_macro(rules: &Preprocessor, replacement: &[u8]) -> bool {
     let first = replacement.first().copied();
     if !first.is_none_or(|byte| {
         byte.is_ascii_alphabetic() || byte == b'_' || byte == b'/' || byte == b'['

@@ -58,7 +58,7 @@ impl<'t> Walker<'t> {
     /// Visits the children that the rule of a node omits; keeps the pending call site.
     #[inline]
     pub(super) fn visit_rest_of(&mut self, node: Node<'t>) {
-        if self.seen.is_kept && !self.says_all(node) {
+        if self.seen.is_kept && !self.covers_all_children(node) {
             let waiting = self.take_call_site();
             self.visit_left_out(node);
             self.call_site = waiting;
@@ -71,7 +71,7 @@ impl<'t> Walker<'t> {
             return;
         }
         for child in self.named_children(node) {
-            if self.seen.has(child) || self.says_all(child) {
+            if self.seen.has(child) || self.covers_all_children(child) {
                 continue;
             }
             // A modifier is no expression: only its children are visited.
@@ -85,7 +85,7 @@ impl<'t> Walker<'t> {
     }
 
     /// True if the rule of a node covers all its children.
-    pub(super) fn says_all(&self, node: Node<'t>) -> bool {
+    pub(super) fn covers_all_children(&self, node: Node<'t>) -> bool {
         let rule = self.rule_of(node, node.kind_id());
         matches!(
             rule,

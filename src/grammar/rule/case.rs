@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_of_the_node_around_is_asked_last() {
+    fn conditions_on_the_parent_are_checked_last() {
         let read = read(
             "case = { when = { \"^\" = [\"{kind}\"], \".\" = [\"a\"], \"<{kind}>\" = true }, role \
              = \"skip\" }",

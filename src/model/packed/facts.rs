@@ -83,7 +83,7 @@ pub struct PackedSites {
 impl PackedSites {
     /// Encodes sites.
     pub fn of(sites: &[Site]) -> Self {
-        let (mut writer, mut before) = (Writer::default(), Before::default());
+        let (mut writer, mut before) = (Writer::default(), DeltaState::default());
         writer
             .list(sites, &BLANK_SITE, |pass, item| site(pass, item, &mut before))
             .expect("writing does not fail");
@@ -108,7 +108,7 @@ impl PackedSites {
     }
 
     fn sites(&self) -> Option<Vec<Site>> {
-        let (mut reader, mut before) = (Reader::new(&self.bytes, &[]), Before::default());
+        let (mut reader, mut before) = (Reader::new(&self.bytes, &[]), DeltaState::default());
         let sites = reader.list(&[], &BLANK_SITE, |pass, item| site(pass, item, &mut before))?;
         (sites.len() == self.len() && reader.rest().is_empty()).then_some(sites)
     }
@@ -261,7 +261,7 @@ fn blank_import() -> Import {
 
 /// Values of the previous item, for delta encoding.
 #[derive(Default)]
-struct Before {
+struct DeltaState {
     scope: u32,
     other_scope: u32,
     symbol: u32,
@@ -274,7 +274,7 @@ struct Before {
     number: u32,
 }
 
-fn scope<P: Pass>(pass: &mut P, scope: &Scope, before: &mut Before) -> Option<Scope> {
+fn scope<P: Pass>(pass: &mut P, scope: &Scope, before: &mut DeltaState) -> Option<Scope> {
     let parent = ScopeId(pass.id_near(scope.parent.0, &mut before.scope)?);
     let kind = pass.one_of(scope.kind, &SCOPE_KINDS)?;
     let symbol = LocalSymbol(pass.id_near(scope.symbol.0, &mut before.symbol)?);
@@ -311,7 +311,7 @@ mod has {
     pub(super) const OWNER: u64 = 1 << 6;
 }
 
-fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut Before) -> Option<Symbol> {
+fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Option<Symbol> {
     let parts = [
         (!symbol.doc.is_empty(), has::DOC),
         (symbol.params != EMPTY, has::PARAMS),
@@ -376,7 +376,7 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut Before) -> Option
     })
 }
 
-fn binding<P: Pass>(pass: &mut P, binding: &Binding, before: &mut Before) -> Option<Binding> {
+fn binding<P: Pass>(pass: &mut P, binding: &Binding, before: &mut DeltaState) -> Option<Binding> {
     let kind = pass.one_of(binding.kind, &BINDING_KINDS)?;
     let scope = ScopeId(pass.id_near(binding.scope.0, &mut before.scope)?);
     let block = ScopeId(pass.near(binding.block.0, scope.0)?);
@@ -390,7 +390,7 @@ fn binding<P: Pass>(pass: &mut P, binding: &Binding, before: &mut Before) -> Opt
     Some(Binding { scope, block, name, kind, from, symbol, import, ty, value })
 }
 
-fn import<P: Pass>(pass: &mut P, import: &Import, before: &mut Before) -> Option<Import> {
+fn import<P: Pass>(pass: &mut P, import: &Import, before: &mut DeltaState) -> Option<Import> {
     let kind = pass.one_of(import.kind, &IMPORT_KINDS)?;
     let module = pass.word(&import.module)?;
     let level = u16::try_from(pass.small(import.level.into())?).ok()?;
@@ -404,7 +404,7 @@ fn import<P: Pass>(pass: &mut P, import: &Import, before: &mut Before) -> Option
     Some(Import { kind, module, level, item, alias, reexport, type_only, scope, at })
 }
 
-fn site<P: Pass>(pass: &mut P, site: &Site, before: &mut Before) -> Option<Site> {
+fn site<P: Pass>(pass: &mut P, site: &Site, before: &mut DeltaState) -> Option<Site> {
     let kinds = SiteKind::ALL.len() as u64;
     let head = (u64::from(site.in_macro) * 2 + u64::from(site.spread)) * kinds + site.kind as u64;
     let head = pass.number(head)?;
@@ -445,7 +445,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_store_has_is_read_without_the_rest() {
+    fn the_stored_part_is_decoded_alone() {
         let facts = FileFacts {
             names: vec!["one".into(), "two".into()],
             package: Some("package".into()),

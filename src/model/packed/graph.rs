@@ -7,9 +7,9 @@ use crate::model::facts::LocalSymbol;
 use crate::model::graph::{FileId, FileResolution, Relation, Resolution, SymbolRef, Target};
 use crate::model::{RelationKind, Step, Verdict};
 
-/// Encodes a resolution. `lasting` returns a file's key.
-pub fn write(writer: &mut Writer, found: &FileResolution, lasting: &impl Fn(FileId) -> u32) {
-    let mut files = Writing { lasting, sets: FxHashMap::default() };
+/// Encodes a resolution. `key_of` returns a file's key.
+pub fn write(writer: &mut Writer, found: &FileResolution, key_of: &impl Fn(FileId) -> u32) {
+    let mut files = Writing { key_of, sets: FxHashMap::default() };
     pass_over(writer, found, &mut files).expect("writing does not fail");
 }
 
@@ -33,13 +33,13 @@ trait Files {
 }
 
 struct Writing<'f, F> {
-    lasting: &'f F,
+    key_of: &'f F,
     sets: FxHashMap<Box<[SymbolRef]>, u64>,
 }
 
 impl<F: Fn(FileId) -> u32> Files for Writing<'_, F> {
     fn number(&self, file: FileId) -> u32 {
-        (self.lasting)(file)
+        (self.key_of)(file)
     }
 
     fn file(&self, _number: u32) -> Option<FileId> {

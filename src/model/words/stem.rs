@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_of_a_word_meet() {
+    fn forms_of_a_word_have_one_stem() {
         for forms in [
             ["apply", "applied", "applies"],
             ["migrate", "migrates", "migration"],
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_stay_apart() {
+    fn different_words_have_different_stems() {
         for (one, other) in [
             ("get", "set"),
             ("is", "as"),

@@ -4,7 +4,7 @@
 
 mod gathered;
 
-use gathered::Gathered;
+use gathered::EdgeCollector;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -130,11 +130,11 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         unresolved: Unresolved,
     ) -> Result<Neighbours, QueryError> {
         let row = self.lookup.symbol(symbols[0])?;
-        let mut gathered = Gathered::default();
+        let mut gathered = EdgeCollector::default();
         let (mut same, mut meant) = (Vec::new(), Vec::new());
         for &symbol in symbols {
-            let own = self.lookup.same_thing(symbol)?;
-            meant.extend(self.meant_by(&*self.lookup.symbol(symbol)?, own.clone())?);
+            let own = self.lookup.same_entity(symbol)?;
+            meant.extend(self.targets_of(&*self.lookup.symbol(symbol)?, own.clone())?);
             same.extend(own);
         }
         let mut seen = FxHashSet::default();
@@ -208,7 +208,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     /// Collects every site that targets a symbol.
     fn take_all(
         &self,
-        gathered: &mut Gathered,
+        gathered: &mut EdgeCollector,
         symbol: SymbolKey,
         through: Option<Through>,
     ) -> Result<(), QueryError> {
@@ -224,7 +224,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     /// Collects the calls of variables and fields that the functions are assigned to.
     fn take_held(
         &self,
-        gathered: &mut Gathered,
+        gathered: &mut EdgeCollector,
         functions: &[SymbolKey],
     ) -> Result<(), QueryError> {
         for holder in held::holders(self.lookup, functions)? {
@@ -257,7 +257,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
 
     fn take(
         &self,
-        gathered: &mut Gathered,
+        gathered: &mut EdgeCollector,
         site: SiteRow,
         through: Option<Through>,
     ) -> Result<(), QueryError> {
@@ -293,7 +293,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         &self,
         symbols: &[SymbolKey],
     ) -> Result<Neighbours, QueryError> {
-        let mut gathered = Gathered::default();
+        let mut gathered = EdgeCollector::default();
         let mut bodies = Vec::new();
         for &symbol in symbols {
             bodies.extend(self.bodies_of(&*self.lookup.symbol(symbol)?)?);
@@ -312,7 +312,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(gathered.finish(self.lookup.order(), &FxHashSet::default()))
     }
 
-    fn take_callee(&self, gathered: &mut Gathered, site: SiteRow) -> Result<(), QueryError> {
+    fn take_callee(&self, gathered: &mut EdgeCollector, site: SiteRow) -> Result<(), QueryError> {
         let degree = certainty(&site);
         match site.target {
             SiteTarget::Symbol(target) => {
@@ -324,7 +324,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                 }
                 if self.dispatch && degree <= self.follow {
                     for overriding in
-                        self.hierarchy(self.lookup.same_thing(target)?, Upwards::No)?
+                        self.hierarchy(self.lookup.same_entity(target)?, Upwards::No)?
                     {
                         let through = Some(Through::Method(target));
                         gathered.add(
@@ -381,7 +381,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
 
     /// Returns the possible targets of sites that refer to this symbol: it and its declarations
     /// (`same`), for a type its constructors, and for the only constructor of a type the type.
-    fn meant_by(
+    fn targets_of(
         &self,
         row: &SymbolRow,
         same: Vec<SymbolKey>,
@@ -402,7 +402,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     /// Returns the symbols whose sites belong to this one: itself, its definition if it is a
     /// declaration, and for a type its only constructor.
     fn bodies_of(&self, row: &SymbolRow) -> Result<Vec<SymbolKey>, QueryError> {
-        let mut bodies = self.lookup.same_thing(row.key)?;
+        let mut bodies = self.lookup.same_entity(row.key)?;
         if row.kind.is_type()
             && let [constructor] = self.lookup.constructors_of(row.key)?.as_slice()
         {

@@ -78,7 +78,7 @@ pub(super) fn holders(
 pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryError> {
     let open = Held { functions: Vec::new(), is_open: true };
     let mut writes: Vec<SiteRow> = Vec::new();
-    for key in lookup.same_thing(holder)? {
+    for key in lookup.same_entity(holder)? {
         if lookup.symbol(key)?.references > MAX_REFERENCES {
             return Ok(open);
         }
@@ -125,7 +125,7 @@ pub(in crate::query) fn calls(
     holder: SymbolKey,
 ) -> Result<Vec<SiteRow>, QueryError> {
     let mut calls = Vec::new();
-    for key in lookup.same_thing(holder)? {
+    for key in lookup.same_entity(holder)? {
         lookup.snapshot.visit_sites_to(key, |site| {
             if matches!(site.target, SiteTarget::HeldBy(_)) {
                 calls.push(site);

@@ -326,7 +326,7 @@ impl<'q> Lookup<'q> {
     }
 
     /// Returns a symbol with the declarations and definitions of the same entity, itself first.
-    pub(in crate::query) fn same_thing(
+    pub(in crate::query) fn same_entity(
         &self,
         symbol: SymbolKey,
     ) -> Result<Vec<SymbolKey>, QueryError> {

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::asked::Asked;
-use super::named::NamedThings;
+use super::named::NamedItems;
 use super::weight;
 use super::{FILES, NAMED_FILES};
 use crate::model::words::FileWords;
@@ -27,7 +27,7 @@ pub(super) struct Chosen {
     /// Files, best first.
     pub(super) files: Vec<Candidate>,
     /// Inverse document frequency by word.
-    pub(super) rarity: Vec<f64>,
+    pub(super) idf: Vec<f64>,
     /// Document frequency by word.
     frequency: Vec<u32>,
     /// True if further files contain some of the words.
@@ -45,7 +45,7 @@ impl Chosen {
     pub(super) fn add_named(
         &mut self,
         lookup: &Lookup<'_>,
-        named: &NamedThings,
+        named: &NamedItems,
         wants_tests: bool,
     ) -> Result<(), QueryError> {
         let known: FxHashSet<FileKey> = self.files.iter().map(|file| file.key).collect();
@@ -77,7 +77,7 @@ pub(super) fn choose(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
     asked: &Asked,
-    named: &NamedThings,
+    named: &NamedItems,
 ) -> Result<Chosen, QueryError> {
     let (mut seen, mut hits) = (Vec::new(), Vec::<(u16, f32)>::new());
     let mut frequency = vec![0_u32; asked.singles];
@@ -104,8 +104,8 @@ pub(super) fn choose(
         files % 256 != 0 || lookup.check().is_ok()
     })?;
     lookup.check()?;
-    let rarity: Vec<f64> =
-        frequency.iter().map(|&count| rarity(files as f64, f64::from(count))).collect();
+    let idf: Vec<f64> =
+        frequency.iter().map(|&count| idf(files as f64, f64::from(count))).collect();
     let average = length as f64 / files.max(1) as f64;
     let mut raw: Vec<(f64, FileKey)> = Vec::with_capacity(seen.len());
     for (at, file) in seen.iter().enumerate() {
@@ -118,7 +118,7 @@ pub(super) fn choose(
             .iter()
             .map(|&(place, count)| {
                 let place = usize::from(place);
-                rarity[place] * asked.words[place].weight * f64::from(count)
+                idf[place] * asked.words[place].weight * f64::from(count)
                     / (f64::from(count) + norm)
             })
             .sum();
@@ -160,15 +160,15 @@ pub(super) fn choose(
     }
     Ok(Chosen {
         files: scored.into_iter().map(|(_, file)| file).collect(),
-        rarity,
+        idf,
         frequency,
         is_partial,
     })
 }
 
 /// Inverse document frequency of a word: `having` of `all` files or symbols contain it.
-pub(super) fn rarity(all: f64, having: f64) -> f64 {
-    (1.0 + ((all - having).max(0.0) + 0.5) / (having + 0.5)).ln().powf(weight::RARITY)
+pub(super) fn idf(all: f64, having: f64) -> f64 {
+    (1.0 + ((all - having).max(0.0) + 0.5) / (having + 0.5)).ln().powf(weight::IDF_EXPONENT)
 }
 
 /// Names of directories outside of the program itself.

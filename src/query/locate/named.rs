@@ -19,7 +19,7 @@ const MIN_MISSPELT: usize = 4;
 
 /// Named symbols and files.
 #[derive(Default)]
-pub(super) struct NamedThings {
+pub(super) struct NamedItems {
     /// Strength by symbol: 1 for a line of a stack trace or the only symbol of a marked name.
     pub(super) symbols: FxHashMap<SymbolKey, f64>,
     /// Strength by file.
@@ -31,8 +31,8 @@ pub(super) fn named(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
     asked: &Asked,
-) -> Result<NamedThings, QueryError> {
-    let mut found = NamedThings::default();
+) -> Result<NamedItems, QueryError> {
+    let mut found = NamedItems::default();
     for name in asked.names.iter().take(NAMES) {
         lookup.check()?;
         let mut meanings = Vec::new();
@@ -107,7 +107,7 @@ fn modules(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
     name: &str,
-    found: &mut NamedThings,
+    found: &mut NamedItems,
 ) -> Result<(), QueryError> {
     let wanted = name.replace('.', "/");
     let table = lookup.snapshot.path_table()?;
@@ -139,7 +139,7 @@ pub(super) fn nearest(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
     missing: &[&str],
-    found: &mut NamedThings,
+    found: &mut NamedItems,
 ) -> Result<(), QueryError> {
     for word in missing.iter().filter(|word| word.len() >= MIN_MISSPELT) {
         for (place, symbol) in names::near(lookup, word)?.into_iter().enumerate() {
@@ -163,7 +163,7 @@ fn point(
     filter: &FileFilter,
     place: &AskedPlace,
     from_end: f64,
-    found: &mut NamedThings,
+    found: &mut NamedItems,
 ) -> Result<(), QueryError> {
     let table = lookup.snapshot.path_table()?;
     let mut wanted = place.path.trim_start_matches('/');

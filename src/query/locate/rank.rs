@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use super::candidates::{self, Chosen};
-use super::named::NamedThings;
+use super::named::NamedItems;
 use super::units::{FIELDS, Unit};
 use super::weight::{self, FIELD, LENGTH, SATURATION};
 use super::{Located, Location};
@@ -21,27 +21,27 @@ pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> 
     for unit in units {
         unit.hits.iter().for_each(|(word, _)| having[usize::from(*word)] += 1);
     }
-    let rarity: Vec<f64> = having
+    let idf: Vec<f64> = having
         .iter()
         .enumerate()
         .map(|(word, &having)| {
             // Compounds have no document frequency in the store: theirs is that among the
             // candidates.
-            let rarity = chosen
-                .rarity
+            let idf = chosen
+                .idf
                 .get(word)
                 .copied()
-                .unwrap_or_else(|| candidates::rarity(count, f64::from(having)));
-            rarity * asked.words[word].weight
+                .unwrap_or_else(|| candidates::idf(count, f64::from(having)));
+            idf * asked.words[word].weight
         })
         .collect();
-    let all: f64 = rarity[..asked.singles].iter().sum::<f64>().max(1e-9);
+    let all: f64 = idf[..asked.singles].iter().sum::<f64>().max(1e-9);
     units
         .iter()
         .map(|unit| {
             let singles = unit.hits.iter().map(|(word, _)| usize::from(*word));
             let covered: f64 =
-                singles.filter(|&word| word < asked.singles).map(|word| rarity[word]).sum();
+                singles.filter(|&word| word < asked.singles).map(|word| idf[word]).sum();
             let coverage = (weight::UNCOVERED + covered / all).powf(weight::COVERAGE);
             let norm: Vec<f64> = (0..FIELDS)
                 .map(|at| 1.0 - LENGTH[at] + LENGTH[at] * f64::from(unit.lengths[at]) / average[at])
@@ -52,7 +52,7 @@ pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> 
                 .map(|(word, counts)| {
                     let x: f64 =
                         (0..FIELDS).map(|at| FIELD[at] * f64::from(counts[at]) / norm[at]).sum();
-                    rarity[usize::from(*word)] * x * (SATURATION + 1.0) / (SATURATION + x)
+                    idf[usize::from(*word)] * x * (SATURATION + 1.0) / (SATURATION + x)
                 })
                 .sum();
             let kind = if unit.kind.is_callable() { 1.0 } else { weight::NOT_CALLABLE };
@@ -76,7 +76,7 @@ pub(super) fn best(
     chosen: &Chosen,
     units: Vec<Unit>,
     mut scores: Vec<f64>,
-    named: &NamedThings,
+    named: &NamedItems,
     limit: usize,
 ) -> Result<Location, QueryError> {
     let mut of_file = vec![0.0_f64; chosen.files.len()];
@@ -114,7 +114,7 @@ pub(super) fn best(
             .map(|(word, _)| usize::from(*word))
             .filter(|&word| word < asked.singles)
             .map(|word| {
-                (chosen.rarity[word] * asked.words[word].weight, asked.words[word].text.as_str())
+                (chosen.idf[word] * asked.words[word].weight, asked.words[word].text.as_str())
             })
             .collect();
         words.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));

@@ -64,7 +64,7 @@ struct Source {
 }
 
 /// Reads the candidate files in parallel and returns their units.
-pub(super) fn look_into(
+pub(super) fn read_units(
     lookup: &Lookup<'_>,
     files: &dyn ReadFile,
     asked: &Asked,

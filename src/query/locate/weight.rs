@@ -14,7 +14,7 @@ pub(super) const NEIGHBOURS: f64 = 0.5;
 
 /// Exponent of the inverse document frequency: less than 1, because rare words of a task are often
 /// not in the code at all.
-pub(super) const RARITY: f64 = 0.8;
+pub(super) const IDF_EXPONENT: f64 = 0.8;
 
 /// Weight of each field: name, container, path, signature, documentation, code, comments and
 /// strings.

@@ -10,7 +10,7 @@ use crate::store::NameParts;
 const TRIGRAM: usize = 3;
 
 /// Text with the distance matrix of the last name.
-pub(in crate::query) struct Near {
+pub(in crate::query) struct DistanceMatcher {
     text: String,
     wanted: Vec<char>,
     at_most: usize,
@@ -20,25 +20,25 @@ pub(in crate::query) struct Near {
     /// Number of valid rows.
     known: usize,
     /// Length of a prefix whose distances all exceed the limit: no name with that prefix matches.
-    hopeless_from: Option<usize>,
+    rejected_from: Option<usize>,
 }
 
-impl Near {
+impl DistanceMatcher {
     /// Creates an empty matrix with a maximum distance, as defined by `text::distance`.
     pub(in crate::query) fn new(text: &str, at_most: usize) -> Self {
         let wanted: Vec<char> = text.chars().map(|letter| letter.to_ascii_lowercase()).collect();
         let rows = (0..=wanted.len()).collect();
-        Self { text: text.to_owned(), wanted, at_most, rows, known: 0, hopeless_from: None }
+        Self { text: text.to_owned(), wanted, at_most, rows, known: 0, rejected_from: None }
     }
 
     /// Returns the distance of a name that shares its first `shared` bytes with the previous one;
     /// `None` if it exceeds the limit.
     pub(in crate::query) fn look(&mut self, name: &str, shared: usize) -> Option<usize> {
         self.known = self.known.min(shared);
-        if self.hopeless_from.is_some_and(|from| from <= shared) {
+        if self.rejected_from.is_some_and(|from| from <= shared) {
             return None;
         }
-        self.hopeless_from = None;
+        self.rejected_from = None;
         if !name.is_ascii() {
             // Bytes are not characters: the rows are invalid for the next name.
             self.known = 0;
@@ -58,10 +58,10 @@ impl Near {
     /// the previous name.
     pub(in crate::query) fn may_begin(&mut self, beginning: &str, shared: usize) -> bool {
         self.known = self.known.min(shared);
-        if self.hopeless_from.is_some_and(|from| from <= shared) {
+        if self.rejected_from.is_some_and(|from| from <= shared) {
             return false;
         }
-        self.hopeless_from = None;
+        self.rejected_from = None;
         if !beginning.is_ascii() {
             self.known = 0;
             return true;
@@ -76,7 +76,7 @@ impl Near {
             let least = self.add_row(letters, row, width);
             self.known = row + 1;
             if least > self.at_most {
-                self.hopeless_from = Some(self.known);
+                self.rejected_from = Some(self.known);
                 return false;
             }
         }
@@ -114,7 +114,7 @@ impl Near {
 /// An edit changes one part of the text, so of `errors + 1` parts one is unchanged; if that is the
 /// first one, the name begins with it. Only a transposition across a boundary changes two parts: it
 /// is covered by the text with these letters swapped and one error less.
-pub(in crate::query) fn parts_of_near(text: &str, errors: usize) -> NameParts {
+pub(in crate::query) fn filter_for_distance(text: &str, errors: usize) -> NameParts {
     let mut parts = NameSplit::default();
     parts.add(&text.chars().collect::<Vec<char>>(), errors);
     let named =
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looking_at_many_names_in_order_is_looking_at_each() {
+    fn shared_rows_do_not_change_distances() {
         let letters =
             ["a", "b", "ab", "ba", "_", "X", "\u{e9}", "serch", "search", "saerch", "status"];
         let mut names: Vec<String> = Vec::new();
@@ -165,7 +165,7 @@ mod tests {
         for (text, at_most) in
             [("search", 2), ("abab", 1), ("_serchx", 2), ("b\u{e9}a", 1), ("statussearch", 2)]
         {
-            let mut near = Near::new(text, at_most);
+            let mut near = DistanceMatcher::new(text, at_most);
             let mut before = "";
             for name in &names {
                 let shared = name
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_near_has_a_part_as_it_was() {
+    fn the_distance_filter_has_no_false_negatives() {
         let mut near = vec!["configure".to_owned()];
         let text = near[0].clone();
         for errors in 1..=2 {

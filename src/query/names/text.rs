@@ -71,7 +71,7 @@ fn finish(word: &mut String, words: &mut Vec<String>) {
 }
 
 /// Returns the maximum edit distance for a word of this length.
-pub(in crate::query) fn forgiven_errors(length: usize) -> usize {
+pub(in crate::query) fn max_edit_distance(length: usize) -> usize {
     match length {
         0..4 => 0,
         4..8 => 1,

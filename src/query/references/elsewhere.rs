@@ -94,7 +94,7 @@ impl<'q> ElsewhereSearch<'q> {
 fn values(lookup: &Lookup<'_>, symbols: &[SymbolKey]) -> Result<Vec<Value>, QueryError> {
     let mut values = Vec::new();
     for &symbol in symbols {
-        for key in lookup.same_thing(symbol)? {
+        for key in lookup.same_entity(symbol)? {
             for site in lookup.snapshot.sites_to(key)?.iter().filter(|site| is_value(site.kind)) {
                 let enclosing = site.enclosing.map(|key| lookup.info_of(key)).transpose()?;
                 values.push(Value { site: lookup.site(site)?, enclosing });
@@ -114,7 +114,7 @@ fn lines(
     cancel: &CancelToken,
 ) -> Result<(Vec<(RepoPath, u32)>, u64), QueryError> {
     let text = lookup.name(name)?.to_string();
-    let (mut found, mut looked_at, mut unsearched) = (Vec::new(), 0, 0);
+    let (mut found, mut searched, mut unsearched) = (Vec::new(), 0, 0);
     if text.is_empty() {
         return Ok((found, unsearched));
     }
@@ -137,13 +137,13 @@ fn lines(
     let mut take = |file: &FileRow, matches: Option<Matches>| -> Result<(), QueryError> {
         lookup.check()?;
         let Some(matches) =
-            matches.filter(|matches| matches.places.is_empty() || looked_at < MAX_FILES)
+            matches.filter(|matches| matches.places.is_empty() || searched < MAX_FILES)
         else {
             unsearched += 1;
             return Ok(());
         };
         if !matches.places.is_empty() && !matches.is_binary {
-            looked_at += 1;
+            searched += 1;
             let known = accounted(lookup, file, name)?;
             let unknown =
                 matches.places.iter().map(|(line, _)| *line).filter(|line| !known.contains(line));

@@ -4,7 +4,7 @@ use regex::{Regex, RegexBuilder};
 use smallvec::SmallVec;
 
 use super::{Match, SearchMode};
-use crate::query::names::fuzzy::{self, Near};
+use crate::query::names::fuzzy::{self, DistanceMatcher};
 use crate::query::{QueryError, names::text};
 use crate::store::NameParts;
 
@@ -121,21 +121,23 @@ impl Pattern {
     }
 
     /// Returns matchers for misspelt names.
-    pub(super) fn resembling(&self) -> Vec<Near> {
+    pub(super) fn resembling(&self) -> Vec<DistanceMatcher> {
         let Self::Words { joined, text: asked, .. } = self else { return Vec::new() };
-        match text::forgiven_errors(joined.len()) {
+        match text::max_edit_distance(joined.len()) {
             0 => Vec::new(),
-            forgiven if joined == asked => vec![Near::new(asked, forgiven)],
-            forgiven => vec![Near::new(asked, forgiven), Near::new(joined, forgiven)],
+            forgiven if joined == asked => vec![DistanceMatcher::new(asked, forgiven)],
+            forgiven => {
+                vec![DistanceMatcher::new(asked, forgiven), DistanceMatcher::new(joined, forgiven)]
+            }
         }
     }
 
     /// Returns a filter without false negatives for misspelt names.
-    pub(super) fn parts_of_resembling(&self) -> NameParts {
+    pub(super) fn filter_for_misspelt(&self) -> NameParts {
         let Self::Words { joined, text: asked, .. } = self else { return NameParts::none() };
-        let forgiven = text::forgiven_errors(joined.len());
-        let parts = fuzzy::parts_of_near(asked, forgiven);
-        if joined == asked { parts } else { parts.or(fuzzy::parts_of_near(joined, forgiven)) }
+        let forgiven = text::max_edit_distance(joined.len());
+        let parts = fuzzy::filter_for_distance(asked, forgiven);
+        if joined == asked { parts } else { parts.or(fuzzy::filter_for_distance(joined, forgiven)) }
     }
 
     /// Returns the words that begin a word of `around`.

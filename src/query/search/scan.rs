@@ -26,7 +26,7 @@ const FEW_RUNS: usize = 8;
 const MIN_RUNS: usize = 60;
 
 /// Names found by a scan.
-pub(super) struct Gathering<'q> {
+pub(super) struct NameScan<'q> {
     walk: NameWalk<'q>,
     names: Vec<NameFound>,
     /// Number of hits needed; `None` if a filter may exclude any of them, so that a list is never
@@ -35,7 +35,7 @@ pub(super) struct Gathering<'q> {
     is_complete: bool,
 }
 
-impl<'q> Gathering<'q> {
+impl<'q> NameScan<'q> {
     pub(super) fn new(filter: &Filter<'_, 'q>, at_most: usize) -> Result<Self, QueryError> {
         let walk = filter.lookup.snapshot.walk_names(at_most)?;
         let wanted = (!filter.is_filtered()).then(|| filter.wanted());
@@ -189,7 +189,7 @@ impl Filter<'_, '_> {
     pub(super) fn fitting(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
         let fits = |name: &NameEntry<'_>| pattern.fits(name.text);
         let is_bounded = self.params.mode == SearchMode::Words;
-        let mut gathering = Gathering::new(self, if is_bounded { MAX_RUNS } else { usize::MAX })?;
+        let mut gathering = NameScan::new(self, if is_bounded { MAX_RUNS } else { usize::MAX })?;
         let wanted = pattern.ways();
         let mut ways =
             wanted.iter().map(|way| gathering.runs_with(way)).collect::<Result<Vec<_>, _>>()?;
@@ -237,8 +237,8 @@ impl Filter<'_, '_> {
         if near.is_empty() {
             return Ok(Matches { is_complete: was_complete, ..Matches::all_of(Vec::new()) });
         }
-        let mut gathering = Gathering::new(self, MAX_RUNS_MISTYPED)?;
-        let wanted = pattern.parts_of_resembling();
+        let mut gathering = NameScan::new(self, MAX_RUNS_MISTYPED)?;
+        let wanted = pattern.filter_for_misspelt();
         let runs = gathering.runs_with(&wanted)?;
         // No short circuit: each matcher must process every name to keep its state.
         let mut ahead = pattern.resembling();
@@ -348,7 +348,7 @@ impl Filter<'_, '_> {
                 taken += 1;
             }
             let was_complete = found.is_complete;
-            let mut gathering = Gathering::new(self, MAX_RUNS_OF_WORD)?;
+            let mut gathering = NameScan::new(self, MAX_RUNS_OF_WORD)?;
             let runs = gathering.runs_with(&wanted)?;
             let fits = |name: &NameEntry<'_>| pattern.fits_partly(name.text);
             gathering.take(self, &any, &runs, Some(Match::SomeWords), fits)?;

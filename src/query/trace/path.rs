@@ -16,7 +16,7 @@ pub(super) fn shortest(
     end: SymbolKey,
     depth: u32,
 ) -> Result<TraceFinding, QueryError> {
-    let ends = lookup.same_thing(end)?;
+    let ends = lookup.same_entity(end)?;
     let mut came_by: FxHashMap<SymbolKey, Option<(SymbolKey, Edge)>> = FxHashMap::default();
     came_by.insert(start, None);
     let mut level = vec![start];

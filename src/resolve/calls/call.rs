@@ -145,9 +145,9 @@ impl Resolver<'_, '_> {
             return self.fitting(file, symbols, CallArguments::Typed(&types), spread);
         }
         if symbols.first().is_some_and(|symbol| self.has_declarations(*symbol)) {
-            let distinct = self.without_repeats(symbols);
+            let distinct = self.distinct_signatures(symbols);
             let chosen = self.fitting_distinct(file, &distinct, args, spread);
-            return self.established(&chosen);
+            return self.with_definitions(&chosen);
         }
         self.fitting_distinct(file, symbols, args, spread)
     }

@@ -70,7 +70,7 @@ impl Alternatives {
 
     /// True if no program is known to contain both files: `definition` is in an alternative or a
     /// program without `from`, or `from` is in a program without `definition`.
-    pub(in crate::resolve) fn are_apart(&self, from: &str, definition: &str) -> bool {
+    pub(in crate::resolve) fn are_separate(&self, from: &str, definition: &str) -> bool {
         if self.sorts.is_empty() {
             return false;
         }
@@ -90,10 +90,10 @@ impl Alternatives {
     /// `to`.
     fn is_closed(&self, of: &str, to: &str) -> bool {
         self.around(of).any(|(directory, sort)| {
-            let is_beside = |(beside, _): (&str, Sort)| {
-                beside != directory && parent(beside) == parent(directory)
+            let is_sibling = |(sibling, _): (&str, Sort)| {
+                sibling != directory && parent(sibling) == parent(directory)
             };
-            !to.starts_with(directory) && (sort == Sort::Program || self.around(to).any(is_beside))
+            !to.starts_with(directory) && (sort == Sort::Program || self.around(to).any(is_sibling))
         })
     }
 
@@ -160,29 +160,31 @@ mod tests {
     #[test]
     fn siblings_with_the_same_include_paths_are_alternatives() {
         let known = alternatives();
-        assert!(known.are_apart("core/a.c", "cpu/one/a.c"));
-        assert!(known.are_apart("cpu/two/a.c", "cpu/one/a.c"));
-        assert!(!known.are_apart("cpu/one/b.c", "cpu/one/a.c"));
-        assert!(!known.are_apart("cpu/one/a.c", "core/a.c"), "all of them have the rest");
-        assert!(!known.are_apart("core/a.c", "cpu/few/a.c"), "it has few paths in common");
-        assert!(!known.are_apart("lib/x/a.c", "lib/y/a.c"));
-        assert!(!known.are_apart("core/a.c", "drivers/one/main.c"), "no file is included");
+        assert!(known.are_separate("core/a.c", "cpu/one/a.c"));
+        assert!(known.are_separate("cpu/two/a.c", "cpu/one/a.c"));
+        assert!(!known.are_separate("cpu/one/b.c", "cpu/one/a.c"));
+        assert!(!known.are_separate("cpu/one/a.c", "core/a.c"), "all of them have the rest");
+        assert!(!known.are_separate("core/a.c", "cpu/few/a.c"), "it has few paths in common");
+        assert!(!known.are_separate("lib/x/a.c", "lib/y/a.c"));
+        assert!(!known.are_separate("core/a.c", "drivers/one/main.c"), "no file is included");
         assert!(known.exclude_each_other("cpu/two/a.c", "cpu/one/a.c"));
         assert!(!known.exclude_each_other("core/a.c", "cpu/one/a.c"));
         assert!(!known.exclude_each_other("cpu/one/a.c", "core/a.c"));
     }
 
     #[test]
-    fn what_repeats_include_paths_of_the_directory_around_is_a_program() {
+    fn a_directory_that_repeats_include_paths_of_its_parent_is_a_program() {
         let known = alternatives();
-        assert!(known.are_apart("kit/a.c", "core/a.c") && known.are_apart("core/a.c", "kit/a.c"));
-        assert!(!known.are_apart("kit/a.c", "kit/b.c"));
+        assert!(
+            known.are_separate("kit/a.c", "core/a.c") && known.are_separate("core/a.c", "kit/a.c")
+        );
+        assert!(!known.are_separate("kit/a.c", "kit/b.c"));
         assert!(known.exclude_each_other("kit/a.c", "core/a.c"));
         assert!(known.exclude_each_other("core/a.c", "kit/a.c"));
     }
 
     #[test]
-    fn the_number_is_that_of_the_directories() {
+    fn the_fingerprint_depends_on_the_directories() {
         let (one, other) = (alternatives(), alternatives());
         assert_eq!(one.number(), other.number());
         assert_ne!(one.number(), Alternatives::default().number());

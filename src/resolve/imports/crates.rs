@@ -202,8 +202,8 @@ fn child_file(
     let base = inline.iter().fold(own, |base, part| joined(&base, part));
     let base = joined(&base, name);
     rules.extensions.iter().find_map(|ending| {
-        let beside = modules.file_at(&format!("{base}.{ending}"));
-        beside.or_else(|| {
+        let adjacent = modules.file_at(&format!("{base}.{ending}"));
+        adjacent.or_else(|| {
             rules
                 .index
                 .iter()
@@ -267,7 +267,9 @@ pub(super) fn target(
         (library, Vec::new(), rest)
     } else if index.depends_on(file, first) {
         return None;
-    } else if import.kind != ImportKind::Module && sees_wildcard(program, file, import, own) {
+    } else if import.kind != ImportKind::Module
+        && may_come_from_wildcard(program, file, import, own)
+    {
         (file, inline_modules(&unit, import.scope), &segments[..])
     } else {
         return None;
@@ -342,7 +344,12 @@ fn is_bound(program: &Program<'_>, file: FileId, import: &Import, name: &str) ->
 }
 
 /// True if the module around an import may get a name from another wildcard import of this crate.
-fn sees_wildcard(program: &Program<'_>, file: FileId, import: &Import, own: &OwnWildcards) -> bool {
+fn may_come_from_wildcard(
+    program: &Program<'_>,
+    file: FileId,
+    import: &Import,
+    own: &OwnWildcards,
+) -> bool {
     let unit = program.known(file);
     let rules = &unit.language.manifest.modules;
     let words = [&rules.root_word, &rules.self_word, &rules.super_word];

@@ -51,8 +51,8 @@ fn written(
     is_system: bool,
 ) -> Option<ImportTarget> {
     // A path in brackets is a neighbour only where no external file can have the name.
-    let beside = normal(folder, module).and_then(|path| program.whole().modules.file_at(&path));
-    if let Some(found) = beside {
+    let adjacent = normal(folder, module).and_then(|path| program.whole().modules.file_at(&path));
+    if let Some(found) = adjacent {
         return Some(ImportTarget::module(Module::File(found)));
     }
     let name = module.rsplit('/').next()?;

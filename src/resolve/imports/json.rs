@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_last_commas_are_passed_over() {
+    fn comments_and_trailing_commas_are_skipped() {
         let json = Json::read(
             "// head\n{ \"a\": [\"x\", /* y */ \"z\",], \"b\": { \"c\": \"d\\\"e\" }, \"n\": 1 }",
         );

@@ -16,16 +16,18 @@ use std::collections::BTreeMap;
 /// families.
 pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) -> bool) {
     let before = std::mem::take(&mut tables.derived);
-    let mut speakers: BTreeMap<&'static str, Vec<FileId>> = BTreeMap::new();
-    for (file, language) in tables.ids().filter_map(|file| Some((file, tables.speaks(file)?))) {
-        speakers
+    let mut extending: BTreeMap<&'static str, Vec<FileId>> = BTreeMap::new();
+    for (file, language) in
+        tables.ids().filter_map(|file| Some((file, tables.extends_types(file)?)))
+    {
+        extending
             .entry(crate::resolve::units::import_target::family(language))
             .or_default()
             .push(file);
     }
     let mut families: BTreeMap<&'static str, Family> = BTreeMap::new();
     let (mut left, mut again) = (before.families, Vec::new());
-    for (family, files) in speakers {
+    for (family, files) in extending {
         match left.remove(family).filter(|_| !is_touched(family)) {
             Some(known) => drop(families.insert(family, known)),
             None => again.push((family, files)),
@@ -39,7 +41,7 @@ pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) 
     }
     for (family, files) in &again {
         let nested = nest(tables, files);
-        let (found, asked) = tables.looked_at(|program| find(program, files));
+        let (found, asked) = tables.recorded(|program| find(program, files));
         let own = Family { nested, found, asked, interfaces: Vec::new() };
         own.put_found(tables);
         families.insert(family, own);
@@ -50,7 +52,7 @@ pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) 
         .collect();
     tables.join(&joined);
     for (family, files) in &again {
-        let (interfaces, asked) = tables.looked_at(|program| structural::by_method(program, files));
+        let (interfaces, asked) = tables.recorded(|program| structural::by_method(program, files));
         let own = families.get_mut(family).expect("it was put in above");
         own.interfaces = interfaces;
         own.asked.questions.extend(asked.questions);
@@ -74,11 +76,11 @@ impl Family {
                 add_member(tables, *member, *owner);
             }
         }
-        for (outside, member) in &self.found.gained {
+        for (outside, member) in &self.found.external_extensions {
             let name = tables.name_of(*member);
             tables
                 .derived
-                .gained
+                .external_extensions
                 .entry(outside.clone())
                 .or_default()
                 .entry(name)
@@ -126,7 +128,7 @@ fn remove_member(tables: &mut Tables, member: SymbolRef, owner: SymbolRef) {
 fn nest(tables: &mut Tables, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)> {
     let mut known: Vec<(SymbolRef, SymbolRef)> = Vec::new();
     for _ in 0..8 {
-        let (found, _) = tables.looked_at(|program| nested(program, files));
+        let (found, _) = tables.recorded(|program| nested(program, files));
         if found == known {
             break;
         }
@@ -176,7 +178,7 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
             let Some(owner) = resolver.named_type(file, symbol.owner) else {
                 if let Some(outside) = resolver.outside_owner(file, symbol.owner) {
                     found
-                        .gained
+                        .external_extensions
                         .push((outside, SymbolRef { file, symbol: LocalSymbol::at(position) }));
                 }
                 continue;

@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 pub(super) struct Answers {
     /// By file: extensions of its symbols by other files, and by it of symbols in others.
     given: FxHashMap<u32, u64>,
-    gained: FxHashMap<Box<str>, u64>,
+    external_extensions: FxHashMap<Box<str>, u64>,
     interfaces: FxHashMap<Name, u64>,
     /// Files of each package by its identity, with its name.
     packages: FxHashMap<u64, (u64, String)>,
@@ -39,8 +39,8 @@ impl Answers {
         };
         Self {
             given: given(tables, &by_name),
-            gained: derived
-                .gained
+            external_extensions: derived
+                .external_extensions
                 .iter()
                 .map(|(ty, members)| (ty.clone(), by_name(members)))
                 .collect(),
@@ -58,7 +58,9 @@ impl Answers {
     /// Records the answers that differ in `now`. Names are those of `tables`.
     pub(super) fn compare(&self, now: &Self, tables: &Tables, altered: &mut Altered) {
         differ(&self.given, &now.given, |key| altered.given.insert(FileId(*key)));
-        differ(&self.gained, &now.gained, |ty| altered.question(Question::gained(ty)));
+        differ(&self.external_extensions, &now.external_extensions, |ty| {
+            altered.question(Question::external_extensions(ty))
+        });
         differ(&self.interfaces, &now.interfaces, |name| {
             altered.question(Question::interfaces(tables.names.text(*name)))
         });

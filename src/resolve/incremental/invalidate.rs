@@ -59,12 +59,12 @@ struct Replaced {
     was: Option<(Head, Vec<Own>)>,
     is: Option<(Head, Content, Vec<Own>)>,
     /// Part of the change that is visible to other files.
-    seen: SeenFile,
+    seen: VisibleChange,
 }
 
 /// Part of a file's change that is visible to other files.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum SeenFile {
+enum VisibleChange {
     Nothing,
     /// Trailing functions, which other files find by name.
     Functions,
@@ -77,7 +77,7 @@ impl Replaced {
     }
 
     /// True if the file was added, removed or moved from the view of module systems.
-    fn is_placed_otherwise(&self) -> bool {
+    fn is_moved(&self) -> bool {
         match self.heads() {
             (Some(was), Some(is)) => {
                 !std::ptr::eq(was.language, is.language) || was.package != is.package
@@ -110,12 +110,16 @@ impl Tables {
             listing.as_ref().map(|listing| self.gone(listing, &mut altered)).unwrap_or_default();
         for Replaced { was, is, .. } in &replaced {
             let (was, is) = (was.as_ref().map(|(_, own)| own), is.as_ref().map(|(.., own)| own));
-            differing(was.map_or(&[], |own| own), is.map_or(&[], |own| own), &mut altered);
+            record_altered_lists(
+                was.map_or(&[], |own| own),
+                is.map_or(&[], |own| own),
+                &mut altered,
+            );
         }
         let in_place = listing.is_none()
             && project_files.is_none()
-            && replaced.iter().all(|file| file.seen != SeenFile::Anything)
-            && !self.derived.rests_on(|asking| altered.has_question(asking));
+            && replaced.iter().all(|file| file.seen != VisibleChange::Anything)
+            && !self.derived.depends_on_altered(|asking| altered.has_question(asking));
         let changed: FxHashSet<FileId> = replaced.iter().map(|file| file.file).collect();
         if in_place {
             self.put(replaced);
@@ -132,7 +136,7 @@ impl Tables {
         }
         let is_affected = |file: &FileId| {
             self.has_facts(*file)
-                && (changed.contains(file) || altered.concerns(asked[file.0 as usize]))
+                && (changed.contains(file) || altered.invalidates(asked[file.0 as usize]))
         };
         self.ids().filter(is_affected).collect()
     }
@@ -148,7 +152,7 @@ impl Tables {
         let before = self.position(key);
         let was =
             before.and_then(|before| Some((self.head(before)?.clone(), self.own_postings(before))));
-        let mut seen = SeenFile::Anything;
+        let mut seen = VisibleChange::Anything;
         let is = content.map(|(language, facts, shared)| {
             let mut left = FileFacts::clone(&facts);
             let names = self.names.numbers(&left.names);
@@ -163,7 +167,7 @@ impl Tables {
             (head, content, own)
         });
         // Also for a file without facts: a footprint may contain the failed read.
-        if seen == SeenFile::Anything && before.is_some() {
+        if seen == VisibleChange::Anything && before.is_some() {
             altered.facts.insert(FileId(key));
         }
         Replaced { file, key, path, was, is, seen }
@@ -178,14 +182,14 @@ impl Tables {
         now: &FileFacts,
         is: &Head,
         altered: &mut Altered,
-    ) -> SeenFile {
+    ) -> VisibleChange {
         if !std::ptr::eq(was.language, is.language) || was.nesting != is.nesting {
-            return SeenFile::Anything;
+            return VisibleChange::Anything;
         }
         if was.interface == is.interface {
-            return SeenFile::Nothing;
+            return VisibleChange::Nothing;
         }
-        let Some((was, _)) = self.facts(before) else { return SeenFile::Anything };
+        let Some((was, _)) = self.facts(before) else { return VisibleChange::Anything };
         let (first, end) = (
             functions_start(&was).max(functions_start(now)),
             was.symbols.len().min(now.symbols.len()),
@@ -196,7 +200,7 @@ impl Tables {
                 == interface_hash::of_first(now, symbols, &new)
         };
         if first > end || !same(first) {
-            return SeenFile::Anything;
+            return VisibleChange::Anything;
         }
         // Binary search for the longest common prefix of symbols.
         let (mut low, mut high) = (first, end);
@@ -218,10 +222,10 @@ impl Tables {
                 import.item.get().is_some_and(|item| names.contains(&*now.names[item]))
             });
         if names_modules {
-            return SeenFile::Anything;
+            return VisibleChange::Anything;
         }
         altered.functions(key, names.into_iter());
-        SeenFile::Functions
+        VisibleChange::Functions
     }
 
     /// Returns the removed files, by their previous ids.
@@ -235,7 +239,7 @@ impl Tables {
             for files in [&mut altered.facts, &mut altered.links, &mut altered.given] {
                 files.insert(key);
             }
-            differing(own, &[], altered);
+            record_altered_lists(own, &[], altered);
         }
         gone
     }
@@ -248,7 +252,7 @@ impl Tables {
                 Some((head, content, own)) => (Some(head), Some(Arc::new(content)), own),
                 None => (None, None, Vec::new()),
             };
-            if seen != SeenFile::Nothing {
+            if seen != VisibleChange::Nothing {
                 self.postings.replace(key, &was, &own);
             }
             let known = &mut self.files[file.0 as usize];
@@ -268,17 +272,17 @@ impl Tables {
         let has_listing = listing.is_some();
         let answers = Answers::of(self);
         let numbers = Links::of(self);
-        let may_lead_elsewhere = self.ids().filter(|file| placement.concerns(self, *file));
+        let may_lead_elsewhere = self.ids().filter(|file| placement.invalidates(self, *file));
         let links = may_lead_elsewhere
             .map(|file| (self.key(file), numbers.number(self, &self.modules, file)));
         let links: FxHashMap<u32, u64> = links.collect();
         let others: Vec<&Replaced> =
-            replaced.iter().filter(|file| file.seen == SeenFile::Anything).collect();
+            replaced.iter().filter(|file| file.seen == VisibleChange::Anything).collect();
         let touched: FxHashSet<&str> =
             others.iter().flat_map(|file| file.languages()).map(family).collect();
         let others: Vec<FileId> = others.into_iter().map(|file| file.file).collect();
 
-        let mut before = placement.is_other.then(|| Before::of(self));
+        let mut before = placement.is_other.then(|| PreviousImports::of(self));
         for (file, own) in &gone {
             let key = self.key(*file);
             self.postings.replace(key, own, &[]);
@@ -309,7 +313,7 @@ impl Tables {
             self.modules.set_imported(imported);
         } else {
             for file in others {
-                self.modules.forget_targets(file);
+                self.modules.invalidate_targets(file);
                 let imported = self.import_files(file);
                 self.modules.set_imported_of(file, imported);
             }
@@ -350,7 +354,7 @@ impl Tables {
             keys.push(key);
         }
         self.set_files(files, keys);
-        self.postings.forget_found();
+        self.postings.clear_memo();
     }
 }
 
@@ -371,7 +375,7 @@ fn functions_start(facts: &FileFacts) -> usize {
 }
 
 /// Records the posting lists in which the symbols of a file differ.
-fn differing(was: &[Own], is: &[Own], altered: &mut Altered) {
+fn record_altered_lists(was: &[Own], is: &[Own], altered: &mut Altered) {
     let by_list = |own: &[Own]| {
         let mut lists: FxHashMap<Question, Vec<(LocalSymbol, bool)>> = FxHashMap::default();
         own.iter().for_each(|(list, symbol, declared)| {
@@ -393,7 +397,7 @@ fn language_by_name(path: &RepoPath) -> Option<&'static Language> {
 }
 
 /// Import targets before a change, by keys.
-struct Before {
+struct PreviousImports {
     keys: Vec<u32>,
     positions: Vec<Option<FileId>>,
     /// Files that share names with the others of their package.
@@ -401,7 +405,7 @@ struct Before {
     modules: Modules,
 }
 
-impl Before {
+impl PreviousImports {
     fn of(tables: &Tables) -> Self {
         let shares = |file| {
             tables
@@ -428,10 +432,13 @@ impl Before {
             let file =
                 FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"));
             let package = self.modules.package_of(file).filter(|_| self.shares[place]);
-            let beside = package
+            let siblings = package
                 .into_iter()
                 .flat_map(|package| self.modules.package(package).files.iter().copied());
-            (*key, self.modules.imported(file).chain(beside).map(|file| self.keys[file.0 as usize]))
+            (
+                *key,
+                self.modules.imported(file).chain(siblings).map(|file| self.keys[file.0 as usize]),
+            )
         };
         closure(self.keys.iter().enumerate().map(next), targets)
     }

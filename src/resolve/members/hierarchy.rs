@@ -19,15 +19,15 @@ pub(in crate::resolve) struct Hierarchy {
     /// True if a base is unknown.
     pub(in crate::resolve) open: bool,
     /// True for single inheritance: the hierarchy is then the type and the hierarchy of its base.
-    pub(super) is_row: bool,
+    pub(super) is_linear: bool,
 }
 
 /// Type whose hierarchy is being computed.
-struct Joining {
+struct PendingHierarchy {
     pub(super) symbol: SymbolRef,
     /// Its bases, and the number of bases visited.
     pub(super) bases: Vec<Ty>,
-    looked_at: usize,
+    visited: usize,
 }
 
 impl Hierarchy {
@@ -83,10 +83,10 @@ impl Resolver<'_, '_> {
         }
         // Bases first, iteratively: a chain of types can be as long as a file.
         let mut waiting = vec![self.begin_hierarchy(symbol)];
-        while let Some(Joining { bases, looked_at, .. }) = waiting.last_mut() {
-            let next = bases[*looked_at..]
+        while let Some(PendingHierarchy { bases, visited, .. }) = waiting.last_mut() {
+            let next = bases[*visited..]
                 .iter()
-                .inspect(|_| *looked_at += 1)
+                .inspect(|_| *visited += 1)
                 .filter_map(declared)
                 .find(|base| !self.linear.contains_key(base));
             match next {
@@ -95,7 +95,7 @@ impl Resolver<'_, '_> {
                     waiting.push(next);
                 }
                 None => {
-                    let Some(Joining { symbol, bases, .. }) = waiting.pop() else { break };
+                    let Some(PendingHierarchy { symbol, bases, .. }) = waiting.pop() else { break };
                     let hierarchy = self.join_hierarchy(symbol, &bases);
                     self.linear.insert(symbol, Rc::new(hierarchy));
                 }
@@ -105,7 +105,7 @@ impl Resolver<'_, '_> {
     }
 
     /// Collects the bases of a type, with aliases resolved.
-    fn begin_hierarchy(&mut self, symbol: SymbolRef) -> Joining {
+    fn begin_hierarchy(&mut self, symbol: SymbolRef) -> PendingHierarchy {
         // Ends circular bases: a type has no bases while they are being computed.
         self.linear.insert(
             symbol,
@@ -122,14 +122,14 @@ impl Resolver<'_, '_> {
                 });
             }
         }
-        Joining { symbol, bases, looked_at: 0 }
+        PendingHierarchy { symbol, bases, visited: 0 }
     }
 
     /// Joins a type with the known hierarchies of its bases.
     fn join_hierarchy(&mut self, symbol: SymbolRef, bases: &[Ty]) -> Hierarchy {
         let mut hierarchy = Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() };
         let mut parents: Vec<Vec<(SymbolRef, TyList)>> = Vec::new();
-        hierarchy.is_row = bases.len() <= 1;
+        hierarchy.is_linear = bases.len() <= 1;
         for base in bases {
             match base {
                 Ty::Type(base, args) => {
@@ -145,7 +145,7 @@ impl Resolver<'_, '_> {
                     parents.push(std::iter::once(own).chain(inherited).collect());
                     hierarchy.add_outside(&above.outside);
                     hierarchy.open |= above.open;
-                    hierarchy.is_row &= above.is_row;
+                    hierarchy.is_linear &= above.is_linear;
                 }
                 Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
                     hierarchy.add_outside(std::slice::from_ref(name));
@@ -154,7 +154,7 @@ impl Resolver<'_, '_> {
             }
         }
         if let Some(interfaces) = self.program.implemented(symbol) {
-            hierarchy.is_row = false;
+            hierarchy.is_linear = false;
             parents.extend(interfaces.iter().map(|interface| vec![(*interface, no_types())]));
         }
         let order = self.program.known(symbol.file).language.manifest.resolution.members;

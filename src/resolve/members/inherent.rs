@@ -35,11 +35,11 @@ impl Resolver<'_, '_> {
 
     /// Returns a member that is not the type's own: of the dereferenced target, of every type, or
     /// external.
-    pub(super) fn beyond_type(&mut self, value: &Ty, name: Name) -> Option<Member> {
-        if let Some(found) = self.beyond_value(value, name) {
+    pub(super) fn fallback_member(&mut self, value: &Ty, name: Name) -> Option<Member> {
+        if let Some(found) = self.deref_member(value, name) {
             return Some(found);
         }
-        if let Some(found) = self.gained(EVERY_TYPE, name) {
+        if let Some(found) = self.external_extensions(EVERY_TYPE, name) {
             return Some(Member::Symbols(found));
         }
         let (Ty::Instance(symbol, _) | Ty::Type(symbol, _)) = value else { return None };
@@ -116,7 +116,7 @@ impl Resolver<'_, '_> {
 
     /// Returns the blanket extension member for the same arguments of the interface, if one exists,
     /// for a member found on a value known only by an interface; else the member found.
-    pub(super) fn gained_for_arguments(&mut self, of: &Ty, name: Name, found: Member) -> Member {
+    pub(super) fn blanket_extension(&mut self, of: &Ty, name: Name, found: Member) -> Member {
         let (Ty::Instance(interface, args), Member::Symbols(symbols)) = (of, &found) else {
             return found;
         };
@@ -128,8 +128,10 @@ impl Resolver<'_, '_> {
         {
             return found;
         }
-        let Some(gained) = self.gained(EVERY_TYPE, name) else { return found };
-        let fitting: Symbols = gained
+        let Some(external_extensions) = self.external_extensions(EVERY_TYPE, name) else {
+            return found;
+        };
+        let fitting: Symbols = external_extensions
             .into_iter()
             .filter(|member| {
                 let implements = self.program.symbol(*member).implements;
@@ -143,7 +145,7 @@ impl Resolver<'_, '_> {
     }
 
     /// Returns a member of the dereferenced target of a value.
-    fn beyond_value(&mut self, value: &Ty, name: Name) -> Option<Member> {
+    fn deref_member(&mut self, value: &Ty, name: Name) -> Option<Member> {
         let Ty::Instance(symbol, _) = value else { return None };
         let names = &self.program.known(symbol.file).language.manifest.names;
         let text = self.program.text(name);
@@ -222,9 +224,15 @@ impl Resolver<'_, '_> {
     }
 
     /// Returns the extension members of an external type.
-    pub(in crate::resolve) fn gained(&mut self, outer: &str, name: Name) -> Option<Symbols> {
-        let found =
-            self.program.gained(last_segment(outer)).and_then(|members| members.get(&name))?;
+    pub(in crate::resolve) fn external_extensions(
+        &mut self,
+        outer: &str,
+        name: Name,
+    ) -> Option<Symbols> {
+        let found = self
+            .program
+            .external_extensions(last_segment(outer))
+            .and_then(|members| members.get(&name))?;
         let found: Symbols =
             found.iter().copied().filter(|member| self.is_wanted(*member)).collect();
         (!found.is_empty()).then(|| self.inherent(found))
@@ -245,7 +253,7 @@ impl Resolver<'_, '_> {
     }
 
     /// Substitutes the type parameters of the scope that defines a member by those of its receiver.
-    pub(in crate::resolve) fn seen_by_receiver(
+    pub(in crate::resolve) fn bind_receiver_parameters(
         &mut self,
         symbol: SymbolRef,
         ty: Ty,

@@ -26,7 +26,7 @@ impl Resolver<'_, '_> {
                 _ => None,
             }),
             Ty::Members(of, scope) => self.held_object(of, scope),
-            other => self.maker(&other),
+            other => self.constructor_function(&other),
         }
     }
 
@@ -78,7 +78,7 @@ impl Resolver<'_, '_> {
     pub(in crate::resolve) fn type_member(&mut self, symbol: SymbolRef, name: Name) -> Symbols {
         let symbol = self.alias_target(symbol).unwrap_or(symbol);
         let hierarchy = self.hierarchy(symbol);
-        if !hierarchy.is_row || self.depth > 0 {
+        if !hierarchy.is_linear || self.depth > 0 {
             return self.first_members(symbol, hierarchy.types.iter().map(|(ty, _)| *ty), name);
         }
         // Skips the part of the hierarchy that is known not to have the name.
@@ -195,7 +195,7 @@ impl Resolver<'_, '_> {
         }
         let declarations = unit.language.manifest.resolution.declarations;
         let mut found = match self.scope_type(file, scope)? {
-            Ty::Instance(symbol, _) if declarations => self.member_outwards(symbol, name),
+            Ty::Instance(symbol, _) if declarations => self.enclosing_member(symbol, name),
             Ty::Instance(symbol, _) => self.type_member(symbol, name),
             _ => Symbols::new(),
         };
@@ -213,9 +213,9 @@ impl Resolver<'_, '_> {
             Ty::Instance(symbol, _) | Ty::Type(symbol, _) => {
                 match self.symbol_members(*symbol, name) {
                     none @ (Member::None | Member::Unknown) => {
-                        self.beyond_type(of, name).unwrap_or(none)
+                        self.fallback_member(of, name).unwrap_or(none)
                     }
-                    found => self.gained_for_arguments(of, name, found),
+                    found => self.blanket_extension(of, name, found),
                 }
             }
             Ty::Super(symbol) => match self.super_member(*symbol, name) {
@@ -232,7 +232,7 @@ impl Resolver<'_, '_> {
                 }
             }
             Ty::Builtin(outer, _) | Ty::BuiltinType(outer, _) | Ty::External(outer) => {
-                if let Some(found) = self.gained(outer, name) {
+                if let Some(found) = self.external_extensions(outer, name) {
                     return Member::Symbols(found);
                 }
                 Member::Outside(qualified(outer, ".", self.program.text(name)))
@@ -257,7 +257,7 @@ impl Resolver<'_, '_> {
             Ty::TypeObject(_) => self.member(&crate::resolve::types::infer::instance_of(of), name),
             // Without properties, the members are those of the held value, not of a callable.
             Ty::Function(held)
-                if self.program.known(self.home).language.manifest.resolution.declarations
+                if self.program.known(self.origin).language.manifest.resolution.declarations
                     && held.is_known() =>
             {
                 self.member(&held.clone(), name)

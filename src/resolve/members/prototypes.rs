@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 impl Resolver<'_, '_> {
     /// Returns the constructor function of a type, in languages where callables create instances.
-    pub(in crate::resolve) fn maker(&self, ty: &Ty) -> Option<SymbolRef> {
+    pub(in crate::resolve) fn constructor_function(&self, ty: &Ty) -> Option<SymbolRef> {
         let Ty::Callable(symbols, _) = ty else { return None };
         let symbol = *symbols.last()?;
         let manifest = &self.program.known(symbol.file).language.manifest;
@@ -20,7 +20,7 @@ impl Resolver<'_, '_> {
 
     /// Returns an instance of a type or of a constructor function.
     pub(in crate::resolve) fn made(&self, ty: &Ty) -> Ty {
-        match self.maker(ty) {
+        match self.constructor_function(ty) {
             Some(symbol) => Ty::instance(symbol),
             None => crate::resolve::types::infer::instance_of(ty),
         }
@@ -73,7 +73,7 @@ impl Resolver<'_, '_> {
         let given = |symbol: SymbolRef| {
             self.program.extensions(symbol).and_then(|members| members.get(&name))
         };
-        match self.maker(of).and_then(given) {
+        match self.constructor_function(of).and_then(given) {
             Some(found) => Member::Symbols(Symbols::from_slice(found)),
             None => Member::Outside(Rc::from(self.program.text(name))),
         }
@@ -81,11 +81,11 @@ impl Resolver<'_, '_> {
 
     /// True if unindexed code may have assigned a member to a function: any one in languages where
     /// functions are objects, except those that every function has.
-    pub(in crate::resolve) fn may_be_given(&self, of: &Ty, name: Name) -> bool {
+    pub(in crate::resolve) fn may_have_member(&self, of: &Ty, name: Name) -> bool {
         if !matches!(of, Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_)) {
             return false;
         }
-        let language = self.program.known(self.home).language;
+        let language = self.program.known(self.origin).language;
         let Some((_, functions)) = language.flow(FUNCTION) else { return false };
         let objects = functions.base.as_deref().and_then(|base| language.flow(base));
         let text = self.program.text(name);

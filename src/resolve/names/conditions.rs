@@ -106,7 +106,7 @@ impl Resolver<'_, '_> {
     }
 
     /// Returns the step for several remaining symbols: conditional variants, or `otherwise`.
-    pub(in crate::resolve) fn why_several(&self, symbols: &Symbols, otherwise: Step) -> Step {
+    pub(in crate::resolve) fn ambiguity_step(&self, symbols: &Symbols, otherwise: Step) -> Step {
         let needs = || symbols.iter().map(|symbol| self.conditions_of(*symbol));
         let are_variants = symbols.len() > 1 && needs().all(|needs| !needs.is_empty()) && {
             let all: Vec<Vec<Held>> = needs().collect();

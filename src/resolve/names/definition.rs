@@ -19,7 +19,7 @@ type Signature = (u8, Option<(bool, Vec<String>)>);
 impl Resolver<'_, '_> {
     /// Returns the symbols of one name with distinct signatures. A declaration represents its
     /// signature, because it has the default arguments.
-    pub(in crate::resolve) fn without_repeats(&mut self, symbols: &Symbols) -> Symbols {
+    pub(in crate::resolve) fn distinct_signatures(&mut self, symbols: &Symbols) -> Symbols {
         if symbols.len() <= MIN_BY_SIGNATURE {
             return self.first_of_each(symbols);
         }
@@ -57,19 +57,19 @@ impl Resolver<'_, '_> {
     }
 
     /// Replaces declarations by their definitions.
-    pub(in crate::resolve) fn established(&mut self, symbols: &Symbols) -> Symbols {
+    pub(in crate::resolve) fn with_definitions(&mut self, symbols: &Symbols) -> Symbols {
         if symbols.len() <= MAX_UNMEMOIZED {
-            return self.establish(symbols);
+            return self.replace_declarations(symbols);
         }
-        if let Some(known) = self.established.get(symbols) {
+        if let Some(known) = self.with_definitions.get(symbols) {
             return known.clone();
         }
-        let found = self.establish(symbols);
-        self.established.insert(symbols.clone(), found.clone());
+        let found = self.replace_declarations(symbols);
+        self.with_definitions.insert(symbols.clone(), found.clone());
         found
     }
 
-    fn establish(&mut self, symbols: &Symbols) -> Symbols {
+    fn replace_declarations(&mut self, symbols: &Symbols) -> Symbols {
         let (mut found, mut open) = (Symbols::new(), Symbols::new());
         let mut signatures = (symbols.len() > MIN_BY_SIGNATURE).then(FxHashSet::default);
         for symbol in symbols {

@@ -11,7 +11,7 @@ use crate::resolve::{Name, Resolver, Symbols};
 
 impl Resolver<'_, '_> {
     /// Looks a name up in the namespaces around a scope, as visible to a file.
-    pub(in crate::resolve) fn seen_in_space(
+    pub(in crate::resolve) fn visible_around(
         &mut self,
         file: FileId,
         scope: ScopeId,
@@ -22,7 +22,7 @@ impl Resolver<'_, '_> {
             let imports = program.spaces().opened_locally.get(&(file, scope))?;
             return imports.iter().find_map(|import| self.through_opened(file, *import, name));
         };
-        let mut found = self.in_space_as_seen(file, space, name);
+        let mut found = self.visible_in_space(file, space, name);
         found.retain(|symbol| self.is_wanted(*symbol));
         if !found.is_empty() {
             let step = if found.iter().any(|symbol| symbol.file == file) {
@@ -36,7 +36,7 @@ impl Resolver<'_, '_> {
         let alias = Question::space(space, program.text(name));
         for (of, import) in linkage.aliases.get(&alias).into_iter().flatten() {
             if reach.contains(*of) {
-                return self.used(*of, *import).map(|entity| (entity, Step::Import));
+                return self.using_declaration(*of, *import).map(|entity| (entity, Step::Import));
             }
         }
         let opened = linkage.opened.get(&space)?;
@@ -50,11 +50,11 @@ impl Resolver<'_, '_> {
     }
 
     /// Returns the symbols of a namespace that the file being resolved sees; all if it sees none.
-    pub(in crate::resolve) fn seen_here(&mut self, found: Symbols) -> Symbols {
+    pub(in crate::resolve) fn visible_to_origin(&mut self, found: Symbols) -> Symbols {
         if found.len() < 2 {
             return found;
         }
-        let reach = self.reachable(self.home);
+        let reach = self.reachable(self.origin);
         let seen: Symbols =
             found.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
         if seen.is_empty() { found } else { seen }
@@ -77,13 +77,13 @@ impl Resolver<'_, '_> {
     }
 
     fn visible_in(&mut self, file: FileId, space: Space, name: Name) -> Option<(Entity, Step)> {
-        let mut found = self.in_space_as_seen(file, space, name);
+        let mut found = self.visible_in_space(file, space, name);
         found.retain(|symbol| self.is_wanted(*symbol));
         (!found.is_empty()).then_some((Entity::Symbols(found), Step::Wildcard))
     }
 
     /// Returns the symbols of a namespace with a name that a file sees.
-    fn in_space_as_seen(&mut self, file: FileId, space: Space, name: Name) -> Symbols {
+    fn visible_in_space(&mut self, file: FileId, space: Space, name: Name) -> Symbols {
         if let Some(known) = self.seen.get(&(file, space, name)) {
             return known.clone();
         }
@@ -99,7 +99,11 @@ impl Resolver<'_, '_> {
     }
 
     /// Returns the target of an import from another scope (using-declaration).
-    pub(in crate::resolve) fn used(&mut self, file: FileId, import: ImportId) -> Option<Entity> {
+    pub(in crate::resolve) fn using_declaration(
+        &mut self,
+        file: FileId,
+        import: ImportId,
+    ) -> Option<Entity> {
         let program = self.program;
         let unit = program.known(file);
         let entry = &unit.facts.imports[import.get()?];
@@ -170,12 +174,12 @@ impl Resolver<'_, '_> {
         let is_alone = all
             .iter()
             .all(|other| *other == only || program.exclude_each_other(only.file, other.file));
-        (is_alone && !program.are_apart(file, only.file)).then_some(only)
+        (is_alone && !program.are_separate(file, only.file)).then_some(only)
     }
 
     /// Looks up a name that `linked` does not find because alternatives or other programs define
     /// it: returns these definitions and other candidates.
-    pub(in crate::resolve) fn linked_apart(
+    pub(in crate::resolve) fn linked_in_alternatives(
         &mut self,
         file: FileId,
         name: Name,
@@ -185,7 +189,7 @@ impl Resolver<'_, '_> {
         let mut space = program.space_around(file, program.known(file), scope);
         while let Some(current) = space {
             let all = self.linked_in(current, name);
-            if all.iter().any(|symbol| program.are_apart(file, symbol.file)) {
+            if all.iter().any(|symbol| program.are_separate(file, symbol.file)) {
                 let from = program.path(file).as_str();
                 let links = |symbol: &SymbolRef| links_to(from, program.path(symbol.file).as_str());
                 let is_possible = |symbol: &SymbolRef| {
@@ -218,7 +222,7 @@ impl Resolver<'_, '_> {
         };
         let all: Symbols =
             program.in_space(space, name).into_iter().flatten().copied().filter(offered).collect();
-        let found = self.established(&all);
+        let found = self.with_definitions(&all);
         self.linked.insert((space, name), found.clone());
         found
     }
@@ -249,7 +253,7 @@ impl Resolver<'_, '_> {
     }
 
     /// Returns the enclosing type if a name inside it refers to it (injected class name).
-    pub(in crate::resolve) fn own_name(
+    pub(in crate::resolve) fn injected_class_name(
         &self,
         file: FileId,
         scope: ScopeId,
@@ -262,7 +266,11 @@ impl Resolver<'_, '_> {
 
     /// Returns the members of a type or of its enclosing types, for code that names its type by a
     /// path.
-    pub(in crate::resolve) fn member_outwards(&mut self, symbol: SymbolRef, name: Name) -> Symbols {
+    pub(in crate::resolve) fn enclosing_member(
+        &mut self,
+        symbol: SymbolRef,
+        name: Name,
+    ) -> Symbols {
         let mut current = Some(symbol);
         for _ in 0..8 {
             let Some(ty) = current else { break };
@@ -287,7 +295,7 @@ impl Resolver<'_, '_> {
     /// Selects macros or functions among the symbols of a called name. A macro takes precedence,
     /// except after a function definition in the same file, because a macro of that name must have
     /// been undefined before it; unless the macro is defined between the two and the call.
-    pub(in crate::resolve) fn put_in(
+    pub(in crate::resolve) fn macros_or_functions(
         &self,
         file: FileId,
         site: &Site,

@@ -33,7 +33,10 @@ impl Resolver<'_, '_> {
     }
 
     /// Looks up a called name that resolves to a module, ignoring modules.
-    pub(in crate::resolve) fn past_modules<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
+    pub(in crate::resolve) fn ignoring_modules<T>(
+        &mut self,
+        look: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let before = self.wanted.replace(Wanted::NoModules);
         let found = look(self);
         self.wanted = before;
@@ -85,7 +88,7 @@ impl Resolver<'_, '_> {
         if !unit.language.manifest.resolution.separate_callables {
             let of = self.ty(file, callee);
             return if matches!(of, Ty::Module(_)) {
-                self.called_past_modules(file, callee)
+                self.called_ignoring_modules(file, callee)
             } else {
                 of
             };
@@ -124,18 +127,19 @@ impl Resolver<'_, '_> {
     }
 
     /// Returns the type of a callee whose name is also that of a module.
-    fn called_past_modules(&mut self, file: FileId, callee: ExprId) -> Ty {
+    fn called_ignoring_modules(&mut self, file: FileId, callee: ExprId) -> Ty {
         let unit = self.program.known(file);
         let Some(position) = callee.get() else { return Ty::Unknown };
         match unit.facts.exprs[position] {
             Expr::Name(name, scope) => {
                 let (name, at) = (self.name(file, name), unit.facts.positions[position]);
-                let found = self.past_modules(|resolver| resolver.lookup(file, name, scope, at));
+                let found =
+                    self.ignoring_modules(|resolver| resolver.lookup(file, name, scope, at));
                 found.map_or(Ty::Unknown, |(entity, _)| self.entity_ty(&entity, false))
             }
             Expr::Member(object, name) => {
                 let (object, name) = (self.ty(file, object), self.name(file, name));
-                self.past_modules(|resolver| resolver.member_ty(&object, name))
+                self.ignoring_modules(|resolver| resolver.member_ty(&object, name))
             }
             _ => Ty::Unknown,
         }

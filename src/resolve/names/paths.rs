@@ -76,9 +76,9 @@ impl Resolver<'_, '_> {
                 && let ImportTarget::Path { module: module @ Module::Package(package), .. } = target
                 && let Some(first) = self.program.package_files(*package).first()
                 && let Some(own) = self.program.unit(*first)
-                && let Some(own_name) = own.facts.package.as_deref()
+                && let Some(injected_class_name) = own.facts.package.as_deref()
             {
-                own_names.entry(own_name).or_insert(*module);
+                own_names.entry(injected_class_name).or_insert(*module);
             }
         }
         let found = own_names.get(name).copied();

@@ -93,7 +93,7 @@ impl<'a> Resolver<'_, 'a> {
         while current.is_some() {
             let kind = unit.scope_kind(current);
             if pasted && matches!(kind, ScopeKind::Module | ScopeKind::File) {
-                if let Some(found) = self.seen_in_space(file, current, name) {
+                if let Some(found) = self.visible_around(file, current, name) {
                     return Some(found);
                 }
                 current = unit.parent(current);
@@ -101,7 +101,7 @@ impl<'a> Resolver<'_, 'a> {
             }
             if pasted
                 && kind == ScopeKind::Type
-                && let Some(own) = self.own_name(file, current, name)
+                && let Some(own) = self.injected_class_name(file, current, name)
             {
                 return Some((Entity::Symbols(own), Step::Lexical));
             }
@@ -132,7 +132,7 @@ impl<'a> Resolver<'_, 'a> {
             {
                 return Some((Entity::Symbols(found), Step::SelfMember));
             }
-            if pasted && let Some(found) = self.seen_in_space(file, current, name) {
+            if pasted && let Some(found) = self.visible_around(file, current, name) {
                 return Some(found);
             }
             crossed |= kind == ScopeKind::Function;
@@ -144,7 +144,7 @@ impl<'a> Resolver<'_, 'a> {
         if let Some(entity) = self.macro_named(file, name, scope, at) {
             return Some((entity, Step::Package));
         }
-        let found = self.beyond_file(file, name, scope);
+        let found = self.implicit_names(file, name, scope);
         if pasted && found.is_none() {
             return self.linked(file, name, scope).map(|entity| (entity, Step::UniqueName));
         }
@@ -305,7 +305,12 @@ impl<'a> Resolver<'_, 'a> {
 
     /// Looks up names that a file sees without a binding: of its package, through wildcard imports,
     /// and builtins.
-    fn beyond_file(&mut self, file: FileId, name: Name, from: ScopeId) -> Option<(Entity, Step)> {
+    fn implicit_names(
+        &mut self,
+        file: FileId,
+        name: Name,
+        from: ScopeId,
+    ) -> Option<(Entity, Step)> {
         let unit = self.program.known(file);
         let manifest = &unit.language.manifest;
         let shares = manifest.modules.shared_folder
@@ -362,7 +367,7 @@ impl<'a> Resolver<'_, 'a> {
     ) -> Option<Entity> {
         let position = import.get()?;
         if self.program.known(file).language.manifest.modules.system == ModuleSystem::Includes
-            && let Some(entity) = self.used(file, import)
+            && let Some(entity) = self.using_declaration(file, import)
         {
             return Some(entity);
         }

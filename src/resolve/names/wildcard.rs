@@ -99,7 +99,7 @@ impl Resolver<'_, '_> {
             let ImportTarget::Path { module, path } = &targets[import] else { return None };
             if path.is_empty() {
                 return self
-                    .is_offered(*module, name)
+                    .is_exported_by_list(*module, name)
                     .then(|| self.module_member(*module, name, visited))
                     .flatten();
             }
@@ -112,7 +112,7 @@ impl Resolver<'_, '_> {
 
     /// True if a wildcard import of a module includes a name that it binds, in languages with
     /// export lists.
-    fn is_offered(&self, module: Module, name: Name) -> bool {
+    fn is_exported_by_list(&self, module: Module, name: Name) -> bool {
         let Module::File(file) = module else { return true };
         let Some(unit) = self
             .program

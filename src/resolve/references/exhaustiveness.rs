@@ -11,7 +11,7 @@ use crate::resolve::types::ty::Entity;
 impl Resolver<'_, '_> {
     /// Returns the verdict of a call of a local value. If only some of its values are known, they
     /// are candidates.
-    pub(super) fn as_far_as_certain(
+    pub(super) fn limited_by_known_values(
         &mut self,
         file: FileId,
         bindings: &[BindingId],

@@ -48,7 +48,7 @@ impl Tables {
         if unit.language.manifest.modules.system == ModuleSystem::Includes {
             let included =
                 unit.facts.imports.iter().filter(|import| import.kind == ImportKind::Include);
-            included.for_each(|import| program.asks_for_included(&import.module));
+            included.for_each(|import| program.record_included(&import.module));
         }
         let relations = relations::of_file(&mut resolver, file);
         let containers = (0..unit.facts.symbols.len())
@@ -56,7 +56,7 @@ impl Tables {
             .filter_map(|symbol| Some((symbol, *program.container(SymbolRef { file, symbol })?)))
             .collect();
         drop(resolver);
-        let asked = program.into_asking().into_asked(&self.keys);
+        let asked = program.into_footprint().build(&self.keys);
         Resolved { resolution: FileResolution { sites, imports, relations, containers }, asked }
     }
 }

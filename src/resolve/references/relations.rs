@@ -114,7 +114,7 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
         }
         beyond.extend(resolver.hierarchy(*base).types.iter().skip(1).map(|(above, _)| *above));
         if resolver.program.known(symbol.file).language.manifest.resolution.declarations {
-            found = resolver.established(&found);
+            found = resolver.with_definitions(&found);
         }
         for to in found {
             let same_shape = found_fits(resolver, symbol, to);

@@ -20,7 +20,7 @@ impl Resolver<'_, '_> {
             return unresolved(Step::Fault);
         }
         let found = self.find_site(file, site);
-        let found = self.as_claimed(file, site, found);
+        let found = self.limited_by_tier(file, site, found);
         let found = self.or_variants(file, found);
         if self.budget.is_spent() { unresolved(Step::Fault) } else { found }
     }
@@ -31,7 +31,7 @@ impl Resolver<'_, '_> {
             return self.import_site(file, site);
         }
         let Some(target) = site.target.get() else { return unresolved(Step::Dynamic) };
-        if !self.names_its_target(file, site) {
+        if !self.matches_target_name(file, site) {
             tracing::error!(path = %self.program.path(file), byte = site.byte, "a reference and \
                 what it names do not belong together");
             return unresolved(Step::Fault);
@@ -48,16 +48,16 @@ impl Resolver<'_, '_> {
                 };
                 match found {
                     Some((Entity::Module(_), _)) if is_call(site.kind) => {
-                        match self.past_modules(look) {
+                        match self.ignoring_modules(look) {
                             Some((entity, step)) => self.entity_site(file, site, &entity, step),
                             None => unresolved(Step::Dynamic),
                         }
                     }
                     Some((entity, step)) => self.entity_site(file, site, &entity, step),
                     None => {
-                        let found = self.unseen_site(file, site, name);
+                        let found = self.unbound_site(file, site, name);
                         let is_open = found.verdict == Verdict::Unresolved;
-                        let apart = is_open.then(|| self.by_name_apart(file, site, name, scope));
+                        let apart = is_open.then(|| self.by_alternatives(file, site, name, scope));
                         apart.flatten().unwrap_or(found)
                     }
                 }
@@ -102,7 +102,7 @@ impl Resolver<'_, '_> {
 
     /// True if a reference and its target expression have the same name. References and expressions
     /// are numbered separately; a stale id would yield the result of another expression.
-    fn names_its_target(&self, file: FileId, site: &Site) -> bool {
+    fn matches_target_name(&self, file: FileId, site: &Site) -> bool {
         let unit = self.program.known(file);
         match site.target.get().map(|target| unit.facts.exprs[target]) {
             // The name of a macro may have a suffix that its call omits.
@@ -118,9 +118,9 @@ impl Resolver<'_, '_> {
         let kind = self.program.known(file).facts.imports[import].kind;
         if kind != ImportKind::Include
             && self.program.known(file).language.manifest.modules.system == ModuleSystem::Includes
-            && let Some(Entity::Symbols(symbols)) = self.used(file, site.import)
+            && let Some(Entity::Symbols(symbols)) = self.using_declaration(file, site.import)
         {
-            let symbols = self.established(&symbols);
+            let symbols = self.with_definitions(&symbols);
             return chosen(&symbols, Step::Import, Step::Overloads);
         }
         match self.program.import_target(file, import) {
@@ -171,7 +171,7 @@ impl Resolver<'_, '_> {
                 }
                 let callee = self.entity_ty(entity, false);
                 let found = self.value_site(file, site, &callee);
-                self.as_far_as_certain(*local, bindings, found)
+                self.limited_by_known_values(*local, bindings, found)
             }
         }
     }
@@ -242,19 +242,19 @@ impl Resolver<'_, '_> {
         if !self.budget.take(symbols.len()) {
             return unresolved(Step::Fault);
         }
-        let symbols = self.put_in(file, site, self.fitting_kind(site.kind, symbols));
+        let symbols = self.macros_or_functions(file, site, self.fitting_kind(site.kind, symbols));
         let symbols = self.without_stubs(self.compiled_with(file, site.byte, symbols));
         let declarations = self.program.known(file).language.manifest.resolution.declarations;
         if !is_call(site.kind) {
-            let mut symbols = if declarations { self.established(&symbols) } else { symbols };
+            let mut symbols = if declarations { self.with_definitions(&symbols) } else { symbols };
             self.defined(&mut symbols);
             let symbols = self.compiled_with(file, site.byte, symbols);
-            return chosen(&symbols, step, self.why_several(&symbols, Step::SeveralValues));
+            return chosen(&symbols, step, self.ambiguity_step(&symbols, Step::SeveralValues));
         }
         let program = self.program;
         let kind = |position: usize| program.symbol(symbols[position]).kind;
         if kind(0).is_type() && (symbols.len() == 1 || declarations) {
-            let symbols = if declarations { self.established(&symbols) } else { symbols };
+            let symbols = if declarations { self.with_definitions(&symbols) } else { symbols };
             return self.construct_site(file, site, &symbols, step);
         }
         let is_variable =
@@ -286,7 +286,7 @@ impl Resolver<'_, '_> {
         let scope = |symbol: &SymbolRef| (symbol.file, self.program.symbol(*symbol).scope);
         let together = symbols.iter().all(|symbol| scope(symbol) == scope(&symbols[0]));
         let several = if together { Step::Overloads } else { Step::SeveralValues };
-        chosen(&fitting, step, self.why_several(&fitting, several))
+        chosen(&fitting, step, self.ambiguity_step(&fitting, several))
     }
 
     /// Resolves an instantiation: to the constructor, where overloads distinguish constructors,
@@ -341,7 +341,7 @@ impl Resolver<'_, '_> {
     }
 
     /// Resolves a name without a visible binding: a called one by argument-dependent lookup.
-    fn unseen_site(&mut self, file: FileId, site: &Site, name: Name) -> Resolution {
+    fn unbound_site(&mut self, file: FileId, site: &Site, name: Name) -> Resolution {
         let rules = &self.program.known(file).language.manifest.resolution;
         let args = match site.kind == SiteKind::Call && rules.argument_lookup {
             true => self.argument_types(file, site.args),
@@ -388,7 +388,7 @@ impl Resolver<'_, '_> {
         let is_missing = |member: &Member| *member == Member::None;
         match self.among(file, called, |resolver| resolver.member(&of, name), is_missing) {
             Member::Entity(Entity::Module(_)) if is_call(site.kind) => {
-                match self.past_modules(|resolver| resolver.member(&of, name)) {
+                match self.ignoring_modules(|resolver| resolver.member(&of, name)) {
                     Member::Symbols(symbols) => self.symbols_site(file, site, &symbols, step),
                     Member::Entity(entity) => self.entity_site(file, site, &entity, step),
                     _ => unresolved(Step::Dynamic),
@@ -396,7 +396,7 @@ impl Resolver<'_, '_> {
             }
             Member::Symbols(symbols) => self.symbols_site(file, site, &symbols, step),
             Member::Entity(entity) => self.entity_site(file, site, &entity, step),
-            Member::Outside(_) if self.may_be_given(&of, name) => {
+            Member::Outside(_) if self.may_have_member(&of, name) => {
                 self.by_unique_name(file, site, name)
             }
             Member::Outside(name) => external(

@@ -21,7 +21,7 @@ impl Resolver<'_, '_> {
     }
 
     /// Lowers a verdict to the claims of the shared tier.
-    pub(super) fn as_claimed(
+    pub(super) fn limited_by_tier(
         &mut self,
         file: FileId,
         site: &Site,

@@ -75,7 +75,7 @@ impl Resolver<'_, '_> {
 
     /// Resolves a name that nothing in the program of a file defines: definitions in alternatives
     /// and other programs are candidates, never likely.
-    pub(super) fn by_name_apart(
+    pub(super) fn by_alternatives(
         &mut self,
         file: FileId,
         site: &Site,
@@ -85,7 +85,7 @@ impl Resolver<'_, '_> {
         if self.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
             return None;
         }
-        let found = self.linked_apart(file, name, scope);
+        let found = self.linked_in_alternatives(file, name, scope);
         let found = self.fitting_kind(site.kind, &found);
         let is_few = (1..=MAX_CANDIDATES).contains(&found.len());
         is_few.then(|| match found[..] {

@@ -267,7 +267,7 @@ impl Resolver<'_, '_> {
             },
         };
         let text = self.program.text(name);
-        let language = self.program.known(self.home).language;
+        let language = self.program.known(self.origin).language;
         let mut current: Rc<str> = if language.flow(outer).is_some() {
             outer.clone()
         } else {

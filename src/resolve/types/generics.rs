@@ -130,14 +130,14 @@ impl Resolver<'_, '_> {
         let entry = unit.symbol(symbol.symbol);
         let mut parts = Symbols::from_slice(&[symbol]);
         if unit.language.manifest.resolution.merged_types && merged(entry.kind) {
-            let beside = self
+            let siblings = self
                 .program
                 .bindings(symbol.file, unit, entry.scope, unit.name(entry.name))
                 .filter(|(_, binding)| binding.kind == BindingKind::Symbol);
-            let beside =
-                beside.map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol });
+            let siblings = siblings
+                .map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol });
             parts.extend(
-                beside.filter(|part| *part != symbol && merged(self.program.symbol(*part).kind)),
+                siblings.filter(|part| *part != symbol && merged(self.program.symbol(*part).kind)),
             );
         }
         parts

@@ -3,7 +3,7 @@
 
 use super::ty::{ARRAY, Entity, MAPPING, Ty, no_types};
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, GUARD, Run, flags};
+use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, Run, TYPE_GUARD, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::types::ty::Member;
 use crate::resolve::{Name, Resolver, Symbols};
@@ -320,7 +320,7 @@ impl Resolver<'_, '_> {
     /// Returns the type that a successful test (type guard) implies.
     pub(in crate::resolve) fn guarded(&mut self, file: FileId, test: ExprId) -> Option<Ty> {
         match self.ty(file, test) {
-            Ty::Builtin(name, args) if &*name == GUARD => args.first().cloned(),
+            Ty::Builtin(name, args) if &*name == TYPE_GUARD => args.first().cloned(),
             _ => None,
         }
     }

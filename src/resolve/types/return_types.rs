@@ -107,7 +107,7 @@ impl Resolver<'_, '_> {
             return receiver.map_or(Ty::Unknown, instance_of);
         }
         let result = self.bind_parameters(symbol, result, args);
-        let result = self.seen_by_receiver(symbol, result, receiver);
+        let result = self.bind_receiver_parameters(symbol, result, receiver);
         self.substituted(result, receiver)
     }
 

@@ -36,7 +36,7 @@ impl Question {
     }
 
     /// Extension members of an external type.
-    pub(in crate::resolve) fn gained(ty: &str) -> Self {
+    pub(in crate::resolve) fn external_extensions(ty: &str) -> Self {
         Self::of(4, ty)
     }
 
@@ -103,7 +103,7 @@ pub struct Asked {
 
 /// Footprint under construction: optimized for insertion.
 #[derive(Default, Debug)]
-pub(in crate::resolve) struct Asking {
+pub(in crate::resolve) struct FootprintBuilder {
     /// Files whose facts were read.
     pub(in crate::resolve) facts: FileSet,
     /// Files whose import targets, package or libraries were read.
@@ -115,13 +115,13 @@ pub(in crate::resolve) struct Asking {
     pub(in crate::resolve) questions: FxHashSet<u32>,
 }
 
-impl Asking {
+impl FootprintBuilder {
     pub(in crate::resolve) fn ask(&mut self, question: Question) {
         self.questions.insert(question.short());
     }
 
     /// Converts to a footprint; `keys` has the key of each file.
-    pub(in crate::resolve) fn into_asked(self, keys: &[u32]) -> Asked {
+    pub(in crate::resolve) fn build(self, keys: &[u32]) -> Asked {
         let (mut numbers, mut ends) = (Vec::new(), [0; 4]);
         for (files, end) in
             [self.facts, self.links, self.given, self.reach].into_iter().zip(&mut ends)
@@ -208,7 +208,7 @@ pub(in crate::resolve) struct Altered {
     questions: FxHashSet<u32>,
     /// Files of which only some functions differ, with their names: invalidates footprints with
     /// both the file and a name.
-    apart: Vec<(u32, FxHashSet<u32>)>,
+    functions: Vec<(u32, FxHashSet<u32>)>,
 }
 
 impl Altered {
@@ -222,20 +222,20 @@ impl Altered {
         key: u32,
         names: impl Iterator<Item = &'n str>,
     ) {
-        self.apart.push((key, names.map(|name| Question::bound(name).short()).collect()));
+        self.functions.push((key, names.map(|name| Question::bound(name).short()).collect()));
     }
 
     /// True if one of the recorded questions, or of those about functions, has a different answer.
-    pub(in crate::resolve) fn has_question(&self, asking: &Asking) -> bool {
+    pub(in crate::resolve) fn has_question(&self, asking: &FootprintBuilder) -> bool {
         let is_altered = |hash: &u32| {
             self.questions.contains(hash)
-                || self.apart.iter().any(|(_, names)| names.contains(hash))
+                || self.functions.iter().any(|(_, names)| names.contains(hash))
         };
         asking.questions.iter().any(is_altered)
     }
 
     /// True if the change invalidates a footprint.
-    pub(in crate::resolve) fn concerns(&self, asked: &Asked) -> bool {
+    pub(in crate::resolve) fn invalidates(&self, asked: &Asked) -> bool {
         if asked.unknown {
             return true;
         }
@@ -245,7 +245,7 @@ impl Altered {
         };
         has_any(questions, &self.questions)
             || self
-                .apart
+                .functions
                 .iter()
                 .any(|(key, names)| has_any(questions, names) && facts.binary_search(key).is_ok())
             || meets(links, &self.links)
@@ -287,7 +287,7 @@ impl FileSet {
     }
 
     /// Adds the files of another set.
-    pub(in crate::resolve) fn join(&mut self, others: &FewFiles) {
+    pub(in crate::resolve) fn join(&mut self, others: &SparseFileSet) {
         let end = others.0.last().map_or(0, |(word, _)| *word as usize + 1);
         if end > self.0.len() {
             self.0.resize(end, 0);
@@ -313,9 +313,9 @@ impl FileSet {
 
 /// Memoized set of files: the non-zero words of a bitset.
 #[derive(Debug)]
-pub(in crate::resolve) struct FewFiles(Box<[(u32, u64)]>);
+pub(in crate::resolve) struct SparseFileSet(Box<[(u32, u64)]>);
 
-impl FewFiles {
+impl SparseFileSet {
     pub(in crate::resolve) fn of(files: &FileSet) -> Self {
         Self((0_u32..).zip(files.0.iter().copied()).filter(|(_, bits)| *bits != 0).collect())
     }
@@ -326,13 +326,13 @@ mod tests {
     use super::*;
 
     fn asked(facts: &[u32], reach: &[u32], questions: &[Question]) -> Asked {
-        let mut asking = Asking::default();
+        let mut asking = FootprintBuilder::default();
         facts.iter().for_each(|file| asking.facts.insert(FileId(*file)));
         reach.iter().for_each(|file| asking.reach.insert(FileId(*file)));
         questions.iter().for_each(|question| asking.ask(*question));
         // Keys differ from file ids, and have another order.
         let keys: Vec<u32> = (0..100).map(|file| 1000 - file).collect();
-        let asked = asking.into_asked(&keys);
+        let asked = asking.build(&keys);
         let bytes = asked.bytes();
         assert_eq!(Asked::from_bytes(&bytes).as_ref(), Some(&asked));
         assert!(
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_footprint_is_concerned_by_what_it_has() {
+    fn a_footprint_is_invalidated_by_its_entries() {
         let asked = asked(
             &[3, 70],
             &[9],
@@ -352,7 +352,7 @@ mod tests {
         let with = |change: &dyn Fn(&mut Altered)| {
             let mut altered = Altered::default();
             change(&mut altered);
-            altered.concerns(&asked)
+            altered.invalidates(&asked)
         };
         assert!(!with(&|_| ()));
         assert!(
@@ -375,11 +375,11 @@ mod tests {
             !with(&|altered| altered.functions(998, ["f"].into_iter())),
             "it looked at other files"
         );
-        assert!(Altered::default().concerns(&Asked::unknown()));
+        assert!(Altered::default().invalidates(&Asked::unknown()));
     }
 
     #[test]
-    fn a_hash_is_found_wherever_it_stands() {
+    fn hashes_are_found_at_any_position() {
         let spread: Vec<u32> = (0..1000_u32)
             .map(|number| number.wrapping_mul(0x9e37_79b9))
             .collect::<std::collections::BTreeSet<_>>()

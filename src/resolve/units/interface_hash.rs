@@ -26,7 +26,7 @@ pub(in crate::resolve) fn of_first(
     contexts: &FxHashMap<ScopeId, Context>,
 ) -> u64 {
     let mut reach = Reach::new(facts, symbols, contexts);
-    reach.go();
+    reach.run();
     reach.own().number(|scope| scope)
 }
 
@@ -47,7 +47,7 @@ pub(in crate::resolve) fn reached(
     contexts: &FxHashMap<ScopeId, Context>,
 ) -> Reached {
     let mut reach = Reach::new(facts, facts.symbols.len(), contexts);
-    reach.go();
+    reach.run();
     let own = reach.own();
     reach.with_same_names();
     let Reach { scopes, bindings, exprs, lists, .. } = reach;
@@ -118,7 +118,7 @@ impl<'f> Reach<'f> {
         }
     }
 
-    fn go(&mut self) {
+    fn run(&mut self) {
         self.start();
         self.follow();
     }
@@ -136,9 +136,9 @@ impl<'f> Reach<'f> {
     /// Reaches, for each binding, those of the same name in the same scope, because a lookup reads
     /// them together.
     fn with_same_names(&mut self) {
-        let mut looked_at = 0;
-        while let Some(&position) = self.found.get(looked_at) {
-            looked_at += 1;
+        let mut visited = 0;
+        while let Some(&position) = self.found.get(visited) {
+            visited += 1;
             let Binding { name, scope, .. } = self.facts.bindings[position];
             self.want_bound(scope, name);
             self.follow();

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_has_one_number_whenever_it_is_met() {
+    fn a_text_is_interned_once() {
         let mut names = Names::default();
         let early = names.intern_all(&["a", "bc", "a", ""]);
         assert_eq!((early[0], names.len()), (early[2], 3));

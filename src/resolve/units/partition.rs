@@ -103,12 +103,12 @@ impl Shared {
         facts.problems = Vec::new();
         facts.words = Box::default();
         facts.sites = Sites::default();
-        let spoken = crate::grammar::language(language);
+        let language_data = crate::grammar::language(language);
         for symbol in &mut facts.symbols {
             symbol.doc = Box::default();
-            symbol.signature = match spoken.tag_word(&symbol.signature) {
+            symbol.signature = match language_data.tag_word(&symbol.signature) {
                 Some(word) if symbol.kind.is_type() => word.into(),
-                _ => told_apart(&symbol.signature),
+                _ => distinguishing_part(&symbol.signature),
             };
         }
         facts.shrink();
@@ -118,7 +118,7 @@ impl Shared {
 
 /// Returns the part of a header that distinguishes definitions of one name: the mark of a macro,
 /// and qualifiers behind the parameters.
-fn told_apart(signature: &str) -> Box<str> {
+fn distinguishing_part(signature: &str) -> Box<str> {
     let mark = if signature.starts_with('#') { "#" } else { "" };
     match signature.rsplit_once(')') {
         Some((_, tail)) if tail.contains("const") => format!("{mark}){tail}").into(),

@@ -16,8 +16,8 @@ pub struct Head {
     /// Interface hash.
     pub(in crate::resolve) interface: u64,
     pub(in crate::resolve) package: Option<Box<str>>,
-    /// True if the file extends types of other files, see `says_anything`.
-    pub(in crate::resolve) speaks: bool,
+    /// True if the file extends types of other files, see `has_extensions`.
+    pub(in crate::resolve) extends_types: bool,
     pub(in crate::resolve) nesting: Option<Arc<Nesting>>,
 }
 
@@ -69,7 +69,7 @@ impl Prepared {
             language,
             interface: table.interface,
             package: facts.package.clone(),
-            speaks: says_anything(facts, language),
+            extends_types: has_extensions(facts, language),
             nesting: Nesting::of(facts, language, &spaces).map(Arc::new),
         };
         Self { table, spaces, head }
@@ -84,7 +84,7 @@ impl Prepared {
 }
 
 /// True if the file contributes to the derived tables: only such files are read for them.
-fn says_anything(facts: &crate::model::facts::FileFacts, language: &Language) -> bool {
+fn has_extensions(facts: &crate::model::facts::FileFacts, language: &Language) -> bool {
     let is_interface = |kind| {
         kind == crate::model::SymbolKind::Interface && language.manifest.resolution.structural
     };

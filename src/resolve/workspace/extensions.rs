@@ -2,7 +2,7 @@
 //! interfaces, interfaces by method). Plain data.
 
 use crate::model::graph::SymbolRef;
-use crate::resolve::units::footprint::Asking;
+use crate::resolve::units::footprint::FootprintBuilder;
 use crate::resolve::{Name, Symbols};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub(in crate::resolve) struct Derived {
     /// External interfaces implemented outside of the type's header, by name.
     pub(in crate::resolve) implemented_outside: FxHashMap<SymbolRef, Vec<Box<str>>>,
     /// Extension members of external types, by the type's name.
-    pub(in crate::resolve) gained: FxHashMap<Box<str>, FxHashMap<Name, Symbols>>,
+    pub(in crate::resolve) external_extensions: FxHashMap<Box<str>, FxHashMap<Name, Symbols>>,
     /// Structural interfaces by the name of one of their methods.
     pub(in crate::resolve) interfaces: FxHashMap<Name, Vec<SymbolRef>>,
     /// Contributions of files, by language family.
@@ -34,7 +34,7 @@ pub(in crate::resolve) struct Family {
     pub(in crate::resolve) found: FoundExtensions,
     pub(in crate::resolve) interfaces: Vec<(Name, SymbolRef)>,
     /// Footprint of the computation.
-    pub(in crate::resolve) asked: Asking,
+    pub(in crate::resolve) asked: FootprintBuilder,
 }
 
 /// Extensions declared in files other than that of the type.
@@ -47,12 +47,15 @@ pub(in crate::resolve) struct FoundExtensions {
     /// Types with external interfaces that they implement.
     pub(in crate::resolve) outside: Vec<(SymbolRef, Box<str>)>,
     /// External types with their extension members.
-    pub(in crate::resolve) gained: Vec<(Box<str>, SymbolRef)>,
+    pub(in crate::resolve) external_extensions: Vec<(Box<str>, SymbolRef)>,
 }
 
 impl Derived {
     /// True if the contribution of a family depends on an altered answer.
-    pub(in crate::resolve) fn rests_on(&self, is_altered: impl Fn(&Asking) -> bool) -> bool {
+    pub(in crate::resolve) fn depends_on_altered(
+        &self,
+        is_altered: impl Fn(&FootprintBuilder) -> bool,
+    ) -> bool {
         self.families.values().any(|family| is_altered(&family.asked))
     }
 }

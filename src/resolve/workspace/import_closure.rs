@@ -3,7 +3,7 @@
 //! of their importers.
 
 use crate::model::graph::FileId;
-use crate::resolve::units::footprint::{FewFiles, FileSet};
+use crate::resolve::units::footprint::{FileSet, SparseFileSet};
 use std::sync::OnceLock;
 
 /// Minimum number of importers of a memoized file.
@@ -14,7 +14,7 @@ const LANDMARK_INTERVAL: usize = 64;
 
 /// Memo by file: empty until computed; `None` for files without a memo.
 #[derive(Debug, Default)]
-pub(in crate::resolve) struct Reach(Vec<Option<OnceLock<FewFiles>>>);
+pub(in crate::resolve) struct Reach(Vec<Option<OnceLock<SparseFileSet>>>);
 
 impl Reach {
     /// Creates empty memos for a number of files with these imports.
@@ -44,13 +44,13 @@ impl Reach {
         // The most distant first: the closures of the others join theirs.
         for landmark in open.into_iter().rev() {
             if let Some(shared) = self.shared(landmark) {
-                shared.get_or_init(|| FewFiles::of(&self.follow(landmark, next_to).0));
+                shared.get_or_init(|| SparseFileSet::of(&self.follow(landmark, next_to).0));
             }
         }
         reached
     }
 
-    fn shared(&self, file: FileId) -> Option<&OnceLock<FewFiles>> {
+    fn shared(&self, file: FileId) -> Option<&OnceLock<SparseFileSet>> {
         self.0.get(file.0 as usize)?.as_ref()
     }
 
@@ -63,17 +63,17 @@ impl Reach {
         let (mut waiting, mut reached, mut open) = (vec![file], FileSet::default(), Vec::new());
         reached.insert(file);
         while let Some(next) = waiting.pop() {
-            for beside in next_to(next) {
-                if reached.contains(beside) {
+            for neighbour in next_to(next) {
+                if reached.contains(neighbour) {
                     continue;
                 }
-                let shared = self.shared(beside);
+                let shared = self.shared(neighbour);
                 match shared.and_then(OnceLock::get) {
                     Some(known) => reached.join(known),
                     None => {
-                        reached.insert(beside);
-                        waiting.push(beside);
-                        open.extend(shared.is_some().then_some(beside));
+                        reached.insert(neighbour);
+                        waiting.push(neighbour);
+                        open.extend(shared.is_some().then_some(neighbour));
                     }
                 }
             }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_already_is_joined() {
+    fn memoized_closures_are_joined() {
         let reach = Reach::new(310, (0..310).flat_map(imports));
         let memos = [0, 64, 128, 192, 300, 301].map(|file: usize| reach.0[file].is_some());
         assert!(
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_way_is_followed_once() {
+    fn long_import_chains_are_memoized() {
         let steps = std::cell::Cell::new(0_u64);
         let next_to = |file: FileId| {
             steps.set(steps.get() + 1);

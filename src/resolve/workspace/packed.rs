@@ -25,12 +25,12 @@ impl PackedEntry {
     /// Encodes the entry.
     pub fn write(&self, writer: &mut Writer) {
         let mut write = || -> Option<()> {
-            let Head { language, interface, package, speaks, nesting } = &self.head;
+            let Head { language, interface, package, extends_types, nesting } = &self.head;
             writer.small(u32::from(language.id.0))?;
             writer.bits(*interface)?;
             writer.flag(package.is_some())?;
             writer.text(package.as_deref().unwrap_or_default())?;
-            writer.flag(*speaks)?;
+            writer.flag(*extends_types)?;
             writer.flag(nesting.is_some())?;
             if let Some(nesting) = nesting {
                 pass_over(writer, nesting)?;
@@ -50,7 +50,7 @@ impl PackedEntry {
         }
         let interface = reader.bits(0)?;
         let (has_package, package) = (reader.flag(false)?, reader.text("")?);
-        let speaks = reader.flag(false)?;
+        let extends_types = reader.flag(false)?;
         let nesting = if reader.flag(false)? {
             Some(Arc::new(pass_over(reader, &Nesting::default())?))
         } else {
@@ -59,8 +59,13 @@ impl PackedEntry {
         let imported = keys(reader, &[])?;
         let asked = Asked::from_bytes(&reader.bytes(&[])?)?;
         let package = has_package.then_some(package);
-        let head =
-            Head { language: grammar::language(language), interface, package, speaks, nesting };
+        let head = Head {
+            language: grammar::language(language),
+            interface,
+            package,
+            extends_types,
+            nesting,
+        };
         Some(Self { head, imported, asked })
     }
 }

@@ -136,7 +136,7 @@ impl Postings {
     }
 
     /// Clears the memo, because file ids have changed or a read has failed.
-    pub(in crate::resolve) fn forget_found(&mut self) {
+    pub(in crate::resolve) fn clear_memo(&mut self) {
         if let Some(written) = &mut self.written {
             written.found = FoundPostings::default();
         }

@@ -6,7 +6,7 @@ use crate::grammar::ModuleSystem;
 use crate::model::RepoPath;
 use crate::model::facts::{Binding, BindingId, ScopeId, ScopeKind, Symbol};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::units::footprint::{Asking, FileSet, Question};
+use crate::resolve::units::footprint::{FileSet, FootprintBuilder, Question};
 use crate::resolve::units::space::Space;
 use crate::resolve::units::unit::Unit;
 use crate::resolve::{Name, Symbols};
@@ -24,10 +24,10 @@ pub(in crate::resolve) struct Program<'a> {
     /// All facts of the file being resolved; the tables have only its exported part.
     own: Option<(FileId, Unit<'a>)>,
     /// True if the facts of that file were read: a flag, because it is the most frequent access.
-    own_asked: Cell<bool>,
+    is_own_read: Cell<bool>,
     /// True if the nesting of namespaces was read: a flag, because every unknown name reads it.
-    spaces_asked: Cell<bool>,
-    asked: RefCell<Asking>,
+    are_spaces_read: Cell<bool>,
+    asked: RefCell<FootprintBuilder>,
 }
 
 impl<'a> Program<'a> {
@@ -35,8 +35,8 @@ impl<'a> Program<'a> {
         Self {
             tables,
             own: None,
-            own_asked: Cell::default(),
-            spaces_asked: Cell::default(),
+            is_own_read: Cell::default(),
+            are_spaces_read: Cell::default(),
             asked: RefCell::default(),
         }
     }
@@ -50,12 +50,12 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the recorded footprint.
-    pub(in crate::resolve) fn into_asking(self) -> Asking {
+    pub(in crate::resolve) fn into_footprint(self) -> FootprintBuilder {
         let mut asked = self.asked.into_inner();
-        if let Some((own, _)) = self.own.filter(|_| self.own_asked.get()) {
+        if let Some((own, _)) = self.own.filter(|_| self.is_own_read.get()) {
             asked.facts.insert(own);
         }
-        if self.spaces_asked.get() {
+        if self.are_spaces_read.get() {
             asked.ask(Question::SPACES);
         }
         asked
@@ -77,7 +77,7 @@ impl<'a> Program<'a> {
     pub(in crate::resolve) fn unit(&self, file: FileId) -> Option<Unit<'a>> {
         match self.own {
             Some((own, unit)) if own == file => {
-                self.own_asked.set(true);
+                self.is_own_read.set(true);
                 Some(unit)
             }
             _ => {
@@ -167,9 +167,12 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the extension members of an external type.
-    pub(in crate::resolve) fn gained(&self, ty: &str) -> Option<&'a FxHashMap<Name, Symbols>> {
-        self.ask(Question::gained(ty));
-        self.tables.derived.gained.get(ty)
+    pub(in crate::resolve) fn external_extensions(
+        &self,
+        ty: &str,
+    ) -> Option<&'a FxHashMap<Name, Symbols>> {
+        self.ask(Question::external_extensions(ty));
+        self.tables.derived.external_extensions.get(ty)
     }
 
     /// Returns the structural interfaces with this name as the first of their methods.
@@ -200,7 +203,7 @@ impl<'a> Program<'a> {
     }
 
     /// Records a search for a file by the last segment of a path.
-    pub(in crate::resolve) fn asks_for_included(&self, path: &str) {
+    pub(in crate::resolve) fn record_included(&self, path: &str) {
         self.ask(Question::included(path.rsplit('/').next().unwrap_or(path)));
     }
 
@@ -288,10 +291,10 @@ impl<'a> Program<'a> {
     }
 
     /// True if no program is known to contain both files.
-    pub(in crate::resolve) fn are_apart(&self, from: FileId, definition: FileId) -> bool {
+    pub(in crate::resolve) fn are_separate(&self, from: FileId, definition: FileId) -> bool {
         self.ask(Question::ALTERNATIVES);
         let alternatives = &self.tables.modules.alternatives;
-        alternatives.are_apart(self.path(from).as_str(), self.path(definition).as_str())
+        alternatives.are_separate(self.path(from).as_str(), self.path(definition).as_str())
     }
 
     /// True if no program contains both files.
@@ -307,7 +310,7 @@ impl<'a> Program<'a> {
     }
 
     /// Records a search of the top levels of files for a name.
-    pub(in crate::resolve) fn asks_for_bound(&self, name: Name) {
+    pub(in crate::resolve) fn record_bound(&self, name: Name) {
         self.ask(Question::bound(self.text(name)));
     }
 
@@ -364,19 +367,19 @@ impl<'a> Program<'a> {
     /// Returns the nesting of namespaces and the imports between them. For names in a namespace,
     /// see `in_space`.
     pub(in crate::resolve) fn spaces(&self) -> &'a crate::resolve::units::spaces::Linkage {
-        self.spaces_asked.set(true);
+        self.are_spaces_read.set(true);
         &self.tables.linkage
     }
 }
 
 impl Tables {
     /// Runs a computation and returns its result with its footprint.
-    pub(in crate::resolve) fn looked_at<T>(
+    pub(in crate::resolve) fn recorded<T>(
         &self,
         make: impl FnOnce(&Program<'_>) -> T,
-    ) -> (T, Asking) {
+    ) -> (T, FootprintBuilder) {
         let program = Program::over(self);
         let made = make(&program);
-        (made, program.into_asking())
+        (made, program.into_footprint())
     }
 }

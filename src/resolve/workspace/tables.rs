@@ -121,8 +121,8 @@ impl Tables {
     }
 
     /// Returns the language of a file that extends types of other files.
-    pub(in crate::resolve) fn speaks(&self, file: FileId) -> Option<&'static Language> {
-        self.head(file).filter(|head| head.speaks).map(|head| head.language)
+    pub(in crate::resolve) fn extends_types(&self, file: FileId) -> Option<&'static Language> {
+        self.head(file).filter(|head| head.extends_types).map(|head| head.language)
     }
 
     /// Returns the files that the imports of a file lead to or through, sorted and without
@@ -232,7 +232,7 @@ impl Tables {
     pub fn forget_facts(&mut self, most: usize) {
         if self.archive.is_some() && self.loaded_files() > most {
             self.files.iter_mut().for_each(|file| file.content = OnceLock::new());
-            self.postings.forget_found();
+            self.postings.clear_memo();
         }
     }
 
@@ -254,9 +254,9 @@ impl Tables {
         let shares =
             self.language(file).is_some_and(|language| language.manifest.modules.shared_folder);
         let package = self.modules.package_of(file).filter(|_| shares);
-        let beside = package
+        let siblings = package
             .into_iter()
             .flat_map(|package| self.modules.package(package).files.iter().copied());
-        self.modules.imported(file).chain(beside)
+        self.modules.imported(file).chain(siblings)
     }
 }

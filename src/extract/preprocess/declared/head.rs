@@ -55,7 +55,8 @@ impl Finder<'_> {
                     }
                     if !self.is(last + 1, b'(') {
                         head.parts.push((Part::Name, at));
-                    } else if self.is_attribute(at) && self.stands_before(at, &head, inside) {
+                    } else if self.is_attribute(at) && self.is_leading_attribute(at, &head, inside)
+                    {
                         at = self.take(at) + 1;
                         continue;
                     } else {

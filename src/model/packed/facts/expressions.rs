@@ -1,11 +1,11 @@
 //! Encoding of expressions: a tag and operands.
 
-use super::{Before, run};
+use super::{DeltaState, run};
 use crate::model::facts::{Expr, ExprId, NameId, Run, ScopeId};
 use crate::model::packed::Pass;
 
 /// Encodes or decodes an expression.
-pub(super) fn expr<P: Pass>(pass: &mut P, expr: &Expr, before: &mut Before) -> Option<Expr> {
+pub(super) fn expr<P: Pass>(pass: &mut P, expr: &Expr, before: &mut DeltaState) -> Option<Expr> {
     let (tag, [a, b, c]) = numbers(expr);
     let tag = pass.number(tag)?;
     let mut parts = Parts { pass, before };
@@ -83,7 +83,7 @@ fn numbers(expr: &Expr) -> (u64, [u32; 3]) {
 /// Operands of expressions.
 struct Parts<'p, P> {
     pass: &'p mut P,
-    before: &'p mut Before,
+    before: &'p mut DeltaState,
 }
 
 impl<P: Pass> Parts<'_, P> {

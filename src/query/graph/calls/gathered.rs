@@ -21,7 +21,7 @@ impl Counts {
 
 /// Edges under construction.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct EdgeCollector {
     pub(super) edges: Vec<Edge>,
     places: FxHashMap<(End, Option<Through>), usize>,
     pub(super) vague: Vec<(SiteRow, Certainty)>,
@@ -29,7 +29,7 @@ pub(super) struct Gathered {
     pub(super) counts: Counts,
 }
 
-impl Gathered {
+impl EdgeCollector {
     /// Reserves capacity for the edges of this number of sites.
     pub(super) fn reserve(&mut self, sites: usize) {
         self.edges.reserve(sites);

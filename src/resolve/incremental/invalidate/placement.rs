@@ -1,6 +1,6 @@
 //! Effects of added, removed and moved files on module systems.
 
-use super::{Listing, Replaced, SeenFile, language_by_name};
+use super::{Listing, Replaced, VisibleChange, language_by_name};
 use crate::grammar::{Language, ModuleSystem};
 use crate::model::graph::FileId;
 use crate::resolve::units::footprint::{Altered, Asked, Question};
@@ -32,13 +32,13 @@ impl Placement {
         has_project_files: bool,
         asked: &[&Asked],
     ) -> Self {
-        let others = || replaced.iter().filter(|file| file.seen == SeenFile::Anything);
+        let others = || replaced.iter().filter(|file| file.seen == VisibleChange::Anything);
         let is_crate =
             |language: &Language| language.manifest.modules.system == ModuleSystem::CrateTree;
         let mut placement = Self {
             is_other: listing.is_some()
                 || has_project_files
-                || replaced.iter().any(Replaced::is_placed_otherwise),
+                || replaced.iter().any(Replaced::is_moved),
             is_everywhere: has_project_files,
             families: FxHashSet::default(),
             has_other_crates: others().flat_map(Replaced::languages).any(is_crate),
@@ -50,9 +50,8 @@ impl Placement {
             let path = &tables.files[file.0 as usize].path;
             (path, tables.language(*file).or_else(|| language_by_name(path)))
         });
-        let placed = replaced
-            .iter()
-            .filter(|file| file.is_placed_otherwise() || tables.position(file.key).is_none());
+        let placed =
+            replaced.iter().filter(|file| file.is_moved() || tables.position(file.key).is_none());
         let placed = placed.flat_map(|file| {
             let languages = file.languages().map(Some);
             languages
@@ -75,13 +74,13 @@ impl Placement {
         let key = |place: usize| {
             listing.map_or_else(|| tables.keys[place], |Listing(files)| files[place].1)
         };
-        let paste = asked.iter().enumerate().filter(|(_, asked)| included.concerns(asked));
+        let paste = asked.iter().enumerate().filter(|(_, asked)| included.invalidates(asked));
         placement.files.extend(paste.map(|(place, _)| key(place)));
         placement
     }
 
     /// True if the import targets of a file may differ.
-    pub(super) fn concerns(&self, tables: &Tables, file: FileId) -> bool {
+    pub(super) fn invalidates(&self, tables: &Tables, file: FileId) -> bool {
         let Some(language) = tables.language(file) else { return false };
         let by_system = match language.manifest.modules.system {
             ModuleSystem::Includes => false,

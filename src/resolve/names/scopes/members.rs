@@ -42,7 +42,7 @@ impl<'a> Resolver<'_, 'a> {
         if matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace) {
             let shared = self.program.space_members(symbol, name);
             if !shared.is_empty() {
-                return Some(Entity::Symbols(self.seen_here(shared)));
+                return Some(Entity::Symbols(self.visible_to_origin(shared)));
             }
             if !self.budget.take(1) || !visited.enter(self.visit(ScopePlace::Inline(symbol), name))
             {

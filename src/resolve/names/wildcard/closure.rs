@@ -66,7 +66,7 @@ pub(super) enum Stop {
 }
 
 /// Error: a module binds a name but has no meaning for it, so this name needs a search of its own.
-pub(super) struct OwnWay;
+pub(super) struct NotShared;
 
 /// Search state.
 #[derive(Default)]
@@ -218,7 +218,7 @@ impl Resolver<'_, '_> {
                     let marks = unit.marks();
                     search.stops.push(Stop::File { file, is_listed, is_leaf, marks });
                     if !unit.wildcards().is_empty() {
-                        self.go_on(file, ScopeId(0), ScopePlace::Module(module), search);
+                        self.continue_from(file, ScopeId(0), ScopePlace::Module(module), search);
                     }
                 }
                 search.stops.extend(has_folder.then_some(Stop::Folder(module)));
@@ -229,7 +229,13 @@ impl Resolver<'_, '_> {
 
     /// Continues from a module. After many searches the memoized search from there is joined: not
     /// earlier, because in cycles of modules the order depends on the start of a search.
-    fn go_on(&mut self, file: FileId, scope: ScopeId, module: ScopePlace, search: &mut Search) {
+    fn continue_from(
+        &mut self,
+        file: FileId,
+        scope: ScopeId,
+        module: ScopePlace,
+        search: &mut Search,
+    ) {
         let start = (file, scope, Some(module), self.types_only);
         let is_late = self.wildcards.stops.len() >= MIN_SEARCHES;
         match self.wildcards.stops.get(&start).filter(|_| is_late) {
@@ -252,7 +258,7 @@ impl Resolver<'_, '_> {
         }
         search.stops.push(Stop::Inline(symbol));
         if let Some(scope) = self.scope_with_wildcards(symbol.file, entry.inner) {
-            self.go_on(symbol.file, scope, ScopePlace::Inline(symbol), search);
+            self.continue_from(symbol.file, scope, ScopePlace::Inline(symbol), search);
         }
         search.depth -= 1;
     }
@@ -263,18 +269,18 @@ impl Resolver<'_, '_> {
         stops: &[Stop],
         name: Name,
         visited: &mut Visited,
-    ) -> Result<Option<Entity>, OwnWay> {
+    ) -> Result<Option<Entity>, NotShared> {
         if stops.is_empty() || !self.budget.take(1 + stops.len() / VISITS_PER_STEP) {
             return Ok(None);
         }
-        self.program.asks_for_bound(name);
+        self.program.record_bound(name);
         let mark = mark(name);
         for stop in stops {
             let found = match stop {
                 Stop::File { marks, .. } if marks & mark == 0 => continue,
                 Stop::File { file, is_listed, is_leaf, .. } => {
                     match self.at_stop(*file, *is_listed, name, visited) {
-                        Err(OwnWay) if *is_leaf => continue,
+                        Err(NotShared) if *is_leaf => continue,
                         found => found?,
                     }
                 }
@@ -282,7 +288,9 @@ impl Resolver<'_, '_> {
                     let inner = self.program.symbol(*symbol).inner;
                     let place = (inner, u32::MAX, true);
                     match self.in_scope(symbol.file, inner, name, place, false) {
-                        Some(_) => Some(self.symbol_member(*symbol, name, visited).ok_or(OwnWay)?),
+                        Some(_) => {
+                            Some(self.symbol_member(*symbol, name, visited).ok_or(NotShared)?)
+                        }
                         None => None,
                     }
                 }
@@ -309,17 +317,17 @@ impl Resolver<'_, '_> {
         is_listed: bool,
         name: Name,
         visited: &mut Visited,
-    ) -> Result<Option<Entity>, OwnWay> {
+    ) -> Result<Option<Entity>, NotShared> {
         let (unit, top, module) = (self.program.known(file), ScopeId(0), Module::File(file));
         let is_bound = !self.program.bound(file, unit, top, name).is_empty();
-        if is_bound && is_listed && !self.is_offered(module, name) {
-            return Err(OwnWay);
+        if is_bound && is_listed && !self.is_exported_by_list(module, name) {
+            return Err(NotShared);
         }
         let place = (top, u32::MAX, true);
         let gives = is_bound && self.in_scope(file, top, name, place, false).is_some();
         if !gives && unit.reexport(name).is_none() {
             return Ok(None);
         }
-        self.module_member(module, name, visited).map(Some).ok_or(OwnWay)
+        self.module_member(module, name, visited).map(Some).ok_or(NotShared)
     }
 }
