@@ -1,15 +1,15 @@
 //! Full-text search for symbols: ranks the symbols relevant to a text, such as a few words, a
 //! question, or an issue with code and a stack trace.
 //!
-//! `asked` parses the text. `candidates` selects files by the terms that the store has for each
+//! `question` parses the text. `candidates` selects files by the terms that the store has for each
 //! (see `model::words`). `units` reads these files and counts term frequencies by field: names,
 //! containers, paths, signatures, documentation, bodies. `rank` computes a BM25F score, adds
 //! symbols that the text names explicitly (`named`), and propagates scores along calls (`spread`).
 
-mod asked;
 mod candidates;
 mod named;
 mod prose;
+mod question;
 mod rank;
 mod spread;
 mod units;
@@ -68,16 +68,16 @@ pub(super) fn locate(
     text: &str,
     limit: usize,
 ) -> Result<Location, QueryError> {
-    let asked = asked::Asked::read(text);
-    let mut named = named::named(lookup, filter, &asked)?;
-    let mut chosen = candidates::choose(lookup, filter, &asked, &named)?;
-    if asked.is_short {
-        let missing: Vec<&str> = chosen.missing(&asked).collect();
+    let question = question::Question::read(text);
+    let mut named = named::named(lookup, filter, &question)?;
+    let mut chosen = candidates::choose(lookup, filter, &question, &named)?;
+    if question.is_short {
+        let missing: Vec<&str> = chosen.missing(&question).collect();
         named::nearest(lookup, filter, &missing, &mut named)?;
     }
-    chosen.add_named(lookup, &named, asked.wants_tests)?;
-    let units = units::read_units(lookup, files, &asked, &chosen)?;
-    let mut scored = rank::score(&asked, &chosen, &units);
+    chosen.add_named(lookup, &named, question.wants_tests)?;
+    let units = units::read_units(lookup, files, &question, &chosen)?;
+    let mut scored = rank::score(&question, &chosen, &units);
     spread::spread(lookup, &units, &mut scored)?;
-    rank::best(lookup, &asked, &chosen, units, scored, &named, limit)
+    rank::best(lookup, &question, &chosen, units, scored, &named, limit)
 }

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::asked::Asked;
 use super::named::NamedItems;
+use super::question::Question;
 use super::weight;
 use super::{FILES, NAMED_FILES};
 use crate::model::words::FileWords;
@@ -36,8 +36,8 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// Returns the words without an occurrence in any file.
-    pub(super) fn missing<'a>(&'a self, asked: &'a Asked) -> impl Iterator<Item = &'a str> {
-        let words = asked.words[..asked.singles].iter().zip(&self.frequency);
+    pub(super) fn missing<'a>(&'a self, question: &'a Question) -> impl Iterator<Item = &'a str> {
+        let words = question.words[..question.singles].iter().zip(&self.frequency);
         words.filter(|(_, count)| **count == 0).map(|(word, _)| word.text.as_str())
     }
 
@@ -76,15 +76,18 @@ struct SeenWords {
 pub(super) fn choose(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
-    asked: &Asked,
+    question: &Question,
     named: &NamedItems,
 ) -> Result<Chosen, QueryError> {
     let (mut seen, mut hits) = (Vec::new(), Vec::<(u16, f32)>::new());
-    let mut frequency = vec![0_u32; asked.singles];
+    let mut frequency = vec![0_u32; question.singles];
     let (mut files, mut length) = (0_u64, 0_u64);
     // Bit filter: most terms of a file are not in the question.
     let mut may_be = vec![0_u64; 1 << 10];
-    asked.terms.keys().for_each(|term| may_be[(term.0 >> 6) as usize & 1023] |= 1 << (term.0 & 63));
+    question
+        .terms
+        .keys()
+        .for_each(|term| may_be[(term.0 >> 6) as usize & 1023] |= 1 << (term.0 & 63));
     lookup.snapshot.visit_file_words(|key, bytes| {
         let Some(words) = FileWords::read(bytes) else { return true };
         files += 1;
@@ -92,7 +95,7 @@ pub(super) fn choose(
         let (own, first) = (words.length, hits.len());
         for (term, count) in words {
             if may_be[(term.0 >> 6) as usize & 1023] >> (term.0 & 63) & 1 == 1
-                && let Some(&place) = asked.terms.get(&term)
+                && let Some(&place) = question.terms.get(&term)
             {
                 frequency[usize::from(place)] += 1;
                 hits.push((place, count.count()));
@@ -118,7 +121,7 @@ pub(super) fn choose(
             .iter()
             .map(|&(place, count)| {
                 let place = usize::from(place);
-                idf[place] * asked.words[place].weight * f64::from(count)
+                idf[place] * question.words[place].weight * f64::from(count)
                     / (f64::from(count) + norm)
             })
             .sum();
@@ -137,7 +140,7 @@ pub(super) fn choose(
     let mut scored = Vec::with_capacity(raw.len());
     for (score, key) in raw {
         let standing =
-            lookup.of_file(key, |mark| standing(mark.path, mark.test, asked.wants_tests))?;
+            lookup.of_file(key, |mark| standing(mark.path, mark.test, question.wants_tests))?;
         scored.push((score * standing.max(0.3), Candidate { key, standing }));
     }
     let total: f64 = scored.iter().map(|(score, _)| *score).fold(0.0, f64::max);

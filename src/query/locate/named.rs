@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::asked::{Asked, AskedPlace, Written};
+use super::question::{Question, QuestionLocation, Written};
 use super::weight;
 use super::{BEARERS, MEANINGS, NAMES};
 use crate::model::facts::flags;
@@ -30,10 +30,10 @@ pub(super) struct NamedItems {
 pub(super) fn named(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
-    asked: &Asked,
+    question: &Question,
 ) -> Result<NamedItems, QueryError> {
     let mut found = NamedItems::default();
-    for name in asked.names.iter().take(NAMES) {
+    for name in question.names.iter().take(NAMES) {
         lookup.check()?;
         let mut meanings = Vec::new();
         let last = names::segments(&name.text).last().copied().unwrap_or_default();
@@ -73,14 +73,14 @@ pub(super) fn named(
             * (1.0 + 0.2 * f64::from(name.count.min(8)).ln());
         for (symbol, is_test) in meanings {
             let share = own / (sources.max(1) as f64).powf(weight::MEANINGS)
-                * if is_test && !asked.wants_tests { 0.2 } else { 1.0 };
+                * if is_test && !question.wants_tests { 0.2 } else { 1.0 };
             let entry = found.symbols.entry(symbol.key).or_default();
             *entry = (*entry + share).min(3.0);
             let entry = found.files.entry(symbol.file).or_default();
             *entry = (*entry + share * weight::TO_FILE).min(1.0);
         }
     }
-    for word in &asked.list {
+    for word in &question.list {
         let meanings = names::all(lookup, word)?;
         for symbol in meanings.iter().filter(|_| meanings.len() <= MAX_LISTED_MEANINGS) {
             if lookup.of_file(symbol.file, |file| filter.admits(file))?
@@ -93,8 +93,8 @@ pub(super) fn named(
             }
         }
     }
-    let last = asked.places.len();
-    for (at, place) in asked.places.iter().enumerate() {
+    let last = question.places.len();
+    for (at, place) in question.places.iter().enumerate() {
         lookup.check()?;
         point(lookup, filter, place, (last - at) as f64, &mut found)?;
     }
@@ -161,7 +161,7 @@ pub(super) fn nearest(
 fn point(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
-    place: &AskedPlace,
+    place: &QuestionLocation,
     from_end: f64,
     found: &mut NamedItems,
 ) -> Result<(), QueryError> {

@@ -1,8 +1,8 @@
 //! BM25F score of every unit, and the order of the answer.
 
-use super::asked::Asked;
 use super::candidates::{self, Chosen};
 use super::named::NamedItems;
+use super::question::Question;
 use super::units::{FIELDS, Unit};
 use super::weight::{self, FIELD, LENGTH, SATURATION};
 use super::{Located, Location};
@@ -10,14 +10,14 @@ use crate::query::QueryError;
 use crate::query::graph::lookup::Lookup;
 
 /// Computes the score of every unit from its own terms.
-pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> {
+pub(super) fn score(question: &Question, chosen: &Chosen, units: &[Unit]) -> Vec<f64> {
     let count = units.len().max(1) as f64;
     let mut average = [0.0_f64; FIELDS];
     for unit in units {
         average.iter_mut().zip(unit.lengths).for_each(|(sum, length)| *sum += f64::from(length));
     }
     average.iter_mut().for_each(|sum| *sum = (*sum / count).max(1e-9));
-    let mut having = vec![0_u32; asked.words.len()];
+    let mut having = vec![0_u32; question.words.len()];
     for unit in units {
         unit.hits.iter().for_each(|(word, _)| having[usize::from(*word)] += 1);
     }
@@ -32,16 +32,16 @@ pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> 
                 .get(word)
                 .copied()
                 .unwrap_or_else(|| candidates::idf(count, f64::from(having)));
-            idf * asked.words[word].weight
+            idf * question.words[word].weight
         })
         .collect();
-    let all: f64 = idf[..asked.singles].iter().sum::<f64>().max(1e-9);
+    let all: f64 = idf[..question.singles].iter().sum::<f64>().max(1e-9);
     units
         .iter()
         .map(|unit| {
             let singles = unit.hits.iter().map(|(word, _)| usize::from(*word));
             let covered: f64 =
-                singles.filter(|&word| word < asked.singles).map(|word| idf[word]).sum();
+                singles.filter(|&word| word < question.singles).map(|word| idf[word]).sum();
             let coverage = (weight::UNCOVERED + covered / all).powf(weight::COVERAGE);
             let norm: Vec<f64> = (0..FIELDS)
                 .map(|at| 1.0 - LENGTH[at] + LENGTH[at] * f64::from(unit.lengths[at]) / average[at])
@@ -59,7 +59,7 @@ pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> 
             let size =
                 (f64::from(unit.lines + 1).log2() / weight::LARGE).min(1.0).powf(weight::SIZE);
             let standing = chosen.files[unit.file as usize].standing;
-            let standing = if unit.is_test && !asked.wants_tests {
+            let standing = if unit.is_test && !question.wants_tests {
                 standing.min(candidates::STANDING_OF_TESTS)
             } else {
                 standing
@@ -72,7 +72,7 @@ pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> 
 /// Ranks the units.
 pub(super) fn best(
     lookup: &Lookup<'_>,
-    asked: &Asked,
+    question: &Question,
     chosen: &Chosen,
     units: Vec<Unit>,
     mut scores: Vec<f64>,
@@ -112,9 +112,9 @@ pub(super) fn best(
             .hits
             .iter()
             .map(|(word, _)| usize::from(*word))
-            .filter(|&word| word < asked.singles)
+            .filter(|&word| word < question.singles)
             .map(|word| {
-                (chosen.idf[word] * asked.words[word].weight, asked.words[word].text.as_str())
+                (chosen.idf[word] * question.words[word].weight, question.words[word].text.as_str())
             })
             .collect();
         words.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));

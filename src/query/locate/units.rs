@@ -7,8 +7,8 @@ use std::thread;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
-use super::asked::{Asked, joined};
 use super::candidates::Chosen;
+use super::question::{Question, joined};
 use super::{SOURCE_BYTES, prose};
 use crate::model::facts::flags;
 use crate::model::words;
@@ -67,13 +67,13 @@ struct Source {
 pub(super) fn read_units(
     lookup: &Lookup<'_>,
     files: &dyn ReadFile,
-    asked: &Asked,
+    question: &Question,
     chosen: &Chosen,
 ) -> Result<Vec<Unit>, QueryError> {
     let sources = sources(lookup, files, chosen)?;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let units_of = |part: &[Source]| {
-        let mut matcher = Matcher { asked, known: FxHashMap::default() };
+        let mut matcher = Matcher { question, known: FxHashMap::default() };
         let mut units = Vec::new();
         part.iter().for_each(|source| of_file(&mut matcher, source, &mut units));
         units
@@ -143,7 +143,7 @@ struct RunHits {
 }
 
 struct Matcher<'a> {
-    asked: &'a Asked,
+    question: &'a Question,
     /// By hash of an identifier.
     known: FxHashMap<u64, RunHits>,
 }
@@ -152,23 +152,23 @@ impl Matcher<'_> {
     fn of_run(&mut self, run: &[u8]) -> &RunHits {
         let mut hasher = FxBuildHasher.build_hasher();
         hasher.write(run);
-        let asked = self.asked;
+        let question = self.question;
         self.known.entry(hasher.finish()).or_insert_with(|| {
             let mut found = RunHits::default();
             words::terms(run, |term| {
                 found.words += 1;
-                found.hits.extend(asked.terms.get(&term).copied());
+                found.hits.extend(question.terms.get(&term).copied());
             });
             let mut whole = joined(run);
             if found.words > 0
-                && let Some(&place) = asked.compounds.get(whole.as_slice())
+                && let Some(&place) = question.compounds.get(whole.as_slice())
             {
                 found.hits.push(place);
             }
             // `readme` matches `ReadMe` as well.
             if found.words > 1 {
                 words::stem(&mut whole);
-                found.hits.extend(asked.terms.get(&words::term(&whole)).copied());
+                found.hits.extend(question.terms.get(&words::term(&whole)).copied());
             }
             found
         })

@@ -32,7 +32,7 @@ pub(super) fn is_stop_word(word: &[u8]) -> bool {
 }
 
 /// Search term.
-pub(super) struct AskedWord {
+pub(super) struct QuestionTerm {
     /// Word as written, in lower case.
     pub(super) text: String,
     /// Weight.
@@ -51,7 +51,7 @@ pub(super) enum Written {
 }
 
 /// Name in the text.
-pub(super) struct AskedName {
+pub(super) struct QuestionName {
     pub(super) text: String,
     pub(super) written: Written,
     /// Number of occurrences.
@@ -61,7 +61,7 @@ pub(super) struct AskedName {
 }
 
 /// Source location in the text.
-pub(super) struct AskedPlace {
+pub(super) struct QuestionLocation {
     /// Path as written.
     pub(super) path: String,
     pub(super) line: Option<u32>,
@@ -70,17 +70,17 @@ pub(super) struct AskedPlace {
 }
 
 /// Parsed question.
-pub(super) struct Asked {
+pub(super) struct Question {
     /// Distinct words; then adjacent words as compounds.
-    pub(super) words: Vec<AskedWord>,
+    pub(super) words: Vec<QuestionTerm>,
     /// Position by term.
     pub(super) terms: FxHashMap<Term, u16>,
     /// Position by compound, in lower case without separators.
     pub(super) compounds: FxHashMap<Box<[u8]>, u16>,
     /// Number of single words; compounds follow.
     pub(super) singles: usize,
-    pub(super) names: Vec<AskedName>,
-    pub(super) places: Vec<AskedPlace>,
+    pub(super) names: Vec<QuestionName>,
+    pub(super) places: Vec<QuestionLocation>,
     /// Words of a short text without stop words that contains a name written as code: it may be a
     /// list of names.
     pub(super) list: Vec<String>,
@@ -90,7 +90,7 @@ pub(super) struct Asked {
     pub(super) is_short: bool,
 }
 
-impl Asked {
+impl Question {
     /// Parses a text.
     pub(super) fn read(text: &str) -> Self {
         let mut reader = TextReader::default();
@@ -120,7 +120,7 @@ impl Asked {
             && !alone.iter().any(|word| is_stop_word(word.to_ascii_lowercase().as_bytes()));
         let list =
             if is_list { alone.into_iter().map(str::to_owned).collect() } else { Vec::new() };
-        Asked { list, ..reader.finish(is_short) }
+        Question { list, ..reader.finish(is_short) }
     }
 }
 
@@ -137,8 +137,8 @@ struct TextReader {
     order: Vec<Term>,
     counted: FxHashMap<Term, Counted>,
     compounds: Vec<(Box<[u8]>, f64)>,
-    names: Vec<AskedName>,
-    places: Vec<AskedPlace>,
+    names: Vec<QuestionName>,
+    places: Vec<QuestionLocation>,
     wants_tests: bool,
 }
 
@@ -261,9 +261,12 @@ impl TextReader {
                 name.count += 1;
                 name.in_subject |= in_subject;
             }
-            None => {
-                self.names.push(AskedName { text: text.to_owned(), written, count: 1, in_subject })
-            }
+            None => self.names.push(QuestionName {
+                text: text.to_owned(),
+                written,
+                count: 1,
+                in_subject,
+            }),
         }
     }
 
@@ -305,7 +308,7 @@ impl TextReader {
                             .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
                             .collect::<String>()
                     });
-                    self.places.push(AskedPlace {
+                    self.places.push(QuestionLocation {
                         path: token.trim_start_matches("./").to_owned(),
                         line: line_number,
                         function: function.filter(|name| !name.is_empty()),
@@ -316,7 +319,7 @@ impl TextReader {
         }
     }
 
-    fn finish(self, is_short: bool) -> Asked {
+    fn finish(self, is_short: bool) -> Question {
         let mut words = Vec::new();
         let mut terms = FxHashMap::default();
         let mut counted = self.counted;
@@ -334,7 +337,7 @@ impl TextReader {
             let often = f64::from(subject + prose) + weight::OFTEN_IN_CODE * f64::from(code);
             let weight = own * (1.0 + weight::OFTEN * often.max(1.0).ln());
             terms.insert(term, u16::try_from(words.len()).unwrap_or(u16::MAX));
-            words.push(AskedWord { text, weight });
+            words.push(QuestionTerm { text, weight });
         }
         let singles = words.len();
         let mut compounds: FxHashMap<Box<[u8]>, u16> = FxHashMap::default();
@@ -342,13 +345,13 @@ impl TextReader {
         for (joined, weight) in self.compounds {
             if seen.insert(joined.clone()) {
                 compounds.insert(joined.clone(), u16::try_from(words.len()).unwrap_or(u16::MAX));
-                words.push(AskedWord {
+                words.push(QuestionTerm {
                     text: String::from_utf8_lossy(&joined).into_owned(),
                     weight,
                 });
             }
         }
-        Asked {
+        Question {
             words,
             terms,
             compounds,
