@@ -78,7 +78,7 @@ enum Wanted {
 struct Resolver<'p, 'a> {
     program: &'p Program<'a>,
     /// File being resolved: its language decides how types of other languages are treated.
-    home: FileId,
+    origin: FileId,
     types: types::memo::Types,
     literals: FxHashMap<Name, types::ty::Ty>,
     results: FxHashMap<SymbolRef, types::ty::Ty>,
@@ -94,7 +94,7 @@ struct Resolver<'p, 'a> {
     /// Memo of names in namespaces that are definitions.
     defined: FxHashMap<(crate::resolve::units::space::Space, Name), Symbols>,
     /// Memo: definitions of sets of declarations.
-    established: FxHashMap<Symbols, Symbols>,
+    with_definitions: FxHashMap<Symbols, Symbols>,
     /// Memo: sets of symbols without duplicate signatures.
     distinct: FxHashMap<Symbols, Symbols>,
     /// Memo: conditional variants of a symbol of another file; empty if it is the only one.
@@ -120,10 +120,10 @@ struct Resolver<'p, 'a> {
 }
 
 impl<'p, 'a> Resolver<'p, 'a> {
-    fn new(program: &'p Program<'a>, home: FileId) -> Self {
+    fn new(program: &'p Program<'a>, origin: FileId) -> Self {
         Self {
             program,
-            home,
+            origin,
             types: types::memo::Types::default(),
             literals: FxHashMap::default(),
             results: FxHashMap::default(),
@@ -134,7 +134,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
             constructors: FxHashMap::default(),
             definitions: FxHashMap::default(),
             defined: FxHashMap::default(),
-            established: FxHashMap::default(),
+            with_definitions: FxHashMap::default(),
             distinct: FxHashMap::default(),
             variants: FxHashMap::default(),
             linked: FxHashMap::default(),
@@ -154,7 +154,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
 
     /// Starts another file, with a new budget.
     fn begin(&mut self, file: FileId) {
-        self.home = file;
+        self.origin = file;
         self.wildcards.begin();
         self.budget.begin(self.program.known(file).facts);
     }

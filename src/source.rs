@@ -63,7 +63,7 @@ pub enum SourceError {
         source: io::Error,
     },
     /// The walk exceeded its timeout.
-    #[error("listing {} took longer than {} s", root.display(), walk::LONGEST.as_secs())]
+    #[error("listing {} took longer than {} s", root.display(), walk::TIMEOUT.as_secs())]
     TooSlow {
         /// Root.
         root: PathBuf,

@@ -174,9 +174,9 @@ impl Watch {
     /// raised first.
     pub fn wait(&self, cancel: &CancelToken) -> Result<bool, WatchError> {
         let failed = |source| WatchError::System { root: self.root.clone(), source };
-        let bell = queue::Bell::new().map_err(failed)?;
-        let ringer = bell.ringer().map_err(failed)?;
-        let _hook = cancel.on_cancel(move || ringer.ring());
+        let bell = queue::WakeReceiver::new().map_err(failed)?;
+        let ringer = bell.sender().map_err(failed)?;
+        let _hook = cancel.on_cancel(move || ringer.wake());
         if !self.queue.wait(&bell).map_err(failed)? {
             return Ok(false);
         }

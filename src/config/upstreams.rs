@@ -1,54 +1,54 @@
-//! The file in which a user names the upstreams: one line each, a name and where it is. Only the
-//! user's own directory is looked into: a repository must not be able to have programs started.
+//! The user's list of upstreams: a TOML file with one name and target on each line. Only the user's
+//! own configuration directory is read: a repository must not be able to start programs.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::User;
 
-/// What a file says: names with their targets, in the order of the file.
+/// Upstreams in the order of the file.
 pub type NamedTargets = Vec<NamedTarget>;
 
-/// One of them, as it is written.
+/// Entry of the file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct NamedTarget {
-    /// The name.
+    /// Name.
     pub name: String,
-    /// Where it is.
+    /// Target.
     pub target: String,
-    /// The file with the token that is shown there.
+    /// File with the bearer token for the target.
     pub token_file: Option<PathBuf>,
 }
 
-/// Why the file cannot be used.
+/// Error of the list of upstreams.
 #[derive(Debug, thiserror::Error)]
 pub enum UpstreamsError {
-    /// It could not be read.
+    /// The file could not be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
-        /// The file.
+        /// Path.
         path: PathBuf,
-        /// What the system said.
+        /// Cause.
         source: io::Error,
     },
-    /// It says something else than names and targets.
+    /// The file has invalid contents.
     #[error("cannot use {}: {why}", path.display())]
     Wrong {
-        /// The file.
+        /// Path.
         path: PathBuf,
-        /// What is wrong there.
+        /// Description.
         why: String,
     },
 }
 
 impl User {
-    /// The file with this user's upstreams, if it is known where it would be.
+    /// Path of the user's list of upstreams, if the configuration directory is known.
     pub fn upstreams_file(&self) -> Option<PathBuf> {
         Some(self.settings.as_ref()?.join("cograph").join("upstreams.toml"))
     }
 }
 
-/// Reads a file of upstreams; none if there is no such file.
+/// Reads a list of upstreams; `None` if the file does not exist.
 pub fn upstreams(path: &Path) -> Result<Option<NamedTargets>, UpstreamsError> {
     #[expect(
         clippy::disallowed_methods,
@@ -59,14 +59,14 @@ pub fn upstreams(path: &Path) -> Result<Option<NamedTargets>, UpstreamsError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(UpstreamsError::Unreadable { path: path.to_owned(), source }),
     };
-    let beside = path.parent().unwrap_or(Path::new(""));
-    parse(&text, beside)
+    let directory = path.parent().unwrap_or(Path::new(""));
+    parse(&text, directory)
         .map(Some)
         .map_err(|why| UpstreamsError::Wrong { path: path.to_owned(), why })
 }
 
-/// Paths of files are relative to the directory of this one.
-fn parse(text: &str, beside: &Path) -> Result<NamedTargets, String> {
+/// Relative paths are resolved against the directory of the file.
+fn parse(text: &str, directory: &Path) -> Result<NamedTargets, String> {
     let mut table: toml::Table =
         text.parse().map_err(|error| format!("it is not valid TOML: {error}"))?;
     let listed = table.remove("upstreams");
@@ -77,11 +77,11 @@ fn parse(text: &str, beside: &Path) -> Result<NamedTargets, String> {
     let toml::Value::Table(listed) = listed else {
         return Err("`upstreams` is not a table".to_owned());
     };
-    listed.into_iter().map(|(name, entry)| entry_of(name, entry, beside)).collect()
+    listed.into_iter().map(|(name, entry)| entry_of(name, entry, directory)).collect()
 }
 
-/// A target alone, or a table with the target and what goes with it.
-fn entry_of(name: String, entry: toml::Value, beside: &Path) -> Result<NamedTarget, String> {
+/// Parses an entry: a target, or a table with the target and its options.
+fn entry_of(name: String, entry: toml::Value, directory: &Path) -> Result<NamedTarget, String> {
     let mut table = match entry {
         toml::Value::String(target) => return Ok(NamedTarget { name, target, token_file: None }),
         toml::Value::Table(table) => table,
@@ -92,7 +92,8 @@ fn entry_of(name: String, entry: toml::Value, beside: &Path) -> Result<NamedTarg
         Some(_) => Err(format!("`{key}` of {name:?} is not a text")),
         None => Ok(None),
     };
-    let (target, token_file) = (text("target")?, text("token-file")?.map(|file| beside.join(file)));
+    let (target, token_file) =
+        (text("target")?, text("token-file")?.map(|file| directory.join(file)));
     if let Some(key) = table.keys().next() {
         return Err(format!(
             "{key:?} of {name:?} is not known: only `target` and `token-file` are"
@@ -118,8 +119,8 @@ mod tests {
                     far = { target = \"https://far.example/mcp\", token-file = \"far.token\" }\n\
                     [upstreams.near]\ntarget = \"http://127.0.0.1:1/mcp\"\n\
                     token-file = \"/etc/near.token\"\n";
-        let beside = Path::new("/home/me");
-        let mut found = parse(text, beside).expect("it is right");
+        let directory = Path::new("/home/me");
+        let mut found = parse(text, directory).expect("it is right");
         found.sort();
         let wanted = [
             named("api", "cmd:cograph mcp --root /srv/api", None),
@@ -128,7 +129,7 @@ mod tests {
             named("web", "/run/web.sock", None),
         ];
         assert_eq!(found, wanted);
-        assert_eq!(parse("", beside), Ok(Vec::new()));
+        assert_eq!(parse("", directory), Ok(Vec::new()));
         for wrong in [
             "[upstreams]\nweb = 1",
             "upstreams = 1",
@@ -139,7 +140,7 @@ mod tests {
             "[upstreams.a]\ntarget = \"x\"\ntoken = \"secret\"",
             "[upstreams.a]\ntarget = \"x\"\ntoken-file = 1",
         ] {
-            assert!(parse(wrong, beside).is_err(), "{wrong}");
+            assert!(parse(wrong, directory).is_err(), "{wrong}");
         }
     }
 

@@ -1,23 +1,23 @@
-//! What the environment says about the user: where programs are found and where other programs keep
-//! their settings. Opens nothing; whether a file is there is looked at only to find a program.
+//! The user's environment: search path, and the configuration directories of other programs. Opens
+//! no file; existence is checked only to find a program.
 
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The user whose settings are read and written.
+/// Directories of the user.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct User {
-    /// The home directory, if one is known.
+    /// Home directory, if known.
     pub home: Option<PathBuf>,
-    /// Where programs keep their settings: `XDG_CONFIG_HOME`, else `.config` in the home directory.
+    /// Configuration directory: `XDG_CONFIG_HOME`, else `.config` in the home directory.
     pub settings: Option<PathBuf>,
-    /// Where Claude Code keeps its settings, if not in the home directory.
+    /// Configuration directory of Claude Code, if not in the home directory.
     pub claude: Option<PathBuf>,
-    /// Where Codex keeps its settings.
+    /// Configuration directory of Codex.
     pub codex: Option<PathBuf>,
-    /// The directories in which programs are found, in order.
+    /// Search path for programs, in order.
     pub search: Vec<PathBuf>,
 }
 
@@ -28,7 +28,7 @@ impl User {
         Self::from_variables(|name| std::env::var_os(name))
     }
 
-    /// Reads variables through `lookup`. Relative directories count as not set.
+    /// Reads variables through `lookup`. Relative directories are ignored.
     pub fn from_variables(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
         let directory =
             |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -45,8 +45,8 @@ impl User {
         }
     }
 
-    /// The program that a command means: the path itself if it has a `/`, else the first executable
-    /// file of that name.
+    /// Resolves a command: a path if it has a `/`, else the first executable file of that name in
+    /// the search path.
     pub fn program(&self, command: &str) -> Option<PathBuf> {
         if command.contains('/') {
             return Some(PathBuf::from(command)).filter(|path| is_executable(path));
@@ -59,8 +59,8 @@ impl User {
         candidates.into_iter().find(|path| is_executable(path))
     }
 
-    /// The path under which this very program will be found again: its place in the search path,
-    /// which outlives an update, else the file that is running.
+    /// Returns a stable path of this program: the entry in the search path, which is valid after an
+    /// update, else the running file.
     pub fn own_program(&self) -> io::Result<PathBuf> {
         let running = std::env::current_exe()?;
         let same = |found: &PathBuf| found.canonicalize().ok() == running.canonicalize().ok();
@@ -69,8 +69,8 @@ impl User {
     }
 }
 
-/// The files that git reads the user's and the machine's settings from, and the default for the
-/// user's ignore rules; whether they are there or not.
+/// Returns the paths of git's user and system configuration, and of the user's default ignore file,
+/// regardless of their existence.
 #[expect(clippy::disallowed_methods, reason = "config is the one reader of the environment")]
 pub fn git_settings() -> Vec<PathBuf> {
     git_settings_of(|name| std::env::var_os(name))
@@ -92,7 +92,7 @@ fn git_settings_of(lookup: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Whether a path leads to a file that somebody may execute.
+/// True if a path is an executable file.
 pub fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }

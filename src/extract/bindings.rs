@@ -1,4 +1,4 @@
-//! Bindings: variables, patterns, narrowing by conditions, and statements that bind.
+//! Bindings: variables, patterns, type narrowing by conditions, and statements that bind.
 
 pub(super) mod conditions;
 mod fields;

@@ -1,4 +1,4 @@
-//! Expressions: their sites, the values of names, paths, constructions and arguments.
+//! Expressions: references, and the values of names, paths, constructions and arguments.
 
 pub(super) mod construct;
 pub(super) mod dispatch;

@@ -1,5 +1,4 @@
-//! Facts of one file: the builder that collects them, the last look at them, and how complete they
-//! are.
+//! Facts of one file: builder, final pass, and coverage.
 
 pub(super) mod builder;
 pub(super) mod coverage;

@@ -1,4 +1,4 @@
-//! Imports and exports, in the forms that module systems have.
+//! Imports and exports, in the forms of module systems.
 
 pub(super) mod export;
 pub(super) mod import;

@@ -1,5 +1,5 @@
-//! Applications of macros: expressions are read from the tokens as far as names, joiners and lists
-//! in brackets show them.
+//! Macro invocations: approximates the expressions in their tokens by names, member operators and
+//! bracketed lists.
 
 pub(super) mod bodies;
 pub(super) mod items;
@@ -11,12 +11,12 @@ use crate::model::facts::{Expr, ExprId, NameId};
 use smallvec::SmallVec;
 use tree_sitter::Node;
 
-/// What has been read of the expression at hand.
+/// State of the current expression.
 struct Reading<'t> {
     value: ExprId,
-    /// The last token was a joiner: a name now is a member of the value.
+    /// The last token was a member operator: a following name is a member of the value.
     joined: bool,
-    /// The name right before, where a list of arguments makes it a call.
+    /// Preceding name, which a list of arguments makes a callee.
     callee: Option<(Node<'t>, NameId)>,
 }
 
@@ -24,7 +24,7 @@ impl Reading<'_> {
     const NOTHING: Self = Reading { value: ExprId::NONE, joined: false, callee: None };
 }
 
-/// The tokens of one list, and the words that tell what they are.
+/// Tokens of one list, and the token words of the language.
 struct Tokens<'t> {
     items: SmallVec<[Node<'t>; 8]>,
     list_kind: u16,
@@ -45,7 +45,7 @@ impl<'t> Tokens<'t> {
         self.words.joiners.iter().any(|joiner| joiner == self.word(position))
     }
 
-    /// The position after type arguments (`::<A, B>`) that start at `position`, if there are any.
+    /// Returns the position behind type arguments (`::<A, B>`) that start at `position`, if any.
     fn after_types(&self, position: usize) -> Option<usize> {
         if !self.joins(position) || self.word(position + 1) != self.words.open {
             return None;
@@ -87,7 +87,7 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Call(callee, args))
     }
 
-    /// A macro's name, possibly at the end of a path: the expression that stands for it, with its
+    /// Visits a macro's name, possibly at the end of a path: returns its expression and records the
     /// call site.
     fn macro_name(&mut self, node: Node<'t>, suffix: &str) -> ExprId {
         let (path, last) = match self.rule_at(node) {
@@ -114,7 +114,7 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// The names in a list of tokens are what a decorator applies (`derive(A, b::C)`).
+    /// Visits the names in a list of tokens as applied by a decorator (`derive(A, b::C)`).
     pub(super) fn applied_names(&mut self, list: Node<'t>) {
         let tokens = self.children(list);
         let mut value = ExprId::NONE;
@@ -135,7 +135,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Reads a list of tokens; gives the values between its separators.
+    /// Reads a list of tokens; returns the values between its separators.
     fn token_list(
         &mut self,
         list: Node<'t>,
@@ -156,7 +156,7 @@ impl<'t> Walker<'t> {
         values
     }
 
-    /// Reads the token at `position` into the expression at hand; gives the position after it.
+    /// Reads the token at `position` into the current expression; returns the next position.
     fn token(
         &mut self,
         tokens: &Tokens<'t>,

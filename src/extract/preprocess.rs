@@ -1,9 +1,9 @@
-//! Source as a parser can read it: in languages with a preprocessor, text that only the
-//! preprocessor understands is blanked.
+//! Masking: in languages with a preprocessor, text that only the preprocessor understands is
+//! replaced by blanks before parsing.
 //!
-//! Lengths and lines stay as they are, so that every position of the tree is one of the source.
-//! `branches` settles conditions that cut through statements, `attributes` takes out what else
-//! cannot be read; both work on the pieces of `tokens`.
+//! Lengths and lines are kept, so that positions in the tree are positions in the source.
+//! `conditionals` handles conditions that cut through statements, `attributes` removes other
+//! unparsable text; both work on the tokens of `tokens`.
 
 mod attributes;
 mod brackets;
@@ -20,41 +20,41 @@ use crate::model::SiteKind;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What is left for the parser, and what was taken away.
+/// Masked source, and the removed parts.
 pub(super) struct Cleared<'s> {
     pub(super) source: Cow<'s, [u8]>,
-    /// Names in what was taken away: macros, and what their arguments name.
+    /// Names in removed parts: macros, and names in their arguments.
     pub(super) uses: Vec<Use>,
-    /// Code of branches that could not be read beside the one that was.
+    /// Code of branches that could not be parsed together with the chosen one.
     pub(super) dropped: Vec<Range<usize>>,
-    /// Directives where a parser expects none, each with the end of its line.
+    /// Directives at positions where a parser expects none, each with the end of its line.
     pub(super) moved: Vec<Range<usize>>,
-    /// Definitions that macros make, in order.
+    /// Definitions created by macros, in order.
     pub(super) made: Vec<Made>,
 }
 
-/// A name in what was taken away.
+/// Name in a removed part.
 pub(super) struct Use {
     pub(super) name: Range<usize>,
     pub(super) kind: SiteKind,
 }
 
-/// A definition whose head is the use of a macro.
+/// Definition whose head is a macro invocation.
 pub(super) struct Made {
-    /// The macro with its arguments.
+    /// Macro with its arguments.
     pub(super) head: Range<usize>,
-    /// The name of what is defined.
+    /// Name of the definition.
     pub(super) name: String,
-    /// The macro is one of the file, so that the name is certain.
+    /// True if the macro is defined in the file, so that the name is certain.
     pub(super) is_known: bool,
-    /// Its arguments are read as the head of a function.
+    /// True if its arguments are parsed as the head of a function.
     pub(super) is_typed: bool,
 }
 
-/// A part of the source that the parser does not see.
+/// Masked part of the source.
 struct Edit {
     range: Range<usize>,
-    /// What it sees in the place of the first byte; blanks in the places of the others.
+    /// Replacement of the first byte; the others become blanks.
     first: u8,
 }
 
@@ -64,7 +64,7 @@ impl Edit {
     }
 }
 
-/// Blanks what the parser cannot read. Without a preprocessor the source is as it was.
+/// Masks unparsable text. Without a preprocessor the source is unchanged.
 pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
     let mut cleared = Cleared {
         source: Cow::Borrowed(source),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_stand_for_attributes_are_blanked() {
+    fn attribute_macros_are_masked() {
         check("class API_EXPORT Door : public Base {};", "class Door : public Base {};");
         check("LIB_API struct state *open_door(int n);", "struct state *open_door(int n);");
         check("LIB_API void (shut)(int n);", "void (shut)(int n);");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn of_more_words_than_a_type_and_a_name_attributes_are_blanked() {
+    fn extra_words_in_declarations_are_masked() {
         check("void *__must_check f(int n);", "void * f(int n);");
         check(
             "static __always_inline __alloc_size(1) void *kmalloc(size_t size, gfp_t flags) { }",

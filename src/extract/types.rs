@@ -1,19 +1,19 @@
-//! Types as they are written: type expressions, chains of declarators, qualified names of
-//! definitions.
+//! Type expressions and qualified names of definitions.
 
 pub(super) mod generics;
 
 use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, TypeRule};
-use crate::model::facts::{Expr, ExprId, GUARD, LocalSymbol, NameId, ScopeKind};
+use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeKind, TYPE_GUARD};
 use crate::model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
 
-/// Bytes of a type in a text that is read: each level of its brackets is looked through again.
-const LONGEST_WRITTEN: usize = 8 << 10;
+/// Maximum length of a type in a string or comment, in bytes: each level of brackets is scanned
+/// again.
+const MAX_TYPE_BYTES: usize = 8 << 10;
 
 impl<'t> Walker<'t> {
-    /// Visits a node in type position and gives the type.
+    /// Visits a node in type position and returns the type.
     pub(super) fn visit_type(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
         self.deeper(node, |walker| walker.visit_type_node(node, usage))
     }
@@ -89,7 +89,7 @@ impl<'t> Walker<'t> {
                 let object = self.path_head(object);
                 let mut object = self.known(object);
                 let mut name_node = name_node;
-                // A path may nest in the place of the name.
+                // A path may nest in the name.
                 while let Some(TypeRule::Member { object: Some(part), name: rest }) =
                     self.language.type_rule(name_node.kind_id())
                 {
@@ -205,7 +205,7 @@ impl<'t> Walker<'t> {
             TypeRule::Expression {} => self.visit(node, READ),
             TypeRule::Guard { of } => {
                 let tested = of.first(node).map_or(ExprId::NONE, |of| self.visit_type(of, inner));
-                let base = self.literal(GUARD);
+                let base = self.literal(TYPE_GUARD);
                 self.applied(base, &[tested])
             }
             TypeRule::TypeOf { of } => {
@@ -224,7 +224,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The first name of a path, where it is never that of a value.
+    /// Returns the first segment of a path, where it never names a value.
     pub(super) fn path_head(&mut self, object: ExprId) -> ExprId {
         match self.build.get(object) {
             Expr::Name(..) if self.language.manifest.resolution.paths_name_types => {
@@ -234,7 +234,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The types of all parts of a list, or of the node alone.
+    /// Visits all parts of a list of types, or the only node.
     pub(super) fn visit_types(&mut self, node: Node<'t>, usage: Usage) -> Vec<ExprId> {
         match self.language.type_rule(node.kind_id()) {
             Some(TypeRule::Each {} | TypeRule::Union {} | TypeRule::Tuple {}) => self
@@ -261,7 +261,7 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Apply(base, list))
     }
 
-    /// A name that may carry type arguments: the name's node and the arguments.
+    /// Splits a name that may have type arguments into the name's node and the arguments.
     fn generic_name(&mut self, node: Node<'t>, usage: Usage) -> (Node<'t>, Vec<ExprId>) {
         let Some(TypeRule::Apply { base, args }) = self.language.type_rule(node.kind_id()) else {
             return (node, Vec::new());
@@ -285,16 +285,16 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// A type in quotes, as far as it is made of names, paths, applications of them and
+    /// Parses a quoted type, as far as it consists of names, paths, generic applications and
     /// alternatives.
     fn quoted_type(&mut self, node: Node<'t>) -> ExprId {
         let text = self.text_of(node).trim_matches(['"', '\'']);
         self.written_type(node, text, Usage::Site(SiteKind::Type))
     }
 
-    /// A type that is the text of something else; sites in it stand at that node.
+    /// Parses a type from text; its references are at the given node.
     pub(super) fn written_type(&mut self, node: Node<'t>, text: &str, usage: Usage) -> ExprId {
-        if text.len() > LONGEST_WRITTEN {
+        if text.len() > MAX_TYPE_BYTES {
             self.problem(ProblemKind::TooDeep, node);
             return ExprId::NONE;
         }
@@ -342,7 +342,7 @@ impl<'t> Walker<'t> {
         self.applied(value, &args)
     }
 
-    /// The type of a method's receiver parameter.
+    /// Returns the type of a method's receiver parameter.
     pub(super) fn receiver_type(&mut self, receiver: Node<'t>) -> ExprId {
         for param in self.named_children(receiver) {
             if let Some(Rule::Param { ty: Some(ty), .. }) = self.rule_at(param)
@@ -355,7 +355,7 @@ impl<'t> Walker<'t> {
     }
 }
 
-/// Parts of a text between separators that stand in no brackets; none of an empty text.
+/// Splits a text at separators outside of brackets; empty for an empty text.
 fn split(text: &str, separator: char) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0usize, 0usize);
     for (at, c) in text.char_indices() {

@@ -1,5 +1,5 @@
-//! The pass over the tree: says what each rule means and keeps the context (scope, enclosing
-//! symbol, pending documentation).
+//! Syntax tree traversal: applies the rules of the manifest and maintains the context (scope,
+//! enclosing symbol, pending documentation).
 
 pub(super) mod children;
 pub(super) mod context;
@@ -26,12 +26,11 @@ pub(super) use context::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
-/// The pass over one tree.
+/// Traversal of one tree.
 pub(super) struct Walker<'t> {
     pub(super) language: &'static Language,
     pub(super) source: &'t [u8],
-    /// The source as text, if it is text from end to end: parts of it need no look at their bytes
-    /// then.
+    /// Source as text if it is valid UTF-8: its parts need no validation then.
     text: Option<&'t str>,
     pub(super) build: Builder,
     pub(super) scope: ScopeId,
@@ -40,41 +39,41 @@ pub(super) struct Walker<'t> {
     pub(super) around: Surroundings,
     pub(super) pending: Pending<'t>,
     pub(super) in_macro: bool,
-    /// Whether the target of an assignment is visited that was visited as a value before: what is
-    /// assigned to in it is not visited twice again, or each level would double the visits.
+    /// True while the target of an assignment is visited a second time: nested targets are not
+    /// visited twice again, or the number of visits would double with each level.
     pub(super) in_target: bool,
-    /// A definition (by its node's id) that is the only one under its keyword, and the node with
-    /// the keyword.
+    /// Definition (by its node's id) that is the only one of its keyword, and the node with the
+    /// keyword.
     pub(super) whole: Option<(usize, Node<'t>)>,
-    /// Type parameters written around the definition that comes next.
+    /// Type parameters of the next definition.
     pub(super) waiting_type_params: Option<Node<'t>>,
-    /// Names that are exported by a list: name outside, name inside.
+    /// Names exported by a list: exported name, local name.
     pub(super) exported_names: Vec<(NameId, NameId)>,
-    /// The comment before the definition at hand, where comments may state types.
+    /// Comment before the current definition, in languages with types in comments.
     pub(super) documented: Option<(usize, usize)>,
-    /// The declared type of what holds the closure that comes next.
+    /// Declared type of the variable that holds the next closure.
     pub(super) held_as: ExprId,
-    /// Calls that conditions may be, by their nodes' ids, where callables may tell types.
+    /// Calls that may be conditions, by node id, in languages where callables can be type guards.
     pub(super) calls: FxHashMap<usize, ExprId>,
-    /// What the file lists for those who import all of it.
+    /// Export list for wildcard imports.
     pub(super) export_list: ExportList,
-    /// Members that the bodies of the types around declare, also those further down, where
-    /// declarations are hoisted.
+    /// Members declared in the enclosing type bodies, including those further down, in languages
+    /// with hoisting.
     pub(super) declared_members: FxHashSet<(ScopeId, NameId)>,
-    /// The call site that waits for its arguments.
+    /// Call site whose arguments are not visited yet.
     pub(super) call_site: SiteId,
     depth: u32,
     limits: Limits,
     pub(super) embedded: Embedded<'t>,
-    /// Definitions that macros make, in order.
+    /// Definitions created by macros, in order.
     pub(super) made: &'t [crate::extract::preprocess::Made],
     pub(super) lister: Lister<'t>,
-    /// Whether the tree may have nodes that stand for what could not be read.
+    /// True if the tree may have error or missing nodes.
     has_errors: bool,
-    /// Whether references are stored: not for a language whose structure alone is read.
+    /// True if references are stored: false for languages of the structure tier.
     stores_sites: bool,
     pub(super) seen: crate::extract::walk::unruled::Seen,
-    /// The package whose body is visited.
+    /// Package whose body is visited.
     pub(super) package: Option<String>,
 }
 
@@ -126,7 +125,7 @@ impl<'t> Walker<'t> {
             self.problem(ProblemKind::Syntax, root);
         }
         self.visit_children(root);
-        // An error in a place where no rule looks is said all the same.
+        // Reports a syntax error at a position that no rule visits.
         if root.has_error() && !self.build.has_problems() {
             let mut node = root;
             while !node.is_error() && !node.is_missing() {
@@ -147,10 +146,10 @@ impl<'t> Walker<'t> {
         facts
     }
 
-    /// Visits everything below a node in reading order; comments and decorators wait for the
-    /// definition after them.
+    /// Visits the children of a node in order; comments and decorators are kept for the next
+    /// definition.
     pub(super) fn visit_children(&mut self, node: Node<'t>) -> ExprId {
-        // Tokens say nothing, except that they are missing.
+        // Tokens have no rules, but may be missing nodes.
         let children =
             if self.has_errors { self.children(node) } else { self.named_and_comments(node) };
         let mut last = ExprId::NONE;
@@ -162,7 +161,7 @@ impl<'t> Walker<'t> {
         last
     }
 
-    /// Visits one of several children; none for comments and tokens.
+    /// Visits one child; `None` for comments and tokens.
     pub(super) fn visit_child(&mut self, child: Node<'t>) -> Option<ExprId> {
         let kind = child.kind_id();
         if self.language.is_token(kind) && !child.is_missing() {
@@ -188,7 +187,7 @@ impl<'t> Walker<'t> {
         let line =
             self.source.get(start - comment.start_position().column..start).unwrap_or_default();
         if !line.iter().all(u8::is_ascii_whitespace) {
-            // Behind code on the same line: about that code, not about what follows.
+            // A comment behind code on the same line does not document the next definition.
             return;
         }
         let joined = self.pending.comment.filter(|&(_, previous)| {
@@ -199,12 +198,12 @@ impl<'t> Walker<'t> {
         self.pending.comment = Some((joined.map_or(start, |(first, _)| first), end));
     }
 
-    /// Visits a node and gives the expression that stands for its value.
+    /// Visits a node and returns the expression for its value.
     pub(super) fn visit(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
         self.visit_kind(node, node.kind_id(), usage)
     }
 
-    /// The same for a node whose kind has been asked for.
+    /// Does the same for a node with a known kind.
     fn visit_kind(&mut self, node: Node<'t>, kind: u16, usage: Usage) -> ExprId {
         self.deeper(node, |walker| walker.visit_node(node, kind, usage))
     }
@@ -218,8 +217,7 @@ impl<'t> Walker<'t> {
         self.nested(node, ExprId::NONE, visit)
     }
 
-    /// Does something with a node that may do the same with nodes inside; gives `otherwise` where
-    /// that is nested too deep.
+    /// Applies a recursive function to a node; returns `otherwise` if it is nested too deep.
     pub(super) fn nested<T>(
         &mut self,
         node: Node<'t>,
@@ -237,7 +235,7 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// How much deeper it may go.
+    /// Remaining recursion depth.
     pub(super) fn depth_left(&self) -> usize {
         self.limits.depth.saturating_sub(self.depth) as usize
     }
@@ -253,7 +251,7 @@ impl<'t> Walker<'t> {
                 self.visit_rest_of(node);
                 value
             }
-            // What only means something as a type is one, wherever it stands.
+            // A node that is only a type is one in any position.
             None if self.language.type_rule(kind).is_some() => {
                 let ty = self.visit_type(node, Usage::Site(SiteKind::Type));
                 self.build.of(ty, Expr::OfType)
@@ -418,7 +416,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Takes the call site that the callee just visited has left.
+    /// Takes the call site of the callee just visited.
     pub(super) fn take_call_site(&mut self) -> SiteId {
         std::mem::replace(&mut self.call_site, SiteId::NONE)
     }

@@ -1,25 +1,24 @@
-//! What those who write manifests ask: does a manifest fit its grammar, and what does it say of a
-//! kind of nodes? Reads no file.
+//! Checks for authors of manifests: whether a manifest fits its grammar, and the roles of node
+//! kinds. Reads no file.
 
 use super::{FOLDERS, inherit, parse};
 use crate::model::LanguageId;
 use toml::{Table, Value};
 
-/// A manifest that fits.
+/// Result of a successful check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fits {
     /// Display name of the language.
     pub title: String,
-    /// Kinds of nodes with a rule: as statements, definitions and expressions, as types, as
+    /// Number of node kinds with a rule: as statements, definitions and expressions; as types; as
     /// patterns.
     pub rules: [usize; 3],
-    /// Named kinds of nodes without any rule, whose children are visited.
+    /// Named node kinds without any rule, whose children are visited.
     pub without: Vec<String>,
 }
 
 /// Checks the text of a manifest after those that it extends, outermost first. The grammar is one
-/// that the program is linked with. Each error names the line and what does not fit; all of them
-/// are listed.
+/// linked into the program. Returns all errors, each with its line.
 pub fn check(texts: &[&str]) -> Result<Fits, Vec<String>> {
     let merged = inherit::merge(texts).map_err(|error| vec![error])?;
     let named = merged.get("grammar").and_then(Value::as_str);
@@ -58,35 +57,34 @@ pub fn check(texts: &[&str]) -> Result<Fits, Vec<String>> {
     Ok(Fits { title: parsed.manifest.title, rules, without })
 }
 
-/// All that does not fit in the manifest of a language that the program was built with; nothing in
-/// one that is released.
+/// Returns the errors in the manifest of a built-in language; empty in a release.
 pub fn errors(language: LanguageId) -> Vec<String> {
     check(FOLDERS[usize::from(language.0)].manifests).err().unwrap_or_default()
 }
 
-/// The directory of the manifest that one extends, beside its own; none if it starts from nothing.
+/// Returns the directory of the extended manifest, a sibling of its own; `None` if it extends none.
 pub fn extended(text: &str) -> Option<String> {
     text.parse::<Table>().ok()?.get("extends")?.as_str().map(str::to_owned)
 }
 
-/// The name of the grammar that a chain of manifests is for.
+/// Returns the name of the grammar of a chain of manifests.
 fn grammar_of(texts: &[&str]) -> Option<String> {
     inherit::merge(texts).ok()?.get("grammar")?.as_str().map(str::to_owned)
 }
 
-/// The roles that the manifest of a language gives to kinds of nodes, in the words of the manifest.
+/// Roles of node kinds in the manifest of a language, in the manifest's terms.
 #[derive(Debug)]
 pub struct Roles(Table);
 
 impl Roles {
-    /// Those of a language.
+    /// Reads the roles of a language.
     pub fn of(language: LanguageId) -> Self {
         let merged = inherit::merge(FOLDERS[usize::from(language.0)].manifests);
         Self(merged.expect("the manifest was read when the program was built"))
     }
 
-    /// The roles of a kind of nodes, each after the table that it stands in if that is not `nodes`;
-    /// several where conditions choose.
+    /// Returns the roles of a node kind, each with its table unless that is `nodes`; several if
+    /// conditions choose.
     pub fn of_kind(&self, kind: &str) -> Vec<String> {
         let role = |rule: &Value| rule.get("role").and_then(Value::as_str).map(str::to_owned);
         let mut roles = Vec::new();
@@ -130,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grammar_that_is_not_linked_is_said() {
+    fn an_unknown_grammar_is_reported() {
         let errors =
             check(&["grammar = \"tree_sitter_none::LANGUAGE\""]).expect_err("there is none");
         assert!(

@@ -1,5 +1,5 @@
-//! Which language a file is in: by name, by extension, by its `#!` line, and by content where
-//! languages share an extension.
+//! Language detection: by name, by extension, by the `#!` line, and by content for shared
+//! extensions.
 
 use super::{FOLDERS, Folder};
 use crate::model::{LanguageId, RepoPath};
@@ -10,7 +10,7 @@ struct Table {
     by_file_name: FxHashMap<&'static str, LanguageId>,
     by_extension: FxHashMap<&'static str, LanguageId>,
     by_interpreter: FxHashMap<&'static str, LanguageId>,
-    /// Extension -> languages that claim it by content.
+    /// Extension -> languages that detect it by content.
     shared: FxHashMap<&'static str, Vec<LanguageId>>,
 }
 
@@ -35,10 +35,9 @@ fn table() -> &'static Table {
     })
 }
 
-/// The language of a file, from its path and its first bytes (at least 256 where the file has that
-/// many; more helps to tell languages apart that share an extension). `neighbours` counts, per
-/// language, the files of the same directory whose language is already certain; it settles what
-/// content leaves open.
+/// Detects the language of a file from its path and its first bytes (at least 256 if the file has
+/// that many; more improves the detection of shared extensions). `neighbours` counts, per language,
+/// the files of the same directory whose language is certain; it decides if the content does not.
 pub fn detect(path: &RepoPath, head: &[u8], neighbours: &[u32]) -> Option<LanguageId> {
     let table = table();
     if let Some(&language) = table.by_file_name.get(path.file_name()) {
@@ -71,8 +70,8 @@ fn has_marker(folder: &Folder, head: &[u8]) -> bool {
     })
 }
 
-/// The interpreter that a `#!` line names: its last path component without version digits, looking
-/// through `env`.
+/// Returns the interpreter of a `#!` line: its last path component without version digits; for
+/// `env`, its argument.
 fn interpreter(head: &[u8]) -> Option<&str> {
     let line = head.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
     let line = std::str::from_utf8(line).ok()?;

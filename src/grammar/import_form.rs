@@ -1,5 +1,4 @@
-//! How imports are written: the forms that module systems have, and which children of a node matter
-//! in each.
+//! Syntax of imports: the forms of module systems, and the relevant children of a node in each.
 
 use super::Selector;
 use serde::Deserialize;
@@ -38,8 +37,8 @@ pub(crate) enum ImportForm {
         #[serde(default)]
         types: Vec<String>,
     },
-    /// A tree of paths with lists, aliases and wildcards. The texts are node kinds, the selectors
-    /// children of these.
+    /// A tree of paths with lists, aliases and wildcards. The texts are node kinds; the selectors
+    /// apply to these nodes.
     Tree {
         of: Selector,
         list: Selector,
@@ -57,8 +56,7 @@ pub(crate) enum ImportForm {
     /// A quoted path bound under its last segment, another name, everything (`.`) or nothing (`_`).
     Quoted { path: Selector, alias: Option<Selector> },
     /// Textual inclusion; `system` is the node kind of a path that is searched outside of the
-    /// repository first. What stands in `computed` is not known before the program runs: the path
-    /// is what follows it.
+    /// repository first. A `computed` part is only known at run time: the path is what follows it.
     Include { path: Selector, system: String, computed: Option<Selector> },
     /// A path with a node for each segment, and the names that are taken from it; without any, its
     /// last segment is.
@@ -70,8 +68,8 @@ pub(crate) enum ImportForm {
         aliased: Option<Selector>,
     },
     /// A using declaration: a name of another scope becomes visible here, possibly under an alias;
-    /// with the token `namespace`, all names of that scope. In a list, `prefix` is what the node
-    /// around the list has written before it.
+    /// with the token `namespace`, all names of that scope. In a list, `prefix` is the common
+    /// prefix in the parent node.
     Using {
         of: Selector,
         namespace: Option<String>,

@@ -1,10 +1,9 @@
-//! Manifests that start from another one: `extends` names the folder, `without` what does not hold
-//! here. Knows only tables.
+//! Inheritance of manifests: `extends` names the directory, `without` the keys to remove. Works on
+//! TOML tables.
 
 use toml::{Table, Value};
 
-/// Merges a chain of manifests, the one that the others extend first. A key of a section replaces
-/// the inherited one.
+/// Merges a chain of manifests, base first. A key of a section replaces the inherited one.
 pub(super) fn merge(texts: &[&str]) -> Result<Table, String> {
     let mut merged = Table::new();
     for text in texts {

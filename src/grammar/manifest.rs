@@ -16,15 +16,14 @@ pub struct Manifest {
     pub grammar: String,
     /// Display name of the language.
     pub title: String,
-    /// How deep the language is read.
+    /// Tier of analysis.
     pub tier: Tier,
     /// Family of languages that share one symbol table: name resolution crosses files of different
     /// languages within it.
     pub family: Option<String>,
-    /// Language detection: which files are in the language.
+    /// Language detection: file names, extensions and content.
     pub detect: Detection,
-    /// Module system: how imports are mapped to files and packages. Not said where structure alone
-    /// is read.
+    /// Module system: how imports are mapped to files and packages. Omitted in the structure tier.
     #[serde(default)]
     pub modules: Modules,
     /// Vocabulary of the preprocessor, for languages that have one: source that only it understands
@@ -55,13 +54,13 @@ pub struct Manifest {
     /// Patterns of test code.
     #[serde(default)]
     pub tests: TestMarkers,
-    /// Type narrowing: tests that tell the type of a value.
+    /// Type narrowing: tests that imply the type of a value.
     #[serde(default)]
     pub narrowing: Narrowing,
     /// Builtin functions and types, and names of the standard library that need no import.
     #[serde(default)]
     pub builtins: Builtins,
-    /// Implicit conversions of arguments: tells overloads apart.
+    /// Implicit conversions of arguments, for overload resolution.
     #[serde(default)]
     pub conversions: Conversions,
     /// Type flow through a builtin type, by its name: type parameters, elements, and the types of
@@ -85,8 +84,8 @@ pub struct Detection {
     pub shared_extensions: Vec<String>,
     /// Text at the start of a line, after white space, that occurs in this language only.
     pub markers: Vec<String>,
-    /// Files with more bytes are data that nobody navigates by names: they are left out, and listed
-    /// as too large.
+    /// Maximum size of a file in bytes: a larger one is data and is not indexed, but listed as too
+    /// large.
     pub most_bytes: Option<u64>,
 }
 
@@ -126,11 +125,11 @@ pub struct Modules {
     /// Extensions tried, in this order, for a module name without one.
     #[serde(default)]
     pub extensions: Vec<String>,
-    /// Extension in an import -> extensions of the source files that it may mean (`.js` is written,
-    /// `.ts` is meant).
+    /// Extension in an import -> extensions of the source files that it may refer to (`.js` ->
+    /// `.ts`).
     #[serde(default)]
     pub extension_aliases: BTreeMap<String, Vec<String>>,
-    /// Project files that the module system reads besides sources.
+    /// Project files that the module system reads in addition to sources.
     #[serde(default)]
     pub project_files: Vec<String>,
     /// Path keyword for the root module (`crate`).
@@ -173,7 +172,7 @@ pub struct Modules {
     pub prelude: Vec<String>,
 }
 
-/// Rule that tells constructors from other methods.
+/// Recognition of constructors among methods.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConstructorNames {
@@ -201,7 +200,7 @@ pub enum SelfRule {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Names {
-    /// Rule that tells constructors from other methods.
+    /// Recognition of constructors among methods.
     pub constructor_rule: ConstructorNames,
     /// Names of constructors.
     pub constructors: Vec<String>,
@@ -209,7 +208,7 @@ pub struct Names {
     pub implied_base_constructor: bool,
     /// Syntax of the receiver in a method.
     pub self_rule: SelfRule,
-    /// Functions whose call without arguments gives the receiver as a value of its base
+    /// Functions whose call without arguments returns the receiver as a value of its base
     /// (`super()`).
     pub super_calls: Vec<String>,
     /// Names of the enclosing type (`Self`).
@@ -243,8 +242,8 @@ pub struct Names {
     pub call_member: Option<String>,
     /// Method whose result a context manager binds (`__enter__`).
     pub enter_member: Option<String>,
-    /// Methods of the iterator protocol: the one that gives the iterator, and the one that gives
-    /// the next item.
+    /// Methods of the iterator protocol: the one that returns the iterator, and the one that
+    /// returns the next item.
     pub iterator_members: Vec<String>,
     /// Methods of implicit dereference: members of their result type are members of the receiver as
     /// well (`deref`).
@@ -253,7 +252,7 @@ pub struct Names {
     pub enum_bases: Vec<String>,
     /// Method behind a subscript (`__getitem__`).
     pub index_member: Option<String>,
-    /// Method of a descriptor: gives the value of a field that is read through an instance
+    /// Method of a descriptor: returns the value of a field that is read through an instance
     /// (`__get__`).
     pub descriptor_member: Option<String>,
     /// Variable that lists the names of a wildcard import (`__all__`).
@@ -265,7 +264,7 @@ pub struct Names {
     pub type_variable_lists: Vec<String>,
     /// Operator -> method of the left operand whose result is the value.
     pub operators: BTreeMap<String, String>,
-    /// Kind of node -> characters around a name that are no part of it: sigils, quotes, colons.
+    /// Node kind -> characters around a name that are not part of it: sigils, quotes, colons.
     pub trim: BTreeMap<String, String>,
 }
 
@@ -308,7 +307,7 @@ pub struct Resolution {
     /// A closure assigned to a variable or member is its value, not a definition of that name;
     /// types have declared members only.
     pub closures_are_values: bool,
-    /// Callables have a namespace of their own: a call never means a variable.
+    /// Callables have a namespace of their own: a call never refers to a variable.
     pub separate_callables: bool,
     /// Members of a base and members of the same name in derived types are overloads of each other.
     pub inherited_overloads: bool,
@@ -318,8 +317,8 @@ pub struct Resolution {
     pub structural: bool,
     /// Types and values have separate namespaces.
     pub separate_types: bool,
-    /// The name of a type is none of a value, and follows a keyword, unless it is declared as an
-    /// alias.
+    /// The name of a type is separate from names of values and follows a keyword, unless it is
+    /// declared as an alias.
     pub tagged_types: bool,
     /// Declaration merging: interfaces and classes of one name in one scope are one type.
     pub merged_types: bool,
@@ -338,11 +337,10 @@ pub struct Resolution {
     /// Inside a function, a declarator with a list of bare names constructs a variable and declares
     /// no function.
     pub locals_construct: bool,
-    /// A callable without anything in its body is defined all the same: what is empty has no node
-    /// of its own.
+    /// A callable without a body node is a definition: empty bodies have no node of their own.
     pub empty_bodies: bool,
-    /// What files define at their top is seen in all files: a name that only one of them defines is
-    /// likely that one.
+    /// Top-level names are visible in all files: a name with a single definition likely refers to
+    /// it.
     pub global_names: bool,
     /// Argument-dependent lookup: an unqualified call that finds no other declaration is looked up
     /// next to the types of its arguments.

@@ -1,5 +1,4 @@
-//! Reads a manifest: its sections, and its rules by the kinds of the grammar. Errors name the line
-//! and what does not fit.
+//! Parser of manifests: sections, and rules by node kind. Errors have the line and a description.
 
 use super::inherit;
 use super::manifest::Manifest;
@@ -11,7 +10,7 @@ use super::type_rule::TypeRule;
 use crate::grammar::rule::case::Cases;
 use serde::de::DeserializeOwned;
 
-/// A manifest with its rules by kind id.
+/// Manifest with its rules by kind id.
 pub(super) struct Parsed {
     pub(super) manifest: Manifest,
     pub(super) tokens: Vec<bool>,
@@ -21,8 +20,7 @@ pub(super) struct Parsed {
     pub(super) patterns: Vec<Option<Pattern>>,
 }
 
-/// Reads a manifest after those that it extends. Each error names the line and what does not fit;
-/// all of them are listed.
+/// Parses a manifest after those that it extends. Returns all errors, each with its line.
 pub(super) fn parse(
     texts: &[&str],
     grammar: &tree_sitter::Language,
@@ -71,8 +69,8 @@ pub(super) fn parse(
     }
 }
 
-/// The sections that are not about node kinds. A section that does not fit is left out to find the
-/// errors of the others.
+/// Parses the sections other than rules. An invalid section is removed to find the errors of the
+/// others.
 fn manifest(texts: &[&str], mut table: toml::Table, errors: &mut Vec<String>) -> Option<Manifest> {
     let mut left_out = Vec::new();
     loop {
@@ -85,7 +83,7 @@ fn manifest(texts: &[&str], mut table: toml::Table, errors: &mut Vec<String>) ->
             others.remove(*section);
             others.try_into::<Manifest>().err().is_none_or(|other| other.message() != error)
         };
-        // What was left out and cannot be hides what else is wrong.
+        // A removed section that is mandatory hides further errors.
         if left_out.iter().any(|section| error == format!("missing field `{section}`")) {
             return None;
         }
@@ -99,7 +97,7 @@ fn manifest(texts: &[&str], mut table: toml::Table, errors: &mut Vec<String>) ->
     }
 }
 
-/// Kinds of nodes in lists that the grammar does not have.
+/// Returns the node kinds in lists that the grammar does not have.
 fn unknown_kinds(manifest: &Manifest, grammar: &tree_sitter::Language) -> Vec<String> {
     let documentation = &manifest.documentation;
     let listed = documentation

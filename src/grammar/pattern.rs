@@ -1,4 +1,4 @@
-//! What node kinds mean where names are bound. A closed set; manifests choose among them.
+//! Roles of node kinds in binding position. A closed set; manifests choose among them.
 
 use super::Selector;
 use serde::Deserialize;

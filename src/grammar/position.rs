@@ -1,11 +1,11 @@
-//! Where a key of a manifest stands, for errors. Knows only text.
+//! Lines of keys in a manifest, for errors. Independent of their meaning.
 
-/// The line on which a key of a section stands in the last manifest that has it.
+/// Returns the line of a key of a section in the last manifest that has it.
 pub(super) fn line_in(texts: &[&str], section: &str, key: &str) -> usize {
     texts.iter().rev().map(|text| line_of(text, section, key)).find(|&line| line > 0).unwrap_or(0)
 }
 
-/// The line on which a section, or a key outside of all sections, begins in the last manifest that
+/// Returns the line of a section, or of a key outside of all sections, in the last manifest that
 /// has it.
 pub(super) fn line_of_section(texts: &[&str], section: &str) -> usize {
     let begins = |line: &str| {
@@ -21,8 +21,7 @@ pub(super) fn line_of_section(texts: &[&str], section: &str) -> usize {
     texts.iter().rev().find_map(|text| text.lines().position(begins)).map_or(0, |place| place + 1)
 }
 
-/// The 1-based line on which a key of a section stands; 0 if it is written in a way this search
-/// does not see.
+/// Returns the 1-based line of a key of a section; 0 if its notation is not recognized.
 fn line_of(text: &str, section: &str, key: &str) -> usize {
     let header = format!("[{section}]");
     let own_header = format!("[{section}.{key}]");

@@ -1,10 +1,10 @@
-//! What a manifest says about a preprocessor that runs over sources before they mean anything.
+//! Manifest section of the preprocessor, which runs over sources before they are parsed.
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use std::sync::OnceLock;
 
-/// Vocabulary by which declarations are told from macros around them. Without `directive` there is
+/// Vocabulary that distinguishes declarations from macros around them. Without `directive` there is
 /// no preprocessor.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
@@ -48,12 +48,12 @@ pub struct Preprocessor {
     /// All words of the language.
     #[serde(skip)]
     pub(super) keywords: Vec<String>,
-    /// The lists by their words, once somebody asks.
+    /// Word lists by word, computed on first access.
     #[serde(skip)]
     lists: OnceLock<FxHashMap<Box<[u8]>, WordLists>>,
 }
 
-/// Which of the lists a word is in: every word of a source is looked up once.
+/// Set of word lists that contain a word: computed once for each word of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct WordLists(u32);
 
@@ -78,7 +78,7 @@ impl WordLists {
 
     pub(crate) const OPERAND_TYPE: Self = Self(1 << 17);
 
-    /// Whether it is in one of `lists`.
+    /// True if the word is in one of `lists`.
     pub(crate) fn is_in(self, lists: Self) -> bool {
         self.0 & lists.0 != 0
     }
@@ -89,7 +89,7 @@ impl WordLists {
 }
 
 impl Preprocessor {
-    /// The lists that a word is in.
+    /// Returns the lists that contain a word.
     pub(crate) fn lists_with(&self, word: &[u8]) -> WordLists {
         let lists = self.lists.get_or_init(|| {
             let mut lists = FxHashMap::<_, WordLists>::default();

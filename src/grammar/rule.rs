@@ -1,5 +1,5 @@
-//! Rules: what a node kind means to extraction. A closed set; manifests choose among them and name
-//! the children that matter.
+//! Rules: roles of node kinds in extraction. A closed set; manifests choose among them and select
+//! the relevant children.
 
 pub(super) mod case;
 mod parts;
@@ -27,13 +27,13 @@ use std::collections::BTreeMap;
 pub(crate) enum Rule {
     /// Ignored with everything inside.
     Skip {},
-    /// What a node means depends on more than its kind: the first case holds whose conditions do.
-    /// Written as a list of rules.
+    /// The role depends on more than the node kind: the first case with matching conditions
+    /// applies. Written as a list of rules.
     #[serde(skip)]
     Cases { cases: Vec<(When, Rule)> },
-    /// A part of a file with a name, and what is inside it: a section, a key, a block. Its name is
-    /// put together from all that the selectors name; without one it is what is inside. Outside of
-    /// `body`, if one is said, nothing is visited; in a `leaf` nothing at all.
+    /// A named part of a file with its contents: a section, a key, a block. Its name is joined from
+    /// all nodes that the selectors select; without a name only the contents are visited. With
+    /// `body`, nothing outside of it is visited; in a `leaf` nothing at all.
     Item {
         #[serde(deserialize_with = "symbol_kind")]
         kind: SymbolKind,
@@ -41,7 +41,7 @@ pub(crate) enum Rule {
         #[serde(default = "dot")]
         join: String,
         body: Option<Selector>,
-        /// What is inside is not its own: names there belong to what is around it.
+        /// Names inside belong to the enclosing item.
         #[serde(default)]
         flat: bool,
         #[serde(default)]
@@ -137,10 +137,10 @@ pub(crate) enum Rule {
         name: Option<Selector>,
         body: Option<Selector>,
     },
-    /// The name of the package that the file belongs to; one inside of the body of another has its
-    /// name after the other's.
+    /// The name of the package of the file; a package in the body of another is qualified by its
+    /// name.
     Package { name: Selector, body: Option<Selector> },
-    /// The value that the file gives to those who import it.
+    /// The value that importers of the file get.
     Exports { of: Selector },
     /// A type alias.
     Alias {
@@ -152,7 +152,7 @@ pub(crate) enum Rule {
     /// An embedded type among the members: a base without a field name.
     Embed {
         of: Selector,
-        /// Several of them beside each other are bases all the same.
+        /// Several types next to each other are all bases.
         #[serde(default)]
         several: bool,
     },

@@ -1,4 +1,4 @@
-//! Selectors: how a manifest names a child of a node. `field`, `<kind>`, `2` (third named child),
+//! Selectors: name descendants of a node in a manifest. `field`, `<kind>`, `2` (third named child),
 //! alternatives `a|b`, steps `a/b`.
 
 use rustc_hash::FxHashMap;
@@ -8,14 +8,14 @@ use std::cell::RefCell;
 use tree_sitter::{Node, TreeCursor};
 
 thread_local! {
-    /// The grammar that selectors and kinds are checked against while a manifest is read.
+    /// Grammar for the validation of selectors and kinds during parsing of a manifest.
     static GRAMMAR: RefCell<Option<Grammar>> = const { RefCell::new(None) };
 }
 
-/// What manifests name of a grammar.
+/// Names of a grammar.
 struct Grammar {
     language: tree_sitter::Language,
-    /// Every kind of node that is shown, with its ids.
+    /// Visible node kinds with their ids.
     kinds: FxHashMap<Box<str>, SmallVec<[u16; 2]>>,
 }
 
@@ -33,7 +33,7 @@ impl Grammar {
     }
 }
 
-/// Runs `read` with the grammar that selectors are checked against.
+/// Runs `read` with a grammar for the validation of selectors.
 pub(super) fn with_grammar<T>(grammar: &tree_sitter::Language, read: impl FnOnce() -> T) -> T {
     GRAMMAR.with(|slot| *slot.borrow_mut() = Some(Grammar::of(grammar)));
     let result = read();
@@ -41,8 +41,7 @@ pub(super) fn with_grammar<T>(grammar: &tree_sitter::Language, read: impl FnOnce
     result
 }
 
-/// The ids of all symbols that are shown as nodes of this kind; none if the grammar has no such
-/// kind.
+/// Returns the ids of all visible symbols of this kind; empty if the grammar has none.
 pub(super) fn kind_ids(kind: &str) -> SmallVec<[u16; 2]> {
     GRAMMAR.with(|slot| {
         let slot = slot.borrow();
@@ -66,22 +65,22 @@ enum Step {
     Nth(usize),
 }
 
-/// Names a descendant of a node.
+/// Selector of a descendant of a node.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Selector {
     alternatives: SmallVec<[SmallVec<[Step; 1]>; 1]>,
 }
 
 impl Selector {
-    /// The first child that the selector names.
+    /// Returns the first node that the selector selects.
     pub(crate) fn first<'t>(&self, node: Node<'t>) -> Option<Node<'t>> {
         self.alternatives
             .iter()
             .find_map(|steps| steps.iter().try_fold(node, |node, step| step.first(node)))
     }
 
-    /// Every child that the last step of the selector names, in order. The cursor may be at any
-    /// node of the same tree.
+    /// Returns every child that the last step of the selector selects, in order. The cursor may be
+    /// at any node of the same tree.
     pub(crate) fn every<'t>(
         &self,
         node: Node<'t>,
@@ -101,9 +100,9 @@ impl Selector {
     }
 }
 
-/// Children of a node with more than so many are gone over by a cursor: one after the other is
-/// reached by counting.
-const FEW: u32 = 8;
+/// Maximum number of children that are accessed by position, which counts from the first; of more,
+/// a cursor visits them.
+const MAX_BY_POSITION: u32 = 8;
 
 impl Step {
     fn first<'t>(&self, node: Node<'t>) -> Option<Node<'t>> {
@@ -111,7 +110,7 @@ impl Step {
             Step::Field(field) => node.child_by_field_id(*field),
             Step::Nth(position) => node.named_child(u32::try_from(*position).ok()?),
             Step::Kind(_) => match node.child_count() {
-                count @ ..=FEW => {
+                count @ ..=MAX_BY_POSITION => {
                     (0..count).find_map(|at| node.child(at).filter(|child| self.is_kind(*child)))
                 }
                 _ => node.children(&mut node.walk()).find(|child| self.is_kind(*child)),
@@ -127,7 +126,7 @@ impl Step {
                 found.push(only);
                 return found;
             }
-            // Mostly there is one alone, and nothing after it.
+            // Usually it is the only one, and the last child.
             (Step::Field(_), Some(first)) if first.is_named() && is_last_named(first, node) => {
                 found.push(first);
                 return found;
@@ -159,7 +158,7 @@ impl Step {
     }
 }
 
-/// Whether a child is the last of the named children.
+/// True if a child is the last named child.
 fn is_last_named(child: Node<'_>, node: Node<'_>) -> bool {
     let last = u32::try_from(node.named_child_count())
         .ok()

@@ -1,21 +1,21 @@
-//! What kinds of nodes are, beside their rules: tokens, modifiers, comments. Each kind is asked for
-//! once, when its language is read.
+//! Classification of node kinds in addition to their rules: tokens, modifiers, comments. Computed
+//! once for each kind of a language.
 
 use super::parse::Parsed;
 use super::pattern::Pattern;
 use super::rule::Rule;
 use rustc_hash::FxHashSet;
 
-/// A token without a name.
+/// Anonymous token.
 pub(super) const TOKEN: u8 = 1;
-/// A token that says something about the definition that it stands in.
+/// Token that is a modifier of the definition that contains it.
 pub(super) const MODIFIER: u8 = 1 << 1;
-/// A node that holds words which do so.
+/// Node that contains modifiers.
 pub(super) const MODIFIER_NODE: u8 = 1 << 2;
-/// A comment.
+/// Comment.
 pub(super) const COMMENT: u8 = 1 << 3;
 
-/// Which roles a language has at all: where no node has one, nobody looks for it among children.
+/// Roles used by a language: children are not searched for unused ones.
 #[derive(Debug)]
 pub(super) struct Roles {
     pub(super) decorators: bool,
@@ -39,7 +39,7 @@ impl Roles {
     }
 }
 
-/// What each kind is, by its id.
+/// Returns the classification of each kind, by id.
 pub(super) fn of_kinds(parsed: &Parsed, grammar: &tree_sitter::Language) -> Vec<u8> {
     let modifiers = crate::grammar::manifest::values::modifier_tokens(
         &parsed.manifest,
@@ -59,7 +59,7 @@ pub(super) fn of_kinds(parsed: &Parsed, grammar: &tree_sitter::Language) -> Vec<
     {
         for name in names {
             let id = grammar.id_for_node_kind(name, true);
-            // 0 is the end of a file: there is no such node.
+            // 0 is the end of the file, which is no node.
             if let Some(sorts) = sorts.get_mut(usize::from(id)).filter(|_| id != 0) {
                 *sorts |= bit;
             }
@@ -68,7 +68,7 @@ pub(super) fn of_kinds(parsed: &Parsed, grammar: &tree_sitter::Language) -> Vec<
     sorts
 }
 
-/// The texts of all tokens without a name.
+/// Returns the texts of all anonymous tokens.
 pub(super) fn token_words(grammar: &tree_sitter::Language) -> FxHashSet<Box<str>> {
     let count =
         u16::try_from(grammar.node_kind_count()).expect("grammars have fewer than 65536 kinds");

@@ -1,23 +1,23 @@
-//! How deep a language is read: a manifest says it, answers repeat it.
+//! Tiers of analysis: stated by the manifest, and repeated in answers.
 
 use serde::Deserialize;
 
-/// How deep a language is read. Answers say it: what is not read is no proof that nobody uses a
-/// symbol.
+/// Tier of analysis. Answers repeat it: without extracted references an empty result is no proof
+/// that a symbol is unused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tier {
     /// Definitions and what they contain. No reference is stored.
     Structure,
-    /// References are resolved by scopes, imports and declared types. Nothing is external but what
-    /// an import names, and names that are found by nothing but their text are candidates.
+    /// References are resolved by scopes, imports and declared types. Only names of imports are
+    /// external, and matches by name alone are candidates.
     Shared,
-    /// All mechanisms, measured against a truth made by a compiler.
+    /// All mechanisms, measured against a ground truth from a compiler.
     Full,
 }
 
 impl Tier {
-    /// The word in manifests and answers.
+    /// Word in manifests and answers.
     pub fn word(self) -> &'static str {
         match self {
             Self::Structure => "structure",

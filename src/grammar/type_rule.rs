@@ -1,4 +1,4 @@
-//! What node kinds mean in type position. A closed set; manifests choose among them.
+//! Roles of node kinds in type position. A closed set; manifests choose among them.
 
 use super::Selector;
 use serde::Deserialize;

@@ -1,13 +1,12 @@
-//! `CancelToken`: how the owner of a piece of work tells it to stop. Knows nothing of what is being
-//! cancelled.
+//! `CancelToken`: cooperative cancellation. Independent of the cancelled work.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A flag that is raised once. Clones share it; work looks at it in its loops, waits on it, or
-/// hangs a hook on it.
+/// Flag that is set once. Clones share it; work polls it in its loops, waits for it, or registers a
+/// hook.
 #[derive(Clone, Default)]
 pub struct CancelToken(Arc<State>);
 
@@ -24,7 +23,7 @@ struct Hooks {
     waiting: Vec<(u64, Box<dyn FnOnce() + Send>)>,
 }
 
-/// Keeps a hook in place. When it is dropped the hook is gone: it has run, or it never will.
+/// Registration of a hook. After it is dropped the hook has run or never will.
 #[derive(Debug)]
 pub struct CancelHook {
     token: CancelToken,
@@ -32,19 +31,19 @@ pub struct CancelHook {
 }
 
 impl CancelToken {
-    /// A token that nobody has cancelled yet.
+    /// Creates a token that is not cancelled.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Raises the flag, runs the hooks and wakes the waiters. Later calls do nothing.
+    /// Sets the flag, runs the hooks and wakes the waiters. Later calls do nothing.
     pub fn cancel(&self) {
         let mut hooks = self.hooks();
         if self.0.raised.swap(true, Ordering::SeqCst) {
             return;
         }
-        // Under the lock, so that a dropped `CancelHook` means that its hook cannot run any more: a
-        // hook that interrupts a connection must not hit the connection's next user.
+        // Under the lock, so that after the drop of a `CancelHook` its hook cannot run any more: a
+        // hook that interrupts a connection must not affect the connection's next user.
         for (_, hook) in hooks.waiting.drain(..) {
             hook();
         }
@@ -52,13 +51,13 @@ impl CancelToken {
         self.0.signal.notify_all();
     }
 
-    /// Whether the flag is raised.
+    /// True if the flag is set.
     pub fn is_cancelled(&self) -> bool {
         self.0.raised.load(Ordering::SeqCst)
     }
 
-    /// Has `hook` run when the token is cancelled, at once if it already is. The hook must be quick
-    /// and must not use the token.
+    /// Registers `hook` to run on cancellation; runs it at once if the token is cancelled already.
+    /// The hook must be fast and must not use the token.
     pub fn on_cancel(&self, hook: impl FnOnce() + Send + 'static) -> CancelHook {
         let mut hooks = self.hooks();
         let number = hooks.next;
@@ -72,7 +71,7 @@ impl CancelToken {
         CancelHook { token: self.clone(), number }
     }
 
-    /// Waits until the token is cancelled or the time is up; true if it is cancelled.
+    /// Waits until the token is cancelled or the timeout expires; true if it is cancelled.
     pub fn wait(&self, at_most: Duration) -> bool {
         let until = Instant::now() + at_most;
         let mut hooks = self.hooks();
@@ -89,7 +88,7 @@ impl CancelToken {
     }
 
     fn hooks(&self) -> std::sync::MutexGuard<'_, Hooks> {
-        // A hook that panics leaves the list whole: `drain` has taken it out.
+        // A panicking hook leaves the list consistent: `drain` has removed it.
         self.0.hooks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,9 +1,9 @@
-//! The compact form of facts and results: as they are in the segment of a store and in its rows
-//! about changed files.
+//! Binary encoding of facts and results, for the segment of a store and for its rows about changed
+//! files.
 //!
-//! Numbers take as many bytes as they need; most are written as the step from their neighbour. One
-//! description of each type serves writing and reading (`Pass`), so that the two cannot come apart.
-//! Reading ends with `None` at what writing would not have written; it never panics.
+//! Numbers are varints (LEB128), most of them as deltas to a neighbour. One description of each
+//! type is both encoder and decoder (`Pass`), so that the two cannot diverge. Decoding returns
+//! `None` for invalid input; it never panics.
 
 pub mod facts;
 pub mod graph;
@@ -13,25 +13,25 @@ use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
-/// One pass over a value. A writer takes down what it is given and gives it back, texts and lists
-/// excepted; a reader gives what was taken down, whatever it is given.
+/// Bidirectional codec: one traversal of a value. An encoder writes the given value and returns it,
+/// except texts and lists; a decoder ignores it and returns the value read.
 pub trait Pass: Sized {
-    /// A number that is mostly small.
+    /// Number, usually small: varint.
     fn number(&mut self, value: u64) -> Option<u64>;
 
-    /// Eight bytes without order in them: a hash.
+    /// Fixed 8 bytes: hash.
     fn bits(&mut self, value: u64) -> Option<u64>;
 
-    /// A text that hardly comes twice.
+    /// Text that rarely repeats: inline.
     fn text(&mut self, value: &str) -> Option<Box<str>>;
 
-    /// A text that comes often.
+    /// Text that often repeats: interned.
     fn word(&mut self, value: &str) -> Option<Box<str>>;
 
-    /// Bytes that are packed already.
+    /// Encoded bytes.
     fn bytes(&mut self, value: &[u8]) -> Option<Box<[u8]>>;
 
-    /// A list; `each` passes over one item, which is `blank` before it is read.
+    /// List; `each` visits one item, which is `blank` when decoding.
     fn list<T>(
         &mut self,
         items: &[T],
@@ -39,35 +39,34 @@ pub trait Pass: Sized {
         each: impl FnMut(&mut Self, &T) -> Option<T>,
     ) -> Option<Vec<T>>;
 
-    /// A small number.
+    /// Small number.
     fn small(&mut self, value: u32) -> Option<u32> {
         u32::try_from(self.number(u64::from(value))?).ok()
     }
 
-    /// An id, mostly small, or the one that stands for none.
+    /// Id, usually small, or the null id.
     fn id(&mut self, value: u32) -> Option<u32> {
         Some(self.small(value.wrapping_add(1))?.wrapping_sub(1))
     }
 
-    /// A number near another one.
+    /// Number as a delta to another one.
     fn near(&mut self, value: u32, other: u32) -> Option<u32> {
-        Some(other.wrapping_add(unfolded(self.small(folded(value.wrapping_sub(other)))?)))
+        Some(other.wrapping_add(unzigzag(self.small(zigzag(value.wrapping_sub(other)))?)))
     }
 
-    /// An id near that of a neighbour, or the one that stands for none. It is the neighbour of the
-    /// next.
+    /// Id as a delta to its neighbour, or the null id. It becomes the neighbour of the next.
     fn id_near(&mut self, value: u32, other: &mut u32) -> Option<u32> {
-        let step = folded(value.wrapping_sub(*other));
+        let step = zigzag(value.wrapping_sub(*other));
         match self.number(if value == u32::MAX { 0 } else { u64::from(step) + 1 })? {
             0 => Some(u32::MAX),
             step => {
-                *other = other.wrapping_add(unfolded(u32::try_from(step - 1).ok()?));
+                *other = other.wrapping_add(unzigzag(u32::try_from(step - 1).ok()?));
                 Some(*other)
             }
         }
     }
 
-    /// Yes or no.
+    /// Boolean.
     fn flag(&mut self, value: bool) -> Option<bool> {
         match self.number(u64::from(value))? {
             0 => Some(false),
@@ -76,13 +75,13 @@ pub trait Pass: Sized {
         }
     }
 
-    /// One of a closed set, by its place in it.
+    /// Member of a closed set, by its position.
     fn one_of<T: Copy + PartialEq>(&mut self, value: T, all: &[T]) -> Option<T> {
         let place = all.iter().position(|one| *one == value).unwrap_or_default();
         all.get(usize::try_from(self.number(place as u64)?).ok()?).copied()
     }
 
-    /// A text that may be missing.
+    /// Optional interned text.
     fn word_if_any(&mut self, value: Option<&str>) -> Option<Option<Box<str>>> {
         if self.flag(value.is_some())? {
             self.word(value.unwrap_or_default()).map(Some)
@@ -92,39 +91,39 @@ pub trait Pass: Sized {
     }
 }
 
-/// A step up or down as a number that is small when the step is.
-fn folded(step: u32) -> u32 {
+/// Zigzag encoding of a delta.
+fn zigzag(step: u32) -> u32 {
     (step << 1) ^ 0_u32.wrapping_sub(step >> 31)
 }
 
-fn unfolded(number: u32) -> u32 {
+fn unzigzag(number: u32) -> u32 {
     (number >> 1) ^ 0_u32.wrapping_sub(number & 1)
 }
 
-/// Takes values down. Words are collected apart, for all values that share the writer.
+/// Encoder. Words are interned, shared by all values of the encoder.
 #[derive(Default)]
 pub struct Writer {
     bytes: Vec<u8>,
-    /// The numbers of words, by what stands for them in `places`.
+    /// Word numbers, by the hashes in `places`.
     ids: HashTable<u32>,
-    /// Each word after its length.
+    /// Words, each with its length before it.
     words: Vec<u8>,
-    /// The hash of each word, and where it stands in `words`.
+    /// Hash of each word, and its range in `words`.
     places: Vec<(u64, Range<usize>)>,
 }
 
 impl Writer {
-    /// How many bytes have been written.
+    /// Number of bytes written.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether nothing has been written.
+    /// True if nothing has been written.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// The words, and what was written in terms of them.
+    /// Returns the word table, and the bytes that refer to it.
     pub fn into_parts(self) -> (Vec<u8>, Vec<u8>) {
         let mut words = Self::default();
         words.put(self.places.len() as u64);
@@ -136,7 +135,7 @@ impl Writer {
         put(&mut self.bytes, number);
     }
 
-    /// Writes a word and gives its number, which stands for it if it is written again.
+    /// Writes a word, interned, and returns its number.
     pub fn put_word(&mut self, value: &str) -> u32 {
         let Self { ids, words, places, .. } = self;
         let hash = FxBuildHasher.hash_one(value);
@@ -158,7 +157,7 @@ impl Writer {
     }
 }
 
-/// Appends a number.
+/// Appends a varint (LEB128).
 pub fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -167,7 +166,7 @@ pub fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Takes the number off that bytes begin with.
+/// Reads a varint (LEB128) and advances.
 pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     let (&first, mut rest) = bytes.split_first()?;
     let mut number = u64::from(first & 0x7f);
@@ -225,19 +224,19 @@ impl Pass for Writer {
     }
 }
 
-/// Reads what a writer has taken down.
+/// Decoder.
 pub struct Reader<'b> {
     bytes: &'b [u8],
     words: &'b [&'b str],
 }
 
 impl<'b> Reader<'b> {
-    /// Reads bytes in terms of words.
+    /// Creates a decoder of bytes that refer to a word table.
     pub fn new(bytes: &'b [u8], words: &'b [&'b str]) -> Self {
         Self { bytes, words }
     }
 
-    /// Reads the words of a writer, and gives what comes after them.
+    /// Decodes a word table, and returns the bytes behind it.
     pub fn words(bytes: &'b [u8]) -> Option<(Vec<&'b str>, &'b [u8])> {
         let mut reader = Self::new(bytes, &[]);
         let count = reader.count()?;
@@ -248,22 +247,22 @@ impl<'b> Reader<'b> {
         Some((words, reader.bytes))
     }
 
-    /// What has not been read.
+    /// Bytes that have not been read.
     pub fn rest(&self) -> &'b [u8] {
         self.bytes
     }
 
-    /// The number of a word that was written.
+    /// Reads the number of a word.
     pub fn word_number(&mut self) -> Option<usize> {
         usize::try_from(self.get()?).ok().filter(|&number| number < self.words.len())
     }
 
-    /// Leaves out words that were written after how many they are.
+    /// Skips a list of words.
     fn pass_over_words(&mut self) -> Option<()> {
         (0..self.count()?).try_for_each(|_| self.word_number().map(drop))
     }
 
-    /// Words that were written after how many they are, and their numbers.
+    /// Reads a list of words with their numbers.
     fn words_by_number(&mut self) -> Option<(Vec<Box<str>>, Vec<u32>)> {
         let count = self.count()?;
         let (mut words, mut numbers) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -275,7 +274,7 @@ impl<'b> Reader<'b> {
         Some((words, numbers))
     }
 
-    /// A number of things, each of which takes a byte or more.
+    /// Reads the length of a list with items of at least one byte.
     fn count(&mut self) -> Option<usize> {
         usize::try_from(self.get()?).ok().filter(|&count| count <= self.bytes.len())
     }
@@ -338,7 +337,7 @@ impl Pass for Reader<'_> {
 mod tests {
     use super::*;
 
-    /// Passes over numbers in every way there is.
+    /// Encodes or decodes numbers in every form.
     fn pass_over(pass: &mut impl Pass, numbers: &[u32]) -> Option<Vec<u32>> {
         let mut before = 0;
         let list = pass.list(numbers, &0, |pass, number| {
@@ -354,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_what_was_written() {
+    fn encoding_round_trips() {
         let numbers = [
             0,
             1,

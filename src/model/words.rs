@@ -1,9 +1,9 @@
-//! The words of source text, by which code is found: what a word is, which forms of it are one, and
-//! how the words of a file are kept.
+//! Terms of source text for full-text search: tokenization, stemming, and the term frequencies of a
+//! file.
 //!
-//! Identifiers fall into parts (`camelCase`, `snake_case`); digits separate. A word is known by a
-//! number made from its stem, so that no dictionary is kept: two words may share a number, about
-//! one in a thousand in a very large repository.
+//! Identifiers are split (`camelCase`, `snake_case`); digits separate. A term is a hash of its
+//! stem, so that no dictionary is needed: two words may collide, about one in a thousand in a very
+//! large repository.
 
 mod stem;
 
@@ -14,21 +14,20 @@ use super::packed::{put, take};
 
 pub use stem::stem;
 
-/// Letters that a word has at least and at most: what is shorter or longer tells nothing (`x`,
-/// base64).
+/// Length of a word in letters: shorter and longer ones carry no information (`x`, base64).
 const LETTERS: std::ops::RangeInclusive<usize> = 2..=32;
 
-/// Bits of a word's number.
+/// Number of bits of a term.
 const TERM_BITS: u32 = 26;
 
-/// Each word of a path counts like so many in the text.
+/// Weight of a word in the path, as a number of occurrences in the text.
 const PATH_WEIGHT: u32 = 3;
 
-/// A word, by the number of its stem.
+/// Term: hash of a stem.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Term(pub u32);
 
-/// How often a word stands in a file, in steps.
+/// Quantized term frequency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frequency(u8);
 
@@ -42,14 +41,14 @@ impl Frequency {
         })
     }
 
-    /// A typical count of this step.
+    /// Typical count of this step.
     pub fn count(self) -> f32 {
         [1.0, 2.5, 5.5, 14.0][usize::from(self.0 & 3)]
     }
 }
 
-/// The identifiers and words of a text: runs of letters, digits and `_` that do not begin with a
-/// digit, with where they begin.
+/// Returns the identifiers and words of a text with their offsets: maximal runs of letters, digits
+/// and `_` that do not begin with a digit.
 pub fn runs(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -68,7 +67,7 @@ pub fn runs(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-/// By byte: whether it may be part of a run. Letters that are not ASCII have no other bytes.
+/// Table of the bytes of a run. Letters that are not ASCII consist of other bytes only.
 const IS_OF_RUN: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -80,7 +79,7 @@ const IS_OF_RUN: [bool; 256] = {
     table
 };
 
-/// Hands every part of a run to `visit`, in lower case.
+/// Passes every word of an identifier to `visit`, in lower case.
 pub fn parts(run: &[u8], mut visit: impl FnMut(&mut Vec<u8>)) {
     let mut part = Vec::with_capacity(run.len());
     let mut finish = |part: &mut Vec<u8>| {
@@ -96,11 +95,10 @@ pub fn parts(run: &[u8], mut visit: impl FnMut(&mut Vec<u8>)) {
         }
         if byte.is_ascii_uppercase() && at > 0 {
             let after_small = run[at - 1].is_ascii_lowercase();
-            // The last capital of several belongs to what follows: `HTTPServer` is `http`,
-            // `server`.
+            // The last capital of a run belongs to the next word: `HTTPServer` is `http`, `server`.
             let before_small = run[at - 1].is_ascii_uppercase()
                 && run.get(at + 1).is_some_and(u8::is_ascii_lowercase);
-            // An acronym in the plural is one word: `URLs`.
+            // A plural acronym is one word: `URLs`.
             let is_plural = before_small
                 && run.get(at + 1) == Some(&b's')
                 && !run.get(at + 2).is_some_and(u8::is_ascii_lowercase);
@@ -113,12 +111,12 @@ pub fn parts(run: &[u8], mut visit: impl FnMut(&mut Vec<u8>)) {
     finish(&mut part);
 }
 
-/// The number of a word that is a stem already.
+/// Returns the term of a stem.
 pub fn term(stem: &[u8]) -> Term {
     Term((xxh3_64(stem) & ((1 << TERM_BITS) - 1)) as u32)
 }
 
-/// The words of a run, as numbers.
+/// Passes the terms of an identifier to `visit`.
 pub fn terms(run: &[u8], mut visit: impl FnMut(Term)) {
     parts(run, |part| {
         stem(part);
@@ -126,8 +124,7 @@ pub fn terms(run: &[u8], mut visit: impl FnMut(Term)) {
     });
 }
 
-/// The words of a file as they are kept: how many there are in all, then which, in order, with how
-/// often.
+/// Encodes the terms of a file: number of words, then terms in order with quantized frequencies.
 pub fn of_file(path: &str, text: &[u8]) -> Box<[u8]> {
     let mut identifiers: FxHashMap<&[u8], u32> = FxHashMap::default();
     for (_, run) in runs(text) {
@@ -152,16 +149,16 @@ pub fn of_file(path: &str, text: &[u8]) -> Box<[u8]> {
     packed.into()
 }
 
-/// The words of a file, as [`of_file`] has written them. None where something else stands there.
+/// Decoder of the terms of a file, as encoded by [`of_file`]. `None` for invalid bytes.
 pub struct FileWords<'w> {
-    /// How many words the file has in all.
+    /// Number of words of the file.
     pub length: u32,
     rest: &'w [u8],
     before: u32,
 }
 
 impl<'w> FileWords<'w> {
-    /// Begins to read.
+    /// Starts decoding.
     pub fn read(mut bytes: &'w [u8]) -> Option<Self> {
         let length = u32::try_from(take(&mut bytes)?).unwrap_or(u32::MAX);
         Some(Self { length, rest: bytes, before: 0 })

@@ -1,6 +1,5 @@
-//! `complete`: the symbols or paths that what somebody is typing may become. Quick rather than
-//! clever: it looks names up by their beginning, and gives each in the shortest form that means one
-//! thing.
+//! `complete`: completion of symbol names and paths. Optimized for latency: it searches names by
+//! prefix and returns each in its shortest unambiguous form.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,27 +9,27 @@ use crate::model::cancel::CancelToken;
 use crate::query::graph::lookup::Lookup;
 use crate::store::{FileKey, KeyOrder, NameKey, Snapshot, SymbolHead, SymbolKey, SymbolRank};
 
-/// Names that are looked at; if more begin like this, the total is a lower bound.
+/// Maximum number of names scanned; beyond it the total is a lower bound.
 const MAX_NAMES: usize = 10_000;
 
-/// What is being typed.
+/// Kind of the completed text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Wanted {
-    /// The name of a symbol.
+    /// Name of a symbol.
     #[default]
     Symbol,
-    /// The path of a file or directory.
+    /// Path of a file or directory.
     Path,
 }
 
-/// What to complete.
+/// Parameters of `complete`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompleteParams {
-    /// What is being typed.
+    /// Kind.
     pub wanted: Wanted,
-    /// What was typed so far.
+    /// Prefix to complete.
     pub typed: String,
-    /// Completions to give.
+    /// Maximum number of completions.
     pub limit: usize,
 }
 
@@ -40,19 +39,19 @@ impl Default for CompleteParams {
     }
 }
 
-/// The answer of `complete`.
+/// Result of `complete`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompleteResult {
-    /// The completions, best first.
+    /// Completions, best first.
     pub values: Vec<String>,
-    /// How many there are.
+    /// Number of matches.
     pub total: Total,
 }
 
-/// Symbols that share everything a name can say: overloads and twins of one another.
+/// Key of symbols that no qualified name can distinguish: overloads and duplicates.
 type Place = (FileKey, Option<SymbolKey>);
 
-/// Completes what was typed.
+/// Completes a prefix.
 pub fn complete(
     snapshot: &Snapshot,
     params: &CompleteParams,
@@ -72,8 +71,8 @@ pub fn complete(
     }
 }
 
-/// The next step of every path that begins as typed, as a shell gives it; then files whose own name
-/// begins like that.
+/// Returns the next component of every path with this prefix, as a shell does, followed by files
+/// whose own name has it.
 fn paths(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteResult, QueryError> {
     let (mut steps, mut files) = (BTreeSet::new(), Vec::new());
     for (_, path) in lookup.snapshot.paths()? {
@@ -94,8 +93,8 @@ fn paths(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteResul
     Ok(CompleteResult { values: steps.into_iter().chain(files).take(limit).collect(), total })
 }
 
-/// What stands inside the file or symbol that is named before the last separator. None if that
-/// names nothing, or nothing stands there.
+/// Returns the members of the file or symbol before the last separator; `None` if it does not exist
+/// or has no members.
 fn members(lookup: &Lookup<'_>, typed: &str) -> Result<Option<Vec<String>>, QueryError> {
     let double = typed.rfind("::").map(|at| (at, at + 2));
     let dot = typed.rfind('.').map(|at| (at, at + 1));
@@ -107,7 +106,7 @@ fn members(lookup: &Lookup<'_>, typed: &str) -> Result<Option<Vec<String>>, Quer
         *best = references.max(*best);
     };
     let file = match names::one_file(lookup, around) {
-        // An ending that several files have.
+        // Path suffix shared by several files.
         Err(QueryError::AmbiguousPath { .. }) => None,
         other => other?,
     };
@@ -135,7 +134,7 @@ fn members(lookup: &Lookup<'_>, typed: &str) -> Result<Option<Vec<String>>, Quer
     Ok((!values.is_empty()).then_some(values))
 }
 
-/// Symbols whose own name begins as typed.
+/// Returns symbols whose own name has this prefix.
 fn by_name(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteResult, QueryError> {
     let (mut names, mut is_whole): (Vec<(NameKey, String)>, bool) = (Vec::new(), true);
     lookup.snapshot.visit_symbol_names_from(typed, |key, name| {
@@ -159,8 +158,7 @@ fn by_name(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteRes
         ranked.push((!is_whole_name, !name.starts_with(typed), most, name.len(), name, places));
     }
     ranked.sort_unstable();
-    // Of what may still become several names, each is offered in its best meaning before any in
-    // another.
+    // Of several matching names, the best meaning of each precedes further meanings of any.
     let (mut values, mut others) = (Vec::new(), Vec::new());
     for (is_beginning, .., name, places) in ranked {
         match places.split_first() {
@@ -181,16 +179,15 @@ fn by_name(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteRes
     Ok(CompleteResult { values, total })
 }
 
-/// A completion before it is text.
+/// Completion before it is converted to text.
 enum Value {
-    /// A name that means one thing.
+    /// Unambiguous name.
     Name(String),
-    /// One of several things that have a name: it needs its path.
+    /// One of several symbols with a name, completed with its path.
     Symbol(SymbolKey),
 }
 
-/// The names of the symbols that are used most: where nothing was typed, any other choice would be
-/// by the alphabet.
+/// Returns the names of the most referenced symbols, for an empty prefix.
 fn most_used(lookup: &Lookup<'_>, limit: usize) -> Result<Vec<(NameKey, String)>, QueryError> {
     let mut heads = Vec::new();
     lookup.snapshot.visit_referenced(1, |head| {
@@ -205,7 +202,8 @@ fn most_used(lookup: &Lookup<'_>, limit: usize) -> Result<Vec<(NameKey, String)>
     Ok(names.into_iter().collect())
 }
 
-/// The places that a name means, each with its most used symbol; the most used place first.
+/// Returns the distinct places of a name, each with its most referenced symbol, most referenced
+/// first.
 fn places(order: &KeyOrder, heads: &[SymbolHead]) -> Vec<(Reverse<u32>, SymbolRank)> {
     let mut places: BTreeMap<Place, (Reverse<u32>, SymbolRank)> = BTreeMap::new();
     for head in heads {

@@ -1,5 +1,5 @@
-//! `explore`: from a question to the few symbols that matter, how they connect, their source and
-//! the tests that cover them, and what else the question may be about.
+//! `explore`: the symbols most relevant to a question, the call paths between them, their source,
+//! the tests that cover them, and further candidates.
 
 mod connect;
 
@@ -15,21 +15,21 @@ use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
 use crate::store::{Snapshot, SymbolKey, SymbolRow};
 
-/// What to explore.
+/// Parameters of `explore`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExploreParams {
-    /// Words, names of symbols, or a text with code and stack traces in it.
+    /// Words, symbol names, or a text with code and stack traces.
     pub text: String,
-    /// Only files below this path, or that match this glob.
+    /// Path prefix or glob of the files to include.
     pub path: Option<String>,
-    /// At most so many symbols with their source and neighbours.
+    /// Maximum number of symbols with source and neighbours.
     pub limit: usize,
-    /// At most so many more symbols, without.
+    /// Maximum number of further symbols without source.
     pub others: usize,
-    /// Longest chain of calls that is looked for between two symbols.
+    /// Maximum length of a call path between two symbols.
     pub depth: u32,
-    /// At most so many lines of source for each symbol; an excerpt says how many lines the symbol
-    /// has.
+    /// Maximum number of source lines for each symbol; a truncated excerpt reports the number of
+    /// lines.
     pub lines_per_symbol: u32,
 }
 
@@ -46,86 +46,87 @@ impl Default for ExploreParams {
     }
 }
 
-/// A symbol that matters.
+/// Relevant symbol.
 #[derive(Clone, Debug)]
 pub struct Explored {
-    /// The symbol.
+    /// Symbol.
     pub symbol: SymbolInfo,
-    /// Why it is here.
+    /// Reason for the inclusion.
     pub why: Why,
-    /// Its source, possibly its first lines only; or why there is none.
+    /// Source, possibly truncated, or the error.
     pub source: Result<Excerpt, QueryError>,
-    /// Symbols that certainly or likely call or use it, those outside tests and with most
-    /// references first. At most `limit`.
+    /// Symbols with a certain or likely call or use of it: non-test code first, then by number of
+    /// references. At most `limit`.
     pub callers: Vec<SymbolInfo>,
-    /// How many there are.
+    /// Number of callers.
     pub caller_total: u64,
-    /// Symbols that it certainly or likely calls, in order of first call. At most `limit`.
+    /// Symbols with a certain or likely call from it, in order of first call. At most `limit`.
     pub callees: Vec<SymbolInfo>,
-    /// How many there are.
+    /// Number of callees.
     pub callee_total: u64,
-    /// Ambiguous sites that may call it.
+    /// Number of ambiguous call sites with it as a candidate.
     pub possible_callers: u64,
 }
 
-/// Why a symbol is in the answer.
+/// Reason for the inclusion of a symbol.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Why {
-    /// Whether the question names it, or a line of it.
+    /// True if the question names the symbol or a line of it.
     pub is_named: bool,
-    /// Words of the question that it has, the most telling first.
+    /// Words of the question that it matches, by descending inverse document frequency.
     pub words: Vec<String>,
 }
 
-/// A symbol that may matter too.
+/// Further candidate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OtherSymbol {
-    /// The symbol.
+    /// Symbol.
     pub symbol: SymbolInfo,
-    /// Why it is here.
+    /// Reason for the inclusion.
     pub why: Why,
 }
 
-/// A chain of calls between two of the symbols.
+/// Call path between two of the symbols.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Connection {
-    /// The symbols from the first to the last, both included, with the line of the call that leads
-    /// to the next (0 for the last and for dispatch).
+    /// Symbols from the first to the last, inclusive, with the line of the call of the next one (0
+    /// for the last and for dispatch).
     pub chain: Vec<(SymbolInfo, u32)>,
 }
 
-/// A test that reaches some of the symbols.
+/// Test that reaches some of the symbols.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CoveringTest {
-    /// The test.
+    /// Test.
     pub symbol: SymbolInfo,
-    /// The symbols it reaches: positions in `symbols`.
+    /// Symbols that it reaches, as positions in `symbols`.
     pub covers: Vec<usize>,
-    /// Calls between the test and the nearest of them.
+    /// Number of calls to the nearest of them.
     pub distance: u32,
 }
 
-/// The answer of `explore`.
+/// Result of `explore`.
 #[derive(Clone, Debug)]
 pub struct ExploreResult {
-    /// The symbols, best first.
+    /// Symbols, best first.
     pub symbols: Vec<Explored>,
-    /// What comes next, best first: as many as come near to the best of them.
+    /// Further candidates, best first, with scores close to that of the best.
     pub others: Vec<OtherSymbol>,
-    /// How many symbols fit the text.
+    /// Number of matching symbols.
     pub total: Total,
-    /// How they connect, shortest first.
+    /// Call paths between them, shortest first.
     pub connections: Vec<Connection>,
-    /// Tests that reach them, those that cover most and are nearest first. At most `limit` times 2.
+    /// Tests that reach them, by number of symbols covered, then by distance. At most `limit` times
+    /// 2.
     pub tests: Vec<CoveringTest>,
-    /// How many tests were found within `depth` calls.
+    /// Number of tests found within `depth` calls.
     pub test_total: Total,
 }
 
-/// Kinds of sites by which one symbol runs another.
+/// Kinds of sites that are calls.
 const CALLS: [SiteKind; 3] = [SiteKind::Call, SiteKind::Construct, SiteKind::Decorate];
 
-/// Kinds of sites by which one symbol needs another.
+/// Kinds of sites that are dependencies.
 const USES: [SiteKind; 8] = [
     SiteKind::Call,
     SiteKind::Construct,
@@ -137,7 +138,7 @@ const USES: [SiteKind; 8] = [
     SiteKind::Implement,
 ];
 
-/// Explores.
+/// Answers `explore`.
 pub fn explore(
     snapshot: &Snapshot,
     files: &dyn ReadFile,
@@ -212,12 +213,12 @@ fn describe(
     })
 }
 
-/// The order of path and position. Within a file keys follow positions.
+/// Order by path and position. Within a file keys follow positions.
 fn by_place(one: &SymbolInfo, other: &SymbolInfo) -> Ordering {
     one.path.cmp(&other.path).then(one.key.cmp(&other.key))
 }
 
-/// The symbols among neighbours, each once, without the symbol itself.
+/// Returns the symbols among neighbours without duplicates and without the symbol itself.
 fn symbols_at(
     lookup: &Lookup<'_>,
     neighbours: &Neighbours,

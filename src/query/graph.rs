@@ -1,4 +1,4 @@
-//! Rows of one snapshot and steps in the call graph, which several questions share.
+//! Rows of one snapshot and steps in the call graph, shared by several questions.
 
 pub(super) mod calls;
 pub(super) mod filter;

@@ -1,5 +1,5 @@
-//! `grep`: text or a regular expression over the files of the store as they are now, with the
-//! symbol around each hit.
+//! `grep`: text or regular expression search over the current contents of the store's files, with
+//! the enclosing symbol of each match.
 
 pub(super) mod parallel;
 
@@ -17,26 +17,26 @@ use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, Snapshot};
 
-/// What to look for.
+/// Parameters of `grep`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GrepParams {
-    /// The text or regular expression.
+    /// Text or regular expression.
     pub pattern: String,
-    /// Whether `pattern` is a regular expression.
+    /// True if `pattern` is a regular expression.
     pub regex: bool,
-    /// Whether case is ignored.
+    /// True for a case-insensitive search.
     pub ignore_case: bool,
-    /// Whether only whole words count.
+    /// True to match whole words only.
     pub word: bool,
-    /// Only files below this path, or that match this glob.
+    /// Path prefix or glob of the files to include.
     pub path: Option<String>,
-    /// Only files of this language.
+    /// Language of the files to include.
     pub language: Option<String>,
-    /// So many lines more before and after each hit.
+    /// Number of context lines before and after each match.
     pub context: u32,
-    /// So many matching lines are skipped.
+    /// Number of matching lines to skip.
     pub offset: usize,
-    /// At most so many matching lines are returned; all are counted.
+    /// Maximum number of matching lines to return; all are counted.
     pub limit: usize,
 }
 
@@ -56,50 +56,50 @@ impl Default for GrepParams {
     }
 }
 
-/// A line that matches.
+/// Matching line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GrepHit {
-    /// Its number.
+    /// Line number.
     pub line: u32,
-    /// Where the first match begins, in bytes from 0.
+    /// Byte offset of the first match, from 0.
     pub column: u32,
-    /// The line without its end.
+    /// Line without its line ending.
     pub text: String,
     /// Lines before it.
     pub before: Vec<String>,
     /// Lines after it.
     pub after: Vec<String>,
-    /// The innermost symbol around it, if the file was indexed and has not changed since.
+    /// Innermost enclosing symbol, if the file was indexed and has not changed since.
     pub enclosing: Option<SymbolInfo>,
 }
 
-/// The hits of one file.
+/// Matches of one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GrepFile {
-    /// The file.
+    /// File.
     pub path: RepoPath,
-    /// Matching lines in order; those within `offset` and `limit`.
+    /// Matching lines in order, within `offset` and `limit`.
     pub hits: Vec<GrepHit>,
-    /// Matching lines in this file.
+    /// Number of matching lines in this file.
     pub total: u64,
-    /// Whether the file differs from what was indexed.
+    /// True if the file differs from the indexed version.
     pub stale: bool,
 }
 
-/// The answer of `grep`.
+/// Result of `grep`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GrepResult {
-    /// Files with hits that are returned, by path.
+    /// Files with returned matches, by path.
     pub files: Vec<GrepFile>,
-    /// Matching lines in all files.
+    /// Number of matching lines in all files.
     pub total: Total,
-    /// Files with matches.
+    /// Number of files with matches.
     pub file_total: Total,
-    /// Files that were searched.
+    /// Number of files searched.
     pub searched: u64,
-    /// Files that pass the filters and were not searched: binary, links and special files.
+    /// Files that pass the filters but were not searched: binary, links and special files.
     pub not_text: u64,
-    /// Files that could not be read, or are larger than the limit, with the reason.
+    /// Unreadable or too large files, with the reason.
     pub unreadable: Vec<(RepoPath, String)>,
 }
 
@@ -127,7 +127,7 @@ pub fn grep(
     let not_text = rows.len();
     rows.retain(is_text);
     result.not_text = (not_text - rows.len()) as u64;
-    // From the moment on that all lines to be listed are known, others are counted only.
+    // Once all lines to list are known, further ones are only counted.
     let is_full = AtomicBool::new(params.limit == 0);
     let searching = || {
         let (matcher, is_full) = (matcher.clone(), &is_full);
@@ -182,12 +182,11 @@ pub fn grep(
     Ok(result)
 }
 
-/// The matching lines of a file, with its bytes if they are to be shown; or why it could not be
-/// read.
+/// Matching lines of a file, with its bytes if lines are listed; or the reason why it is
+/// unreadable.
 type Searched = Result<(Result<Matches, QueryError>, Vec<u8>), String>;
 
-/// Whether the lines of a file can be searched. One that is too large to be parsed as data may be
-/// small enough to be read.
+/// True if the file can be searched. A file too large to be parsed may be small enough to be read.
 pub(super) fn is_text(file: &FileRow) -> bool {
     !matches!(
         file.skipped,
@@ -195,7 +194,7 @@ pub(super) fn is_text(file: &FileRow) -> bool {
     )
 }
 
-/// What the lines of files are compared with.
+/// Compiles the pattern.
 pub(super) fn matcher(params: &GrepParams) -> Result<RegexMatcher, QueryError> {
     let invalid = |reason: String| QueryError::InvalidParameter { parameter: "pattern", reason };
     if params.pattern.is_empty() {
@@ -213,7 +212,7 @@ pub(super) fn matcher(params: &GrepParams) -> Result<RegexMatcher, QueryError> {
         .map_err(|error| invalid(error.to_string()))
 }
 
-/// Where the matching lines of a file are: number of the line and column of the first match.
+/// Positions of the matching lines of a file: line number and column of the first match.
 #[derive(Default)]
 pub(super) struct Matches {
     pub(super) places: Vec<(u32, u32)>,
@@ -243,7 +242,7 @@ impl Sink for Collector<'_> {
     }
 }
 
-/// Finds the lines of a file that match.
+/// Searches one file.
 pub(super) fn search_file(
     searcher: &mut Searcher,
     matcher: &RegexMatcher,

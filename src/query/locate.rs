@@ -1,16 +1,15 @@
-//! Which symbols a text is about, whatever it is: a few words, a question, an issue with code and a
-//! stack trace.
+//! Full-text search for symbols: ranks the symbols relevant to a text, such as a few words, a
+//! question, or an issue with code and a stack trace.
 //!
-//! `asked` reads the text. `candidates` chooses files by the words that the store keeps of each
-//! (see `model::words`). `units` looks into these files and counts where the words stand: in names,
-//! containers, paths, signatures, documentation, bodies. `rank` makes one score of that, adds what
-//! the text names outright (`named`), and lets neighbours in the graph speak for each other
-//! (`spread`).
+//! `question` parses the text. `candidates` selects files by the terms that the store has for each
+//! (see `model::words`). `units` reads these files and counts term frequencies by field: names,
+//! containers, paths, signatures, documentation, bodies. `rank` computes a BM25F score, adds
+//! symbols that the text names explicitly (`named`), and propagates scores along calls (`spread`).
 
-mod asked;
 mod candidates;
 mod named;
 mod prose;
+mod question;
 mod rank;
 mod spread;
 mod units;
@@ -21,43 +20,43 @@ use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
 use crate::store::{FileKey, SymbolKey};
 
-/// Files that are looked into for one question, those that fit best first.
+/// Maximum number of files read for one question, best first.
 pub const FILES: usize = 100;
-/// Files that are looked into besides because the text names something in them.
+/// Maximum number of additional files that contain named symbols.
 pub const NAMED_FILES: usize = 60;
-/// Bytes of source that are looked through for one question.
+/// Maximum bytes of source read for one question.
 pub const SOURCE_BYTES: usize = 12 << 20;
-/// Names in a text that are looked up.
+/// Maximum number of names in a text that are looked up.
 pub const NAMES: usize = 400;
-/// A name with more meanings than this says too little about which one is meant.
+/// Maximum number of meanings of a name; one with more is ignored.
 pub const MEANINGS: usize = 40;
-/// Symbols of one name that are looked at to find out which of them a qualified name means.
+/// Maximum number of symbols of one name that are checked against a qualified name.
 pub const BEARERS: usize = 2_000;
-/// Symbols with the best scores, whose calls are looked at.
+/// Number of best symbols whose calls are read.
 pub const CALLING: usize = 150;
 
-/// A symbol that the text is about.
+/// Relevant symbol.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Located {
-    /// The symbol.
+    /// Symbol.
     pub(super) key: SymbolKey,
     /// Its file.
     pub(super) file: FileKey,
-    /// How well it fits: comparable within one answer.
+    /// Score, comparable within one answer.
     pub(super) score: f64,
-    /// The words of the text that it has, the most telling first.
+    /// Matched words of the text, by descending inverse document frequency.
     pub(super) words: Vec<String>,
-    /// Whether the text names it or a line of it.
+    /// True if the text names it or a line of it.
     pub(super) is_named: bool,
 }
 
-/// The outcome.
+/// Result of the search.
 pub(super) struct Location {
-    /// The best ones, best first.
+    /// Best symbols, best first.
     pub(super) symbols: Vec<Located>,
-    /// How many symbols were found to have anything to do with the text.
+    /// Number of symbols with a positive score.
     pub(super) total: u64,
-    /// Whether only the files were looked into that fit best.
+    /// True if only the best files were read.
     pub(super) is_partial: bool,
 }
 
@@ -69,16 +68,16 @@ pub(super) fn locate(
     text: &str,
     limit: usize,
 ) -> Result<Location, QueryError> {
-    let asked = asked::Asked::read(text);
-    let mut named = named::named(lookup, filter, &asked)?;
-    let mut chosen = candidates::choose(lookup, filter, &asked, &named)?;
-    if asked.is_short {
-        let missing: Vec<&str> = chosen.missing(&asked).collect();
+    let question = question::Question::read(text);
+    let mut named = named::named(lookup, filter, &question)?;
+    let mut chosen = candidates::choose(lookup, filter, &question, &named)?;
+    if question.is_short {
+        let missing: Vec<&str> = chosen.missing(&question).collect();
         named::nearest(lookup, filter, &missing, &mut named)?;
     }
-    chosen.add_named(lookup, &named, asked.wants_tests)?;
-    let units = units::look_into(lookup, files, &asked, &chosen)?;
-    let mut scored = rank::score(&asked, &chosen, &units);
+    chosen.add_named(lookup, &named, question.wants_tests)?;
+    let units = units::read_units(lookup, files, &question, &chosen)?;
+    let mut scored = rank::score(&question, &chosen, &units);
     spread::spread(lookup, &units, &mut scored)?;
-    rank::best(lookup, &asked, &chosen, units, scored, &named, limit)
+    rank::best(lookup, &question, &chosen, units, scored, &named, limit)
 }

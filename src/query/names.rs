@@ -1,8 +1,8 @@
-//! The one resolver of what people and agents call symbols and files: `path::Container.name`, any
-//! suffix of it, `path:line`.
+//! Resolution of symbol and file names in parameters: `path::Container.name`, any suffix of it,
+//! `path:line`.
 //!
-//! It never answers for another symbol than the one named: what is ambiguous gives the choices,
-//! what is unknown gives names that resemble it.
+//! An answer is never about another symbol than the named one: an ambiguous name yields an error
+//! with the candidates, an unknown one an error with similar names.
 
 pub(super) mod fuzzy;
 pub(super) mod text;
@@ -17,26 +17,26 @@ use crate::model::{RelationKind, SymbolKind};
 use crate::query::graph::lookup::{Lookup, is_path_suffix};
 use crate::query::{QueryError, SymbolInfo};
 use crate::store::{FileKey, FileRow, NameEntry, NameKey, NameParts, SymbolKey, SymbolRow};
-use fuzzy::{Near, parts_of_near};
+use fuzzy::{DistanceMatcher, filter_for_distance};
 
-/// Choices and near names that are worth listing.
+/// Maximum number of candidates and of similar names in an error.
 const MAX_LISTED: usize = 20;
 const MAX_NEAR: usize = 8;
 
-/// Runs of names that are looked through for near ones, the most used names first.
+/// Maximum number of blocks of names scanned for similar ones, most referenced names first.
 const MAX_RUNS: usize = 1_500;
 
-/// What a text names.
+/// Target of a name.
 pub(super) enum Named {
-    /// One symbol.
+    /// Symbol.
     Symbol(Rc<SymbolRow>),
-    /// A run of lines of a file, first and last included; for a whole file up to `u32::MAX`.
+    /// Range of lines of a file, inclusive; for a whole file up to `u32::MAX`.
     Lines(Rc<FileRow>, u32, u32),
 }
 
-/// The one symbol that `wanted` names.
+/// Returns the only symbol that `wanted` names.
 pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>, QueryError> {
-    let wanted = tidy(wanted);
+    let wanted = normalized(wanted);
     if let Some((path, line)) = place(wanted)
         && let Some(file) = one_file(lookup, path)?
     {
@@ -68,27 +68,27 @@ pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>,
     }
 }
 
-/// One of the things that a name means: a symbol, with those that count as the same (overloads,
-/// what it overrides or implements and what overrides or implements it).
+/// Meaning of a name: a symbol with equivalent ones (overloads, and methods related to it by
+/// overriding or implementing).
 pub(super) struct Meaning {
-    /// The one that the others are told by.
+    /// Representative symbol.
     pub(super) symbol: Rc<SymbolRow>,
-    /// The others.
+    /// Equivalent symbols.
     pub(super) also: Vec<Rc<SymbolRow>>,
 }
 
 impl Meaning {
-    /// The keys of all.
+    /// Keys of all symbols.
     pub(super) fn keys(&self) -> Vec<SymbolKey> {
         std::iter::once(&self.symbol).chain(&self.also).map(|symbol| symbol.key).collect()
     }
 }
 
-/// Everything that `wanted` means, best first; never empty.
+/// Returns every meaning of `wanted`, best first; never empty.
 pub(super) fn meanings(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Meaning>, QueryError> {
     let found = match symbol(lookup, wanted) {
         Err(QueryError::AmbiguousSymbol { .. }) => {
-            let mut found = all(lookup, tidy(wanted))?;
+            let mut found = all(lookup, normalized(wanted))?;
             prefer_definitions(lookup, &mut found)?;
             found
         }
@@ -101,7 +101,7 @@ pub(super) fn meanings(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Meaning>
     ranked.sort_by_cached_key(|(symbol, _)| order_of_choices(symbol));
     let places: FxHashMap<SymbolKey, usize> =
         ranked.iter().enumerate().map(|(place, (_, symbol))| (symbol.key, place)).collect();
-    // Each symbol with the first one that counts as the same.
+    // Assigns each symbol to the first equivalent one.
     let mut first: Vec<usize> = (0..ranked.len()).collect();
     for (place, (_, symbol)) in ranked.iter().enumerate() {
         lookup.check()?;
@@ -129,7 +129,7 @@ pub(super) fn meanings(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Meaning>
     Ok(meanings.into_iter().map(|(_, meaning)| meaning).collect())
 }
 
-/// Whether two symbols are the same function for other arguments.
+/// True if two symbols are overloads.
 fn is_overload(one: &SymbolRow, other: &SymbolRow) -> bool {
     one.key != other.key
         && one.kind.is_callable()
@@ -137,9 +137,9 @@ fn is_overload(one: &SymbolRow, other: &SymbolRow) -> bool {
         && (one.file, one.container) == (other.file, other.container)
 }
 
-/// The symbol, lines or file that `wanted` names.
+/// Returns the symbol, lines or file that `wanted` names.
 pub(super) fn symbol_or_lines(lookup: &Lookup<'_>, wanted: &str) -> Result<Named, QueryError> {
-    let tidied = tidy(wanted);
+    let tidied = normalized(wanted);
     if let Some((path, first, last)) = lines(tidied) {
         let file = file(lookup, path)?;
         if first == 0 || last < first {
@@ -162,7 +162,7 @@ pub(super) fn symbol_or_lines(lookup: &Lookup<'_>, wanted: &str) -> Result<Named
     }
     match symbol(lookup, tidied) {
         Ok(symbol) => Ok(Named::Symbol(symbol)),
-        // A file's name alone: `show README.md`.
+        // File name alone: `show README.md`.
         Err(QueryError::NoSuchSymbol { name, near }) => match file(lookup, tidied) {
             Ok(file) => Ok(Named::Lines(file, 1, u32::MAX)),
             Err(error @ QueryError::AmbiguousPath { .. }) => Err(error),
@@ -172,7 +172,7 @@ pub(super) fn symbol_or_lines(lookup: &Lookup<'_>, wanted: &str) -> Result<Named
     }
 }
 
-/// The one file that `wanted` names: its path, or an ending of it.
+/// Returns the only file that `wanted` names by its path or a suffix of it.
 pub(super) fn file(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<FileRow>, QueryError> {
     let wanted = wanted.strip_prefix("./").unwrap_or(wanted);
     let mut found = files(lookup, wanted)?;
@@ -193,7 +193,7 @@ pub(super) fn file(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<FileRow>, Que
     }
 }
 
-/// Paths that resemble one that does not exist.
+/// Returns paths similar to one that does not exist.
 pub(super) fn near_paths(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<String>, QueryError> {
     let name = wanted.rsplit('/').next().unwrap_or(wanted);
     let lower = name.to_lowercase();
@@ -216,9 +216,9 @@ pub(super) fn near_paths(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<String
     Ok(near.into_iter().take(MAX_NEAR).map(|(_, _, path)| path).collect())
 }
 
-/// Every symbol that `wanted` may name, exact in case.
+/// Returns every symbol that `wanted` may name, case-sensitive.
 pub(super) fn all(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
-    // What stands before the first `::` is a path if there is such a file, else part of the name.
+    // The part before the first `::` is a path if such a file exists, else part of the name.
     if let Some((path, name)) = wanted.split_once("::") {
         let files = files(lookup, path)?;
         if !files.is_empty() {
@@ -230,13 +230,13 @@ pub(super) fn all(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Rc<SymbolRow>
     named(lookup, wanted)
 }
 
-/// A text without what people put around names: spaces, back ticks, the parentheses of a call.
-fn tidy(wanted: &str) -> &str {
+/// Strips decoration of names: blanks, back ticks, the parentheses of a call.
+fn normalized(wanted: &str) -> &str {
     let wanted = wanted.trim().trim_matches('`');
     wanted.strip_suffix("()").unwrap_or(wanted)
 }
 
-/// `path:line` and `path:line:column`.
+/// Parses `path:line` and `path:line:column`.
 fn place(wanted: &str) -> Option<(&str, u32)> {
     let (head, last) = wanted.rsplit_once(':')?;
     let last: u32 = last.parse().ok()?;
@@ -246,7 +246,7 @@ fn place(wanted: &str) -> Option<(&str, u32)> {
     }
 }
 
-/// `path:from-to`.
+/// Parses `path:from-to`.
 fn lines(wanted: &str) -> Option<(&str, u32, u32)> {
     let (path, range) = wanted.rsplit_once(':')?;
     let (first, last) = range.split_once('-')?;
@@ -257,7 +257,7 @@ fn lines(wanted: &str) -> Option<(&str, u32, u32)> {
     ))
 }
 
-/// The file that `path` names, if it names one.
+/// Returns the file that `path` names, if it names one.
 pub(super) fn one_file(lookup: &Lookup<'_>, path: &str) -> Result<Option<Rc<FileRow>>, QueryError> {
     match file(lookup, path) {
         Ok(file) => Ok(Some(file)),
@@ -266,7 +266,7 @@ pub(super) fn one_file(lookup: &Lookup<'_>, path: &str) -> Result<Option<Rc<File
     }
 }
 
-/// The files whose path is `wanted`, or else ends with it.
+/// Returns the file with the path `wanted`, or else those whose path ends with it.
 fn files(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<FileKey>, QueryError> {
     let wanted = wanted.strip_prefix("./").unwrap_or(wanted);
     if wanted.is_empty() {
@@ -286,7 +286,7 @@ fn is_suffix(wanted: &str, path: &str) -> bool {
     crate::model::RepoPath::new(path).is_some_and(|path| is_path_suffix(wanted, &path))
 }
 
-/// The symbols that `name` names, whatever their file: as one name, or as a chain of names.
+/// Returns the symbols that `name` names in any file: as one name, or as a qualified one.
 fn named(lookup: &Lookup<'_>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
     let mut found = exactly(lookup, name)?;
     if !found.is_empty() {
@@ -309,7 +309,7 @@ fn named(lookup: &Lookup<'_>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryErr
     Ok(if found.is_empty() { reached } else { found })
 }
 
-/// The parts of a qualified name, however its language separates them.
+/// Splits a qualified name at the separators of any language.
 pub(super) fn segments(name: &str) -> Vec<&str> {
     name.split("::")
         .flat_map(|part| part.split(['.', '#', '/', '\\']))
@@ -317,7 +317,7 @@ pub(super) fn segments(name: &str) -> Vec<&str> {
         .collect()
 }
 
-/// What may stand before a symbol's name: directories and the file's name without extension;
+/// Returns the possible qualifiers of a symbol: directories and the file's name without extension;
 /// containers.
 fn surroundings(
     lookup: &Lookup<'_>,
@@ -334,8 +334,8 @@ fn surroundings(
     Ok((stem.split('/').map(str::to_owned).collect(), containers))
 }
 
-/// Whether `wanted` is a way to the symbol that leaves out directories or files: packages pass on
-/// what is below them under their own name. Containers are not left out.
+/// True if `wanted` is a qualified name of the symbol with directories or files omitted, because
+/// packages re-export their contents. Containers cannot be omitted.
 fn is_reached(places: &[String], containers: &[String], wanted: &[&str]) -> bool {
     let Some(modules) =
         wanted.len().checked_sub(containers.len()).map(|modules| &wanted[..modules])
@@ -363,8 +363,8 @@ fn exactly(lookup: &Lookup<'_>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryE
     Ok(found)
 }
 
-/// With a path the name is meant from the top of the file, if it fits there: else nothing could
-/// tell a function from the method of the same name.
+/// Prefers symbols for which a name with a path is complete from the top level of the file:
+/// otherwise a function could not be distinguished from a method of the same name.
 fn prefer_whole(
     lookup: &Lookup<'_>,
     found: Vec<Rc<SymbolRow>>,
@@ -381,8 +381,8 @@ fn prefer_whole(
     Ok(if whole.is_empty() { found } else { whole })
 }
 
-/// Drops what is the same thing as another of the symbols: declarations of a definition, extensions
-/// of a type, constructors of a type of their name.
+/// Drops other symbols of the same entity: declarations of a definition, extensions of a type,
+/// constructors named like their type.
 fn prefer_definitions(
     lookup: &Lookup<'_>,
     found: &mut Vec<Rc<SymbolRow>>,
@@ -422,17 +422,18 @@ fn order_of_choices(symbol: &SymbolInfo) -> (bool, bool, Reverse<u32>, String, u
     )
 }
 
-/// Symbols whose names resemble `wanted`: the same name elsewhere, in other case, with errors in
-/// typing, with more around it.
+/// Returns symbols with similar names: the same name in another container, in other case, misspelt,
+/// or as a part.
 pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>, QueryError> {
     let chain = segments(wanted);
     let name = chain.last().copied().unwrap_or(wanted);
     let lower = name.to_ascii_lowercase();
-    let forgiven = text::forgiven_errors(name.len()).max(1);
+    let forgiven = text::max_edit_distance(name.len()).max(1);
     let mut names: Vec<(usize, usize, String, NameKey)> = Vec::new();
-    let (mut near, mut ahead) = (Near::new(name, forgiven), Near::new(name, forgiven));
+    let (mut near, mut ahead) =
+        (DistanceMatcher::new(name, forgiven), DistanceMatcher::new(name, forgiven));
     let mut walk = lookup.snapshot.walk_names(MAX_RUNS)?;
-    let wanted = parts_of_near(name, forgiven);
+    let wanted = filter_for_distance(name, forgiven);
     let runs = walk.runs_with(&wanted)?;
     let runs = walk.beginning(&runs, |beginning, shared| ahead.may_begin(beginning, shared));
     let mut take = |own: &NameEntry<'_>| {
@@ -470,7 +471,7 @@ pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>,
     near.into_iter().take(MAX_NEAR).map(|(_, _, _, rank)| lookup.info_of(rank.key())).collect()
 }
 
-/// The symbols of a file that are nearest to a line.
+/// Returns the symbols of a file nearest to a line.
 fn nearest(lookup: &Lookup<'_>, file: &FileRow, line: u32) -> Result<Vec<SymbolInfo>, QueryError> {
     let symbols = lookup.snapshot.symbols_of(file)?;
     let mut near: Vec<&SymbolRow> =
@@ -484,7 +485,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_taken_apart() {
+    fn questions_are_parsed() {
         assert_eq!(place("a/b.x:12"), Some(("a/b.x", 12)));
         assert_eq!(place("a/b.x:12:3"), Some(("a/b.x", 12)));
         assert_eq!(place("a/b.x::12"), None);
@@ -492,6 +493,6 @@ mod tests {
         assert_eq!(lines("b.x:3-9"), Some(("b.x", 3, 9)));
         assert_eq!(lines("b.x:L3-L9"), Some(("b.x", 3, 9)));
         assert_eq!(segments("a.b::C#d"), ["a", "b", "C", "d"]);
-        assert_eq!(tidy(" `call()` "), "call");
+        assert_eq!(normalized(" `call()` "), "call");
     }
 }

@@ -1,4 +1,4 @@
-//! `outline`: the symbols of a file as a tree, or the files and directories of a directory.
+//! `outline`: symbol tree of a file, or entries of a directory.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,14 +9,14 @@ use crate::model::{Problem, RepoPath, SkipReason};
 use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, Snapshot, SymbolKey, SymbolRow};
 
-/// What to outline.
+/// Parameters of `outline`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutlineParams {
-    /// A file or directory; empty for the root.
+    /// File or directory; empty for the root.
     pub path: String,
-    /// Levels of directories to open (1: the entries of `path` itself).
+    /// Levels of directories to expand (1: the entries of `path` itself).
     pub depth: u32,
-    /// Symbols named for each file of a directory.
+    /// Symbols listed for each file of a directory.
     pub symbols_per_file: usize,
 }
 
@@ -26,66 +26,66 @@ impl Default for OutlineParams {
     }
 }
 
-/// A file with its figures.
+/// File with statistics.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileInfo {
-    /// Where it is.
+    /// Path.
     pub path: RepoPath,
-    /// Its language, if it has one.
+    /// Language, if detected.
     pub language: Option<String>,
     /// Lines.
     pub lines: u32,
     /// Bytes.
     pub size: u64,
-    /// Symbols it defines.
+    /// Symbols defined in it.
     pub symbols: u32,
-    /// Why it was not indexed, if it was not.
+    /// Reason for skipping, if it was not indexed.
     pub skipped: Option<SkipReason>,
-    /// Whether it says that it is generated.
+    /// True if it is marked as generated.
     pub generated: bool,
-    /// Whether it is test code as a whole.
+    /// True for a test file.
     pub test: bool,
 }
 
-/// A symbol with the symbols inside it.
+/// Symbol with nested symbols.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutlineNode {
-    /// The symbol.
+    /// Symbol.
     pub symbol: SymbolInfo,
-    /// The symbols written inside it, in order.
+    /// Nested symbols, in order.
     pub children: Vec<OutlineNode>,
 }
 
-/// One import of a file.
+/// Import of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportInfo {
-    /// The module as written, with leading dots for a relative one.
+    /// Module as written, with leading dots for a relative one.
     pub module: String,
-    /// The item taken from it, if one is named.
+    /// Imported item, if named.
     pub item: Option<String>,
-    /// The line.
+    /// Line.
     pub line: u32,
-    /// The file it leads to, if that is in the repository.
+    /// Target file, if it is in the repository.
     pub target: Option<RepoPath>,
 }
 
-/// The outline of one file.
+/// Outline of one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileOutline {
-    /// The file.
+    /// File.
     pub file: FileInfo,
-    /// Its symbols, in order.
+    /// Symbols, in order.
     pub symbols: Vec<OutlineNode>,
-    /// Its imports, in order.
+    /// Imports, in order.
     pub imports: Vec<ImportInfo>,
-    /// Regions that are incomplete.
+    /// Incomplete regions.
     pub problems: Vec<Problem>,
 }
 
-/// A directory with sums over everything below it.
+/// Directory with totals of everything below it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DirectoryInfo {
-    /// Where it is; empty for the root.
+    /// Path; empty for the root.
     pub path: String,
     /// Files below it.
     pub files: u64,
@@ -95,35 +95,35 @@ pub struct DirectoryInfo {
     pub symbols: u64,
 }
 
-/// An entry of a directory's outline.
+/// Entry of a directory's outline.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DirectoryEntry {
-    /// A directory, opened if the depth allows.
+    /// Directory, expanded if the depth allows.
     Directory {
-        /// Its figures.
+        /// Statistics.
         info: DirectoryInfo,
-        /// Its entries; empty if it was not opened.
+        /// Entries; empty if not expanded.
         entries: Vec<DirectoryEntry>,
     },
-    /// A file.
+    /// File.
     File {
-        /// Its figures.
+        /// Statistics.
         info: FileInfo,
-        /// Its most referenced symbols.
+        /// Most referenced symbols.
         top: Vec<SymbolInfo>,
     },
 }
 
-/// The answer of `outline`.
+/// Result of `outline`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OutlineResult {
     /// `path` is a file.
     File(Box<FileOutline>),
     /// `path` is a directory.
     Directory {
-        /// Its figures.
+        /// Statistics.
         info: DirectoryInfo,
-        /// Its entries: directories first, then files, each by path.
+        /// Entries: directories first, then files, each by path.
         entries: Vec<DirectoryEntry>,
     },
 }
@@ -145,8 +145,7 @@ pub fn outline(
         _ => snapshot.files()?.into_iter().filter(|file| relative(file, path).is_some()).collect(),
     };
     if below.is_empty() && !path.is_empty() {
-        // No directory of that path: an ending of a file's path, or an error that says what there
-        // is.
+        // No directory of that path: a suffix of a file's path, or an error that lists candidates.
         let file = names::file(&lookup, path)?;
         return Ok(OutlineResult::File(Box::new(file_outline(&lookup, &file)?)));
     }
@@ -159,7 +158,7 @@ pub fn outline(
     Ok(OutlineResult::Directory { info: directory_info(path, &files), entries })
 }
 
-/// The path of a file below a directory, if it is there.
+/// Returns the path of a file relative to a directory, if it is below it.
 fn relative<'f>(file: &'f FileRow, directory: &str) -> Option<&'f str> {
     let path = file.path.as_str();
     if directory.is_empty() { Some(path) } else { path.strip_prefix(directory)?.strip_prefix('/') }
@@ -204,8 +203,8 @@ fn entries(
     Ok(listed)
 }
 
-/// The symbols of a file that are used most; those outside others before those inside where it does
-/// not matter.
+/// Returns the most referenced symbols of a file; top-level ones before nested ones with equal
+/// numbers.
 fn top_symbols(
     lookup: &Lookup<'_>,
     file: &FileRow,
@@ -240,7 +239,7 @@ fn file_outline(lookup: &Lookup<'_>, file: &FileRow) -> Result<FileOutline, Quer
     let symbols = lookup.snapshot.symbols_of(file)?;
     let mut children: BTreeMap<Option<SymbolKey>, Vec<&SymbolRow>> = BTreeMap::new();
     for symbol in &symbols {
-        // A member whose type is in another file stands at the top of its own.
+        // A member of a type in another file is at the top level of its own.
         let here = symbol.container.filter(|&container| {
             symbols.binary_search_by_key(&container, |other| other.key).is_ok()
         });
@@ -270,8 +269,8 @@ fn file_outline(lookup: &Lookup<'_>, file: &FileRow) -> Result<FileOutline, Quer
     })
 }
 
-/// The symbols inside one. Takes them out of `children`, so that containers in a circle come to an
-/// end.
+/// Builds the nodes inside a container. Removes them from `children`, so that cyclic containers
+/// terminate.
 fn nodes(
     lookup: &Lookup<'_>,
     children: &mut BTreeMap<Option<SymbolKey>, Vec<&SymbolRow>>,

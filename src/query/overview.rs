@@ -1,5 +1,4 @@
-//! `overview`: what a repository consists of, how its parts depend on each other, and where to
-//! begin.
+//! `overview`: languages, modules, their dependencies, and entry points of a repository.
 
 mod cycles;
 
@@ -16,15 +15,15 @@ use crate::model::{RepoPath, SymbolKind};
 use crate::query::graph::lookup::Lookup;
 use crate::store::{FileKey, FileRow, Snapshot};
 
-/// What to look at.
+/// Parameters of `overview`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OverviewParams {
-    /// Only this directory; empty for the whole repository.
+    /// Directory; empty for the whole repository.
     pub path: String,
-    /// Levels of directories below `path` that count as modules of their own. 0 chooses a depth
-    /// that gives some dozen modules.
+    /// Levels of directories below `path` that are separate modules. 0 selects a depth that yields
+    /// some dozen modules.
     pub depth: u32,
-    /// At most so many entries in each list.
+    /// Maximum number of entries in each list.
     pub limit: usize,
 }
 
@@ -34,12 +33,12 @@ impl Default for OverviewParams {
     }
 }
 
-/// A language with its share.
+/// Language with its share.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LanguageShare {
-    /// The language.
+    /// Name.
     pub name: String,
-    /// How deep it is read.
+    /// Tier of analysis.
     pub tier: Tier,
     /// Files.
     pub files: u64,
@@ -49,10 +48,10 @@ pub struct LanguageShare {
     pub symbols: u64,
 }
 
-/// A module: a directory with the code below it.
+/// Module: a directory with the code below it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleInfo {
-    /// The directory; `.` for files at the top.
+    /// Directory; `.` for files at the top.
     pub path: String,
     /// Files.
     pub files: u64,
@@ -60,68 +59,68 @@ pub struct ModuleInfo {
     pub lines: u64,
     /// Symbols.
     pub symbols: u64,
-    /// Certain and likely sites in other modules that lead here.
+    /// Certain and likely sites in other modules with a target here.
     pub used_by: u64,
-    /// Certain and likely sites here that lead to other modules.
+    /// Certain and likely sites here with a target in other modules.
     pub uses: u64,
 }
 
-/// One module depends on another.
+/// Dependency between modules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dependency {
-    /// The module that needs the other.
+    /// Dependent module.
     pub from: String,
-    /// The other.
+    /// Module depended on.
     pub to: String,
     /// Certain and likely sites, and imports of files.
     pub sites: u64,
 }
 
-/// A place where execution or reading begins.
+/// Entry point for execution or reading.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EntryPoint {
-    /// A function that runs first.
+    /// Main function.
     Main(Box<SymbolInfo>),
-    /// A file that uses others and that no other file uses.
+    /// File with dependencies and without dependents.
     Root {
-        /// The file.
+        /// File.
         path: RepoPath,
-        /// Files it uses directly.
+        /// Number of files it uses directly.
         uses: u64,
     },
 }
 
-/// The answer of `overview`.
+/// Result of `overview`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OverviewResult {
     /// Languages, largest first.
     pub languages: Vec<LanguageShare>,
     /// Modules, most used first.
     pub modules: Vec<ModuleInfo>,
-    /// How many modules there are.
+    /// Number of modules.
     pub module_total: u64,
-    /// Dependencies between modules, heaviest first.
+    /// Dependencies between modules, by number of sites.
     pub dependencies: Vec<Dependency>,
-    /// How many dependencies there are.
+    /// Number of dependencies.
     pub dependency_total: u64,
-    /// Where to begin: main functions, then roots that use most.
+    /// Entry points: main functions, then root files by number of dependencies.
     pub entry_points: Vec<EntryPoint>,
-    /// How many entry points there are.
+    /// Number of entry points.
     pub entry_point_total: u64,
-    /// The most referenced symbols outside test code.
+    /// Most referenced symbols outside test code.
     pub hot_spots: Vec<SymbolInfo>,
-    /// Groups of modules that depend on each other in a circle, largest first.
+    /// Cyclic dependencies: strongly connected components of modules, largest first.
     pub cycles: Vec<Vec<String>>,
-    /// How many such groups there are.
+    /// Number of cycles.
     pub cycle_total: u64,
 }
 
-/// The name of the function that a program begins with, where languages have one.
+/// Name of the main function in languages that have one.
 const MAIN: &str = "main";
 
-/// With a depth of 0: modules wanted at least, and the deepest cut that is tried.
-const WANTED_MODULES: usize = 8;
-const DEEPEST_CUT: u32 = 6;
+/// With a depth of 0: minimum number of modules, and maximum depth.
+const MIN_MODULES: usize = 8;
+const MAX_CUT: u32 = 6;
 
 /// Summarises a repository or directory.
 pub fn overview(
@@ -169,12 +168,12 @@ pub fn overview(
     })
 }
 
-/// What of a path is below a directory.
+/// Returns the part of a path below a directory.
 fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
     if directory.is_empty() { Some(path) } else { path.strip_prefix(directory)?.strip_prefix('/') }
 }
 
-/// The module of a file: the first `depth` directories below `top`.
+/// Returns the module of a file: the first `depth` directories below `top`.
 fn module_of<'p>(path: &'p str, top: &str, depth: u32) -> &'p str {
     let rest = below(path, top).unwrap_or(path);
     let inner = match rest.match_indices('/').take(depth as usize).last() {
@@ -194,17 +193,17 @@ fn fitting_depth(files: &[FileRow], top: &str) -> u32 {
         let mut modules = BTreeSet::new();
         files.iter().any(|file| {
             modules.insert(module_of(file.path.as_str(), top, depth))
-                && modules.len() >= WANTED_MODULES
+                && modules.len() >= MIN_MODULES
         })
     };
-    (1..DEEPEST_CUT).find(|&depth| is_enough(depth)).unwrap_or(DEEPEST_CUT)
+    (1..MAX_CUT).find(|&depth| is_enough(depth)).unwrap_or(MAX_CUT)
 }
 
 type Weights = BTreeMap<(usize, usize), u64>;
 
 struct Modules {
     infos: Vec<ModuleInfo>,
-    /// The module of each file, in the order of the files.
+    /// Module of each file, in the order of the files.
     of_file: Vec<usize>,
 }
 
@@ -246,21 +245,21 @@ impl Modules {
     }
 }
 
-/// How files and modules depend on each other, from one pass over the edges between files.
+/// Dependencies of files and modules, from one scan of the edges between files.
 struct Uses {
-    /// Between modules.
+    /// Dependencies between modules.
     dependencies: Weights,
-    /// Between modules, without what tests use.
+    /// Dependencies between modules, without those of tests.
     of_production: Weights,
-    /// By file: how many it uses.
+    /// Number of dependencies by file.
     numbers: Vec<u64>,
-    /// By file: whether one that is no test uses it.
+    /// True for files used by a file other than a test.
     is_used: Vec<bool>,
 }
 
 impl Uses {
     fn new(lookup: &Lookup<'_>, files: &[FileRow], modules: &Modules) -> Result<Self, QueryError> {
-        // Keys are small numbers: a list is looked up faster than a map, and there are many edges.
+        // Keys are small integers: a vector is faster than a map for the many edges.
         let size = files.iter().map(|file| file.key.0 as usize + 1).max().unwrap_or(0);
         let mut places = vec![None; size];
         for (place, file) in files.iter().enumerate() {
@@ -271,7 +270,7 @@ impl Uses {
         let (mut numbers, mut is_used) = (vec![0_u64; files.len()], vec![false; files.len()]);
         lookup.snapshot.visit_file_edges(|from, to, sites| {
             let (from, to) = (place_of(from), place_of(to));
-            // That a test uses a file does not make it a part of something else.
+            // A use by a test does not make a file part of another program.
             let is_test = from.is_some_and(|from| files[from].test);
             if let Some(from) = from {
                 numbers[from] += 1;

@@ -1,4 +1,5 @@
-//! `references`: every site of a symbol, by kind and file, with what overrides or implements it.
+//! `references`: all references to a symbol by kind and file, with overriding and implementing
+//! symbols.
 
 pub mod elsewhere;
 
@@ -16,23 +17,23 @@ use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, SiteRow, SiteTarget, Snapshot, SymbolKey, SymbolRank};
 
-/// Whose references.
+/// Parameters of `references`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReferencesParams {
-    /// The symbol.
+    /// Symbol.
     pub symbol: String,
-    /// Only sites of these kinds; empty for all.
+    /// Kinds of references to include; empty for all.
     pub kinds: Vec<SiteKind>,
-    /// Only files below this path, or that match this glob.
+    /// Path prefix or glob of the files to include.
     pub path: Option<String>,
-    /// What to do with sites in test code.
+    /// Treatment of test code.
     pub tests: Tests,
-    /// The vaguest sites that are listed where some are certain or likely. Vaguer ones are counted
-    /// only.
+    /// Lowest certainty that is listed if there are certain or likely references. Others are only
+    /// counted.
     pub list: Certainty,
-    /// So many sites are skipped.
+    /// Number of references to skip.
     pub offset: usize,
-    /// At most so many sites are listed.
+    /// Maximum number of references to list.
     pub limit: usize,
 }
 
@@ -50,65 +51,64 @@ impl Default for ReferencesParams {
     }
 }
 
-/// A site with what surrounds it.
+/// Reference with its context.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
-    /// The site.
+    /// Site.
     pub site: SiteInfo,
-    /// How surely it means the symbol.
+    /// Certainty of the target.
     pub certainty: Certainty,
-    /// The symbol around it; none at the top of a file.
+    /// Enclosing symbol; `None` at the top level of a file.
     pub enclosing: Option<SymbolInfo>,
 }
 
-/// The sites of one file.
+/// References of one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileReferences {
-    /// The file.
+    /// File.
     pub path: RepoPath,
-    /// The sites, in order of place.
+    /// References in order of position.
     pub references: Vec<Reference>,
 }
 
-/// A symbol that stands in a relation to the one asked about.
+/// Symbol related to the requested one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Related {
-    /// The relation.
+    /// Kind of the relation.
     pub kind: RelationKind,
-    /// Whether the other one is at its start (it overrides, derives, implements, defines the one
-    /// asked about).
+    /// True if the other symbol is its source (it overrides, derives from, implements or defines
+    /// the requested one).
     pub incoming: bool,
-    /// The other one.
+    /// Other symbol.
     pub symbol: SymbolInfo,
 }
 
-/// The answer of `references`.
+/// Result of `references`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReferencesResult {
-    /// The symbol.
+    /// Symbol.
     pub symbol: SymbolInfo,
-    /// Declarations of the same thing (prototypes and the like), whose sites are included.
+    /// Declarations of the same entity (prototypes and the like), whose references are included.
     pub declarations: Vec<SymbolInfo>,
-    /// Sites that pass the filters, by certainty.
+    /// Numbers of references that pass the filters, by certainty.
     pub counts: Counts,
-    /// Certain and likely sites that pass the filters, by kind, most first.
+    /// Certain and likely references that pass the filters, by kind, most frequent first.
     pub by_kind: Vec<(SiteKind, u64)>,
-    /// Why the vague ones (possible, textual) are vague: reasons with numbers of sites, surest
-    /// first, then most first.
+    /// Steps of possible and textual references with their numbers, by certainty, then by number.
     pub reasons: Vec<(Certainty, Step, u64)>,
-    /// The vaguest sites that are listed: all, where none is certain or likely.
+    /// Lowest certainty that is listed: any if none is certain or likely.
     pub listed: Certainty,
-    /// Files with certain or likely sites that pass the filters.
+    /// Number of files with certain or likely references that pass the filters.
     pub file_count: u64,
-    /// The sites: surest first, then by file and place. One file may appear once for each
+    /// References: by certainty, then by file and position. A file may appear once for each
     /// certainty.
     pub files: Vec<FileReferences>,
-    /// What overrides, implements or derives from it, directly or further away, and what it
+    /// Symbols that override, implement or derive from it, transitively, and those that it
     /// overrides, implements or derives from itself.
     pub related: Vec<Related>,
 }
 
-/// Finds the sites of a symbol.
+/// Finds the references to a symbol.
 pub fn references(
     snapshot: &Snapshot,
     params: &ReferencesParams,
@@ -120,7 +120,7 @@ pub fn references(
     references_of(&lookup, &meaning, params)
 }
 
-/// Finds the sites of everything that the name means, best first; `most` of them are looked at.
+/// Finds the references to every meaning of the name, best first, at most `most` meanings.
 pub fn references_all(
     snapshot: &Snapshot,
     params: &ReferencesParams,
@@ -140,7 +140,7 @@ fn references_of(
     let filter = FileFilter::new(lookup, params.path.as_deref(), None)?;
     let mut same = Vec::new();
     for key in meaning.keys() {
-        same.extend(lookup.same_thing(key)?);
+        same.extend(lookup.same_entity(key)?);
     }
     let mut sites = Vec::new();
     for &key in &same {
@@ -148,7 +148,7 @@ fn references_of(
         sites.extend(snapshot.sites_possibly_to(key)?);
     }
     if symbol.kind.is_type() {
-        // Where the type is named to construct it, the site leads to the constructor.
+        // A type name that constructs it refers to the constructor.
         for constructor in lookup.constructors_of(symbol.key)? {
             sites.extend(
                 snapshot.sites_to(constructor)?.into_iter().filter(|site| site.name == symbol.name),
@@ -181,7 +181,7 @@ fn references_of(
             b.site.key,
         ))
     });
-    // An ambiguous site may have several declarations of the same thing among its candidates.
+    // An ambiguous reference may have several declarations of the same entity as candidates.
     found.dedup_by_key(|found| found.site.key);
     let mut result = ReferencesResult {
         symbol: lookup.info(symbol)?,
@@ -279,8 +279,8 @@ fn reasons(found: &[Found]) -> Vec<(Certainty, Step, u64)> {
     reasons
 }
 
-/// Relations of any of the symbols to others, without those that make them the same thing. What
-/// overrides, implements or derives from them is followed on: a change of them concerns all of it.
+/// Returns the relations of the symbols to others, except those to declarations of the same entity.
+/// Incoming relations are followed transitively: a change of the symbol affects all of them.
 fn related(lookup: &Lookup<'_>, same: &[SymbolKey]) -> Result<Vec<Related>, QueryError> {
     let mut ends = Vec::new();
     let rank = |other: SymbolKey| Ok::<_, QueryError>(lookup.order().row(&*lookup.symbol(other)?));

@@ -1,4 +1,4 @@
-//! `search`: symbols by name, words, part of a name or regular expression, ranked.
+//! `search`: ranked symbols by name, words, substring or regular expression.
 
 mod around;
 mod matching;
@@ -17,47 +17,47 @@ use crate::query::graph::lookup::Lookup;
 use crate::store::{KeyOrder, NameKey, NameRank, Snapshot, SymbolHead, SymbolKey, SymbolRank};
 use rustc_hash::FxHashSet;
 
-/// Symbols that are looked at for whether they pass the filters.
+/// Maximum number of symbols that are checked against the filters.
 const MAX_FILTERED: usize = 20_000;
 
-/// Names that fit as well and are used as often, of which the symbols are looked at.
+/// Maximum number of names of equal rank whose symbols are read.
 const MAX_EQUAL: usize = 400;
 
-/// How the text of a search is meant.
+/// Interpretation of the search text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SearchMode {
-    /// Words: a name, the beginning or a part of one, several words in any order, with forgiveness
-    /// for case and typing errors.
+    /// Words: a name, a prefix or a substring of one, or several words in any order, ignoring case
+    /// and with typo tolerance.
     #[default]
     Words,
-    /// A whole name, letter by letter (`Container.name` and `path::name` work too).
+    /// Exact name (`Container.name` and `path::name` as well).
     Name,
-    /// A part of a name, ignoring case.
+    /// Substring of a name, ignoring case.
     Substring,
-    /// A regular expression on the name.
+    /// Regular expression on the name.
     Regex,
 }
 
-/// What to search.
+/// Parameters of `search`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SearchParams {
-    /// The text.
+    /// Text.
     pub text: String,
-    /// How it is meant.
+    /// Interpretation of the text.
     pub mode: SearchMode,
-    /// Only symbols of these kinds; empty for all.
+    /// Kinds of symbols to include; empty for all.
     pub kinds: Vec<SymbolKind>,
-    /// Only files below this path, or that match this glob.
+    /// Path prefix or glob of the files to include.
     pub path: Option<String>,
-    /// Only files of this language.
+    /// Language of the files to include.
     pub language: Option<String>,
-    /// Only symbols that are (or are not) visible outside their file.
+    /// Visibility outside the file, if only one is included.
     pub exported: Option<bool>,
-    /// What to do with test code.
+    /// Treatment of test code.
     pub tests: Tests,
-    /// So many hits are skipped.
+    /// Number of hits to skip.
     pub offset: usize,
-    /// At most so many hits are returned.
+    /// Maximum number of hits to return.
     pub limit: usize,
 }
 
@@ -77,52 +77,52 @@ impl Default for SearchParams {
     }
 }
 
-/// How well a name fits, best first.
+/// Quality of a match, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Match {
-    /// The name itself.
+    /// Equal.
     Exact,
-    /// The name in other case.
+    /// Equal, ignoring case.
     IgnoringCase,
-    /// The beginning of the name.
+    /// Prefix.
     Prefix,
     /// Whole words of the name (`camelCase`, `snake_case`).
     Words,
-    /// A part of the name.
+    /// Substring.
     Substring,
-    /// Some of the words asked for, in the name, the containers, the path, the documentation or the
-    /// source; see `search_in`.
+    /// Some of the words in the name, the containers, the path, the documentation or the source;
+    /// see `search_in`.
     Text,
-    /// All words asked for, some of them in the names of containers or in the path. Only where
-    /// names alone do not fill the list, and for one name only where nothing has it.
+    /// All of the words, some of them in the names of containers or in the path. Only if names
+    /// alone do not fill the list; for a single name only if no name matches.
     Around,
-    /// Some of the words asked for. Only when nothing fits better.
+    /// Some of the words. Only if there is no better match.
     SomeWords,
-    /// The name but for one or two letters. Only when nothing fits better.
+    /// Name with one or two typos. Only if there is no better match.
     Fuzzy,
-    /// The regular expression.
+    /// Regular expression.
     Regex,
 }
 
-/// A symbol that was found.
+/// Hit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SearchHit {
-    /// The symbol.
+    /// Symbol.
     pub symbol: SymbolInfo,
-    /// How well it fits.
+    /// Quality of the match.
     pub matched: Match,
 }
 
-/// The answer of `search`.
+/// Result of `search`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SearchResult {
-    /// The symbols, best first.
+    /// Hits, best first.
     pub hits: Vec<SearchHit>,
-    /// How many symbols fit, however many are returned.
+    /// Number of matching symbols.
     pub total: Total,
 }
 
-/// Finds symbols. Order: how well the name fits, then number of references, then code before tests,
+/// Finds symbols. Order: quality of the match, then number of references, then code before tests,
 /// then path and line.
 pub fn search(
     snapshot: &Snapshot,
@@ -147,7 +147,7 @@ pub fn search(
     Ok(SearchResult { hits, total })
 }
 
-/// Some of the symbols that were found, best first.
+/// Returns a page of hits, best first.
 fn hits(
     lookup: &Lookup<'_>,
     mut found: Vec<Found>,
@@ -163,8 +163,8 @@ fn hits(
     hits.collect()
 }
 
-/// As [`search`]. What has all of several words in its name comes first; after that the order is
-/// that of `explore`, by everything that is written in and around a symbol.
+/// Like [`search`], but after the symbols with all words in their names come those ranked by full
+/// text, as in `explore`.
 pub fn search_in(
     snapshot: &Snapshot,
     files: &dyn ReadFile,
@@ -183,7 +183,7 @@ pub fn search_in(
     }
     let filter = Filter { lookup: &lookup, params, files: text_files };
     let mut named = filter.named(params.text.trim())?;
-    // Names that fill the list: others may fit as well.
+    // The list is filled by names: further ones may match.
     let is_complete = named.is_complete && named.total < wanted as u64 && !found.is_partial;
     named.best.retain(|(matched, ..)| *matched <= Match::Words);
     let mut hits = hits(&lookup, named.best, 0, wanted)?;
@@ -203,10 +203,10 @@ pub fn search_in(
     Ok(SearchResult { hits, total })
 }
 
-/// A symbol that passed the filters, with whether it is test code.
+/// Symbol that passed the filters, and whether it is test code.
 type Found = (Match, SymbolHead, bool);
 
-/// The order of hits, best first.
+/// Sort key of hits, best first.
 fn rank(
     order: &KeyOrder,
     (matched, head, is_test): &Found,
@@ -214,11 +214,11 @@ fn rank(
     (*matched, Reverse(head.references), *is_test, order.head(head))
 }
 
-/// What was found: the symbols among which the hits are, and how many there are in all.
+/// Matches: symbols that include the best hits, and their total number.
 struct Matches {
     best: Vec<Found>,
     total: u64,
-    /// Whether nothing else fits; else there may be more.
+    /// True if the total is exact; otherwise it is a lower bound.
     is_complete: bool,
 }
 
@@ -232,12 +232,11 @@ impl Matches {
     }
 }
 
-/// A name that fits, with how many symbols have it and how often the most used of them is referred
-/// to, if that is known.
+/// Matching name, with its number of symbols and the highest number of references of one, if known.
 struct NameFound {
     matched: Match,
     key: NameKey,
-    /// Its place among all names: a row key would depend on when a name came.
+    /// Rank among all names: a row key would depend on the time of insertion.
     rank: NameRank,
     figures: Option<(u32, u32)>,
 }
@@ -247,7 +246,7 @@ impl NameFound {
         self.figures.map_or(1, |(symbols, _)| symbols)
     }
 
-    /// How well it fits, and how often its most used symbol is referred to: best first.
+    /// Quality of the match, then the highest number of references: best first.
     fn fit(&self) -> (Match, Reverse<u32>) {
         (self.matched, Reverse(self.figures.map_or(u32::MAX, |(_, most)| most)))
     }
@@ -265,8 +264,8 @@ struct Filter<'f, 'q> {
 }
 
 impl Filter<'_, '_> {
-    /// What the text names as a whole: for `Name` any name, for `Words` one with a path or
-    /// containers.
+    /// Returns the symbols that the text names as a whole: for `Name` any name, for `Words` a
+    /// qualified one.
     fn qualified(&self, text: &str) -> Result<Vec<Found>, QueryError> {
         let wanted = match self.params.mode {
             SearchMode::Name => true,
@@ -282,7 +281,8 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// What the text names as a whole, or else the symbols whose names have all of its words.
+    /// Returns the symbols that the text names as a whole, or else those whose names contain all of
+    /// its words.
     fn named(&self, text: &str) -> Result<Matches, QueryError> {
         let found = Matches::all_of(self.qualified(text)?);
         match found.is_empty() {
@@ -291,23 +291,23 @@ impl Filter<'_, '_> {
         }
     }
 
-    /// The symbols with these names that pass the filters: what fits best and is used most first,
-    /// as far as it is looked at.
+    /// Returns the symbols with these names that pass the filters: best names first, up to the
+    /// limit.
     fn filtered(&self, mut names: Vec<NameFound>) -> Result<Matches, QueryError> {
         self.look_up_figures(&mut names)?;
         names.sort_unstable_by_key(NameFound::order);
-        let (mut looks, mut looked_at) = (0, 0);
-        while looks < MAX_FILTERED && looked_at < names.len() {
-            looks += names[looked_at].symbols() as usize;
-            looked_at += 1;
+        let (mut looks, mut read) = (0, 0);
+        while looks < MAX_FILTERED && read < names.len() {
+            looks += names[read].symbols() as usize;
+            read += 1;
         }
-        let mut found = Matches::all_of(self.heads(&names[..looked_at])?);
-        found.is_complete = looked_at == names.len();
+        let mut found = Matches::all_of(self.heads(&names[..read])?);
+        found.is_complete = read == names.len();
         Ok(found)
     }
 
-    /// The symbols with these names. Where nothing is filtered, only as many are looked at as it
-    /// takes to know the best ones.
+    /// Returns the symbols with these names. Without a filter, only as many are read as needed for
+    /// the best hits.
     fn best_of(&self, mut names: Vec<NameFound>) -> Result<Matches, QueryError> {
         self.lookup.check()?;
         if self.is_filtered() {
@@ -316,14 +316,14 @@ impl Filter<'_, '_> {
         let wanted = self.wanted();
         self.look_up_figures(&mut names)?;
         let total = names.iter().map(|name| u64::from(name.symbols())).sum();
-        // Mostly the first ones are enough.
+        // Usually the first ones suffice: a partial sort.
         let mut sorted = names.len().min(MAX_EQUAL.max(wanted).saturating_mul(4));
         if sorted < names.len() {
             names.select_nth_unstable_by_key(sorted, NameFound::order);
         }
         names[..sorted].sort_unstable_by_key(NameFound::order);
         let mut best = Vec::new();
-        // Symbols that come before whatever has one of the names that are left.
+        // Number of symbols that precede any symbol of the remaining names.
         let mut before = 0;
         let mut place = 0;
         while let Some(fit) = names.get(place).filter(|_| before < wanted).map(NameFound::fit) {
@@ -334,10 +334,10 @@ impl Filter<'_, '_> {
                 sorted = names.len();
                 equal = names[place..].iter().take_while(|name| name.fit() == fit).count();
             }
-            // Of names that are as good, so many fill every list.
+            // Of names of equal rank, this number fills any list.
             for name in &names[place..place + equal.min(MAX_EQUAL.max(wanted))] {
-                // The only symbol of a name that is among the best so far is a hit: it is read
-                // once, as a whole.
+                // The only symbol of a name among the best so far is a hit: its whole row is read
+                // at once.
                 if name.symbols() == 1 && best.len() < wanted {
                     best.extend(self.whole(name.matched, name.key)?);
                 } else {
@@ -355,8 +355,8 @@ impl Filter<'_, '_> {
         Ok(Matches { best, total, is_complete: true })
     }
 
-    /// Figures of the names of which the runs do not tell them: what is looked at first depends on
-    /// the symbols that there are, not on what has been changed.
+    /// Reads the statistics of names outside of the blocks, so that the order depends on the
+    /// current symbols, not on the history of changes.
     fn look_up_figures(&self, names: &mut [NameFound]) -> Result<(), QueryError> {
         for name in names.iter_mut().filter(|name| name.figures.is_none()) {
             self.lookup.check()?;
@@ -376,7 +376,7 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// The same for one name, with the rows remembered.
+    /// Does the same for one name, and memoizes the rows.
     fn whole(&self, matched: Match, name: NameKey) -> Result<Vec<Found>, QueryError> {
         self.lookup.check()?;
         let mut found = Vec::new();
@@ -401,7 +401,7 @@ impl Filter<'_, '_> {
         Ok(admitted.then_some((matched, head, is_test)))
     }
 
-    /// Whether there are symbols that do not pass.
+    /// True if the filters exclude any symbol.
     fn is_filtered(&self) -> bool {
         let params = self.params;
         let has_kinds =
@@ -409,7 +409,7 @@ impl Filter<'_, '_> {
         has_kinds || self.files.is_active()
     }
 
-    /// How many hits, with those before them, are wanted.
+    /// Number of hits needed, including skipped ones.
     fn wanted(&self) -> usize {
         self.params.offset.saturating_add(self.params.limit)
     }

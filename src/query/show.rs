@@ -1,4 +1,4 @@
-//! `show`: the source of symbols and of lines, several at once.
+//! `show`: source of symbols and of lines, several at once.
 
 use super::names::{self, Named};
 use super::{QueryError, ReadFile, SymbolInfo};
@@ -7,52 +7,52 @@ use crate::model::cancel::CancelToken;
 use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, Snapshot, SymbolRow};
 
-/// What to show.
+/// Parameters of `show`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ShowParams {
     /// Symbols (`path::Container.name` or a suffix; `path:line` for the one around a line), lines
     /// (`path:from-to`) or whole files (`path`).
     pub targets: Vec<String>,
-    /// So many lines more before and after each.
+    /// Number of context lines before and after each.
     pub context: u32,
 }
 
-/// One of the things asked for.
+/// Requested item.
 #[derive(Clone, Debug)]
 pub struct ShownItem {
-    /// As it was asked for.
+    /// Target as requested.
     pub target: String,
-    /// Its source, or why there is none. The failure of one does not touch the others.
+    /// Source, or the error. An error does not affect other items.
     pub outcome: Result<Excerpt, QueryError>,
 }
 
-/// A run of lines of a file.
+/// Range of lines of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Excerpt {
-    /// The file.
+    /// File.
     pub path: RepoPath,
-    /// The symbol, if one was named.
+    /// Symbol, if one was named.
     pub symbol: Option<SymbolInfo>,
     /// Number of the first line.
     pub first_line: u32,
-    /// The lines, without their ends.
+    /// Lines without line endings.
     pub lines: Vec<String>,
     /// Number of lines of the whole file.
     pub file_lines: u32,
-    /// Whether the file differs from what was indexed, so that lines may have moved.
+    /// True if the file differs from the indexed version, so that lines may have moved.
     pub stale: bool,
-    /// Whether bytes that are no UTF-8 were replaced.
+    /// True if invalid UTF-8 was replaced.
     pub lossy: bool,
 }
 
-/// The answer of `show`.
+/// Result of `show`.
 #[derive(Clone, Debug)]
 pub struct ShowResult {
-    /// One entry a target, in the order asked.
+    /// One entry for each target, in order.
     pub items: Vec<ShownItem>,
 }
 
-/// Reads the source of what `targets` name.
+/// Reads the source of the targets.
 pub fn show(
     snapshot: &Snapshot,
     files: &dyn ReadFile,
@@ -110,7 +110,7 @@ fn of_symbol(
     )
 }
 
-/// Lines `first` to `last` of a file as it is now, as far as it has them.
+/// Returns the lines `first` to `last` of the current file, clamped to its end.
 pub(super) fn excerpt(
     files: &dyn ReadFile,
     file: &FileRow,
@@ -122,8 +122,8 @@ pub(super) fn excerpt(
         .read(&file.path)
         .map_err(|error| QueryError::Read { path: file.path.clone(), reason: error.to_string() })?;
     let text = String::from_utf8_lossy(&bytes);
-    // As the grammars count them: a line ends with a line feed; a carriage return before it is part
-    // of the end.
+    // As in the grammars: a line feed ends a line; a preceding carriage return is part of the line
+    // ending.
     let all: Vec<&str> = text.lines().collect();
     let first = first.max(1);
     let start = (first as usize - 1).min(all.len());
@@ -139,7 +139,7 @@ pub(super) fn excerpt(
     })
 }
 
-/// Whether the bytes differ from those that were indexed.
+/// True if the bytes differ from the indexed version.
 pub(super) fn is_stale(file: &FileRow, bytes: &[u8]) -> bool {
     if file.hash == 0 {
         file.size != bytes.len() as u64

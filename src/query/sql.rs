@@ -1,5 +1,5 @@
-//! `sql`: one read-only statement over the documented views of the store, with bounds on rows and
-//! time.
+//! `sql`: one read-only statement over the documented views of the store, with limits on rows,
+//! memory and time.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use crate::store::Snapshot;
 
 pub use crate::store::{MEMORY_BYTES, PATTERN_BYTES, SqlValue, VALUE_BYTES, VIEWS, View};
 
-/// Bytes of values that a result holds at most.
+/// Maximum size of the values in a result, in bytes.
 pub const MAX_BYTES: usize = 4 << 20;
 
-/// What to ask.
+/// Parameters of `sql`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SqlParams {
     /// One `SELECT`, `WITH … SELECT` or `VALUES` over [`VIEWS`].
     pub statement: String,
-    /// At most so many rows are returned.
+    /// Maximum number of rows.
     pub max_rows: usize,
-    /// The statement is stopped after so long, with the rows it has given by then.
+    /// Timeout of the statement; rows returned before it are kept.
     pub time_limit: Duration,
 }
 
@@ -29,12 +29,12 @@ impl Default for SqlParams {
     }
 }
 
-/// Which bound ended a statement.
+/// Limit that ended a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SqlBound {
-    /// `max_rows`: there is at least one row more.
+    /// `max_rows`: at least one more row exists.
     Rows,
-    /// The rows together are too large: narrow the columns.
+    /// Total size of the rows: select fewer columns.
     Size,
     /// `time_limit`.
     Time,
@@ -42,16 +42,16 @@ pub enum SqlBound {
     Memory,
 }
 
-/// The answer of `sql`.
+/// Result of `sql`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SqlResult {
-    /// The names of the columns.
+    /// Names of the columns.
     pub columns: Vec<String>,
-    /// The rows.
+    /// Rows.
     pub rows: Vec<Vec<SqlValue>>,
-    /// How many rows there are.
+    /// Number of rows.
     pub total: Total,
-    /// Which bound ended the statement, if one did.
+    /// Limit that ended the statement, if any.
     pub stopped_by: Option<SqlBound>,
 }
 

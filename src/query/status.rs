@@ -1,4 +1,4 @@
-//! `status`: what is in the store, how complete it is, and when it was made.
+//! `status`: contents, completeness and age of the store.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -13,10 +13,10 @@ use crate::model::{Problem, RepoPath, SkipReason};
 use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, Identity, Snapshot};
 
-/// What to list.
+/// Parameters of `status`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StatusParams {
-    /// At most so many problems are listed, and so many files for each reason for skipping.
+    /// Maximum number of problems, and of files for each skip reason.
     pub limit: usize,
 }
 
@@ -35,27 +35,27 @@ pub struct VerdictCounts {
     pub likely: u64,
     /// Several candidates.
     pub ambiguous: u64,
-    /// Target outside the repository.
+    /// External target.
     pub external: u64,
-    /// Nothing known.
+    /// No target.
     pub unresolved: u64,
 }
 
 impl VerdictCounts {
-    /// All sites.
+    /// Number of all sites.
     pub fn total(&self) -> u64 {
         self.resolved + self.likely + self.ambiguous + self.external + self.unresolved
     }
 }
 
-/// A language with its figures.
+/// Language with statistics.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LanguageStatus {
-    /// The language.
+    /// Name.
     pub name: String,
-    /// How deep it is read.
+    /// Tier of analysis.
     pub tier: Tier,
-    /// Files that were indexed.
+    /// Indexed files.
     pub files: u64,
     /// Indexed files with problems.
     pub partial: u64,
@@ -69,41 +69,41 @@ pub struct LanguageStatus {
     pub sites: VerdictCounts,
 }
 
-/// Files that were skipped for one reason.
+/// Files skipped for one reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SkippedFiles {
-    /// The reason.
+    /// Reason.
     pub reason: SkipReason,
-    /// How many.
+    /// Number of files.
     pub files: u64,
-    /// Some of them, by path.
+    /// Some of the files, by path.
     pub examples: Vec<RepoPath>,
 }
 
-/// The answer of `status`.
+/// Result of `status`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StatusResult {
-    /// Which store and generation.
+    /// Store and generation.
     pub identity: Identity,
-    /// The repository's root.
+    /// Root of the repository.
     pub root: PathBuf,
-    /// When the build ended.
+    /// End of the build.
     pub built_at: SystemTime,
-    /// How long it took.
+    /// Duration of the build.
     pub build_duration: Duration,
-    /// Size of the store's file.
+    /// Size of the store's file in bytes.
     pub store_bytes: u64,
-    /// Files that the walk met.
+    /// Files found by the walk.
     pub files: u64,
     /// Languages, most files first.
     pub languages: Vec<LanguageStatus>,
-    /// Skipped files by reason, most first.
+    /// Skipped files by reason, most frequent first.
     pub skipped: Vec<SkippedFiles>,
-    /// Regions that are incomplete, by path and line.
+    /// Incomplete regions, by path and line.
     pub problems: Vec<(RepoPath, Problem)>,
-    /// How many there are.
+    /// Number of problems.
     pub problem_total: u64,
-    /// In how many files.
+    /// Number of files with problems.
     pub problem_files: u64,
 }
 

@@ -1,4 +1,4 @@
-//! `trace`: who calls a symbol, what it calls, and how one symbol reaches another.
+//! `trace`: callers or callees of a symbol as a tree, or a path from one symbol to another.
 
 mod path;
 mod seen;
@@ -12,42 +12,42 @@ use crate::query::graph::calls::{CallGraph, Edge, End, Through, Unresolved};
 use crate::query::graph::lookup::Lookup;
 use crate::store::{SiteRow, Snapshot, SymbolKey};
 
-/// Nodes after which the rest of a tree is no longer counted.
+/// Maximum number of counted nodes of a tree.
 const MAX_NODES: usize = 100_000;
 
-/// Calls that are listed of those that were not followed on the way to a path.
-pub const MOST_NOT_FOLLOWED: usize = 20;
+/// Maximum number of listed calls that were not followed during a search for a path.
+pub const MAX_NOT_FOLLOWED: usize = 20;
 
-/// Which way to walk.
+/// Direction of the traversal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Direction {
-    /// Towards those who call.
+    /// To callers.
     #[default]
     Callers,
-    /// Towards what is called.
+    /// To callees.
     Callees,
 }
 
-/// What to trace.
+/// Parameters of `trace`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceParams {
-    /// Where to start.
+    /// Start.
     pub symbol: String,
-    /// Which way. With `to`, the path runs from `symbol` to `to` along calls, whatever stands here.
+    /// Direction. Ignored with `to`: a path runs from `symbol` to `to` along calls.
     pub direction: Direction,
-    /// How many steps. With `to`, the longest path considered.
+    /// Maximum number of steps. With `to`, the maximum length of the path.
     pub depth: u32,
-    /// The other end, if a path is wanted.
+    /// End of a path.
     pub to: Option<String>,
     /// Kinds of sites that are followed.
     pub kinds: Vec<SiteKind>,
-    /// Whether a call of a method also reaches the methods that override or implement it.
+    /// True if a call of a method also reaches the methods that override or implement it.
     pub dispatch: bool,
-    /// The vaguest sites that are followed. Vaguer ones are counted, and listed at the root.
+    /// Lowest certainty that is followed. Other sites are counted, and listed at the root.
     pub follow: Certainty,
-    /// What to do with test code.
+    /// Treatment of test code.
     pub tests: Tests,
-    /// At most so many nodes are returned.
+    /// Maximum number of nodes.
     pub limit: usize,
 }
 
@@ -67,117 +67,114 @@ impl Default for TraceParams {
     }
 }
 
-/// What stands at a node.
+/// Subject of a node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TraceEnd {
-    /// A symbol.
+    /// Symbol.
     Symbol(Box<SymbolInfo>),
-    /// The top of a file, outside every symbol.
+    /// Top level of a file.
     File(RepoPath),
-    /// Something outside the repository, by qualified name.
+    /// External entity, by qualified name.
     External(String),
 }
 
-/// How a node hangs on its parent.
+/// Link of a node to its parent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TraceLink {
-    /// By sites.
+    /// Direct sites.
     Sites,
-    /// By dispatch: the call names a method that this one overrides or implements (or the other way
-    /// round).
+    /// Dispatch: the call names a method that this one overrides or implements, or the reverse.
     Dispatch,
-    /// By a value: the call names a variable or field that the function is put into.
+    /// Function value: the call names a variable or field that the function is assigned to.
     Value,
 }
 
-/// A node of the tree. Nodes are in breadth-first order, so that cutting the list from its end
-/// keeps a tree.
+/// Node of the tree. Nodes are in breadth-first order, so that a truncated list is a tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceNode {
-    /// What stands here.
+    /// Subject.
     pub end: TraceEnd,
-    /// Its parent: a position in the list; none for children of the root.
+    /// Parent, as a position in the list; `None` for children of the root.
     pub parent: Option<usize>,
-    /// Steps from the root, from 1.
+    /// Distance from the root, from 1.
     pub depth: u32,
-    /// How it hangs on its parent.
+    /// Link to the parent.
     pub link: TraceLink,
-    /// What the sites name, where the link is dispatch or a value.
+    /// Symbol named by the sites, if the link is dispatch or a value.
     pub through: Option<Box<SymbolInfo>>,
-    /// The surest of its sites.
+    /// Highest certainty of its sites.
     pub certainty: Certainty,
-    /// Every site that makes the connection, in order of place.
+    /// All sites of the link, in order of position.
     pub sites: Vec<SiteInfo>,
-    /// Whether the walk goes on from here elsewhere: the same symbol has an earlier node, whose
-    /// children are not repeated.
+    /// True if an earlier node has the same symbol; the children are not repeated.
     pub repeated: bool,
-    /// Sites one step further that were not followed because they are too vague. Zero where the
-    /// walk ended by depth.
+    /// Numbers of sites of the next step that were not followed because of their certainty. Zero at
+    /// the maximum depth.
     pub not_followed: Counts,
 }
 
-/// A tree of callers or callees.
+/// Tree of callers or callees.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceTree {
-    /// The nodes, breadth first; siblings: surest first, then by place.
+    /// Nodes, breadth first; siblings by certainty, then by position.
     pub nodes: Vec<TraceNode>,
-    /// How many nodes there are within the depth.
+    /// Number of nodes within the depth.
     pub total: Total,
-    /// Sites at the root, by certainty, followed or not.
+    /// Numbers of sites at the root by certainty, followed or not.
     pub root_counts: Counts,
-    /// Sites at the root that were not followed because they are too vague, with the symbol around
-    /// each (callers only; for callees, with the name that is called). At most `limit`.
+    /// Sites at the root that were not followed because of their certainty, with the enclosing
+    /// symbol of each (callers only; for callees, with the called name). At most `limit`.
     pub not_followed: Vec<(SiteInfo, Option<SymbolInfo>)>,
 }
 
-/// One step of a path.
+/// Step of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PathStep {
-    /// The symbol reached.
+    /// Symbol.
     pub symbol: SymbolInfo,
-    /// How it is reached from the step before; none for the first.
+    /// Link to the previous step; `None` for the first.
     pub link: Option<TraceLink>,
-    /// The surest of the sites.
+    /// Highest certainty of the sites.
     pub certainty: Certainty,
-    /// The sites in the symbol of the step before.
+    /// Sites in the symbol of the previous step.
     pub sites: Vec<SiteInfo>,
 }
 
-/// What a trace found.
+/// Result of the traversal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TraceFinding {
-    /// A tree of callers or callees.
+    /// Tree of callers or callees.
     Tree(TraceTree),
-    /// A shortest path, from the start to the end.
+    /// Shortest path from the start to the end.
     Path(Vec<PathStep>),
-    /// There is no path within the depth, along calls that are followed.
+    /// No path within the depth, along followed calls.
     NoPath {
-        /// Everything that can be reached along such calls was seen.
+        /// True if everything reachable along such calls was visited.
         exhausted: bool,
-        /// Symbols that were seen.
+        /// Number of visited symbols.
         visited: u64,
-        /// Calls in them that were not followed because their target is not known: a path may lead
-        /// through any of them.
+        /// Number of calls in them that were not followed because their target is unknown: each may
+        /// be part of a path.
         not_followed: u64,
-        /// The first of those, nearest to the start first; at most [`MOST_NOT_FOLLOWED`].
+        /// First of these, nearest to the start first; at most [`MAX_NOT_FOLLOWED`].
         first: Vec<SiteInfo>,
     },
 }
 
-/// The answer of `trace`.
+/// Result of `trace`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceResult {
-    /// Where the walk started.
+    /// Start.
     pub root: SymbolInfo,
-    /// What counts as the same and was walked from too: overloads, implementations.
+    /// Equivalent symbols that the traversal started from as well: overloads, implementations.
     pub also: Vec<SymbolInfo>,
-    /// The other end, if a path was asked for.
+    /// End of the path, if one was requested.
     pub to: Option<SymbolInfo>,
-    /// What was found.
+    /// Tree or path.
     pub finding: TraceFinding,
 }
 
-/// Walks calls from a symbol.
+/// Traverses calls from a symbol.
 pub fn trace(
     snapshot: &Snapshot,
     params: &TraceParams,
@@ -196,8 +193,8 @@ pub fn trace(
     Ok(TraceResult { root, also: Vec::new(), to: Some(lookup.info(&end)?), finding })
 }
 
-/// Walks calls from everything that the name means, best first; `most` of them are walked from. A
-/// path needs one start.
+/// Traverses calls from every meaning of the name, best first, at most `most` meanings. A path
+/// needs one start.
 pub fn trace_all(
     snapshot: &Snapshot,
     params: &TraceParams,
@@ -230,7 +227,7 @@ fn from(
     })
 }
 
-/// A node before it is turned into what a result holds.
+/// Node before its conversion to a result.
 struct LightNode {
     edge: Edge,
     parent: Option<usize>,

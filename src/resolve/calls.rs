@@ -1,4 +1,4 @@
-//! Calls: which overload is meant, what a call gives, and what closures get from the call they are
+//! Calls: overload resolution, results of calls, and types of closures from the calls that they are
 //! passed to.
 
 pub(super) mod call;

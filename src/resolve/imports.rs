@@ -1,9 +1,8 @@
-//! Module systems: which file, folder or package an import names. A closed set of systems; a
+//! Module systems: map an import to a file, directory or package. The set of systems is closed; a
 //! language's manifest names one.
 //!
-//! A system says where a path starts (`module`) and which names are to be followed from there
-//! (`path`); following them is the work of `names`, so that re-exports and types in paths need no
-//! care here.
+//! A system returns the start of a path (`module`) and the names to follow from there (`path`).
+//! `names` follows them, so that re-exports and types within paths are handled in one place.
 
 mod alternatives;
 mod crates;
@@ -29,18 +28,16 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
-/// A package: files that share a folder or a declared name, of languages that understand each
-/// other.
+/// Package: files with a common directory or declared name, of one language family.
 #[derive(Debug)]
 pub(super) struct Package {
-    /// Its folder or declared name.
+    /// Directory or declared name.
     pub(super) name: String,
-    /// Its files in order.
+    /// Files in order.
     pub(super) files: Vec<FileId>,
-    /// Stands for its family and name: the same after a change, unlike its position.
+    /// Hash of family and name: constant across changes, unlike the position.
     pub(super) identity: u64,
-    /// That of its first file; of a package without files of its own, that of the first file below
-    /// it.
+    /// Language of its first file; for a package without files, of the first file below it.
     language: &'static Language,
 }
 
@@ -51,17 +48,17 @@ impl Package {
     }
 }
 
-/// The tables of all module systems.
+/// Tables of all module systems.
 #[derive(Debug, Default)]
 pub(super) struct Modules {
-    /// Where each import of each file leads, once that was asked.
+    /// Targets of the imports of each file, computed on first access.
     targets: Vec<OnceLock<Box<[ImportTarget]>>>,
-    /// The files that the imports of each file lead to or through, in order and once.
+    /// Files that the imports of each file lead to or through, sorted and without duplicates.
     imported: Vec<Box<[FileId]>>,
     pub(super) packages: Vec<Package>,
     /// Family -> name -> package.
     by_name: FxHashMap<String, FxHashMap<String, u32>>,
-    /// The package of each file.
+    /// Package of each file.
     of_file: Vec<Option<u32>>,
     by_path: FxHashMap<String, FileId>,
     project_files: BTreeMap<String, String>,
@@ -101,7 +98,8 @@ impl Modules {
         let id = match self.package_named(family(language), &name) {
             Some(id) => id,
             None => {
-                // Packages above are packages as well, so that paths through them can be followed.
+                // Enclosing packages are packages as well, so that paths can be followed through
+                // them.
                 let parent = name.rsplit_once(separator).map(|(parent, _)| parent.to_owned());
                 let id = self.add_package(language, name);
                 self.add_above(language, parent, separator);
@@ -116,7 +114,7 @@ impl Modules {
         self.of_file[file.0 as usize] = Some(id);
     }
 
-    /// Adds a package, and those above it, as far as they are not known.
+    /// Adds a package and its enclosing packages if they do not exist.
     fn add_above(&mut self, language: &'static Language, name: Option<String>, separator: &str) {
         let mut name = name;
         while let Some(folder) =
@@ -134,7 +132,7 @@ impl Modules {
         id
     }
 
-    /// Where the imports of a file lead; `find` finds it out when that is asked first.
+    /// Returns the targets of the imports of a file; `find` computes them on first access.
     pub(super) fn targets(
         &self,
         file: FileId,
@@ -143,23 +141,23 @@ impl Modules {
         self.targets[file.0 as usize].get_or_init(find)
     }
 
-    /// The files that the imports of a file lead to or through.
+    /// Returns the files that the imports of a file lead to or through.
     pub(super) fn imported(&self, file: FileId) -> impl Iterator<Item = FileId> + '_ {
         self.imported[file.0 as usize].iter().copied()
     }
 
-    /// Learns which files the imports of every file lead to or through.
+    /// Sets the files that the imports of every file lead to or through.
     pub(super) fn set_imported(&mut self, imported: Vec<Box<[FileId]>>) {
         self.imported = imported;
     }
 
-    /// Learns that the imports of a file lead elsewhere: to these files.
+    /// Replaces the files that the imports of a file lead to.
     pub(super) fn set_imported_of(&mut self, file: FileId, imported: Box<[FileId]>) {
         self.imported[file.0 as usize] = imported;
     }
 
-    /// Where the imports of a file lead must be found out again.
-    pub(super) fn forget_targets(&mut self, file: FileId) {
+    /// Invalidates the targets of the imports of a file.
+    pub(super) fn invalidate_targets(&mut self, file: FileId) {
         self.targets[file.0 as usize] = OnceLock::new();
     }
 
@@ -167,17 +165,17 @@ impl Modules {
         &self.packages[id as usize]
     }
 
-    /// The package that a file belongs to.
+    /// Returns the package of a file.
     pub(super) fn package_of(&self, file: FileId) -> Option<u32> {
         self.of_file[file.0 as usize]
     }
 
-    /// The root file of the crate that a file belongs to.
+    /// Returns the root file of the crate of a file.
     pub(super) fn crate_root(&self, file: FileId) -> FileId {
         self.crates.root(file)
     }
 
-    /// The file and scope that name a file as a child module.
+    /// Returns the file and scope that declare a file as a child module.
     pub(super) fn crate_parent(
         &self,
         file: FileId,
@@ -185,24 +183,23 @@ impl Modules {
         self.crates.parent(file)
     }
 
-    /// The root file of the library that a file knows under a name.
+    /// Returns the root file of the library that a file refers to by a name.
     pub(super) fn library(&self, file: FileId, name: &str) -> Option<FileId> {
         self.crates.library(file, name)
     }
 
-    /// Whether the package of a file says that it needs an outside library of this name.
+    /// True if the package of a file declares an external dependency of this name.
     pub(super) fn depends_on(&self, file: FileId, name: &str) -> bool {
         self.crates.depends_on(file, name)
     }
 
-    /// The package, or the part of a package's name, that a single word names.
+    /// Returns the package, or the prefix of a package's name, that a single word names.
     pub(super) fn declared_package(&self, language: &Language, word: &str) -> Option<Module> {
         let is_declared = language.manifest.modules.system == ModuleSystem::DeclaredPackages;
         self.package_named(family(language), word).filter(|_| is_declared).map(Module::Package)
     }
 
-    /// Stands for where a file's imports, which are `targets`, lead, its package, its place in its
-    /// crate and the libraries it knows.
+    /// Fingerprint of a file's import `targets`, package, position in its crate, and libraries.
     pub(super) fn links(
         &self,
         file: FileId,
@@ -226,12 +223,12 @@ impl Modules {
         hasher.finish()
     }
 
-    /// Stands for the libraries of all crates.
+    /// Fingerprint of the libraries of all crates.
     pub(super) fn libraries(&self, path: &impl Fn(FileId) -> u64) -> u64 {
         self.crates.libraries(path)
     }
 
-    /// Stands for a module, whatever its position is.
+    /// Fingerprint of a module, independent of its position.
     pub(super) fn module_number(&self, module: Module, path: &impl Fn(FileId) -> u64) -> u64 {
         match module {
             Module::File(file) => path(file),
@@ -247,7 +244,7 @@ impl Modules {
         self.by_path.get(path).copied()
     }
 
-    /// The module below another one under this name, in systems where folders nest modules.
+    /// Returns the child module of this name, in systems where directories nest modules.
     pub(super) fn child(&self, tables: &Tables, module: Module, text: &str) -> Option<Module> {
         let language = self.language_of(tables, module)?;
         match language.manifest.modules.system {
@@ -257,7 +254,7 @@ impl Modules {
         }
     }
 
-    /// Whether `child` can find a module below this one under any name.
+    /// True if `child` can find a module below this one under some name.
     pub(super) fn has_folder(&self, tables: &Tables, module: Module) -> bool {
         let Some(language) = self.language_of(tables, module) else { return false };
         match language.manifest.modules.system {
@@ -277,17 +274,17 @@ impl Modules {
     }
 }
 
-/// The name of the package that a file belongs to: the declared one, or its folder.
+/// Returns the name of a file's package: the declared one, or its directory.
 fn package_name(head: &Head, path: &RepoPath) -> String {
     match head.language.manifest.modules.system {
         ModuleSystem::DeclaredPackages => head.package.as_deref().unwrap_or_default().to_owned(),
-        // No path of an import has a blank in it.
-        _ if is_beside(head) => format!("{} beside", path.directory()),
+        // The blank cannot occur in the path of an import.
+        _ if is_second_package(head) => format!("{} beside", path.directory()),
         _ => path.directory().to_owned(),
     }
 }
 
-/// What separates the parts of a package's name.
+/// Separator of the segments of a package's name.
 fn package_separator(language: &Language) -> &str {
     match language.manifest.modules.system {
         ModuleSystem::DeclaredPackages => &language.manifest.modules.separator,
@@ -299,16 +296,16 @@ fn package_identity(language: &Language, name: &str) -> u64 {
     FxBuildHasher.hash_one((family(language), name))
 }
 
-/// The identity of the package to whose members a file's own names belong; none in languages whose
-/// packages have files, not names.
+/// Returns the identity of the package that a file adds top-level names to; `None` in languages
+/// whose packages contain files, not names.
 pub(super) fn package_with_names(head: &Head, path: &RepoPath) -> Option<u64> {
     let rules = &head.language.manifest.modules;
     let has_names = rules.shared_folder || rules.system == ModuleSystem::DeclaredPackages;
     has_names.then(|| package_identity(head.language, &package_name(head, path)))
 }
 
-/// Whether a file is in a package of its own beside that of its folder.
-fn is_beside(head: &Head) -> bool {
+/// True if a file belongs to a separate package in the same directory.
+fn is_second_package(head: &Head) -> bool {
     let suffix = head.language.manifest.modules.beside_suffix.as_deref();
     suffix.is_some_and(|suffix| {
         head.package.as_deref().is_some_and(|package| package.ends_with(suffix))
@@ -316,13 +313,13 @@ fn is_beside(head: &Head) -> bool {
 }
 
 impl Tables {
-    /// Where the imports of a file lead.
+    /// Returns the targets of the imports of a file.
     pub(in crate::resolve) fn import_targets(&self, file: FileId) -> &[ImportTarget] {
         self.modules.targets(file, || targets(&Program::over(self), file))
     }
 }
 
-/// Finds where the imports of a file lead.
+/// Computes the targets of the imports of a file.
 pub(super) fn targets(program: &Program<'_>, file: FileId) -> Box<[ImportTarget]> {
     let imports = program.unit(file).map_or(0, |unit| unit.facts.imports.len());
     let own = crates::OwnWildcards::default();
@@ -348,7 +345,7 @@ fn target(
     found.unwrap_or_else(|| ImportTarget::External(external_name(&unit, entry).into()))
 }
 
-/// The name by which something outside is known: module and item.
+/// Returns the qualified name of an external import: module and item.
 fn external_name(unit: &Unit<'_>, import: &Import) -> String {
     let item = import.item.get().map(|_| unit.text(import.item));
     match item {
@@ -360,18 +357,18 @@ fn external_name(unit: &Unit<'_>, import: &Import) -> String {
     }
 }
 
-/// The item of an import, if it takes one.
+/// Returns the item of an import, if it has one.
 fn item(program: &Program<'_>, file: FileId, import: &Import) -> Option<Name> {
     import.item.is_some().then(|| program.known(file).name(import.item))
 }
 
-/// Longest path that can be that of a file: `PATH_MAX` of POSIX.
-const PATH_BYTES: usize = 4096;
+/// Maximum length of a file's path: `PATH_MAX` of POSIX.
+const MAX_PATH_BYTES: usize = 4096;
 
-/// A path with `.` and `..` followed; none if it leaves the repository, or is longer than that of a
-/// file can be.
+/// Normalizes `.` and `..` in a path; `None` if it leaves the repository or exceeds
+/// `MAX_PATH_BYTES`.
 fn normal(base: &str, path: &str) -> Option<String> {
-    if base.len() + path.len() > PATH_BYTES {
+    if base.len() + path.len() > MAX_PATH_BYTES {
         return None;
     }
     let mut parts: Vec<&str> = base.split('/').filter(|part| !part.is_empty()).collect();

@@ -1,5 +1,4 @@
-//! Incremental resolution: interface hashes, fingerprints of answers, and which files a change
-//! invalidates.
+//! Incremental name resolution: interface hashes, fingerprints of answers, and invalidation.
 
 pub(super) mod assemble;
 pub(super) mod derive;

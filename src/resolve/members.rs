@@ -1,4 +1,5 @@
-//! Member lookup: the bases of a type and their order, and what a type gains outside of its body.
+//! Member lookup: bases of a type and their order, and members that a type gains outside of its
+//! body.
 
 pub(super) mod hierarchy;
 pub(super) mod inherent;

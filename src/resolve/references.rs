@@ -1,4 +1,4 @@
-//! References: the verdict on one site, the heuristic, and the relations between symbols.
+//! References: the verdict of each reference, the heuristic, and relations between symbols.
 
 pub(super) mod exhaustiveness;
 pub(super) mod file;

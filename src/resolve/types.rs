@@ -1,5 +1,5 @@
-//! Type inference: the types of expressions, type parameters, return types, and what builtin types
-//! give.
+//! Type inference: types of expressions, generic parameters, return types, and the rules of builtin
+//! types.
 
 pub(super) mod assignments;
 pub(super) mod builtin_types;

@@ -1,5 +1,5 @@
-//! One file before others are known: its facts with the names of the repository, what others may
-//! look at in it, and its interface hash.
+//! Per-file data that is independent of other files: facts with interned names, the exported part,
+//! and the interface hash.
 
 pub(super) mod archive;
 pub(super) mod bounds;

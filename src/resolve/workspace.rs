@@ -1,5 +1,4 @@
-//! The symbol table: the files of a repository, their names and scopes, where imports lead, and the
-//! tables that lookups need.
+//! Symbol table: files of a repository, names, scopes, import targets, and lookup tables.
 
 pub(super) mod extensions;
 pub(super) mod import_closure;

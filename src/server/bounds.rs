@@ -140,8 +140,8 @@ fn of_upstreams() -> Vec<(&'static str, String)> {
 fn of_answers() -> Vec<(&'static str, String)> {
     vec![
         ("elsewhere::TIME", time(elsewhere::TIME)),
-        ("elsewhere::MOST_FILES", count(elsewhere::MOST_FILES)),
-        ("trace::MOST_NOT_FOLLOWED", count(trace::MOST_NOT_FOLLOWED)),
+        ("elsewhere::MAX_FILES", count(elsewhere::MAX_FILES)),
+        ("trace::MAX_NOT_FOLLOWED", count(trace::MAX_NOT_FOLLOWED)),
     ]
 }
 

@@ -1,9 +1,9 @@
-//! What the rules of a repository leave out: files of rules are read as git reads them, and asked
-//! for each entry of the walk.
+//! Ignore rules of a repository: ignore files are read as git reads them, and applied to each entry
+//! of the walk.
 //!
-//! A file of rules in the tree is a regular file at its own path, of a bounded size. A link could
-//! lead to a device or to a file of somebody else, and a pipe could hold up whoever reads it: such
-//! a file has no rules, and the walk names it.
+//! An ignore file in the tree is a regular file at its own path, of limited size. A link could lead
+//! to a device or to a file of another user, and a pipe could block the reader: such a file is
+//! treated as empty, and the walk reports it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -21,49 +21,48 @@ use rustix::io::Errno;
 
 use crate::config::enclosing_root;
 
-/// The largest file of rules that is read.
-const MOST_BYTES: u64 = 1 << 20;
+/// Maximum size of an ignore file in bytes.
+const MAX_BYTES: u64 = 1 << 20;
 
-/// Files that say in whatever directory they are what the index leaves out.
+/// Names of ignore files in any directory.
 pub const RULES: [&str; 3] = [".gitignore", ".ignore", ".cographignore"];
 
-/// The file of the rules that git does not share, in the directory of a repository.
+/// Git's unshared ignore file, relative to the directory of a repository.
 pub(super) const EXCLUDE: &str = "info/exclude";
 
-/// What directories leave out, from the first entry of a walk to the last.
+/// Ignore rules of one walk.
 #[derive(Debug)]
 pub(super) struct Filter {
-    /// The user's own rules.
+    /// User's global rules.
     global: Gitignore,
-    /// Directory -> the nearest one at or above it that has rules.
+    /// Directory -> nearest directory with rules, at or above it.
     rules: RwLock<FxHashMap<PathBuf, Arc<Node>>>,
-    /// Files of rules that were not read.
+    /// Ignore files that were not read.
     unread: Mutex<Vec<PathBuf>>,
 }
 
-/// The rules of one directory.
+/// Rules of one directory.
 #[derive(Debug, Default)]
 struct Node {
     above: Option<Arc<Node>>,
-    /// The kinds, first those that decide before the others. The nearest directory decides within a
-    /// kind.
+    /// Rules by kind, in order of precedence. Within a kind the nearest directory takes precedence.
     kinds: [Option<Gitignore>; KINDS],
 }
 
-/// `.cographignore`, `.ignore`, `.gitignore` and what git does not share.
+/// Number of kinds: `.cographignore`, `.ignore`, `.gitignore` and git's unshared rules.
 const KINDS: usize = 4;
 
-/// What was found where a file of rules may be.
+/// Contents at the path of an ignore file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum RuleFile {
     Nothing,
     Text(Vec<u8>),
-    /// It is there and was not read.
+    /// Exists and was not read.
     Unread,
 }
 
 impl Filter {
-    /// The rules for what is directly in the root.
+    /// Reads the rules for entries of the root.
     pub(super) fn new(root: &Path) -> Self {
         let mut builder = GitignoreBuilder::new(root);
         let global = ignore::gitignore::gitconfig_excludes_path();
@@ -87,15 +86,15 @@ impl Filter {
         filter
     }
 
-    /// Reads the rules of a directory that the walk is going to list.
+    /// Reads the rules of a directory before the walk lists it.
     pub(super) fn enter(&self, directory: &Path) {
         let above = self.node(directory.parent().unwrap_or(directory));
         let node = self.read_directory(directory, &above);
         self.insert(directory, node);
     }
 
-    /// Whether the rules leave an entry out of a directory that was entered.
-    pub(super) fn leaves_out(&self, path: &Path, is_directory: bool) -> bool {
+    /// True if the rules exclude an entry of a visited directory.
+    pub(super) fn excludes(&self, path: &Path, is_directory: bool) -> bool {
         let node = self.node(path.parent().unwrap_or(path));
         let mut decided: [Match<()>; KINDS] = std::array::from_fn(|_| Match::None);
         let mut next = Some(&node);
@@ -111,7 +110,7 @@ impl Filter {
         decided.unwrap_or_else(|| self.global.matched(path, is_directory).map(|_| ())).is_ignore()
     }
 
-    /// The files of rules that were not read.
+    /// Returns the ignore files that were not read.
     pub(super) fn unread(&self) -> Vec<PathBuf> {
         std::mem::take(&mut self.unread.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -146,7 +145,7 @@ impl Filter {
         self.compile(directory, text, || directory.join(name))
     }
 
-    /// The rules that git does not share, of a directory with a `.git`.
+    /// Reads git's unshared rules of a directory with a `.git`.
     fn excluded(&self, directory: &Path, opened: &OwnedFd) -> Option<Gitignore> {
         let git = rustix::fs::statat(opened, ".git", AtFlags::empty()).ok()?;
         if FileType::from_raw_mode(git.st_mode) == FileType::Directory {
@@ -181,25 +180,24 @@ impl Filter {
     }
 }
 
-/// A file is there, and is none that is read.
+/// Error: a file exists but is not readable as an ignore file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Refused;
 
-/// The file that leads from a linked work tree, whose `.git` is a file, to the repository that it
-/// belongs to.
+/// Returns the file that links a linked work tree, whose `.git` is a file, to its repository.
 pub(super) fn commondir_of(directory: &Path) -> Result<Option<PathBuf>, Refused> {
     let line = first_line(&directory.join(".git"))?;
     let own = line.as_deref().and_then(|line| line.strip_prefix(b"gitdir: "));
     Ok(own.map(|own| directory.join(OsStr::from_bytes(own)).join("commondir")))
 }
 
-/// The directory of the repository that such a file leads to.
+/// Returns the directory of the repository that such a file links to.
 pub(super) fn common_of(commondir: &Path) -> Result<Option<PathBuf>, Refused> {
     let line = first_line(commondir)?;
     Ok(line.map(|line| commondir.with_file_name(OsString::from_vec(line))))
 }
 
-/// The first line of a file of git.
+/// Returns the first line of a file of git.
 fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Refused> {
     match read(CWD, path, OFlags::empty()) {
         RuleFile::Nothing => Ok(None),
@@ -210,13 +208,13 @@ fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Refused> {
     }
 }
 
-/// The bytes of a file of rules. Does not wait for a pipe, and reads no device.
+/// Reads an ignore file. Does not block on a pipe, and reads no device.
 fn read(directory: impl AsFd, path: &Path, flags: OFlags) -> RuleFile {
     let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match rustix::fs::openat(&directory, path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(Errno::NOENT | Errno::NOTDIR) => return RuleFile::Nothing,
-        // In a directory that may not be entered there may be none.
+        // In an inaccessible directory there may be none.
         Err(_) if rustix::fs::statat(&directory, path, AtFlags::SYMLINK_NOFOLLOW).is_err() => {
             return RuleFile::Nothing;
         }
@@ -227,12 +225,12 @@ fn read(directory: impl AsFd, path: &Path, flags: OFlags) -> RuleFile {
         if found.is_dir() {
             return Ok(Some(Vec::new()));
         }
-        if !found.is_file() || found.len() > MOST_BYTES {
+        if !found.is_file() || found.len() > MAX_BYTES {
             return Ok(None);
         }
         let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or_default());
-        (&file).take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-        Ok((bytes.len() as u64 <= MOST_BYTES).then_some(bytes))
+        (&file).take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        Ok((bytes.len() as u64 <= MAX_BYTES).then_some(bytes))
     };
     match all() {
         Ok(Some(bytes)) if bytes.is_empty() => RuleFile::Nothing,
@@ -241,7 +239,7 @@ fn read(directory: impl AsFd, path: &Path, flags: OFlags) -> RuleFile {
     }
 }
 
-/// Rules from their text; none if there is no rule. A line that is none costs itself.
+/// Compiles rules from text; `None` without a rule. An invalid line is skipped.
 fn compile(builder: &mut GitignoreBuilder, text: RuleFile) -> Result<Option<Gitignore>, Refused> {
     let bytes = match text {
         RuleFile::Nothing => return Ok(None),
@@ -251,7 +249,7 @@ fn compile(builder: &mut GitignoreBuilder, text: RuleFile) -> Result<Option<Giti
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
     for line in bytes.split(|&byte| byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok())
     {
-        // As git does with a pattern that it does not understand.
+        // Git ignores invalid patterns as well.
         let _ = builder.add_line(None, line.strip_suffix('\r').unwrap_or(line));
     }
     let rules = builder.build().map_err(|_| Refused)?;

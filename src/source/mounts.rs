@@ -1,6 +1,6 @@
-//! What is mounted in a repository: a file system that is mounted over a directory puts other files
-//! in its place, and no directory tells of that. The system's list of mounts says when it has
-//! become another one, and what kind each of them is.
+//! Mounts in a repository: a file system mounted over a directory replaces its files without a
+//! notification for the directory. The system's mount list signals changes, and has the type of
+//! each file system.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Where the system lists the mounts that this process sees.
+/// Mount list of this process.
 const LIST: &str = "/proc/self/mountinfo";
 
-/// Kinds of file systems that others can change without this machine being told: other machines, or
-/// programs that serve them.
+/// Types of file systems that can change without a local notification: network file systems, and
+/// those served by programs.
 const REMOTE: [&str; 14] = [
     "nfs",
     "nfs4",
@@ -32,14 +32,14 @@ const REMOTE: [&str; 14] = [
     "prl_fs",
 ];
 
-/// See the module.
+/// Mounts at and below a root.
 #[derive(Debug)]
 pub struct Mounts {
     list: File,
     root: PathBuf,
-    /// Those at the root and below it.
+    /// Mounts at the root and below it.
     inside: Vec<Mount>,
-    /// The kind of the file system that the root is on.
+    /// Type of the file system that contains the root.
     around: String,
 }
 
@@ -50,15 +50,14 @@ struct Mount {
     kind: String,
 }
 
-/// The kind of file system that others can change without this machine being told, if a repository
-/// is on such a one or has one in it.
+/// Returns the type of a remote file system that contains a repository or is mounted in it, if any.
 pub fn remote_kind(root: &Path) -> Option<String> {
     if let Ok(mounts) = Mounts::of(root) {
         return mounts.remote().map(str::to_owned);
     }
     #[cfg(target_os = "linux")]
     {
-        // The numbers of the most common ones, for a process that may not see the list.
+        // Magic numbers of the most common ones, for a process without access to the list.
         const NUMBERS: [u64; 7] =
             [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546, 0x517b, 0x0bd0_0bd0];
         let number =
@@ -70,7 +69,7 @@ pub fn remote_kind(root: &Path) -> Option<String> {
 }
 
 impl Mounts {
-    /// The mounts in a repository as they are now. What changes from here on is told.
+    /// Reads the current mounts. Later changes are detected by `have_changed`.
     pub fn of(root: &Path) -> io::Result<Self> {
         let mut mounts = Self {
             list: File::open(LIST)?,
@@ -82,12 +81,12 @@ impl Mounts {
         Ok(mounts)
     }
 
-    /// Whether other file systems are mounted in the repository than the last time. One system
-    /// call, unless the list has changed.
+    /// True if the mounts in the repository have changed since the last call. One system call,
+    /// unless the list has changed.
     pub fn have_changed(&mut self) -> io::Result<bool> {
-        let mut told = [PollFd::new(&self.list, PollFlags::PRI)];
+        let mut events = [PollFd::new(&self.list, PollFlags::PRI)];
         let none = Timespec { tv_sec: 0, tv_nsec: 0 };
-        if poll(&mut told, Some(&none))? == 0 {
+        if poll(&mut events, Some(&none))? == 0 {
             return Ok(false);
         }
         let (inside, around) = (std::mem::take(&mut self.inside), std::mem::take(&mut self.around));
@@ -95,8 +94,8 @@ impl Mounts {
         Ok(inside != self.inside || around != self.around)
     }
 
-    /// The kind of a file system that others can change unseen, if the repository is on such a one
-    /// or has one in it.
+    /// Returns the type of a remote file system that contains the repository or is mounted in it,
+    /// if any.
     pub fn remote(&self) -> Option<&str> {
         let kinds =
             self.inside.iter().map(|mount| mount.kind.as_str()).chain([self.around.as_str()]);
@@ -105,7 +104,7 @@ impl Mounts {
             .find(|kind| REMOTE.contains(kind) || kind.split('.').next() == Some("fuse"))
     }
 
-    /// A directory below the repository's that another file system is mounted over.
+    /// Returns the first mount point below the root.
     pub fn first_inside(&self) -> Option<PathBuf> {
         let inside = self.inside.iter().map(|mount| PathBuf::from(OsStr::from_bytes(&mount.point)));
         inside.filter(|point| *point != self.root).min()
@@ -134,8 +133,8 @@ fn is_at_or_below(path: &[u8], directory: &[u8]) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
-/// A line of the list: number, parent, device, root, mount point, options, optional fields, `-`,
-/// kind, source, options.
+/// Parses a line of the list: number, parent, device, root, mount point, options, optional fields,
+/// `-`, type, source, options.
 fn parse(line: &[u8]) -> Option<Mount> {
     let mut fields = line.split(|&byte| byte == b' ');
     let number = String::from_utf8_lossy(fields.next()?).into_owned();
@@ -145,7 +144,7 @@ fn parse(line: &[u8]) -> Option<Mount> {
     Some(Mount { number, point, kind })
 }
 
-/// Blanks, line ends and backslashes are written as three octal digits behind a backslash.
+/// Decodes octal escapes of blanks, line ends and backslashes.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -192,7 +191,7 @@ mod tests {
     #[test]
     fn where_nothing_is_mounted_nothing_changes() {
         let place = tempfile::tempdir().expect("a temporary directory");
-        // A system without the list has no mounts to tell of.
+        // A system without the list has no mounts to test.
         let Ok(mut mounts) = Mounts::of(place.path()) else { return };
         assert!(mounts.inside.is_empty() && !mounts.around.is_empty());
         assert!(!mounts.have_changed().expect("the list can be read"));

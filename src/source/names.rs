@@ -1,10 +1,10 @@
-//! File names as text and back: every name on disk has one printable form, and every printable form
-//! one name. Touches no disk.
+//! Bijection between file names and text: every name on disk has one printable form, and every
+//! printable form one name. No disk access.
 //!
-//! A name that is UTF-8 is its own form. In any other name each byte that is not part of UTF-8 is
-//! written `%XX`, and `%` as `%25`. A UTF-8 name that looks as if it had such an escape (`%XX` with
-//! a byte from 80 up, or an escape of that) gets one `25` more behind the `%`, and loses it on the
-//! way back. All of this is done component by component.
+//! A UTF-8 name is its own form. In any other name each byte that is not part of UTF-8 is written
+//! as `%XX`, and `%` as `%25`. A UTF-8 name that contains a possible escape (`%XX` with a byte from
+//! 80 up, or an escape of that) gets an additional `25` behind the `%`, which decoding removes.
+//! Each component is encoded separately.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use crate::model::RepoPath;
 
-/// The printable form of a relative path; `None` if it is empty or has a component that is not a
-/// plain name.
+/// Returns the printable form of a relative path; `None` if it is empty or has a component that is
+/// not a plain name.
 pub(super) fn from_os(path: &Path) -> Option<RepoPath> {
     let mut text = String::with_capacity(path.as_os_str().len());
     for component in path.components() {
@@ -26,7 +26,7 @@ pub(super) fn from_os(path: &Path) -> Option<RepoPath> {
     RepoPath::new(&text)
 }
 
-/// The path on disk, relative to the root.
+/// Returns the path on disk, relative to the root.
 pub(super) fn to_os(path: &RepoPath) -> PathBuf {
     if !path.as_str().contains('%') {
         return PathBuf::from(path.as_str());
@@ -77,7 +77,8 @@ fn name_to_os(name: &str) -> OsString {
     OsString::from_vec(plain)
 }
 
-/// If the text is `%`, any number of `25`, and two hex digits of a byte from 80 up: that number.
+/// If the text is `%`, any number of `25`, and two hex digits of a byte from 80 up: returns that
+/// number.
 fn escape(text: &[u8]) -> Option<usize> {
     let mut rest = text.strip_prefix(b"%")?;
     let mut levels = 0;

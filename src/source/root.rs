@@ -1,5 +1,5 @@
-//! The directory of a repository, held open while its files are opened below it. Nothing leads out
-//! of it.
+//! Root directory of a repository, kept open while files are opened relative to it. No path leads
+//! outside.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,17 +15,16 @@ use super::{SourceError, names, stamp, text};
 use crate::model::graph::FileStamp;
 use crate::model::{RepoPath, SkipReason};
 
-/// A repository's directory. It is opened with the first of its files, and stays open as long as
-/// this value.
+/// Root directory. It is opened for the first of its files, and stays open for the lifetime of this
+/// value.
 #[derive(Debug)]
 pub struct Root {
     path: PathBuf,
     directory: OnceLock<OwnedFd>,
 }
 
-/// Which directory a path leads to, whatever its name is now: a directory that was made in the
-/// place of another one has another identity. The number of an inode may come again; the time when
-/// it was made does not.
+/// Identity of a directory, independent of its name: a directory created in place of another one
+/// has another identity. An inode number may be reused; its creation time is not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DirectoryId {
     device: u64,
@@ -34,7 +33,7 @@ pub struct DirectoryId {
 }
 
 impl DirectoryId {
-    /// The directory that a path leads to now; none if it leads to no directory.
+    /// Returns the identity of the directory at a path; `None` if there is none.
     pub fn of(path: &Path) -> Option<Self> {
         let found = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_dir)?;
         Some(Self { device: found.dev(), inode: found.ino(), made: found.created().ok() })
@@ -42,18 +41,18 @@ impl DirectoryId {
 }
 
 impl Root {
-    /// The root at a path.
+    /// Creates a root without opening it.
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_path_buf(), directory: OnceLock::new() }
     }
 
-    /// Where it is.
+    /// Path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What can be shown of a file, and searched: its text, with lines of any length, or its bytes
-    /// if it is binary. At most so many.
+    /// Reads at most this number of bytes of a file for display and search: its text, with lines of
+    /// any length, or its bytes if it is binary.
     pub fn read_named(
         &self,
         path: &RepoPath,
@@ -76,7 +75,7 @@ impl Root {
         })
     }
 
-    /// The stamp of a file as it is now; `None` if there is no regular file at the path.
+    /// Returns the current stamp of a file; `None` if there is no regular file at the path.
     pub fn stat(&self, path: &RepoPath) -> Option<FileStamp> {
         self.open_with_metadata(path).ok().map(|(_, stamp)| stamp)
     }
@@ -103,9 +102,8 @@ impl Root {
         Ok((file, stamp))
     }
 
-    /// Opens a file component by component without following any link: neither `..` nor a link that
-    /// is put in place during the run can lead out of the root. Does not block on pipes and
-    /// devices.
+    /// Opens a file component by component without following any link: neither `..` nor a link
+    /// created meanwhile can lead outside the root. Does not block on pipes and devices.
     fn open(&self, path: &RepoPath) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let file_flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -113,8 +111,8 @@ impl Root {
         let relative = names::to_os(path);
         #[cfg(target_os = "linux")]
         {
-            // The same in one step, where the system has it. If it fails, the way through the
-            // directories tells why.
+            // The same with one system call, if available. If it fails, the component-wise open
+            // yields the reason.
             let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
             if let Ok(file) =
                 rustix::fs::openat2(root, &*relative, file_flags, Mode::empty(), resolve)
@@ -155,7 +153,7 @@ impl Root {
     }
 }
 
-/// The bytes of a file that is about `length` long: all, or one more than `at_most`.
+/// Reads a file of about `length` bytes: all of it, or one byte more than `at_most`.
 pub(super) fn read_all(file: &File, length: u64, at_most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(length.min(at_most)).unwrap_or(0) + 1);
     file.take(at_most.saturating_add(1)).read_to_end(&mut bytes)?;

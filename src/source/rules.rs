@@ -1,6 +1,6 @@
-//! The files that decide what is indexed and that no walk meets: the user's settings of git, rules
-//! above the root, and what git keeps for itself of every repository. What was found of each is
-//! kept, so that another look tells whether all of them say the same.
+//! Ignore rules outside of the walked tree: the user's git configuration, ignore files above the
+//! root, and git's private files of each repository. The metadata of each is recorded, so that
+//! changes are detected.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -11,22 +11,22 @@ use super::stamp;
 use crate::config;
 use crate::model::graph::UNTRUSTED_TIME;
 
-/// See the module.
+/// Paths with their recorded metadata.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Rules(Vec<(PathBuf, Stamped)>);
 
-/// What was found at a path.
+/// Recorded metadata of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stamped {
     Nothing,
-    /// A directory: what happens in it does not matter.
+    /// Directory: its contents are irrelevant.
     Directory,
-    /// A file: device, inode, size, and the times of modification and change.
+    /// File: device, inode, size, and the times of modification and change.
     File([i64; 5]),
 }
 
 impl Rules {
-    /// The rules that a repository has without those of repositories inside of it.
+    /// Collects the rules of a repository except those of nested repositories.
     pub(super) fn around(root: &Path) -> Self {
         let mut rules = Self::default();
         for path in config::git_settings() {
@@ -36,7 +36,7 @@ impl Rules {
             rules.add(path);
         }
         rules.add_repository(root);
-        // A `.git` that comes or goes decides what the rules above the root mean.
+        // A `.git` above the root determines which rules above the root apply.
         for directory in root.ancestors().skip(1) {
             rules.add_repository(directory);
             if config::enclosing_root(root) != root {
@@ -46,14 +46,14 @@ impl Rules {
         rules
     }
 
-    /// Adds what a directory with a `.git` brings along, or may bring when it has one.
+    /// Adds the rules of a directory with a `.git`, or of one that may get one.
     pub(super) fn add_repository(&mut self, directory: &Path) {
         let git = directory.join(".git");
         self.add(git.clone());
         if git.is_dir() {
             return self.add(git.join(EXCLUDE));
         }
-        // A linked work tree: the rules are those of the repository that it belongs to.
+        // A linked work tree has the rules of its repository.
         let Ok(Some(link)) = filter::commondir_of(directory) else { return };
         self.add(link.clone());
         if let Ok(Some(common)) = filter::common_of(&link) {
@@ -61,7 +61,7 @@ impl Rules {
         }
     }
 
-    /// Adds those that were found in other directories.
+    /// Adds those found in other directories.
     pub fn extend(&mut self, others: Self) {
         for (path, found) in others.0 {
             if !self.0.iter().any(|(known, _)| *known == path) {
@@ -70,8 +70,8 @@ impl Rules {
         }
     }
 
-    /// Whether one of them may say something else now. One that was changed so lately that its time
-    /// says nothing does.
+    /// True if any of them may have changed, including those changed too recently for their time to
+    /// be evidence.
     pub fn have_changed(&self) -> bool {
         self.0.iter().any(|(path, found)| {
             let is_known =

@@ -1,4 +1,5 @@
-//! What is compared of a file instead of its bytes, and when that can be trusted. Reads no file.
+//! File metadata compared instead of contents, and the conditions under which it is evidence. Reads
+//! no file.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -6,12 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::model::graph::{FileStamp, UNTRUSTED_TIME};
 
-/// The stamp of a file, without its hash, that `look` gives the metadata of. A write after that
-/// gives another stamp: where the clock is too coarse for that, the stamp equals none.
+/// Returns the stamp, without a hash, of a file with the metadata that `look` returns. A later
+/// write yields another stamp: if the clock is too coarse for that, the stamp equals none.
 pub(super) fn taken<E>(
     look: impl FnOnce() -> Result<Metadata, E>,
 ) -> Result<(Metadata, FileStamp), E> {
-    // Before the look: what is changed after it has a later time than this, up to the step of the
+    // Before the `stat`: a later change has a later time than this, up to the granularity of the
     // file system's clock.
     let now = now_ns();
     let metadata = look()?;
@@ -22,9 +23,9 @@ pub(super) fn taken<E>(
     Ok((metadata, stamp))
 }
 
-/// The stamp of a file that was looked at, not before `now`.
+/// Returns the stamp of a file from a `stat` not before `now`.
 pub(super) fn of_stat(found: &rustix::fs::Stat, now: i64) -> FileStamp {
-    // The types of the fields are other ones on other machines.
+    // The types of the fields differ between platforms.
     let time = |seconds, nanoseconds| {
         self::nanoseconds(seconds, i64::try_from(nanoseconds).unwrap_or_default())
     };
@@ -37,8 +38,7 @@ pub(super) fn of_stat(found: &rustix::fs::Stat, now: i64) -> FileStamp {
     }
 }
 
-/// Seconds and nanoseconds since 1970 in one number; times that are out of its range are all the
-/// same.
+/// Converts seconds and nanoseconds since 1970 to one number; times out of range are all equal.
 pub(super) fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
     seconds
         .checked_mul(1_000_000_000)
@@ -46,16 +46,16 @@ pub(super) fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
         .unwrap_or(i64::MAX)
 }
 
-/// The time now, as stamps have it.
+/// Current time, as in stamps.
 pub(super) fn now_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// The time to remember of an inode that was looked at, at `now`, and had changed last at
-/// `changed_ns`. A file system's clock moves in steps, so that a file which is written again within
-/// the step has the same time afterwards. Such a time is remembered as [`UNTRUSTED_TIME`], which
-/// equals none: the next look reads the file again and lets the hash decide.
+/// Returns the time to record for an inode with the last change at `changed_ns` and a `stat` at
+/// `now`. A file system's clock has a granularity, and a file that is written again within it keeps
+/// its time. Such a time is recorded as [`UNTRUSTED_TIME`], which equals none: the next comparison
+/// reads the file again, and its hash decides.
 pub(super) fn trusted_time(changed_ns: i64, now: i64) -> i64 {
     const FINE_STEP: i64 = 20_000_000;
     const COARSE_STEP: i64 = 2_000_000_000;

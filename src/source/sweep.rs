@@ -1,7 +1,6 @@
-//! The files of a repository as they were when they were looked at last, and which of them are
-//! otherwise now. A notification tells of a change through a directory that is watched; a write
-//! through memory that is mapped, or through another name of the file, changes the inode alone.
-//! Opens no file.
+//! Comparison of all files of a repository with their recorded stamps. Notifications cover changes
+//! through watched directories; a write through mapped memory, or through another link to the file,
+//! changes the inode only. Opens no file.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -13,37 +12,37 @@ use super::{names, stamp};
 use crate::model::RepoPath;
 use crate::model::graph::FileStamp;
 
-/// So many files take about a millisecond and a half; a thread starts in a twentieth of that.
-const WORTH_A_THREAD: usize = 1_024;
+/// Minimum number of files for another thread: they take about a millisecond and a half; starting a
+/// thread takes a twentieth of that.
+const MIN_FILES_PER_THREAD: usize = 1_024;
 
-/// See the module.
+/// Recorded stamps of files.
 #[derive(Debug)]
 pub struct Sweep {
     root: PathBuf,
-    /// Sorted by path. A file that is gone keeps its place, with the stamp of no file.
+    /// Sorted by path. A removed file keeps its entry, with the stamp of a missing file.
     files: Vec<(RepoPath, FileStamp)>,
 }
 
 impl Sweep {
-    /// Files below a root, with the stamps that they had when they were compared with what is known
-    /// of them.
+    /// Creates a sweep of files below a root, with their stamps at the last comparison.
     pub fn new(root: &Path, mut files: Vec<(RepoPath, FileStamp)>) -> Self {
         files.sort_by(|(a, _), (b, _)| a.cmp(b));
         files.dedup_by(|(a, _), (b, _)| a == b);
         Self { root: root.to_path_buf(), files }
     }
 
-    /// How many files there are.
+    /// Number of files.
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// Whether there is none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// Adds files that were compared later. Those that are there already have been looked at since.
+    /// Adds files that were compared later. Existing entries are newer and kept.
     pub fn add(&mut self, files: Vec<(RepoPath, FileStamp)>) {
         let is_new = |(path, _): &(RepoPath, FileStamp)| {
             self.files.binary_search_by(|(known, _)| known.cmp(path)).is_err()
@@ -56,16 +55,16 @@ impl Sweep {
         }
     }
 
-    /// Looks at every file, one system call each, and gives those that are otherwise than the last
-    /// time. A file that has changed so lately that its time says nothing is among them each time,
-    /// until its time can be trusted. With so many threads, if that many are worth their start.
+    /// Compares every file, one system call each, and returns those that differ from the last time.
+    /// A file changed too recently is included each time until its time is evidence. Uses at most
+    /// this number of threads.
     pub fn look(&mut self, threads: usize) -> Vec<RepoPath> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // Without a root all files are gone.
+        // Without a root all files are missing.
         let root = rustix::fs::open(&self.root, flags, Mode::empty()).ok();
-        // One time for all: what changes from here on is looked at once more the next time.
+        // One time for all: files that change from here on are included in the next comparison.
         let (root, begun) = (root.as_ref(), stamp::now_ns());
-        let share = self.files.len().div_ceil(threads.max(1)).max(WORTH_A_THREAD);
+        let share = self.files.len().div_ceil(threads.max(1)).max(MIN_FILES_PER_THREAD);
         let mut changed = Vec::new();
         let all_were_looked_at = std::thread::scope(|scope| {
             let mut parts = self.files.chunks_mut(share);
@@ -87,7 +86,7 @@ impl Sweep {
             failures == 0
         });
         if !all_were_looked_at {
-            // The system gives no more threads.
+            // The system provides no more threads.
             changed.extend(look_at(root, &mut self.files, begun));
         }
         changed
@@ -110,7 +109,7 @@ fn look_at(
     changed
 }
 
-/// The stamp of a regular file; none if there is none at the path.
+/// Returns the stamp of a regular file; `None` if there is none at the path.
 fn stat(root: &OwnedFd, path: &RepoPath, begun: i64) -> Option<FileStamp> {
     let plain = path.as_str();
     let found = if plain.contains('%') {
@@ -136,7 +135,7 @@ mod tests {
         RepoPath::new(text).expect("well formed")
     }
 
-    /// Looks until the times of what has changed can be trusted.
+    /// Repeats the comparison until the times of changed files are evidence.
     fn settle(sweep: &mut Sweep) {
         let until = Instant::now() + PATIENCE;
         while !sweep.look(1).is_empty() {
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_directory_tells_of_is_seen() {
+    fn changes_without_a_notification_are_detected() {
         let place = tempfile::tempdir().expect("a temporary directory");
         let (root, outside) = (place.path().join("root"), place.path().join("link"));
         fs::create_dir_all(root.join("sub")).expect("created");
@@ -187,7 +186,7 @@ mod tests {
     fn several_threads_find_what_one_finds() {
         let place = tempfile::tempdir().expect("a temporary directory");
         let names: Vec<String> =
-            (0..3 * WORTH_A_THREAD).map(|number| format!("f{number}")).collect();
+            (0..3 * MIN_FILES_PER_THREAD).map(|number| format!("f{number}")).collect();
         names.iter().for_each(|name| drop(File::create(place.path().join(name)).expect("created")));
         let mut sweep = Sweep::new(
             place.path(),

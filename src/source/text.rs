@@ -1,4 +1,4 @@
-//! Bytes of a file to text: encodings, binary data, long lines. Pure.
+//! Decoding of files: encodings, binary data, long lines. Pure.
 
 use std::borrow::Cow;
 
@@ -6,17 +6,17 @@ use crate::model::{Problem, ProblemKind, SkipReason};
 
 pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The text of a file. Lines, columns and offsets refer to it; they are those of the file on disk
+/// Text of a file. Lines, columns and offsets refer to it; they equal those of the file on disk
 /// unless that is UTF-16.
 #[derive(Debug)]
 pub struct Text {
     /// Valid UTF-8. A byte order mark is kept, so that offsets are those of the file.
     pub bytes: Vec<u8>,
-    /// Where bytes were replaced.
+    /// Positions of replaced bytes.
     pub problems: Vec<Problem>,
 }
 
-/// Makes text of the bytes of a file, or says why they are none.
+/// Decodes the bytes of a file, or returns the reason why it is no text.
 pub(super) fn decode(bytes: Vec<u8>, line_limit: usize) -> Result<Text, SkipReason> {
     let mut text = match utf16(&bytes) {
         Some(decoded) => Text { bytes: decoded?.into_bytes(), problems: Vec::new() },
@@ -35,8 +35,8 @@ pub(super) fn decode(bytes: Vec<u8>, line_limit: usize) -> Result<Text, SkipReas
     Ok(text)
 }
 
-/// The text of bytes, whatever the length of its lines; binary data as it is, but for a mark of
-/// UTF-8.
+/// Decodes bytes for display, with lines of any length; binary data is unchanged except for a byte
+/// order mark of UTF-8.
 pub(super) fn decode_for_showing(mut bytes: Vec<u8>) -> Result<Vec<u8>, SkipReason> {
     if let Some(decoded) = utf16(&bytes) {
         return decoded.map(String::into_bytes);
@@ -56,11 +56,11 @@ fn is_binary(bytes: &[u8]) -> bool {
     memchr::memchr(0, bytes).is_some()
 }
 
-/// The text of bytes that start with a mark of UTF-16; `None` for all others.
+/// Decodes bytes with a byte order mark of UTF-16; `None` for all others.
 fn utf16(bytes: &[u8]) -> Option<Result<String, SkipReason>> {
     let from_bytes: fn([u8; 2]) -> u16 = match bytes {
-        // FF FE 00 00 is the mark of UTF-32, which nobody writes source in: its zero bytes make it
-        // binary.
+        // FF FE 00 00 is the byte order mark of UTF-32, which is not used for source: its zero
+        // bytes make it binary.
         [0xff, 0xfe, 0, 0, ..] => return None,
         [0xff, 0xfe, ..] => u16::from_le_bytes,
         [0xfe, 0xff, ..] => u16::from_be_bytes,
@@ -75,8 +75,8 @@ fn utf16(bytes: &[u8]) -> Option<Result<String, SkipReason>> {
     })
 }
 
-/// Puts `?` in the place of every byte that is not UTF-8 (Latin-1 and the like), so that all
-/// offsets stay. Text with more than one such byte in three is not taken for text.
+/// Replaces every byte that is not UTF-8 (Latin-1 and the like) by `?`, so that all offsets are
+/// kept. Text with more than one such byte in three is binary.
 fn replace_foreign_bytes(text: &mut Text) -> Result<(), SkipReason> {
     if std::str::from_utf8(&text.bytes).is_ok() {
         return Ok(());
@@ -107,7 +107,7 @@ fn replace_foreign_bytes(text: &mut Text) -> Result<(), SkipReason> {
 }
 
 impl Text {
-    /// The text as a string.
+    /// Returns the text as a string.
     pub fn as_str(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.bytes)
     }

@@ -1,14 +1,14 @@
-//! The one walk over a repository: which files there are. Reads ignore files and directory entries,
-//! no contents.
+//! Walk over the files of a repository. Reads ignore files and directory entries, no other
+//! contents.
 //!
-//! What is left out, and nothing else:
-//! - what `.gitignore` (nested, also where there is no git), `.ignore`, `.cographignore`,
-//!   `.git/info/exclude` and the user's global excludes leave out; the rules of the repository
-//!   around the root count too, other directories above it do not;
+//! Excluded are only:
+//! - entries matched by `.gitignore` (nested, also without git), `.ignore`, `.cographignore`,
+//!   `.git/info/exclude` and the user's global excludes; rules of the enclosing repository apply as
+//!   well, those of other directories above it do not;
 //! - directories of version control, and other check-outs of a repository inside this one (linked
 //!   work trees);
-//! - hidden files that no language claims by name, and hidden directories that say they hold the
-//!   state of a tool (`CACHEDIR.TAG`, `pyvenv.cfg`).
+//! - hidden files that no language claims by name, and hidden directories that declare themselves
+//!   the state of a tool (`CACHEDIR.TAG`, `pyvenv.cfg`).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,76 +25,74 @@ use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
 use crate::model::graph::FileStamp;
 
-/// A walk that takes longer is given up: where it runs, others may wait for it.
-pub(super) const LONGEST: Duration = Duration::from_secs(300);
+/// Timeout of a walk, because other requests may wait for it.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Every file of a repository at one moment, sorted by path.
+/// Files of a repository at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Walk {
-    /// The files, sorted.
+    /// Files, sorted by path.
     pub files: Vec<WalkedFile>,
-    /// The directories below the root that they were looked for in, sorted; with files or without.
+    /// Visited directories below the root, sorted; with files or without.
     pub directories: Vec<RepoPath>,
-    /// Files of the tree that decide what is indexed, sorted.
+    /// Ignore files of the tree, sorted.
     pub ignore_files: Vec<WalkedFile>,
-    /// What else decides it. Of some files or directories only: what repositories in them bring
-    /// along.
+    /// Other ignore rules. Of a partial walk: those of the repositories visited.
     pub rules: Rules,
 }
 
-/// A file that the walk met.
+/// File found by the walk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WalkedFile {
-    /// Where it is.
+    /// Path.
     pub path: RepoPath,
-    /// Its stamp; the hash is 0.
+    /// Stamp without a hash.
     pub stamp: FileStamp,
-    /// What it is.
+    /// Kind.
     pub kind: WalkedKind,
 }
 
-/// What the walk met at a path.
+/// Kind of a directory entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WalkedKind {
-    /// A regular file.
+    /// Regular file.
     File,
-    /// A symbolic link, to whatever.
+    /// Symbolic link.
     Symlink,
-    /// A pipe, socket or device.
+    /// Pipe, socket or device.
     Special,
-    /// A file that could not be looked at, or a directory that could not be listed.
+    /// File without accessible metadata, or directory that could not be listed.
     Unreadable,
-    /// A file of rules that has none, because it is a link, no regular file, or too large.
+    /// Ignore file that was not read, because it is a link, no regular file, or too large.
     UnreadRules,
 }
 
-/// Walks the repository at `root` with this many threads.
+/// Walks the repository at `root` with this number of threads.
 pub fn walk(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Walk, SourceError> {
-    // Before the walk reads them: what changes meanwhile is a change afterwards.
+    // Before the walk reads them: a change during the walk is then detected afterwards.
     let mut rules = Rules::around(root);
-    let mut walk = walk_where(root, threads, (cancel, LONGEST), |_| true)?;
+    let mut walk = walk_where(root, threads, (cancel, TIMEOUT), |_| true)?;
     rules.extend(walk.rules);
     walk.rules = rules;
     Ok(walk)
 }
 
-/// Looks at some files, and into some directories, of the repository at `root`, by the same rules.
+/// Walks only some files and directories of the repository at `root`, with the same rules.
 pub fn walk_below(
     root: &Path,
     paths: &BTreeSet<RepoPath>,
     cancel: &CancelToken,
 ) -> Result<Walk, SourceError> {
     let (paths, top) = (paths.clone(), root.to_path_buf());
-    // Directories above them are met on the way, and belong to the repository if what is in them
-    // does.
+    // Parent directories are visited on the way, and must belong to the repository themselves.
     let is_wanted = move |path: &Path| {
         let path = path.strip_prefix(&top).ok().and_then(names::from_os);
         path.is_none_or(|path| leads_to(&path, &paths))
     };
-    walk_where(root, 1, (cancel, LONGEST), is_wanted)
+    walk_where(root, 1, (cancel, TIMEOUT), is_wanted)
 }
 
-/// Whether the path is one of these, above one of them or below one.
+/// True if the path is one of these, above one of them or below one.
 fn leads_to(path: &RepoPath, paths: &BTreeSet<RepoPath>) -> bool {
     let mut above = Some(path.clone());
     while let Some(candidate) = above {
@@ -129,7 +127,7 @@ fn walk_where(
             let path = entry.path();
             let is_in = entry.depth() == 0
                 || is_wanted(path)
-                    && !filter.leaves_out(path, is_directory)
+                    && !filter.excludes(path, is_directory)
                     && is_part_of_the_repository(entry);
             if is_in && is_directory && entry.depth() > 0 {
                 filter.enter(path);
@@ -138,7 +136,8 @@ fn walk_where(
         }
     };
     let mut builder = WalkBuilder::new(root);
-    // The rules are the filter's: here they would be read from whatever is at their place.
+    // `Filter` applies the ignore rules: the builder would follow links at the paths of ignore
+    // files.
     builder.standard_filters(false).follow_links(false).threads(threads).filter_entry(admits);
     let (found, until) = (Mutex::new(Walk::default()), Instant::now() + longest);
     builder.build_parallel().visit(&mut Collectors { root, cancel, until, found: &found });
@@ -157,7 +156,7 @@ fn walk_where(
     Ok(walk)
 }
 
-/// Adds files of rules that were not read: they are accounted for as files that have no facts are.
+/// Adds ignore files that were not read, as files without facts.
 fn add_unread(walk: &mut Walk, root: &Path, unread: impl Iterator<Item = PathBuf>) {
     for path in unread {
         let Some(relative) = path.strip_prefix(root).ok().and_then(names::from_os) else {
@@ -172,7 +171,7 @@ fn add_unread(walk: &mut Walk, root: &Path, unread: impl Iterator<Item = PathBuf
     }
 }
 
-/// Whether a directory belongs to the repository. Files are decided later.
+/// True if a directory belongs to the repository. Files are checked later.
 fn is_part_of_the_repository(entry: &DirEntry) -> bool {
     let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
     if entry.depth() == 0 || !is_directory {
@@ -189,8 +188,8 @@ fn is_part_of_the_repository(entry: &DirEntry) -> bool {
     !is_linked_work_tree(entry.path())
 }
 
-/// Whether the directory is a further check-out of some repository (`git worktree add`). A
-/// submodule is not.
+/// True if the directory is another check-out of a repository (`git worktree add`). A submodule is
+/// not.
 #[expect(
     clippy::disallowed_methods,
     reason = "source is the one reader of repository files; the size is checked first"
@@ -204,7 +203,7 @@ fn is_linked_work_tree(directory: &Path) -> bool {
             .is_ok_and(|text| text.starts_with("gitdir:") && text.contains("/worktrees/"))
 }
 
-/// Makes one collector a thread; all put what they found together at their end.
+/// Factory of collectors, one for each thread; each merges its results at its end.
 struct Collectors<'a> {
     root: &'a Path,
     cancel: &'a CancelToken,
@@ -247,7 +246,7 @@ impl ParallelVisitor for Collector<'_> {
 }
 
 impl Collector<'_> {
-    /// Its path; none for the root.
+    /// Returns the relative path; `None` for the root.
     fn path(&self, entry: &DirEntry) -> Option<RepoPath> {
         names::from_os(entry.path().strip_prefix(self.root).ok()?)
     }
@@ -260,7 +259,7 @@ impl Collector<'_> {
         self.own.directories.push(path);
     }
 
-    /// Notes a file that has rules. A language may claim it by name as well.
+    /// Records an ignore file. A language may claim it by name as well.
     fn ignore_file(&mut self, entry: &DirEntry) {
         if let (Some(path), Ok((_, stamp))) = (self.path(entry), stamp::taken(|| entry.metadata()))
         {
@@ -291,7 +290,7 @@ impl Collector<'_> {
         }
     }
 
-    /// What is left of an entry that could not be looked at: its path, unless it is simply gone.
+    /// Returns an entry for a failed access, unless the file was removed meanwhile.
     fn failure(&self, error: &ignore::Error) -> Option<WalkedFile> {
         if is_not_found(error) {
             return None;

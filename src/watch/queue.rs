@@ -1,29 +1,29 @@
-//! The system's queue of notifications about directories, and nothing of what they mean.
+//! Notification queue of the system (inotify), without interpretation.
 
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-/// A notification.
+/// Notification.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Event {
-    /// The number of the watch.
+    /// Number of the watch.
     pub(super) watch: i32,
-    /// The entry of the watched directory; none if it is about the directory itself.
+    /// Entry of the watched directory; `None` for the directory itself.
     pub(super) name: Option<OsString>,
-    /// Whether the entry is a directory.
+    /// True if the entry is a directory.
     pub(super) is_directory: bool,
-    /// What happened.
+    /// Kind.
     pub(super) what: What,
 }
 
-/// What happened.
+/// Kind of a notification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum What {
-    /// It is there, and is new or another one than before.
+    /// Exists, and is new or modified.
     Changed,
-    /// It was removed or moved away.
+    /// Removed or moved away.
     Gone,
     /// The watch has ended.
     Unwatched,
@@ -31,30 +31,30 @@ pub(super) enum What {
     Overflow,
 }
 
-/// Ends a wait for the queue.
+/// Receiver that interrupts a wait for the queue.
 #[derive(Debug)]
-pub(super) struct Bell {
+pub(super) struct WakeReceiver {
     listens: OwnedFd,
     rings: OwnedFd,
 }
 
-/// The end of a bell that rings.
-pub(super) struct Ringer(OwnedFd);
+/// Sender of the interruption.
+pub(super) struct WakeSender(OwnedFd);
 
-impl Bell {
+impl WakeReceiver {
     pub(super) fn new() -> io::Result<Self> {
         let (listens, rings) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         Ok(Self { listens, rings })
     }
 
-    pub(super) fn ringer(&self) -> io::Result<Ringer> {
-        Ok(Ringer(self.rings.try_clone()?))
+    pub(super) fn sender(&self) -> io::Result<WakeSender> {
+        Ok(WakeSender(self.rings.try_clone()?))
     }
 }
 
-impl Ringer {
-    pub(super) fn ring(&self) {
-        // It is empty: there is room for one byte.
+impl WakeSender {
+    pub(super) fn wake(&self) {
+        // The pipe is empty, so the write cannot block.
         let _ = rustix::io::write(&self.0, &[1]);
     }
 }
@@ -74,20 +74,20 @@ mod linux {
     };
     use rustix::io::Errno;
 
-    use super::{Bell, Event, OwnedFd, Path, What, io};
+    use super::{Event, OwnedFd, Path, WakeReceiver, What, io};
 
-    /// See the module.
+    /// Queue.
     #[derive(Debug)]
     pub(in crate::watch) struct Queue(OwnedFd);
 
     impl Queue {
-        /// A queue without watches.
+        /// Creates a queue without watches.
         pub(in crate::watch) fn open() -> io::Result<Self> {
             Ok(Self(init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?))
         }
 
-        /// Watches a directory and gives the number of the watch. A directory that is watched keeps
-        /// its number.
+        /// Watches a directory and returns the number of the watch. A directory that is watched
+        /// keeps its number.
         pub(in crate::watch) fn watch(&self, directory: &Path) -> io::Result<i32> {
             let what = WatchFlags::ATTRIB
                 | WatchFlags::CREATE
@@ -102,11 +102,11 @@ mod linux {
 
         /// Ends a watch.
         pub(in crate::watch) fn unwatch(&self, number: i32) {
-            // One of a directory that is gone has ended already.
+            // The watch of a removed directory has ended already.
             let _ = remove_watch(&self.0, number);
         }
 
-        /// Takes everything out of the queue.
+        /// Reads all notifications.
         pub(in crate::watch) fn read(&self, events: &mut Vec<Event>) -> io::Result<()> {
             let mut buffer = vec![MaybeUninit::uninit(); 64 << 10];
             let mut reader = Reader::new(&self.0, &mut buffer);
@@ -123,7 +123,7 @@ mod linux {
                             what: what(flags),
                             name,
                         };
-                        // A file that is written in pieces.
+                        // A file that is written in pieces yields repeated events.
                         if events.last() != Some(&event) {
                             events.push(event);
                         }
@@ -135,8 +135,8 @@ mod linux {
             }
         }
 
-        /// Waits until there is something in the queue. False if the bell rang first.
-        pub(in crate::watch) fn wait(&self, bell: &Bell) -> io::Result<bool> {
+        /// Waits for a notification. False if it was interrupted first.
+        pub(in crate::watch) fn wait(&self, bell: &WakeReceiver) -> io::Result<bool> {
             loop {
                 let mut ends = [
                     PollFd::new(&self.0, PollFlags::IN),
@@ -152,7 +152,7 @@ mod linux {
             }
         }
 
-        /// Bytes in the queue.
+        /// Number of bytes in the queue.
         pub(in crate::watch) fn size(&self) -> io::Result<u64> {
             Ok(rustix::io::ioctl_fionread(&self.0)?)
         }
@@ -181,10 +181,10 @@ pub(super) use elsewhere::Queue;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    //! Systems whose notifications cannot be read at the moment of a question: repositories are not
-    //! watched there, and every question compares sizes and times.
+    //! Systems without a queue that can be read at the time of a request: repositories are not
+    //! watched there, and every request compares sizes and times.
 
-    use super::{Bell, Event, Path, io};
+    use super::{Event, Path, WakeReceiver, io};
 
     #[derive(Debug)]
     pub(in crate::watch) enum Queue {}
@@ -206,7 +206,7 @@ mod elsewhere {
             match *self {}
         }
 
-        pub(in crate::watch) fn wait(&self, _: &Bell) -> io::Result<bool> {
+        pub(in crate::watch) fn wait(&self, _: &WakeReceiver) -> io::Result<bool> {
             match *self {}
         }
 

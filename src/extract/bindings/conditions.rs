@@ -1,5 +1,5 @@
-//! Conditions under which code is compiled: of regions, of what decorators stand before, of whole
-//! files. Knows how they are written, not which of them hold.
+//! Conditional compilation: conditions of regions, of decorated definitions, of whole files.
+//! Records the conditions; does not evaluate them.
 
 use crate::extract::walk::{Walker, offset};
 use crate::grammar::{Conditions, Rule};
@@ -47,7 +47,7 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// Notes the conditions that decorators set for the node after them.
+    /// Records the conditions that decorators set for the next node.
     pub(in crate::extract) fn decorated_conditions(&mut self, node: Node<'t>) {
         let words = &self.language.manifest.modifiers.conditional_decorators;
         if words.is_empty() {
@@ -66,7 +66,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Notes a condition of a region.
+    /// Records the condition of a region.
     fn condition(&mut self, text: &str, holds: bool, (start, end): (usize, usize)) {
         for (text, holds) in parts(&self.language.manifest.conditions, text, holds) {
             let tested = self.build.name(&text);
@@ -80,7 +80,7 @@ impl<'t> Walker<'t> {
     }
 }
 
-/// Notes the conditions of a file as a whole: by its name, or by a line that says so.
+/// Records the conditions of a whole file: by its name, or by a line in it.
 pub(in crate::extract) fn of_file(
     facts: &mut FileFacts,
     rules: &Conditions,
@@ -118,7 +118,7 @@ pub(in crate::extract) fn of_file(
     facts.conditions.sort_by_key(|condition| (condition.start, condition.end));
 }
 
-/// The conditions that a text states, each with whether it must hold.
+/// Splits a condition into its conjuncts, each with whether it must hold.
 fn parts(rules: &Conditions, text: &str, holds: bool) -> Vec<(String, bool)> {
     let and = rules.and.as_deref().filter(|and| holds && text.contains(and) && !text.contains('('));
     let parts: Vec<&str> = match and {
@@ -128,12 +128,12 @@ fn parts(rules: &Conditions, text: &str, holds: bool) -> Vec<(String, bool)> {
     parts.into_iter().map(|part| plain(rules, part, holds)).collect()
 }
 
-/// A condition without white space, parentheses, and the words for tests and negations around it.
+/// Normalizes a condition: strips white space, parentheses, tests and negations.
 fn plain(rules: &Conditions, text: &str, mut holds: bool) -> (String, bool) {
-    // Nobody writes more of them, and each looks at all that is inside.
-    const MOST_WORDS: usize = 100;
+    // Far beyond real code; each iteration reads the whole text inside.
+    const MAX_WORDS: usize = 100;
     let mut text = text.trim();
-    for _ in 0..MOST_WORDS {
+    for _ in 0..MAX_WORDS {
         let inner = |rest: &str| {
             let rest = rest.trim();
             let is_word = !rest.is_empty() && rest.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -166,7 +166,7 @@ fn plain(rules: &Conditions, text: &str, mut holds: bool) -> (String, bool) {
     (text.split_whitespace().collect(), holds)
 }
 
-/// Whether the first parenthesis is closed by the last character.
+/// True if the first parenthesis is closed by the last character.
 fn is_wrapped(text: &str) -> bool {
     let mut depth = 0usize;
     text.starts_with('(')

@@ -1,4 +1,4 @@
-//! Fields that come into being where they are assigned: members of the receiver.
+//! Fields declared by assignment: members of the receiver.
 
 use super::variables::Flow;
 use crate::extract::walk::{Definition, READ, Surroundings, Usage, Walker};
@@ -8,7 +8,7 @@ use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// Assignment to a member: a field of the receiver's type, or a write.
+    /// Assignment to a member: declares a field of the receiver's type, or is a write.
     pub(super) fn bind_member(
         &mut self,
         node: Node<'t>,
@@ -57,7 +57,7 @@ impl<'t> Walker<'t> {
         }
         let symbol =
             self.build.bound(type_scope, name).map_or(LocalSymbol::NONE, |binding| binding.symbol);
-        // What is assigned to a method is no value that it returns.
+        // A value assigned to a method is no return value.
         if symbol.is_some() && !self.build.symbol_mut(symbol).kind.is_callable() {
             self.build.add_value(symbol, flow.value);
         }

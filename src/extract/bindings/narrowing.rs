@@ -1,5 +1,5 @@
-//! Branches, and what their conditions tell about the types of names: in the branch, in the other
-//! one, and after it.
+//! Branches and type narrowing: conditions narrow the types of names in the branch, in the other
+//! branch, and behind it.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::{READ, Usage, Walker};
@@ -17,15 +17,15 @@ impl<'t> Walker<'t> {
         then: &'static Selector,
         otherwise: Option<&'static Selector>,
     ) -> ExprId {
-        // Names that the condition binds are seen in the branch; where names belong to the
-        // function, only narrowings stay in it.
+        // Names bound by the condition are visible in the branch; with function scope only
+        // narrowings are limited to it.
         let kind = if self.language.manifest.resolution.function_scoped {
             ScopeKind::Flow
         } else {
             ScopeKind::Block
         };
         let condition_node = condition.first(node);
-        // What stands before the condition holds in both branches.
+        // Initializers before the condition are visible in both branches.
         let initial = self.before(node, condition_node, &[]);
         let outer =
             (!initial.is_empty()).then(|| self.open(ScopeKind::Block, LocalSymbol::NONE, node));
@@ -64,7 +64,7 @@ impl<'t> Walker<'t> {
         }
         if let (Some(condition), Some(then)) = (condition_node, then_node)
             && others.is_empty()
-            && self.leaves(then)
+            && self.never_completes(then)
         {
             self.narrow(condition, false);
         }
@@ -74,8 +74,8 @@ impl<'t> Walker<'t> {
         self.build.union(&values)
     }
 
-    /// Whether control never comes to the end of a branch.
-    fn leaves(&mut self, node: Node<'t>) -> bool {
+    /// True if control never reaches the end of a branch.
+    fn never_completes(&mut self, node: Node<'t>) -> bool {
         let mut next = Some(node);
         while let Some(node) = next {
             match self.rule_at(node) {
@@ -113,7 +113,7 @@ impl<'t> Walker<'t> {
         self.build.union(&parts)
     }
 
-    /// Visits what is only computed where a condition holds.
+    /// Visits a node that is evaluated only if a condition holds.
     pub(in crate::extract) fn visit_where(
         &mut self,
         condition: Option<Node<'t>>,
@@ -135,7 +135,7 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// A scope for narrowings alone: definitions in it see what they would see around it.
+    /// Opens a scope for narrowings only: definitions in it belong to the enclosing scope.
     fn open_flow(
         &mut self,
         node: Node<'t>,
@@ -178,7 +178,7 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// Narrows names by what a condition tests, from here on: it is known to hold, or not to.
+    /// Narrows names from here on by a condition that is known to hold, or not to.
     pub(in crate::extract) fn narrow(&mut self, condition: Node<'t>, holds: bool) {
         self.nested(condition, (), |walker| walker.narrow_nested(condition, holds));
     }
@@ -218,7 +218,7 @@ impl<'t> Walker<'t> {
                     self.narrow_to(condition, value, ty);
                 }
             }
-            // The name that a test binds is seen wherever the test is known to hold.
+            // The name bound by a type test is visible where the test holds.
             Some(Rule::TypeTest { ty: Some(ty), name: Some(name), .. }) if holds => {
                 if let (Some(ty), Some(name)) = (ty.first(condition), name.first(condition)) {
                     let ty = self.visit_type(ty, Usage::Silent);

@@ -1,5 +1,4 @@
-//! Patterns: values taken apart into the names that they bind, in declarations, parameters, loops
-//! and cases.
+//! Destructuring patterns in declarations, parameters, loops and cases, and the names they bind.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::children::Children;
@@ -10,7 +9,8 @@ use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// Binds the names in a pattern. Gives the symbol if the pattern is one name that became one.
+    /// Binds the names in a pattern. Returns the symbol if the pattern is a single name that became
+    /// one.
     pub(in crate::extract) fn bind_pattern(
         &mut self,
         node: Node<'t>,
@@ -111,8 +111,8 @@ impl<'t> Walker<'t> {
                 }
                 let several = matches!(self.build.get(flow.value), Expr::Tuple(_) | Expr::Call(..));
                 for (position, child) in children.into_iter().enumerate() {
-                    // What is not a list of values has them only beside itself, such as whether
-                    // there is one.
+                    // Any other value belongs to the first target: further ones receive parts
+                    // without an expression, such as a flag for its presence.
                     let value = match (several, position) {
                         (true, _) => self.build.item(flow.value, position),
                         (false, 0) => flow.value,
@@ -195,7 +195,8 @@ impl<'t> Walker<'t> {
         LocalSymbol::NONE
     }
 
-    /// The parts of a pattern, among them the words that bind nothing but have a position.
+    /// Returns the parts of a pattern, including placeholders without a binding, which have a
+    /// position.
     fn pattern_parts(&mut self, node: Node<'t>) -> Children<'t> {
         let ignored = &self.language.manifest.names.ignored;
         let mut parts = self.children(node);
@@ -206,7 +207,7 @@ impl<'t> Walker<'t> {
         parts
     }
 
-    /// A part of a variant: of the declared one, or of what the matched value holds under the
+    /// Returns a part of a variant: of the declared one, or of the matched value's member with the
     /// variant's name.
     fn variant_part(&mut self, variant: ExprId, value: ExprId, position: u32) -> ExprId {
         let name = match self.build.get(variant) {
@@ -257,7 +258,7 @@ impl<'t> Walker<'t> {
                         _ => drop(self.bind_pattern(of, flow, how)),
                     }
                 }
-                // A part that has no name of its own is no member that is known.
+                // A part without a field name is no known member.
                 _ if !self.is_field(child) => {
                     self.bind_pattern(child, Flow { value: ExprId::NONE, ..flow }, how);
                 }
@@ -268,7 +269,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Whether a pattern is a field, through what only passes values on.
+    /// True if a pattern is a field, possibly inside transparent nodes.
     fn is_field(&mut self, node: Node<'t>) -> bool {
         let mut next = Some(node);
         while let Some(node) = next {
@@ -310,7 +311,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// What a loop binds.
+    /// Binds the variables of a loop.
     pub(super) fn bind_loop(
         &mut self,
         pattern: Node<'t>,
@@ -322,7 +323,7 @@ impl<'t> Walker<'t> {
         let element = self.build.of(iterable, Expr::Element);
         let key = self.build.of(iterable, Expr::Key);
         let how = self.loop_binding(node);
-        // The items are bound from the pattern on, not after the loop.
+        // The items are bound from the pattern on, not behind the loop.
         let flow = |value| Flow { ty, value, node: pattern };
         match yielded {
             Yielded::Items => {

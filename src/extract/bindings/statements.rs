@@ -1,4 +1,4 @@
-//! Statements that bind while they compute: loops, handlers, cases, comprehensions.
+//! Binding statements: loops, handlers, cases, comprehensions.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::children::Children;
@@ -8,7 +8,7 @@ use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
-/// Where the parts of a case are.
+/// Selectors for the parts of a case.
 struct CaseParts {
     pattern: Option<&'static Selector>,
     types: Option<&'static Selector>,
@@ -148,8 +148,8 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// Named children that stand before `mark` and are none of `without`: what a branch or match
-    /// starts with.
+    /// Returns the named children before `mark` except those in `without`: initializers of a branch
+    /// or match.
     pub(in crate::extract) fn before(
         &mut self,
         node: Node<'t>,

@@ -1,4 +1,4 @@
-//! Variables: declarations and assignments, and what becomes of the names they bind.
+//! Variables: declarations and assignments, and the kinds of bindings they create.
 
 use crate::extract::facts::text;
 use crate::extract::walk::{Definition, Pending, READ, Surroundings, Usage, Walker};
@@ -7,36 +7,36 @@ use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeK
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
-/// What becomes of the names in a pattern.
+/// Kind of binding for the names in a pattern.
 #[derive(Clone, Copy)]
 pub(in crate::extract) enum Bind {
     /// New variables; symbols where the scope has members or is a file.
     Declare(SymbolKind),
-    /// New or known variables of the function.
+    /// New or existing variables of the function.
     AssignNew,
-    /// Known variables.
+    /// Existing variables.
     AssignKnown,
     /// Parameters.
     Param,
 }
 
-/// A value on its way into a pattern.
+/// Value that is bound to a pattern.
 #[derive(Clone, Copy)]
 pub(in crate::extract) struct Flow<'t> {
     pub(in crate::extract) ty: ExprId,
     pub(in crate::extract) value: ExprId,
-    /// The definition as a whole, for signatures.
+    /// Definition as a whole, for signatures.
     pub(in crate::extract) node: Node<'t>,
 }
 
 impl<'t> Walker<'t> {
-    /// Whether words before a definition make its value constant.
-    pub(in crate::extract) fn says_constant(&self, words: &[&str]) -> bool {
+    /// True if modifiers before a definition make its value constant.
+    pub(in crate::extract) fn is_constant(&self, words: &[&str]) -> bool {
         let constants = &self.language.manifest.modifiers.constant;
         constants.iter().any(|entry| entry.split(' ').all(|part| words.contains(&part)))
     }
 
-    /// Words among a node's own tokens and modifier nodes.
+    /// Returns the words among a node's own tokens and modifier nodes.
     pub(in crate::extract) fn words(&mut self, node: Node<'t>) -> Vec<&'t str> {
         let mut words = Vec::new();
         for child in self.children(node) {
@@ -72,7 +72,7 @@ impl<'t> Walker<'t> {
         let mut kind = self.variable_kind(*kind);
         if kind == SymbolKind::Variable {
             let words = self.words(node);
-            if self.says_constant(&words) {
+            if self.is_constant(&words) {
                 kind = SymbolKind::Constant;
             }
         }
@@ -129,7 +129,7 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// Positional or named parts of a variant.
+    /// Defines positional or named parts of a variant.
     fn variant_parts(
         &mut self,
         symbol: LocalSymbol,
@@ -164,7 +164,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// An expression that is never none, so that positions in lists are kept.
+    /// Returns the expression, or `Expr::Unknown` for none, so that positions in lists are kept.
     pub(in crate::extract) fn known(&mut self, value: ExprId) -> ExprId {
         if value.is_some() { value } else { self.build.expr(Expr::Unknown) }
     }
@@ -181,7 +181,7 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// The closure that a node is, looking through what only passes values on.
+    /// Returns the closure that a node is, possibly inside transparent nodes.
     pub(in crate::extract) fn lambda_in(
         &mut self,
         node: Node<'t>,
@@ -254,7 +254,7 @@ impl<'t> Walker<'t> {
         if *reads && !value.is_some() { before } else { value }
     }
 
-    /// What a list of one has in it.
+    /// Returns the only item of a list.
     fn innermost(&self, node: Node<'t>) -> Option<Node<'t>> {
         let is_list = matches!(self.rule_at(node), Some(Rule::Tuple {}))
             || matches!(
@@ -290,7 +290,7 @@ impl<'t> Walker<'t> {
             self.around = Surroundings { owner, ..Surroundings::NONE };
             shared &= self.language.manifest.names.values_member.is_some();
             self.around.declared_static = shared;
-            // Where any object takes members, those of another object are no names of the scope.
+            // Where objects accept any member, those of another object are not bound in this scope.
             self.around.detached = self.language.manifest.names.values_member.is_some();
         }
         let name = self.name_of(name_node);

@@ -1,4 +1,4 @@
-//! Callables with a name: their headers and bodies, and what is current inside of them.
+//! Named callables: headers, bodies, and the context inside.
 
 use crate::extract::walk::Definition;
 use crate::extract::walk::{Callable, READ, Surroundings, Usage, Walker};
@@ -37,7 +37,7 @@ impl<'t> Walker<'t> {
             self.visit_children(node);
             return ExprId::NONE;
         };
-        // `macro(name) { … }` inside a body reads like a definition without parameters: it is a
+        // `macro(name) { … }` in a body looks like a definition without parameters but is a
         // statement.
         let in_callable = self.callable.symbol.is_some();
         if in_callable && declared.as_ref().is_some_and(|declared| !declared.is_callable) {
@@ -51,7 +51,8 @@ impl<'t> Walker<'t> {
             (fixture, test_name) = (test.fixture, Some(test.name));
         }
         let made = self.made_at(name_node);
-        // What the macro is given is neither parameters nor a result, unless it was read as these.
+        // The arguments of the macro are neither parameters nor a result, unless they were parsed
+        // as such.
         let is_given =
             |node: Node<'t>| made.is_some_and(|made| made.head.start == node.start_byte());
         if is_given(name_node) {
@@ -90,7 +91,7 @@ impl<'t> Walker<'t> {
         self.around.owner = outer_owner;
         self.around.detached = false;
         if made.is_some_and(|made| !made.is_known) {
-            // Others may have another name for it.
+            // The name is a guess: other files may refer to it by another one.
             self.build.symbol_mut(symbol).flags &= !flags::EXPORTED;
         }
         if kind == SymbolKind::Test {
@@ -137,7 +138,7 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// A name that is a member of a value (`value.name`) makes a member of what the value is.
+    /// A member of a value as a name (`value.name`) defines a member of the value's type.
     fn member_or_qualified_name(&mut self, node: Node<'t>) -> (NameId, Node<'t>) {
         if let Some(Rule::Member { object: Some(object), name, scoped: false }) = self.rule_at(node)
             && let (Some(object), Some(name)) = (object.first(node), name.first(node))
@@ -149,7 +150,7 @@ impl<'t> Walker<'t> {
         self.qualified_name(node)
     }
 
-    /// Parameters that stand beside the name and the body, without a list of their own.
+    /// Parameters next to the name and the body, without a list.
     fn parameters_of(&mut self, node: Node<'t>, symbol: LocalSymbol) {
         let is_param = |walker: &Self, child: Node<'t>| {
             matches!(walker.rule_at(child), Some(Rule::Param { .. }))
@@ -162,8 +163,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// A constructor that does not begin with a call of another one calls that of the base that its
-    /// type extends.
+    /// A constructor that does not begin with a call of another constructor implicitly calls that
+    /// of its base.
     fn implied_constructor(&mut self, symbol: LocalSymbol, name_node: Node<'t>, body: Node<'t>) {
         let entry = self.build.symbol_mut(symbol);
         let (kind, container, name) = (entry.kind, entry.container, entry.name);
@@ -186,7 +187,7 @@ impl<'t> Walker<'t> {
         self.take_call_site();
     }
 
-    /// Visits a body inside its callable's scope; with `tail` its last value is returned.
+    /// Visits a body in its callable's scope; with `tail` its last value is returned.
     pub(in crate::extract) fn body(&mut self, body: Node<'t>, symbol: LocalSymbol, tail: bool) {
         let is_block = matches!(self.rule_at(body), Some(Rule::Block {} | Rule::Flow {}));
         let inner = self.scope;
@@ -203,7 +204,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Visits children that no selector has named, such as initialisers between header and body.
+    /// Visits children without a selector, such as initialisers between header and body.
     fn visit_rest(&mut self, node: Node<'t>, done: &[Option<Node<'t>>], also: &[usize]) {
         let selected: Vec<usize> =
             done.iter().flatten().map(|node| node.id()).chain(also.iter().copied()).collect();
@@ -238,20 +239,21 @@ impl<'t> Walker<'t> {
         } else {
             ScopeId::NONE
         };
-        let self_scope = if self.is_member(symbol) || self.makes_values(symbol, context.scope.0) {
-            scope
-        } else {
-            ScopeId::NONE
-        };
+        let self_scope =
+            if self.is_member(symbol) || self.is_constructor_function(symbol, context.scope.0) {
+                scope
+            } else {
+                ScopeId::NONE
+            };
         self.callable = Callable { symbol, receiver: NameId::NONE, type_scope, self_scope };
         self.enclosing = symbol;
         context
     }
 
-    /// Whether a callable is one whose receiver is a value that it makes: where callables have
-    /// members, a function at the top of a file whose name starts with a capital. Its scope is then
-    /// that of the values.
-    fn makes_values(&mut self, symbol: LocalSymbol, outer: ScopeId) -> bool {
+    /// True if a callable is a constructor function: in languages where callables have members, a
+    /// top-level function with a capitalized name. Its scope is then owned by the type of the
+    /// instances.
+    fn is_constructor_function(&mut self, symbol: LocalSymbol, outer: ScopeId) -> bool {
         let names = &self.language.manifest.names;
         let entry = self.build.symbol_mut(symbol);
         let (name, top) =
@@ -265,7 +267,7 @@ impl<'t> Walker<'t> {
         makes
     }
 
-    /// Whether a callable belongs to a type or object.
+    /// True if a callable belongs to a type or object.
     pub(in crate::extract) fn is_member(&mut self, symbol: LocalSymbol) -> bool {
         symbol.is_some() && {
             let entry = self.build.symbol_mut(symbol);
@@ -280,8 +282,8 @@ impl<'t> Walker<'t> {
         self.enclosing = context.enclosing;
     }
 
-    /// Whether the first parameter of the callable around is its receiver (`SelfValue`) or its type
-    /// (`SelfType`).
+    /// Returns the meaning of the first parameter of the enclosing callable: its receiver
+    /// (`SelfValue`) or its type (`SelfType`).
     pub(super) fn first_parameter(&self, symbol: LocalSymbol) -> Option<Expr> {
         if self.language.manifest.names.self_rule != SelfRule::FirstParameter
             || !self.callable.type_scope.is_some()
@@ -297,7 +299,7 @@ impl<'t> Walker<'t> {
     }
 }
 
-/// What was current before a callable or type was entered.
+/// Context to restore behind a callable or type.
 pub(super) struct CallableContext {
     pub(in crate::extract) scope: (ScopeId, Surroundings),
     pub(in crate::extract) callable: Callable,

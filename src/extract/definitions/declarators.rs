@@ -1,5 +1,5 @@
-//! Declarations whose names stand in chains of declarators (`*name[3]`, `(*name)(int)`), and
-//! aliases of types written that way.
+//! Declarations with chains of declarators (`*name[3]`, `(*name)(int)`), and type aliases of that
+//! form.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::Definition;
@@ -30,7 +30,7 @@ impl<'t> Walker<'t> {
         if declarators.is_empty()
             && let Some(body) = ty_node.and_then(|ty| self.anonymous_body(ty))
         {
-            // Members of a nameless type without a variable are members of what is around it.
+            // Members of an anonymous type without a variable belong to the enclosing scope.
             self.visit_children(body);
             return ExprId::NONE;
         }
@@ -43,7 +43,7 @@ impl<'t> Walker<'t> {
         let rules = &self.language.manifest.modifiers;
         let has = |names: &[String]| words.iter().any(|word| names.iter().any(|name| name == word));
         self.around.declared_constant =
-            *kind == Some(SymbolKind::Constant) || self.says_constant(&words);
+            *kind == Some(SymbolKind::Constant) || self.is_constant(&words);
         self.around.declared_static = has(&rules.r#static);
         let in_type = self.build.scope_kind(self.scope) == ScopeKind::Type;
         let elsewhere = has(&rules.declaration) || (in_type && has(&rules.declaration_fields));
@@ -65,7 +65,7 @@ impl<'t> Walker<'t> {
             }
             let kind = self.variable_kind(*kind);
             let symbol = self.declare_through(declarator, node, ty_node, kind);
-            self.adopt(symbol);
+            self.assign_members(symbol);
             let Some(index) = symbol.get() else { continue };
             let entry = &mut self.build.facts.symbols[index];
             if entry.kind.is_callable() && !values.is_empty() {
@@ -86,7 +86,7 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// The body of a type without a name.
+    /// Returns the body of an anonymous type.
     fn anonymous_body(&self, node: Node<'t>) -> Option<Node<'t>> {
         match self.rule_at(node) {
             Some(Rule::Type { name: Some(name), body: Some(body), .. })
@@ -98,8 +98,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Members of a nameless type belong to the first variable declared with it.
-    fn adopt(&mut self, symbol: LocalSymbol) {
+    /// Assigns the members of an anonymous type to the first variable declared with it.
+    fn assign_members(&mut self, symbol: LocalSymbol) {
         let Expr::Members(inner) = self.build.get(self.around.declared) else { return };
         let Some(index) = inner.get().filter(|_| symbol.is_some()) else { return };
         if self.build.facts.scopes[index].symbol.is_some() {
@@ -111,7 +111,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Declares what a chain of declarators names: a variable, or a callable without a body.
+    /// Declares the name in a chain of declarators: a variable, or a callable without a body.
     fn declare_through(
         &mut self,
         start: Node<'t>,
@@ -122,7 +122,7 @@ impl<'t> Walker<'t> {
         let declared = self.declarator(start);
         let builtin_types = &self.language.manifest.preprocessor.builtin_types;
         let is_type = |name: &Node<'t>| {
-            // What follows broken syntax may read like the head of a callable.
+            // The text behind a syntax error may look like the head of a callable.
             declared.is_callable && builtin_types.iter().any(|word| word == self.text_of(*name))
         };
         let Some(name_node) = declared.name.filter(|name| !is_type(name)) else {
@@ -131,7 +131,7 @@ impl<'t> Walker<'t> {
         };
         let ty = self.wrapped(self.around.declared, &declared.wraps);
         let points = declared.wraps.iter().any(|wrap| matches!(wrap, Wrapper::Named(_)));
-        // What a pointer leads to may be constant; the pointer is not.
+        // The target of a pointer may be constant; the pointer is not.
         let kind = if points && kind == SymbolKind::Constant { SymbolKind::Variable } else { kind };
         if declared.is_callable {
             return match self.bare_arguments(&declared) {
@@ -214,8 +214,8 @@ impl<'t> Walker<'t> {
         symbol
     }
 
-    /// The names in a parameter list that can only be arguments: inside a function, bare and each
-    /// without a declarator.
+    /// Returns the names in a parameter list that can only be arguments: inside a function, bare
+    /// and each without a declarator.
     fn bare_arguments(&mut self, declared: &Declared<'t>) -> Option<Children<'t>> {
         if !self.language.manifest.resolution.locals_construct || !declared.wraps.is_empty() {
             return None;
@@ -248,7 +248,8 @@ impl<'t> Walker<'t> {
         (!names.is_empty()).then_some(names)
     }
 
-    /// A value of a declared type made with arguments; the call is written at the type's name.
+    /// Value of a declared type with constructor arguments; the call site is at the name of the
+    /// type.
     fn constructed(
         &mut self,
         ty_node: Option<Node<'t>>,
@@ -274,7 +275,7 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Construct(ty, list))
     }
 
-    /// The node of the name of a type that is written as a name, a path or an application of one.
+    /// Returns the name node of a type that is a name, a path or a generic application.
     fn type_name_node(&self, node: Node<'t>) -> Option<Node<'t>> {
         match self.language.type_rule(node.kind_id())? {
             TypeRule::Name {} => Some(node),
@@ -294,14 +295,14 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The value of an initialiser; a list of items is a value of the declared type.
+    /// Returns the value of an initialiser; an initializer list is a value of the declared type.
     fn initial_value(&mut self, node: Node<'t>, ty: ExprId) -> ExprId {
         let wanted = self.build.of(ty, Expr::OfType);
         let value = self.visit_as(node, wanted);
         if value.is_some() { value } else { wanted }
     }
 
-    /// Follows a chain of declarators to the name in it.
+    /// Follows a chain of declarators to its name.
     pub(in crate::extract) fn declarator(&mut self, start: Node<'t>) -> Declared<'t> {
         let mut declared = Declared::default();
         let mut node = start;
@@ -368,7 +369,7 @@ impl<'t> Walker<'t> {
         declared
     }
 
-    /// A type with what its declarators add.
+    /// Applies declarators to a type.
     pub(super) fn wrapped(&mut self, ty: ExprId, wraps: &[Wrapper]) -> ExprId {
         let mut ty = ty;
         for wrap in wraps {
@@ -463,9 +464,9 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// A type named or defined in an alias. It belongs to the scope around both; one without a name
-    /// takes that of the first plain alias, and an alias with the type's own name says nothing more
-    /// than the type.
+    /// Visits a type named or defined in an alias. It belongs to the enclosing scope; an anonymous
+    /// one takes the name of the first plain alias, and an alias with the type's own name is
+    /// redundant.
     fn specified(
         &mut self,
         ty_node: Node<'t>,

@@ -1,4 +1,4 @@
-//! What is applied to code: decorators.
+//! Decorators: their references, and the values that they apply to the next definition.
 
 use crate::extract::walk::{Decorator, READ, Usage, Walker};
 use crate::grammar::{Rule, Selector};

@@ -1,5 +1,5 @@
-//! Types that comments state for parameters, results and variables, in languages whose declarations
-//! have none. Knows only text.
+//! Types in documentation comments for parameters, results and variables, in languages without type
+//! declarations. Independent of the syntax tree.
 
 use crate::extract::walk::{Usage, Walker};
 use crate::grammar::{Pattern, Rule};
@@ -7,14 +7,14 @@ use crate::model::facts::{Expr, ExprId};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// Keeps the comment before a definition for its parameters and result, if it may state their
+    /// Keeps the comment before a definition for its parameters and result, if it may contain their
     /// types.
     pub(super) fn keep_comment(&mut self) {
         let rules = &self.language.manifest.documentation;
         self.documented = if rules.param_tags.is_empty() { None } else { self.pending.comment };
     }
 
-    /// The type that the comment before a definition states for a parameter.
+    /// Returns the documented type of a parameter.
     pub(super) fn documented_parameter(
         &mut self,
         comment: Option<(usize, usize)>,
@@ -38,7 +38,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The type that the comment before a definition states for its result.
+    /// Returns the documented type of a result.
     pub(super) fn documented_result(
         &mut self,
         comment: Option<(usize, usize)>,
@@ -47,7 +47,8 @@ impl<'t> Walker<'t> {
         self.stated(node, comment, &self.language.manifest.documentation.result_tags, None)
     }
 
-    /// The type that the comment before a declaration or assignment states for the variable.
+    /// Returns the documented type of a variable, from the comment before its declaration or
+    /// assignment.
     pub(in crate::extract) fn documented_variable(&mut self, node: Node<'t>) -> ExprId {
         self.stated(
             node,
@@ -57,7 +58,7 @@ impl<'t> Walker<'t> {
         )
     }
 
-    /// The type in braces after one of `tags`, and before `name` where there is one.
+    /// Returns the type in braces after one of `tags`, and before `name` if given.
     fn stated(
         &mut self,
         node: Node<'t>,
@@ -88,8 +89,7 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// A type in a comment: marks for what may be missing are left out, other forms of generic
-    /// types made plain.
+    /// Parses a type in a comment: strips marks for optional values and normalizes generic types.
     fn stated_type(&mut self, node: Node<'t>, text: &str) -> ExprId {
         let text = text
             .trim()
@@ -110,7 +110,7 @@ impl<'t> Walker<'t> {
     }
 }
 
-/// Where the brace is closed that is open before a text.
+/// Returns the position of the closing brace of an opened one.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     text.char_indices().find_map(|(at, c)| match c {

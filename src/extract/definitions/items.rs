@@ -1,4 +1,4 @@
-//! Definitions that are no more than a name, a place and what they contain: sections, keys, blocks,
+//! Items: definitions with only a name, a position and contents, such as sections, keys, blocks,
 //! and calls that define.
 
 use crate::extract::walk::Definition;
@@ -8,22 +8,23 @@ use crate::model::SymbolKind;
 use crate::model::facts::{ExprId, ScopeKind};
 use tree_sitter::Node;
 
-/// Longest name that is put together: what is longer is text, and its start is enough to find it.
-const LONGEST: usize = 160;
+/// Maximum length of a joined name in bytes: a longer one is text, and its prefix suffices for a
+/// search.
+const MAX_NAME_BYTES: usize = 160;
 
 impl<'t> Walker<'t> {
-    /// A part of a file with a name, and what is inside it.
+    /// Defines a named part of a file and visits its contents.
     pub(in crate::extract) fn item(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
         let Rule::Item { kind, name, join, body, flat, leaf } = rule else { return ExprId::NONE };
         let parts: Vec<Node<'t>> =
             name.iter().flat_map(|selector| self.every(Some(selector), node)).collect();
-        let text = self.put_together(&parts, join);
+        let text = self.join_parts(&parts, join);
         let body = body.as_ref().map(|selector| selector.first(node));
         let Some(first) = parts.first().copied().filter(|_| !text.is_empty()) else {
             return self.visit_children(body.flatten().unwrap_or(node));
         };
         let name = self.build.name(&text);
-        // Where no body is named, the header is the line with the name.
+        // Without a body selector, the header is the line with the name.
         let last = parts.last().map_or(first, |last| *last);
         let line_end = || {
             let after = self.source.get(last.end_byte()..node.end_byte()).unwrap_or_default();
@@ -59,22 +60,22 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// A name of several parts, each without what is around it, and with one blank where it has
-    /// white space.
-    fn put_together(&self, parts: &[Node<'t>], join: &str) -> String {
+    /// Joins the parts of a name, each trimmed and with white space folded to single blanks.
+    fn join_parts(&self, parts: &[Node<'t>], join: &str) -> String {
         let words = |part: &Node<'t>| {
             self.trimmed_text(*part).split_whitespace().collect::<Vec<_>>().join(" ")
         };
         let mut text =
             parts.iter().map(words).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(join);
-        if text.len() > LONGEST {
-            let end = (0..=LONGEST).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+        if text.len() > MAX_NAME_BYTES {
+            let end =
+                (0..=MAX_NAME_BYTES).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
             text.truncate(end);
         }
         text
     }
 
-    /// A node that defines a symbol for each name that it lists. The rest of it says nothing more.
+    /// Defines a symbol for each name that a node lists. The rest of the node is ignored.
     pub(in crate::extract) fn defines(
         &mut self,
         node: Node<'t>,

@@ -1,5 +1,4 @@
-//! Parameters: what they bind, how many arguments they take, which of them is the receiver or a
-//! field.
+//! Parameters: bindings, arity, receivers, and parameters that are fields.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::children::Children;
@@ -12,7 +11,7 @@ use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// Binds parameters in the current scope and notes them with their symbol.
+    /// Binds parameters in the current scope and records them in their symbol.
     pub(in crate::extract) fn parameters(&mut self, node: Node<'t>, symbol: LocalSymbol) {
         let nodes = match self.rule_at(node) {
             Some(Rule::Name {} | Rule::Param { .. }) => smallvec::smallvec![node],
@@ -21,7 +20,7 @@ impl<'t> Walker<'t> {
         self.parameters_among(node, nodes, symbol);
     }
 
-    /// The same for those among the children of a node that are parameters.
+    /// Does the same for the parameters among the children of a node.
     pub(super) fn parameters_among(
         &mut self,
         node: Node<'t>,
@@ -34,8 +33,8 @@ impl<'t> Walker<'t> {
         let closure = !symbol.is_some()
             || self.build.symbol_mut(symbol).flags & flags::FUNCTION_VALUE != 0
             || self.is_in_object(symbol);
-        // Names inside of patterns, and fields, come after all parameters, so that positions of
-        // arguments fit.
+        // Names in patterns, and fields, follow all parameters, so that parameters and arguments
+        // have the same positions.
         let mut patterns: Vec<(Node<'t>, Flow<'t>, bool)> = Vec::new();
         if self.has_rest_word(node) {
             most = u16::MAX;
@@ -55,7 +54,7 @@ impl<'t> Walker<'t> {
             }
             if let Some(value) = receiver.take() {
                 self.receiver_parameter(param, value, symbol);
-                // No argument of a call is its.
+                // It takes no argument of a call.
                 start = self.build.facts.bindings.len();
                 continue;
             }
@@ -136,7 +135,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Whether a callable is a member of an object that is written in place.
+    /// True if a callable is a member of an object literal.
     fn is_in_object(&mut self, symbol: LocalSymbol) -> bool {
         let scope = self.build.symbol_mut(symbol).scope;
         let Some(scope) = scope.get().map(|position| &self.build.facts.scopes[position]) else {
@@ -149,8 +148,7 @@ impl<'t> Walker<'t> {
         scope.kind == ScopeKind::Type && !of_type && !scope.owner.is_some()
     }
 
-    /// Binds a parameter that is a name; of one that is a pattern the position, and notes the
-    /// pattern.
+    /// Binds a parameter that is a name; for a pattern binds the position and records the pattern.
     fn bind_parameter(
         &mut self,
         node: Node<'t>,
@@ -171,7 +169,7 @@ impl<'t> Walker<'t> {
         patterns.push((node, flow, false));
     }
 
-    /// Keeps the position of a parameter that has no name of its own.
+    /// Binds the position of a parameter without a name.
     fn unnamed_parameter(&mut self, ty: ExprId, value: ExprId) {
         let scope = self.scope;
         self.build.bind(Binding {
@@ -187,7 +185,7 @@ impl<'t> Walker<'t> {
         });
     }
 
-    /// A callable outside of any type may say of what type its receiver is.
+    /// Records the declared receiver type of a callable outside of any type.
     fn declare_receiver(&mut self, ty: ExprId) {
         if let Some(scope) =
             self.scope.get().filter(|_| ty.is_some() && !self.callable.self_scope.is_some())
@@ -233,7 +231,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Binds one parameter node, which may name several; gives how many.
+    /// Binds one parameter node, which may contain several names; returns their number.
     fn parameter(
         &mut self,
         rule: &'static Rule,
@@ -281,7 +279,7 @@ impl<'t> Walker<'t> {
         u16::try_from(names.len()).unwrap_or(u16::MAX)
     }
 
-    /// The type of a parameter as a whole, where it gathers what has the declared type.
+    /// Returns the type of a variadic parameter: a collection of the declared type.
     fn gathered(&mut self, name: Node<'t>, declared: ExprId) -> ExprId {
         match self.language.pattern(name.kind_id()) {
             Some(Pattern::Rest { gathers: Some(Gathers::Items), .. }) => {
@@ -295,7 +293,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Type arguments of a receiver's type are names for the parameters of that type.
+    /// Binds the type arguments of a receiver's type as names of that type's parameters.
     pub(super) fn receiver_type_params(&mut self, symbol: LocalSymbol) {
         let mut owner = self.build.symbol_mut(symbol).owner;
         while let Expr::Wrap(inner, _) = self.build.get(owner) {
@@ -309,8 +307,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The type of what a callable gives back. Results that are written like parameters are one
-    /// type or a tuple of them, and their names are variables of the callable.
+    /// Visits a return type. Results in the form of parameters are one type or a tuple, and their
+    /// names are variables of the callable.
     pub(in crate::extract) fn result_type(&mut self, returns: Node<'t>) -> ExprId {
         let results = self.named_children(returns);
         if !results.iter().any(|result| matches!(self.rule_at(*result), Some(Rule::Param { .. }))) {
@@ -332,8 +330,7 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Tuple(list))
     }
 
-    /// Whether a parameter also declares a field: it has a visibility word of its own in a
-    /// constructor.
+    /// True if a parameter also declares a field: it has a visibility modifier in a constructor.
     fn is_field_parameter(&mut self, node: Node<'t>) -> bool {
         self.callable.type_scope.is_some()
             && self.children(node).into_iter().any(|child| {

@@ -1,5 +1,4 @@
-//! Declarations by pattern, which may hide names that were declared before; members given to a
-//! constructed value.
+//! Pattern declarations that may shadow earlier names; members of a constructed value.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::{READ, Usage, Walker};
@@ -9,8 +8,8 @@ use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// Binds names by matching a value. A name that hides one of the same function, or one that its
-    /// own value uses, starts a scope for the rest of the block.
+    /// Binds the names of a pattern. A name that shadows one of the same function, or that its own
+    /// value uses, starts a scope for the rest of the block.
     pub(in crate::extract) fn let_binding(
         &mut self,
         rule: &'static Rule,
@@ -27,11 +26,11 @@ impl<'t> Walker<'t> {
             && let Some((lambda, lambda_node)) = self.lambda_in(value_node)
             && matches!(self.rule_at(pattern_node), Some(Rule::Name {}))
         {
-            self.hide(pattern_node, node, usize::MAX);
+            self.shadow(pattern_node, node, usize::MAX);
             let sites = self.build.sites.len();
             let name = self.name_of(pattern_node);
             let symbol = self.function_value(name, pattern_node, node, lambda, lambda_node);
-            // What a local closure does, the function around it does.
+            // References in a local closure belong to the enclosing function.
             for site in &mut self.build.sites[sites..] {
                 if site.enclosing == symbol {
                     site.enclosing = self.enclosing;
@@ -43,7 +42,7 @@ impl<'t> Walker<'t> {
         let given = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
         self.visit_selected(node, otherwise.as_ref(), READ);
         if let Some(pattern) = pattern_node {
-            self.hide(pattern, node, first);
+            self.shadow(pattern, node, first);
             self.bind_pattern(
                 pattern,
                 Flow { ty, value: given, node },
@@ -55,7 +54,7 @@ impl<'t> Walker<'t> {
 
     /// Opens a scope if a name in the pattern is already visible or used by an expression from
     /// `first` on.
-    fn hide(&mut self, pattern: Node<'t>, node: Node<'t>, first: usize) {
+    fn shadow(&mut self, pattern: Node<'t>, node: Node<'t>, first: usize) {
         let mut nodes = vec![pattern];
         while let Some(part) = nodes.pop() {
             let known = self.build.known_name(self.text_of(part));
@@ -71,7 +70,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The members that a constructed value is given, with their values.
+    /// Visits the members of a constructed value with their values.
     pub(in crate::extract) fn constructed_fields(&mut self, list: Node<'t>, ty: ExprId) {
         for child in self.named_children(list) {
             let Some(Rule::Initializer { name, value }) = self.rule_at(child) else {

@@ -1,4 +1,4 @@
-//! Definitions: how each becomes a symbol, and what modifiers and decorators say about it.
+//! Symbols: conversion of definitions, with their modifiers and decorators.
 
 use crate::extract::facts::text;
 use crate::extract::walk::{Definition, Pending, READ, Walker, offset, position};
@@ -7,7 +7,7 @@ use crate::model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Sy
 use crate::model::{Position, Span, SymbolKind, Visibility};
 use tree_sitter::Node;
 
-/// What the words and decorators before a definition say.
+/// Modifiers and decorators of a definition.
 #[derive(Default)]
 pub(in crate::extract) struct Marks {
     pub(in crate::extract) flags: u16,
@@ -95,7 +95,7 @@ impl<'t> Walker<'t> {
         } else {
             offset(definition.node.start_byte())
         };
-        // A constructor with the name of its type is reached through the type.
+        // A constructor named like its type is reachable only through the type.
         let is_hidden = kind == SymbolKind::Constructor
             && self.language.manifest.names.constructor_rule == ConstructorNames::TypeName;
         if !self.around.detached && !is_hidden {
@@ -109,7 +109,7 @@ impl<'t> Walker<'t> {
         let mut end_byte = last.end_byte();
         let text = self.source.get(..end_byte).unwrap_or_default();
         if end.column == 0 && end_byte > first.start_byte() && text.ends_with(b"\n") {
-            // A node that takes the line's end with it (a directive) ends on its own line.
+            // A node that includes the end of the line (a directive) ends on its own line.
             end_byte -= 1;
             end.row -= 1;
             end.column = text[..end_byte].iter().rev().take_while(|&&byte| byte != b'\n').count();
@@ -122,7 +122,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The scope a definition of this kind is declared in.
+    /// Returns the scope in which a definition of this kind is declared.
     fn declaring_scope(&self, kind: SymbolKind) -> ScopeId {
         let owns = |scope: ScopeKind| match scope {
             ScopeKind::Flow => false,
@@ -177,8 +177,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The name of the type that owns members defined here: of the scope, or of a name path before
-    /// the member (`A::f`).
+    /// Returns the name of the type that owns members defined here: of the scope, or of a path
+    /// before the member (`A::f`).
     fn type_name_of(&self, declaring: ScopeId) -> Option<&str> {
         match self.build.get(self.around.owner) {
             Expr::Name(name, _) | Expr::Member(_, name) => return Some(self.build.text(name)),
@@ -198,7 +198,7 @@ impl<'t> Walker<'t> {
         Some(self.build.facts.symbols[symbol].kind)
     }
 
-    /// Whether members without a body are left to others to define: in interfaces and traits.
+    /// True if members without a body are abstract: in interfaces and traits.
     fn declares_abstractly(&self, declaring: ScopeId) -> bool {
         matches!(
             self.enclosing_type_kind(declaring),
@@ -318,7 +318,7 @@ impl<'t> Walker<'t> {
         marks
     }
 
-    /// The visibility that a modifier node says.
+    /// Returns the visibility of a modifier node.
     pub(in crate::extract) fn marked_visibility(&self, node: Node<'t>) -> Option<Visibility> {
         let mut marks = Marks::default();
         for word in self.text_of(node).split(|c: char| c.is_whitespace() || matches!(c, '(' | ')'))
@@ -377,7 +377,7 @@ impl<'t> Walker<'t> {
         text::summary(&comment)
     }
 
-    /// The string that is the first statement of a definition's body.
+    /// Returns the string that is the first statement of a definition's body.
     fn first_string(&mut self, node: Node<'t>, kind: &str) -> Option<Node<'t>> {
         let body = self.last_named_child(node)?;
         let mut first = self.first_named_child(body)?;
@@ -387,8 +387,8 @@ impl<'t> Walker<'t> {
         (first.kind() == kind).then_some(first)
     }
 
-    /// Visits decorators inside modifier nodes; they join the pending ones. Gives the ids of the
-    /// nodes visited.
+    /// Visits decorators inside modifier nodes and adds them to the pending ones. Returns the ids
+    /// of the visited nodes.
     pub(in crate::extract) fn visit_modifiers(&mut self, node: Node<'t>) -> Vec<usize> {
         let mut visited = Vec::new();
         if !self.language.has_decorators() {

@@ -1,4 +1,4 @@
-//! Definitions that hold others: types and their bases, extensions, modules, aliases.
+//! Definitions with members: types and their bases, extensions, modules, aliases.
 
 use crate::extract::bindings::variables::Flow;
 use crate::extract::definitions::callables::CallableContext;
@@ -22,7 +22,7 @@ impl<'t> Walker<'t> {
                 && self.language.manifest.resolution.variants_visible
                 && let Some(body) = body_node
             {
-                // Without a name for their type, the variants are names of the scope around it.
+                // The variants of an anonymous type belong to the enclosing scope.
                 self.visit_children(body);
                 return ExprId::NONE;
             }
@@ -36,8 +36,8 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// A type under a name that it has itself, or that holds it; `whole` is the definition with
-    /// that name.
+    /// Defines a type under its own name or that of its alias; `whole` is the definition including
+    /// the name.
     pub(in crate::extract) fn named_type(
         &mut self,
         rule: &'static Rule,
@@ -99,7 +99,7 @@ impl<'t> Walker<'t> {
         before
     }
 
-    /// Notes the names of the members that a body declares.
+    /// Records the names of the members that a body declares.
     fn note_members(&mut self, scope: crate::model::facts::ScopeId, body: Node<'t>) {
         if !self.language.manifest.resolution.hoisted {
             return;
@@ -139,7 +139,7 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Members(inner))
     }
 
-    /// Visits the bases of a type; gives the first.
+    /// Visits the bases of a type; returns the first.
     fn bases(
         &mut self,
         node: Node<'t>,
@@ -167,7 +167,7 @@ impl<'t> Walker<'t> {
         };
         let kind = kinds.get(ty_node.kind()).copied();
         let name = self.name_of(name_node);
-        // The word for the kind of type belongs to the header.
+        // The keyword of the type belongs to the header.
         let word_end = ty_node.child(0).map_or(ty_node.end_byte(), |word| word.end_byte());
         let header_end = if kind.is_some() { word_end } else { node.end_byte() };
         let kind_word = kind.unwrap_or(SymbolKind::TypeAlias);
@@ -223,8 +223,8 @@ impl<'t> Walker<'t> {
             return ExprId::NONE;
         };
         let Some(name_node) = name_node else {
-            // Without a name, what is inside belongs to the scope around it and is seen in this
-            // file only.
+            // The contents of an unnamed module belong to the enclosing scope with internal
+            // visibility.
             let section = self.around.section.replace(Visibility::Internal);
             self.visit_children(body_node);
             self.around.section = section;
@@ -260,7 +260,7 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// The names of nested modules written as one (`a::b`), or the one name.
+    /// Returns the names of nested modules in one path (`a::b`), or the only name.
     fn module_names(&mut self, name: Node<'t>) -> Vec<Node<'t>> {
         let (mut names, mut left) = (Vec::new(), vec![name]);
         while let Some(node) = left.pop() {
@@ -286,7 +286,7 @@ impl<'t> Walker<'t> {
     ) -> ExprId {
         let parts = self.named_children(node);
         if parts.len() > 1 && !several {
-            // Several types side by side limit a type parameter; none of them is a base.
+            // Several types are bounds of a type parameter, not bases.
             for part in parts {
                 self.visit_type(part, Usage::Site(SiteKind::Type));
             }
@@ -299,7 +299,7 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// A base that is also a field, named like its type.
+    /// Defines an embedded field: a base that is also a field with the name of its type.
     pub(in crate::extract) fn embedded_field(
         &mut self,
         node: Node<'t>,
@@ -324,7 +324,7 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// Definitions under one keyword.
+    /// Visits definitions that share one keyword.
     pub(in crate::extract) fn group(&mut self, node: Node<'t>, repeats: bool) -> ExprId {
         let alone = self.only_named_child(node).is_some();
         let mut repeated = ExprId::NONE;

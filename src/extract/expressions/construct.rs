@@ -1,5 +1,4 @@
-//! Values that are put together in place: constructions with what their members are given, and the
-//! arguments of calls.
+//! Constructions with member initializers, and the arguments of calls.
 
 use crate::extract::walk::{READ, Usage, Walker};
 use crate::grammar::{Pattern, Rule, Selector};
@@ -9,7 +8,7 @@ use smallvec::SmallVec;
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// Visits arguments: their values, whether some are spread, and how many there are.
+    /// Visits arguments: returns their values, whether some are spread, and their number.
     pub(in crate::extract) fn arguments(&mut self, node: Option<Node<'t>>) -> (Run, bool, usize) {
         let Some(node) = node else { return (Run::default(), false, 0) };
         if self.rule_at(node).is_some_and(|rule| !matches!(rule, Rule::Pass { .. })) {
@@ -68,7 +67,7 @@ impl<'t> Walker<'t> {
             if let Some(index) = self.scope.get() {
                 self.build.facts.scopes[index].owner = built;
             }
-            self.give_members(value);
+            self.set_member_context(value);
             let inner = self.scope;
             let outer = std::mem::replace(&mut self.callable.self_scope, inner);
             self.visit_children(body);
@@ -78,31 +77,30 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// A construction of what is wanted where it stands: of the declared type, of a member's type,
-    /// or of an item's.
+    /// Construction without a type: its type is the expected one (of the declaration, the member or
+    /// the item).
     fn construct_untyped(&mut self, node: Node<'t>) -> ExprId {
         let (value, outer) = (self.around.item, self.around);
         for child in self.named_children(node) {
-            self.put_in_place(child, value);
+            self.set_expected(child, value);
             self.visit(child, READ);
         }
         self.around = outer;
         value
     }
 
-    /// Tells a part of a constructed value what it is a part of. Values of other kinds begin anew:
-    /// what is constructed in the arguments of a call is no part.
-    fn put_in_place(&mut self, part: Node<'t>, whole: ExprId) {
+    /// Sets the expected type for a part of a constructed value. Other nodes reset it: a
+    /// construction in the arguments of a call is no part.
+    fn set_expected(&mut self, part: Node<'t>, whole: ExprId) {
         match self.rule_at(part) {
             Some(
                 Rule::Construct { ty: None, .. } | Rule::Initializer { .. } | Rule::Pass { .. },
-            ) => self.give_members(whole),
+            ) => self.set_member_context(whole),
             _ => (self.around.constructed, self.around.item) = (ExprId::NONE, ExprId::NONE),
         }
     }
 
-    /// Visits a value that may be a construction without a type of its own: then it is one of
-    /// `wanted`.
+    /// Visits a value with the expected value `wanted` for a construction without a type.
     pub(in crate::extract) fn visit_as(&mut self, value: Node<'t>, wanted: ExprId) -> ExprId {
         let outer = self.around;
         let is_untyped = matches!(
@@ -116,8 +114,9 @@ impl<'t> Walker<'t> {
         given
     }
 
-    /// What keys and untyped constructions inside the body of a constructed value stand for.
-    fn give_members(&mut self, value: ExprId) {
+    /// Sets the expected owner of keys and the expected value of untyped constructions in the body
+    /// of a constructed value.
+    fn set_member_context(&mut self, value: ExprId) {
         let (Expr::Construct(ty, _) | Expr::OfType(ty)) = self.build.get(value) else {
             self.around.constructed = value;
             self.around.item = self.build.of(value, Expr::Element);
@@ -168,7 +167,7 @@ impl<'t> Walker<'t> {
         }
         let given = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
         if is_designator {
-            // It is not known of what it is a member.
+            // The owner of the member is unknown.
             let name = self.name_of(name_node);
             self.site(Usage::Site(SiteKind::Write), name_node, name, ExprId::NONE);
         } else if is_name && self.build.scope_kind(self.scope) == ScopeKind::Type {

@@ -1,4 +1,4 @@
-//! Expressions: where values come from, and the sites in them.
+//! Dispatch of expression rules: values and the references in them.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::{READ, Usage, Walker};
@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// Rules whose nodes have a value, and statements that bind.
+    /// Visits nodes with a value, and binding statements.
     pub(in crate::extract) fn express(
         &mut self,
         rule: &'static Rule,
@@ -159,7 +159,7 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// A constructor named without being called: a function that gives a value of the type.
+    /// Constructor reference without a call: a function that returns an instance of the type.
     fn constructor_reference(&mut self, node: Node<'t>, object: &'static Selector) -> ExprId {
         object.first(node).map_or(ExprId::NONE, |ty| self.visit_type(ty, READ))
     }
@@ -205,7 +205,7 @@ impl<'t> Walker<'t> {
                 return self.test_call(node, callee, args, title);
             }
         }
-        // Some grammars take `await f<T>(x)` for a call of what awaiting `f` gives.
+        // Some grammars parse `await f<T>(x)` as a call of the result of awaiting `f`.
         let awaited = match callee_node.map(|callee| (callee, self.rule_at(callee))) {
             Some((awaits, Some(Rule::Await { of: None })))
                 if type_args.as_ref().is_some_and(|s| s.first(node).is_some()) =>
@@ -281,8 +281,8 @@ impl<'t> Walker<'t> {
         if awaited { self.build.of(value, Expr::Await) } else { value }
     }
 
-    /// A call whose callee says by a type argument what it gives (`static_cast<T>(…)`): a value of
-    /// that type.
+    /// Call with the result type as a type argument (`static_cast<T>(…)`): returns a value of that
+    /// type.
     fn cast_call(&mut self, callee: Node<'t>) -> Option<ExprId> {
         let names = &self.language.manifest.names.cast_calls;
         if names.is_empty() {
@@ -361,8 +361,7 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Tuple(list))
     }
 
-    /// A value with members written in place; they belong to the symbol that holds it, if there is
-    /// one.
+    /// Object literal; its members belong to the symbol that holds it, if any.
     pub(in crate::extract) fn object(&mut self, node: Node<'t>, symbol: LocalSymbol) -> ExprId {
         let scope = self.open(ScopeKind::Type, symbol, node);
         let inner = self.scope;

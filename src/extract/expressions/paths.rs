@@ -1,5 +1,4 @@
-//! Paths of names joined by the language's separator (`a::b::c`), in expressions and in names of
-//! definitions.
+//! Paths (`a::b::c`), in expressions and in names of definitions.
 
 use crate::extract::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Selector};
@@ -7,8 +6,7 @@ use crate::model::facts::{Expr, ExprId, NameId, ScopeId};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// A member of a value, type or module. A path may nest in the place of the object or in that
-    /// of the name.
+    /// Member of a value, type or module. A path may nest in the object or in the name.
     pub(in crate::extract) fn member(
         &mut self,
         node: Node<'t>,
@@ -40,13 +38,13 @@ impl<'t> Walker<'t> {
         if let Some(object) = object
             && matches!(self.rule_at(name_node), Some(Rule::SelfValue {}))
         {
-            // The receiver of the type that is named, not of the one right around.
+            // The receiver of the named type, not of the enclosing one.
             return self.build.expr(Expr::OfType(object));
         }
         self.path_from(object, name_node, usage)
     }
 
-    /// What is named from `object` on, which is the outermost scope where there is none.
+    /// Resolves a path from `object` on, or from the outermost scope if there is none.
     pub(super) fn path_from(
         &mut self,
         object: Option<ExprId>,
@@ -54,7 +52,7 @@ impl<'t> Walker<'t> {
         usage: Usage,
     ) -> ExprId {
         let mut object = object;
-        // A name with arguments of its own (`a::b::<T>`) is looked through.
+        // Skips type arguments of a segment (`a::b::<T>`).
         let mut name_node = self.plain_name(name_node);
         while let Some((part, rest)) = self.path_parts(name_node) {
             if let Some(part) = part {
@@ -76,7 +74,7 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// The first part of a path that stands in the place of a name, and what follows it.
+    /// Splits the first segment off a path in name position.
     fn path_parts(&self, node: Node<'t>) -> Option<(Option<Node<'t>>, Node<'t>)> {
         match self.rule_at(node) {
             Some(Rule::Member { object, name, scoped: true }) => {
@@ -87,7 +85,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The last name of a path.
+    /// Returns the last segment of a path.
     pub(in crate::extract) fn last_of_path(&self, node: Node<'t>) -> Node<'t> {
         let mut node = node;
         while let Some((_, rest)) = self.path_parts(node) {
@@ -96,7 +94,7 @@ impl<'t> Walker<'t> {
         node
     }
 
-    /// The name inside a node that adds type arguments to it; visits those.
+    /// Returns the name inside a node with type arguments, and visits these.
     pub(in crate::extract) fn plain_name(&mut self, node: Node<'t>) -> Node<'t> {
         let mut node = node;
         while let Some(Rule::Pass { of }) = self.rule_at(node) {
@@ -115,8 +113,8 @@ impl<'t> Walker<'t> {
         node
     }
 
-    /// The own name of a definition. A path before it (`A::f`) becomes the owner of what is defined
-    /// next.
+    /// Returns the own name of a definition. A path before it (`A::f`) becomes the owner of the
+    /// next definition.
     pub(in crate::extract) fn qualified_name(&mut self, node: Node<'t>) -> (NameId, Node<'t>) {
         let mut owner = None;
         let mut node = self.plain_name(node);
@@ -138,7 +136,7 @@ impl<'t> Walker<'t> {
         (self.folded_name(node), node)
     }
 
-    /// The text of a name with white space only between words (`operator ()`, `operator new`).
+    /// Returns a name with white space only between words (`operator ()`, `operator new`).
     pub(super) fn folded_name(&mut self, node: Node<'t>) -> NameId {
         let end = match self.rule_at(node) {
             Some(Rule::Declarator { up_to: Some(up_to), .. }) => {

@@ -1,18 +1,18 @@
-//! Names that hold closures, types, objects or modules: such a name is the callable, type, owner of
-//! members or import itself.
+//! Names bound to closures, types, objects or modules: the name is then the callable, type, owner
+//! of members or import itself.
 
 use crate::extract::definitions::symbols::Marks;
 use crate::extract::walk::Definition;
 use crate::extract::walk::{READ, Surroundings, Usage, Walker};
 use crate::grammar::{Pattern, Rule};
 use crate::model::facts::{
-    BindingKind, Expr, ExprId, HELD_AS, LocalSymbol, NameId, ScopeId, ScopeKind, flags,
+    BindingKind, Expr, ExprId, HOLDER_TYPE_NAME, LocalSymbol, NameId, ScopeId, ScopeKind, flags,
 };
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// A callable without a name, or with the name of the variable that holds it.
+    /// Visits an anonymous callable, or one with the name of the variable that holds it.
     pub(in crate::extract) fn lambda(
         &mut self,
         rule: &'static Rule,
@@ -26,7 +26,7 @@ impl<'t> Walker<'t> {
         let before = (self.callable, self.enclosing);
         let held_as = std::mem::replace(&mut self.held_as, ExprId::NONE);
         if held_as.is_some() {
-            let name = self.build.name(HELD_AS);
+            let name = self.build.name(HOLDER_TYPE_NAME);
             self.bind(self.scope, name, BindingKind::Result, 0, held_as, ExprId::NONE);
         }
         if symbol.is_some() {
@@ -74,7 +74,7 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Lambda(inner))
     }
 
-    /// Words before a closure hold for the callable that has its name.
+    /// Applies the modifiers of a closure to the callable with its name.
     fn mark_lambda(&mut self, symbol: LocalSymbol, node: Node<'t>) {
         let mut marks = Marks::default();
         for child in self.children(node) {
@@ -85,7 +85,7 @@ impl<'t> Walker<'t> {
         self.build.symbol_mut(symbol).flags |= marks.flags & (flags::ASYNC | flags::GENERATOR);
     }
 
-    /// Where the header of a closure ends.
+    /// Returns the end of the header of a closure.
     pub(in crate::extract) fn lambda_header(&self, lambda: &'static Rule, node: Node<'t>) -> usize {
         let body = match lambda {
             Rule::Lambda { body, .. } => body.as_ref().and_then(|selector| selector.first(node)),
@@ -94,7 +94,7 @@ impl<'t> Walker<'t> {
         body.map_or(node.end_byte(), |body| body.start_byte())
     }
 
-    /// A name that holds a closure is a callable.
+    /// Defines a name that holds a closure as a callable.
     pub(in crate::extract) fn function_value(
         &mut self,
         name: NameId,
@@ -117,8 +117,8 @@ impl<'t> Walker<'t> {
         symbol
     }
 
-    /// Defines what a closure or a type without a name is under the name that holds it. Gives
-    /// whether the value is one.
+    /// Defines an anonymous closure or type under the name that holds it. Returns true if the value
+    /// is one.
     pub(in crate::extract) fn named_value(
         &mut self,
         name: NameId,
@@ -140,8 +140,8 @@ impl<'t> Walker<'t> {
         true
     }
 
-    /// A variable that holds an object written in place owns the members. Gives whether the value
-    /// is one.
+    /// Makes a variable that holds an object literal the owner of its members. Returns true if the
+    /// value is one.
     pub(in crate::extract) fn object_value(
         &mut self,
         name: NameId,
@@ -174,7 +174,7 @@ impl<'t> Walker<'t> {
         matches!(self.build.scope_kind(owner), ScopeKind::Function | ScopeKind::Block)
     }
 
-    /// The module that a call imports, with the wrapper in which it is given.
+    /// Returns the module that a call imports, with the wrapper of its result.
     fn imported_module(
         &mut self,
         callee: Node<'t>,
@@ -186,8 +186,8 @@ impl<'t> Walker<'t> {
         matches!(self.rule_at(module), Some(Rule::Text { .. })).then_some((module, wrapper))
     }
 
-    /// A call that imports a module: the value is what the file gets under a name that only this
-    /// call has.
+    /// Visits a call that imports a module: the value is bound to a synthetic name, unique for the
+    /// call.
     pub(super) fn import_call(
         &mut self,
         node: Node<'t>,
@@ -205,8 +205,8 @@ impl<'t> Walker<'t> {
         Some(self.applied(base, &[value]))
     }
 
-    /// A variable, or a pattern of members, that is given an imported module is an import. Gives
-    /// whether the value is one.
+    /// Defines a variable, or a pattern of members, bound to an imported module as an import.
+    /// Returns true if the value is one.
     pub(in crate::extract) fn import_value(&mut self, pattern: Node<'t>, value: Node<'t>) -> bool {
         let Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) = self.rule_at(value)
         else {
@@ -249,8 +249,8 @@ impl<'t> Walker<'t> {
         true
     }
 
-    /// Assignments that export: to the object of exports as a whole, or to a member of it. Gives
-    /// whether it was one.
+    /// Visits assignments to the export object or to a member of it. Returns true for such an
+    /// assignment.
     pub(in crate::extract) fn export_assignment(
         &mut self,
         left: Node<'t>,
@@ -288,8 +288,8 @@ impl<'t> Walker<'t> {
         true
     }
 
-    /// The value of a variable that is given to the object of exports on its way: the variable is
-    /// all that the file exports.
+    /// Visits the value of a variable that is also assigned to the export object: the variable is
+    /// the whole export.
     pub(in crate::extract) fn exported_value(
         &mut self,
         name: Node<'t>,
@@ -322,8 +322,8 @@ impl<'t> Walker<'t> {
         self.build.add_value(symbol, given);
     }
 
-    /// The value that is all a file exports. It is bound under the name of the object of exports;
-    /// members of an object written in place are exports of their own.
+    /// Exports a value as a whole. It is bound to the name of the export object; members of an
+    /// object literal are exports of their own.
     pub(in crate::extract) fn export_whole(&mut self, value: Node<'t>, node: Node<'t>) {
         let objects = &self.language.manifest.names.export_objects;
         let name = objects.first().map_or(NameId::NONE, |object| self.build.name(object));
@@ -378,7 +378,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The title of a test written as a call with a title and a closure.
+    /// Returns the title of a test in the form of a call with a title and a closure.
     pub(super) fn test_title(&mut self, callee: Node<'t>, args: Node<'t>) -> Option<Node<'t>> {
         let calls = &self.language.manifest.tests.calls;
         if calls.is_empty() {
@@ -398,8 +398,7 @@ impl<'t> Walker<'t> {
         (is_text && args.iter().skip(1).any(|arg| self.lambda_in(*arg).is_some())).then_some(title)
     }
 
-    /// A test written as a call becomes a symbol under its title; what its closure does belongs to
-    /// it.
+    /// Defines such a test as a symbol with its title; references in its closure belong to it.
     pub(super) fn test_call(
         &mut self,
         node: Node<'t>,
@@ -419,7 +418,7 @@ impl<'t> Walker<'t> {
             header_end: title.end_byte(),
             has_body: true,
         };
-        // A title is no name that code can use.
+        // A title is no name that code can refer to.
         let outer = std::mem::replace(&mut self.around.detached, true);
         let symbol = self.define(&definition);
         self.around.detached = outer;

@@ -1,4 +1,4 @@
-//! Collects facts: interns names, appends expressions, scopes, bindings and sites. Knows nothing of
+//! Builder of facts: interns names, appends expressions, scopes, bindings and sites. Independent of
 //! syntax.
 
 use crate::model::facts::{
@@ -11,31 +11,31 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 use std::hash::BuildHasher;
 
-/// The facts under construction.
+/// Facts under construction.
 #[derive(Default)]
 pub(in crate::extract) struct Builder {
     pub(in crate::extract) facts: FileFacts,
-    /// References in the order they were met; they become those of the facts at the end.
+    /// Sites in order of creation; packed into the facts at the end.
     pub(in crate::extract) sites: Vec<Site>,
-    /// First byte of the node that is visited.
+    /// First byte of the current node.
     pub(in crate::extract) at: u32,
-    /// The names by their text, which stands in the facts.
+    /// Interned names; their texts are in the facts.
     name_ids: HashTable<NameId>,
-    /// Values of symbols in the order they were met; they become runs of `lists` at the end.
+    /// Values of symbols in order of creation; grouped into runs of `lists` at the end.
     values: Vec<(LocalSymbol, ExprId)>,
     bases: Vec<(LocalSymbol, ExprId)>,
-    /// The first binding of a name in a scope.
+    /// First binding of a name in a scope.
     bound: FxHashMap<(ScopeId, NameId), BindingId>,
 }
 
-/// Bytes of source for each expression, for each reference, and for each name and binding, about:
-/// so much room is set aside, so that lists seldom grow.
+/// Typical number of source bytes for each expression, each site, and each name and binding: used
+/// to reserve capacity.
 const BYTES_PER_EXPRESSION: usize = 24;
 const BYTES_PER_SITE: usize = 40;
 const BYTES_PER_NAME: usize = 100;
 
 impl Builder {
-    /// No facts yet, of a source of so many bytes.
+    /// Creates a builder for a source of this length.
     pub(in crate::extract) fn for_source(bytes: usize) -> Self {
         let mut builder = Self::default();
         builder.facts.exprs.reserve(bytes / BYTES_PER_EXPRESSION);
@@ -58,7 +58,7 @@ impl Builder {
         id
     }
 
-    /// The id of a name that the file has used before.
+    /// Returns the id of a name that is already interned.
     pub(in crate::extract) fn known_name(&self, text: &str) -> Option<NameId> {
         let names = &self.facts.names;
         self.name_ids
@@ -81,7 +81,7 @@ impl Builder {
         expr.get().map_or(Expr::Unknown, |position| self.facts.exprs[position])
     }
 
-    /// The expression made from a part, or none if the part is not known.
+    /// Creates an expression from a part; none if the part is unknown.
     pub(in crate::extract) fn of(
         &mut self,
         part: ExprId,
@@ -110,7 +110,7 @@ impl Builder {
         self.of(value, |value| Expr::Item(value, position))
     }
 
-    /// One of several values; unknown parts are left out.
+    /// Union of several values without unknown parts.
     pub(in crate::extract) fn union(&mut self, parts: &[ExprId]) -> ExprId {
         let known: SmallVec<[ExprId; 8]> =
             parts.iter().copied().filter(|part| part.is_some()).collect();
@@ -154,7 +154,7 @@ impl Builder {
         scope.get().map_or(ScopeId::NONE, |position| self.facts.scopes[position].parent)
     }
 
-    /// The innermost scope, from `scope` outwards, that `accept` takes.
+    /// Returns the innermost scope, from `scope` outwards, that passes `accept`.
     pub(in crate::extract) fn nearest(
         &self,
         mut scope: ScopeId,
@@ -183,7 +183,7 @@ impl Builder {
         id
     }
 
-    /// The first binding of a name in a scope.
+    /// Returns the first binding of a name in a scope.
     pub(in crate::extract) fn bound(&self, scope: ScopeId, name: NameId) -> Option<&Binding> {
         self.bound
             .get(&(scope, name))
@@ -191,8 +191,8 @@ impl Builder {
             .map(|position| &self.facts.bindings[position])
     }
 
-    /// The first binding of a name in the innermost scope that has one, from `scope` outwards,
-    /// passing over types.
+    /// Returns the first binding of a name in the innermost scope that has one, from `scope`
+    /// outwards, except in type scopes.
     pub(in crate::extract) fn visible(&self, mut scope: ScopeId, name: NameId) -> Option<&Binding> {
         while scope.is_some() {
             if self.scope_kind(scope) != ScopeKind::Type
@@ -205,8 +205,8 @@ impl Builder {
         None
     }
 
-    /// The first binding of a name in the innermost scope that has one, from `scope` outwards,
-    /// types included.
+    /// Returns the first binding of a name in the innermost scope that has one, from `scope`
+    /// outwards, including type scopes.
     pub(in crate::extract) fn visible_anywhere(
         &self,
         mut scope: ScopeId,
@@ -221,14 +221,14 @@ impl Builder {
         None
     }
 
-    /// Gives the first binding of a name in a scope another declared type.
+    /// Replaces the declared type of the first binding of a name in a scope.
     pub(in crate::extract) fn set_bound_type(&mut self, scope: ScopeId, name: NameId, ty: ExprId) {
         if let Some(position) = self.bound.get(&(scope, name)).and_then(|id| id.get()) {
             self.facts.bindings[position].ty = ty;
         }
     }
 
-    /// Gives the last binding another name.
+    /// Renames the last binding.
     pub(in crate::extract) fn rename_last(&mut self, name: NameId) {
         let Some(position) = self.facts.bindings.len().checked_sub(1) else { return };
         let id = BindingId::at(position);
@@ -240,7 +240,7 @@ impl Builder {
         self.bound.entry((scope, name)).or_insert(id);
     }
 
-    /// Whether an expression from `first` on names `name`.
+    /// True if an expression from `first` on refers to `name`.
     pub(in crate::extract) fn names_since(&self, first: usize, name: NameId) -> bool {
         self.facts.exprs[first..]
             .iter()
@@ -281,14 +281,14 @@ impl Builder {
         id
     }
 
-    /// Notes that a callable returns, or a variable holds, `value`.
+    /// Records `value` as a return value of a callable or a value of a variable.
     pub(in crate::extract) fn add_value(&mut self, symbol: LocalSymbol, value: ExprId) {
         if symbol.is_some() && value.is_some() {
             self.values.push((symbol, value));
         }
     }
 
-    /// Whether a type has a base that it extends, rather than implements.
+    /// True if a type has a base that it extends rather than implements.
     pub(in crate::extract) fn extends(&self, symbol: LocalSymbol) -> bool {
         self.bases
             .iter()

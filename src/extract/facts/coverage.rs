@@ -1,5 +1,5 @@
-//! Whether what a file calls is there: the nodes of its tree that are calls, and the references
-//! that were made of them.
+//! Coverage of call sites: compares the call nodes of a tree with the references extracted from
+//! them.
 
 use crate::extract::{Limits, extract, parse, preprocess};
 use crate::grammar::{self, Language, Rule};
@@ -8,8 +8,8 @@ use crate::model::{LanguageId, Problem, SiteKind};
 use std::time::{Duration, Instant};
 use tree_sitter::Node;
 
-/// How the names of kinds end that grammars give to calls: a kind with such a name and without a
-/// rule is one that nobody reads.
+/// Suffixes of the node kinds of calls in grammars: a kind with such a suffix and without a rule is
+/// a call that is not extracted.
 const CALL_ENDS: &[&str] = &[
     "call",
     "call_expression",
@@ -19,22 +19,22 @@ const CALL_ENDS: &[&str] = &[
     "message_expression",
 ];
 
-/// The calls of one file.
+/// Coverage of one file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Coverage {
-    /// Nodes that are calls.
+    /// Number of call nodes.
     pub calls: u64,
-    /// Those with a reference of their own.
+    /// Number of calls with a reference.
     pub stored: u64,
-    /// Those without one in regions that are said to be incomplete.
+    /// Number of calls without a reference in regions that are reported as incomplete.
     pub in_problems: u64,
-    /// The others: first line and kind of node, in order.
+    /// Remaining calls in order: first line and node kind.
     pub lost: Vec<(u32, String)>,
-    /// The symbols of the file: line and name.
+    /// Symbols of the file: line and name.
     pub symbols: Vec<(u32, String)>,
 }
 
-/// Compares the tree of one file with what is extracted from it.
+/// Compares the tree of one file with its facts.
 pub fn coverage(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Coverage {
     let facts = extract(id, path, source, limits);
     let symbols = symbols(&facts);
@@ -55,8 +55,7 @@ fn compared(language: &Language, root: Node<'_>, source: &[u8], facts: &FileFact
     let mut sites: Vec<u32> =
         facts.sites.list().iter().filter(|site| is_of_call(site)).map(|site| site.byte).collect();
     sites.sort_unstable();
-    // Inner calls come first: each takes a reference that is its own, and leaves those of the calls
-    // around it.
+    // Inner calls first: each takes its own reference and leaves those of the enclosing calls.
     for node in calls(language, root, source) {
         coverage.calls += 1;
         let from = sites.partition_point(|&byte| (byte as usize) < node.start_byte());
@@ -76,8 +75,8 @@ fn compared(language: &Language, root: Node<'_>, source: &[u8], facts: &FileFact
     coverage
 }
 
-/// Which of the references inside of a call is its own: the last one before its arguments, or else
-/// the first.
+/// Returns the index of a call's own reference: the last one before its arguments, or else the
+/// first.
 fn own(node: Node<'_>, inside: &[u32]) -> usize {
     let arguments = node
         .named_child_count()
@@ -110,7 +109,7 @@ fn is_incomplete(problems: &[Problem], line: u32) -> bool {
     problems.iter().any(|problem| problem.first_line <= line && line <= problem.last_line)
 }
 
-/// The nodes that are calls, inner ones before those around them.
+/// Returns the call nodes, inner ones before enclosing ones.
 fn calls<'t>(language: &Language, root: Node<'t>, source: &[u8]) -> Vec<Node<'t>> {
     let (mut found, mut waiting, mut cursor) = (Vec::new(), vec![root], root.walk());
     while let Some(node) = waiting.pop() {
@@ -140,14 +139,14 @@ fn is_call(language: &Language, node: Node<'_>, source: &[u8]) -> bool {
         rule => rule,
     };
     match rule {
-        // A cast that is written as a call calls nothing.
+        // A cast in the form of a call is no call.
         Some(Rule::Call { .. }) => !language
             .manifest
             .names
             .cast_calls
             .iter()
             .any(|cast| text(node).starts_with(cast.as_str())),
-        // A list of members without a type names nothing.
+        // An initializer list without a type has no reference.
         Some(Rule::Construct { ty: None, args: None, .. }) => false,
         Some(Rule::Construct { .. }) => true,
         Some(_) => false,

@@ -1,5 +1,5 @@
-//! What is made of every node of a file: its kind, its roles, and the symbols and references that
-//! stand there. For those who write manifests.
+//! Explanation of every node of a file: kind, roles, symbols and references. For authors of
+//! manifests.
 
 use crate::extract::{Limits, extract, parse, preprocess};
 use crate::grammar::{self, Roles};
@@ -9,33 +9,33 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use tree_sitter::{Node, TreeCursor};
 
-/// A node of a syntax tree and what was made of it.
+/// AST node with the facts extracted from it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Explained {
-    /// How many nodes are around it.
+    /// Depth in the tree.
     pub depth: usize,
-    /// Where it begins.
+    /// Start.
     pub at: Position,
-    /// The field of the node around it that it is in.
+    /// Field in the parent node.
     pub field: Option<String>,
-    /// Its kind.
+    /// Kind.
     pub kind: String,
-    /// Whether the kind has a name of its own in the grammar; otherwise it is a token.
+    /// True for a named node; false for a token.
     pub is_named: bool,
-    /// Whether the parser did not understand it, or put it in where it misses.
+    /// True for a syntax error or a missing node.
     pub is_wrong: bool,
-    /// The roles that the manifest gives to the kind.
+    /// Roles of the kind in the manifest.
     pub roles: Vec<String>,
-    /// The symbols and references whose names are this node.
+    /// Symbols and references named by this node.
     pub facts: Vec<String>,
 }
 
-/// The nodes of a file and what was made of them.
+/// Explanation of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Explanation {
-    /// The nodes in order of place; none if the file could not be parsed in time.
+    /// Nodes in order of position; empty if parsing exceeded its timeout.
     pub nodes: Vec<Explained>,
-    /// Symbols and references whose names are no node, in order of place.
+    /// Symbols and references without a name node, in order of position.
     pub elsewhere: Vec<(Position, String)>,
 }
 
@@ -77,8 +77,7 @@ fn of_node(
     let begin = node.start_position();
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let place = Position { line: number(begin.row + 1), column: number(begin.column) };
-    // Several nodes begin at one place: what is said of it belongs to the innermost one with a
-    // name.
+    // Several nodes begin at one position: its facts belong to the innermost named one.
     let is_innermost = node.is_named() && !begins_inside(node);
     Explained {
         depth,
@@ -92,12 +91,12 @@ fn of_node(
     }
 }
 
-/// Whether a child with a name begins where the node does.
+/// True if a named child begins at the start of the node.
 fn begins_inside(node: Node<'_>) -> bool {
     node.named_child(0).is_some_and(|child| child.start_byte() == node.start_byte())
 }
 
-/// Symbols and references, in words, by the places of their names.
+/// Returns descriptions of symbols and references by the positions of their names.
 fn by_place(facts: &FileFacts) -> BTreeMap<Position, Vec<String>> {
     let mut found: BTreeMap<Position, Vec<String>> = BTreeMap::new();
     let text =
@@ -117,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_made_of_a_file_stands_at_its_nodes() {
+    fn facts_are_listed_at_their_nodes() {
         for language in
             grammar::all().into_iter().filter(|language| language.tier() == grammar::Tier::Full)
         {
@@ -132,7 +131,7 @@ mod tests {
                 "{}: {nodes:?}",
                 language.name
             );
-            // What a preprocessor may take for a macro is masked before the tree is made.
+            // Possible macros are masked before parsing.
             let is_masked = language.manifest.preprocessor.directive.is_some();
             assert!(is_masked || elsewhere.is_empty(), "{}: {elsewhere:?}", language.name);
             assert_eq!(nodes.iter().filter(|node| node.depth == 0).count(), 1, "{}", language.name);

@@ -1,20 +1,20 @@
-//! What a file offers to others, applied to its facts once all of them are known. Knows no syntax.
+//! Exports of a file, applied to its facts after extraction. Independent of syntax.
 
 use crate::model::facts::{
     Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, flags,
 };
 
-/// The names that a file lists for those who import all of it.
+/// Export list of a file for wildcard imports.
 #[derive(Default)]
 pub(in crate::extract) struct ExportList {
     pub(in crate::extract) names: Vec<NameId>,
-    /// Whether there is a list.
+    /// True if the file has a list.
     pub(in crate::extract) given: bool,
-    /// Whether more may be on it than is written out.
+    /// True if the list is not completely known.
     pub(in crate::extract) open: bool,
 }
 
-/// Makes the names on the list of exports visible to those who import all of a file, and no others.
+/// Restricts wildcard imports of a file to the names on its export list.
 pub(in crate::extract) fn apply_list(facts: &mut FileFacts, list: &ExportList) {
     if !list.given || list.open {
         return;
@@ -34,7 +34,7 @@ pub(in crate::extract) fn apply_list(facts: &mut FileFacts, list: &ExportList) {
     }
 }
 
-/// Names that an export list makes visible under another name: exported name and local name.
+/// Marks symbols that an export list exports under another name: exported name and local name.
 pub(in crate::extract) fn mark_exports(facts: &mut FileFacts, exported: &[(NameId, NameId)]) {
     for &(alias, local) in exported {
         let symbols =

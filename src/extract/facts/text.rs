@@ -1,28 +1,28 @@
 //! Text of signatures and documentation, folded onto one line. Pure functions over bytes.
 
-/// Longest signature or summary kept, in bytes; longer ones end in `…`.
-const LONGEST: usize = 400;
+/// Maximum length of a signature or summary in bytes; longer ones end in `…`.
+const MAX_BYTES: usize = 400;
 
-/// Number of lines: of line ends, plus one for text after the last.
+/// Number of lines: line ends, plus one for text after the last.
 pub(in crate::extract) fn count_lines(source: &[u8]) -> u32 {
     let ends = memchr::memchr_iter(b'\n', source).count();
     let rest = usize::from(source.last().is_some_and(|&byte| byte != b'\n'));
     u32::try_from(ends + rest).expect("files are limited to far less than 4 GiB")
 }
 
-/// White space folded to single blanks, cut at a character boundary.
+/// Folds white space to single blanks and truncates at a character boundary.
 pub(super) fn one_line(text: &str) -> Box<str> {
-    if text.len() <= LONGEST && is_one_line(text) {
+    if text.len() <= MAX_BYTES && is_one_line(text) {
         return text.into();
     }
-    let mut line = String::with_capacity(text.len().min(LONGEST + 4));
+    let mut line = String::with_capacity(text.len().min(MAX_BYTES + 4));
     for word in text.split_whitespace() {
         if !line.is_empty() {
             line.push(' ');
         }
         line.push_str(word);
-        if line.len() > LONGEST {
-            let cut = (0..=LONGEST).rev().find(|&end| line.is_char_boundary(end)).unwrap_or(0);
+        if line.len() > MAX_BYTES {
+            let cut = (0..=MAX_BYTES).rev().find(|&end| line.is_char_boundary(end)).unwrap_or(0);
             line.truncate(cut);
             line.push('…');
             break;
@@ -31,7 +31,7 @@ pub(super) fn one_line(text: &str) -> Box<str> {
     line.into()
 }
 
-/// Whether a text is plain words with single blanks between them, as most headers are.
+/// True if a text consists of words with single blanks, as most headers do.
 fn is_one_line(text: &str) -> bool {
     let mut before = b' ';
     let is_plain = text.bytes().all(|byte| {
@@ -42,14 +42,14 @@ fn is_one_line(text: &str) -> bool {
     is_plain && before != b' '
 }
 
-/// A definition's header: everything before its body, without what only opens the body.
+/// Header of a definition: the text before its body, without the opening token.
 pub(in crate::extract) fn signature(header: &str) -> Box<str> {
     let header = header.trim_end();
     let header = header.strip_suffix(['{', ':', ';', '=']).unwrap_or(header);
     one_line(header.strip_suffix("=>").unwrap_or(header).trim_end())
 }
 
-/// First paragraph of a documentation comment or string, without its markers.
+/// Summary: the first paragraph of a documentation comment or string, without its markers.
 pub(in crate::extract) fn summary(comment: &str) -> Box<str> {
     let mut paragraph = String::new();
     for line in comment.lines() {
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn long_text_is_cut_at_a_character() {
         let cut = one_line(&"é".repeat(600));
-        assert!(cut.ends_with('…') && cut.len() <= LONGEST + 3);
+        assert!(cut.ends_with('…') && cut.len() <= MAX_BYTES + 3);
     }
 
     #[test]

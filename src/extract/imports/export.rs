@@ -1,4 +1,4 @@
-//! Exports and packages: what a file offers to others, and what it hands on from them.
+//! Exports, re-exports and packages.
 
 use super::import::ImportEntry;
 use crate::extract::facts::exports::ExportList;
@@ -8,7 +8,7 @@ use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, NameId, ScopeId
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// The path in the decorator that says where a child module's file is.
+    /// Returns the path of a child module's file from a decorator.
     pub(super) fn path_decorator(&self) -> Option<String> {
         let word = self.language.manifest.modules.path_decorator.as_ref()?;
         let node =
@@ -40,7 +40,7 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// The value that those get who import the file: under the name that it has outside.
+    /// Visits an exported value, which importers see under the file's export name.
     pub(in crate::extract) fn exports(&mut self, node: Node<'t>, of: &'static Selector) -> ExprId {
         match of.first(node) {
             Some(value) => self.export_whole(value, node),
@@ -79,8 +79,8 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// `export default value`: a name stands for what it names, anything else becomes a symbol
-    /// named `default`.
+    /// `export default value`: a name is exported itself, any other value becomes a symbol named
+    /// `default`.
     fn export_value(&mut self, value: Node<'t>, node: Node<'t>, is_default: bool) {
         let name = self.build.name("default");
         if self.named_value(name, value, node, value) {
@@ -96,8 +96,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Exports of names: from another module, or of this one. Gives whether the node was such an
-    /// export.
+    /// Visits an export of names: a re-export from another module, or an export of this one.
+    /// Returns true for such a node.
     pub(super) fn export_from(&mut self, form: &'static ImportForm, node: Node<'t>) -> bool {
         let ImportForm::Export { source, clause, item, alias, namespace, types } = form else {
             return false;
@@ -117,7 +117,7 @@ impl<'t> Walker<'t> {
                             ImportKind::Item
                         };
                         let module = module.clone();
-                        // Not bound here: only those who import this file see it.
+                        // A re-export is not bound here: only importers see it.
                         let id = self.record(ImportEntry {
                             kind,
                             module,
@@ -171,7 +171,7 @@ impl<'t> Walker<'t> {
 }
 
 impl<'t> Walker<'t> {
-    /// Notes what an assignment at the top of the file says of the list of exported names.
+    /// Records the effect of a top-level assignment on the export list.
     pub(in crate::extract) fn note_export_list(
         &mut self,
         left: Node<'t>,

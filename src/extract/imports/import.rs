@@ -1,4 +1,4 @@
-//! Imports, in the forms that module systems have.
+//! Imports, in the forms of module systems.
 
 mod clauses;
 mod tree;
@@ -11,14 +11,14 @@ use crate::model::facts::{
 };
 use tree_sitter::Node;
 
-/// One import before it is recorded.
+/// Import before it is recorded.
 pub(super) struct ImportEntry<'t> {
     pub(in crate::extract) kind: ImportKind,
     pub(in crate::extract) module: String,
     pub(super) level: u16,
     pub(in crate::extract) item: NameId,
     pub(in crate::extract) alias: NameId,
-    /// Where the item, or else the module, is written.
+    /// Node of the item, or else of the module.
     pub(in crate::extract) node: Node<'t>,
     pub(super) reexport: bool,
 }
@@ -146,7 +146,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// An import whose path is written as one node for each segment.
+    /// Visits an import with one node for each segment of its path.
     fn import_joined(
         &mut self,
         node: Node<'t>,
@@ -240,7 +240,7 @@ impl<'t> Walker<'t> {
         id
     }
 
-    /// Records an import that is written as a call.
+    /// Records an import in the form of a call.
     pub(in crate::extract) fn import_by_call(
         &mut self,
         node: Node<'t>,
@@ -267,7 +267,7 @@ impl<'t> Walker<'t> {
         let separator = &self.language.manifest.modules.separator;
         let bound = match alias {
             Some(alias) => self.name_of(alias),
-            // Without an alias the first package is bound; its members lead on.
+            // Without an alias the first package is bound; the others are its members.
             None => {
                 let first = module.split(separator.as_str()).next().unwrap_or(&module).to_owned();
                 self.build.name(&first)
@@ -323,7 +323,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// A dotted module with leading dots: its name and how many levels up it starts.
+    /// Parses a relative module with leading dots: returns its name and the number of levels.
     fn relative_module(
         &mut self,
         node: Node<'t>,
@@ -375,7 +375,7 @@ impl<'t> Walker<'t> {
         });
     }
 
-    /// Makes the members of a module visible in the scope around.
+    /// Makes the members of a module visible in the enclosing scope.
     pub(in crate::extract) fn import_members(&mut self, node: Node<'t>) {
         let module: String = self.text_of(node).split_whitespace().collect();
         let (item, alias) = (NameId::NONE, NameId::NONE);
@@ -436,7 +436,7 @@ impl<'t> Walker<'t> {
         });
     }
 
-    /// A module of this name in a file of its own.
+    /// Declares a child module in a separate file.
     pub(in crate::extract) fn child_module(&mut self, node: Node<'t>, name_node: Node<'t>) {
         let reexport = self.is_public(node);
         let self_word = self.language.manifest.modules.self_word.clone().unwrap_or_default();
@@ -455,7 +455,7 @@ impl<'t> Walker<'t> {
     }
 }
 
-/// The name that a package has unless it says otherwise: its last segment without a version.
+/// Returns the default name of a package: the last segment without a version.
 fn package_name<'m>(module: &'m str, separator: &str) -> &'m str {
     let mut segments = module.rsplit(separator);
     let last = segments.next().unwrap_or(module);

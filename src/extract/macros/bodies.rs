@@ -1,5 +1,4 @@
-//! Macros whose replacement is text: their symbols, and the names that the text would use where it
-//! is put.
+//! Macros with textual replacement: their symbols, and references in the replacement text.
 
 use crate::extract::preprocess::Cleared;
 use crate::extract::walk::Definition;
@@ -10,7 +9,7 @@ use crate::model::{Position, Problem, ProblemKind, SiteKind, SymbolKind};
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// A piece of replacement text.
+/// Token of replacement text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Token {
     Word,
@@ -35,7 +34,7 @@ impl<'t> Walker<'t> {
         if let Some(suffix) = self.language.manifest.names.macro_suffix.as_deref() {
             let (kind, header_end) = (SymbolKind::Macro, name_node.end_byte());
             self.define(&Definition { name, name_node, node, kind, header_end, has_body: true });
-            // The macro is known by its name with the suffix, and by that alone.
+            // Invocations refer to the name with the suffix only.
             let marked = format!("{}{suffix}", self.build.text(name));
             let marked = self.build.name(&marked);
             self.build.rename_last(marked);
@@ -52,7 +51,7 @@ impl<'t> Walker<'t> {
             (None, Some(value)) => value.end_byte(),
             _ => name_node.end_byte(),
         };
-        // Its name holds to the end of the file, whatever block it is written in.
+        // A macro is visible to the end of the file, regardless of the enclosing block.
         let before = (self.scope, self.around, self.enclosing);
         let around = Surroundings { conditional: self.around.conditional, ..Surroundings::NONE };
         (self.scope, self.around) = (ScopeId(0), around);
@@ -67,7 +66,7 @@ impl<'t> Walker<'t> {
             && params_node.is_none()
             && let [(Token::Word, _)] = tokens(self.text_of(value))[..]
         {
-            // Another name for what the word names.
+            // Alias of the named entity.
             let other = self.text_of(value).trim();
             let other = self.build.name(other);
             let named = self.build.expr(Expr::Name(other, ScopeId(0)));
@@ -83,7 +82,7 @@ impl<'t> Walker<'t> {
 
     fn macro_arity(&mut self, params: Node<'t>) -> (u16, u16) {
         let count = u16::try_from(self.named_children(params).len()).unwrap_or(u16::MAX);
-        // The last name may stand for all the rest: the mark behind it is no token.
+        // The mark of a named variadic parameter is no token.
         let names_rest = self.language.manifest.names.rest_words.iter().any(|word| {
             self.text_of(params)
                 .trim_end_matches(')')
@@ -98,7 +97,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Whether a parameter list has a token that stands for any number of arguments.
+    /// True if a parameter list has a token of a variadic parameter.
     pub(in crate::extract) fn has_rest_word(&mut self, params: Node<'t>) -> bool {
         let words = &self.language.manifest.names.rest_words;
         !words.is_empty()
@@ -112,8 +111,8 @@ impl<'t> Walker<'t> {
         self.named_children(params).into_iter().map(|param| self.text_of(param)).collect()
     }
 
-    /// What was taken away before the tree was made: uses of macros are sites, code that was not
-    /// read is a problem.
+    /// Records the text masked before parsing: macro uses become references, dropped code becomes
+    /// problems.
     pub(in crate::extract) fn cleared(&mut self, cleared: &Cleared<'_>) {
         let lines = |byte: usize| memchr::memchr_iter(b'\n', &self.source[..byte]).count();
         let dropped: Vec<(u32, u32)> = cleared
@@ -156,7 +155,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The innermost scope and symbol around a place.
+    /// Returns the innermost scope and symbol around a position.
     fn around_byte(&self, byte: u32) -> (ScopeId, LocalSymbol) {
         let facts = &self.build.facts;
         let scope = facts
@@ -174,7 +173,7 @@ impl<'t> Walker<'t> {
         (ScopeId::at(scope), LocalSymbol::NONE)
     }
 
-    /// Sites for the names in replacement text: what it calls, and what it otherwise mentions.
+    /// Records references for the names in replacement text: calls and other uses.
     fn replacement(&mut self, value: Node<'t>, params: &[&str]) {
         let text = self.text_of(value);
         let tokens = tokens(text);
@@ -232,15 +231,15 @@ impl<'t> Walker<'t> {
             target,
             import: ImportId::NONE,
             args: Run::default(),
-            // How the arguments split is only known where the text is put.
+            // The number of arguments is known only at the expansion.
             spread: true,
             in_macro: true,
         });
     }
 }
 
-/// The tokens of replacement text that tell names and their uses apart; comments, strings, numbers
-/// and white space are left out.
+/// Tokenizes replacement text as far as needed to classify names; omits comments, strings, numbers
+/// and white space.
 fn tokens(text: &str) -> Vec<(Token, Range<usize>)> {
     let bytes = text.as_bytes();
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
@@ -283,7 +282,7 @@ fn tokens(text: &str) -> Vec<(Token, Range<usize>)> {
     tokens
 }
 
-/// The byte after a string or character that starts at `start`.
+/// Returns the end of a string or character literal that starts at `start`.
 fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while at < bytes.len() && bytes[at] != bytes[start] {

@@ -1,5 +1,5 @@
-//! Definitions among the tokens of a macro: where these parse as definitions of the language, they
-//! are read as such. Knows when to try, not what the macro makes of them.
+//! Definitions in the arguments of a macro invocation: tokens that parse as definitions are
+//! extracted as such.
 
 use crate::extract::parse;
 use crate::extract::walk::Walker;
@@ -8,8 +8,8 @@ use crate::model::facts::ScopeKind;
 use tree_sitter::{Node, Range};
 
 impl<'t> Walker<'t> {
-    /// Reads a list of tokens as definitions, if it stands where they may stand, starts with one of
-    /// `words` and parses.
+    /// Extracts a list of tokens as definitions, if it is at a position for definitions, starts
+    /// with one of `words` and parses.
     pub(super) fn embedded_items(&mut self, list: Node<'t>, words: &'static [String]) -> bool {
         let in_body = self
             .build
@@ -45,8 +45,8 @@ impl<'t> Walker<'t> {
         true
     }
 
-    /// Reads directives that were taken out of lists. Their macros hold to the end of the file like
-    /// others.
+    /// Visits directives that were moved out of lists. Their macros are visible to the end of the
+    /// file like others.
     pub(in crate::extract) fn moved(&mut self, directives: &[std::ops::Range<usize>]) {
         if directives.is_empty() {
             return;

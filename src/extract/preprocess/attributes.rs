@@ -1,6 +1,6 @@
-//! The walk over the pieces of a source: where declarations and statements start, and what is taken
-//! out of them there. `declared` looks at heads of declarations, `invoked` at what is written like
-//! a call among them, `code` at statements and arguments, `made` at definitions that macros make.
+//! Scan of the tokens of a source: finds the starts of declarations and statements, and masks text
+//! there. `declared` handles heads of declarations, `invoked` invocations among declarations,
+//! `code` statements and arguments, `made` definitions created by macros.
 
 use super::brackets::Brackets;
 use super::tokens::{Kind, Token};
@@ -10,49 +10,50 @@ use crate::grammar::{Preprocessor, WordLists};
 use crate::model::SiteKind;
 use std::ops::Range;
 
-/// What a pair of brackets holds.
+/// Contents of a pair of brackets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Holds {
     Declarations,
-    /// Of a type, whose name is at a token, and whether it is a type with another name behind it.
+    /// Members of a type: the token of its name, and whether it is a type definition with an alias
+    /// behind it.
     Members {
         name: Option<usize>,
         typedef: bool,
     },
     Statements,
-    /// A list of values.
+    /// Initializer list.
     Values,
-    /// What is in parentheses: a type before a value, or anything else.
+    /// Parentheses: a cast, or anything else.
     Parens {
         cast: bool,
     },
-    /// What is in square brackets.
+    /// Square brackets.
     Index,
 }
 
-/// A pair of brackets that is open.
+/// Open pair of brackets.
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
     pub(super) holds: Holds,
-    /// The token that opens it.
+    /// Opening token.
     open: usize,
-    /// Where the declaration or statement around it starts.
+    /// Start of the enclosing declaration or statement.
     statement: usize,
-    /// A statement follows what is in the brackets.
+    /// True if a statement follows the brackets.
     heads: bool,
-    /// Its arguments are values of code, so that a type among them is one for a macro.
+    /// True if its arguments are expressions, so that a type among them implies a macro.
     pub(super) values: bool,
-    /// It is inside of a body.
+    /// True inside of a body.
     pub(super) in_code: bool,
-    /// A question mark that waits for its colon was met.
+    /// True after a question mark without its colon.
     asked: bool,
-    /// Operands of an assembler follow a text.
+    /// True if assembler operands follow a string.
     operands: bool,
-    /// It holds the names of an enumeration.
+    /// True for the names of an enumeration.
     names: bool,
 }
 
-/// The words and brackets of a source, and what is found.
+/// Tokens and brackets of a source, and the results of the scan.
 pub(super) struct Finder<'a> {
     pub(super) source: &'a [u8],
     pub(super) tokens: &'a [Token],
@@ -62,14 +63,14 @@ pub(super) struct Finder<'a> {
     pub(super) uses: Vec<Use>,
     pub(super) edits: Vec<Edit>,
     pub(super) made: Vec<Made>,
-    /// Up to where values whose types are meant have been read.
+    /// Position up to which operands of type operators have been processed.
     pub(super) noted: usize,
-    /// Macros whose definitions are made by name.
+    /// Macros whose definitions are tests.
     pub(super) tests: &'a [String],
 }
 
 impl Finder<'_> {
-    /// Uses of macros that no grammar has a place for.
+    /// Scans for macro uses that no grammar accepts.
     pub(super) fn walk(&mut self) {
         let mut frames: Vec<Frame> = Vec::new();
         let (mut statement, mut skip, mut blanked) = (0usize, 0usize, 0usize);
@@ -153,7 +154,7 @@ impl Finder<'_> {
                         if self.tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Directive)
                             && self.is_plain(statement)
                         {
-                            // A label before what may be no statement.
+                            // Label before a possible non-statement.
                             self.edits.push(Edit::blank(self.range(statement, at)));
                         }
                         statement = at + 1;
@@ -198,7 +199,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Looks at what starts at a token. What a statement follows at once starts one.
+    /// Processes the declaration or statement that starts at a token. A token that is followed by a
+    /// statement starts one itself.
     fn begin(&mut self, at: usize, inside: Option<Frame>, statement: &mut usize) {
         match inside.map_or(Holds::Declarations, |frame| frame.holds) {
             holds @ (Holds::Declarations | Holds::Members { .. }) => {
@@ -227,7 +229,7 @@ impl Finder<'_> {
         }
     }
 
-    /// What a `(` or `[` opens.
+    /// Returns the frame of a `(` or `[`.
     fn parens(&self, at: usize, statement: usize, inside: Option<Frame>) -> Frame {
         let in_code = inside.is_some_and(|frame| frame.in_code);
         let frame = Frame { open: at, statement, in_code, ..Frame::NONE };
@@ -246,8 +248,8 @@ impl Finder<'_> {
         Frame { holds: Holds::Parens { cast }, heads: is_head && is_code_around, values, ..frame }
     }
 
-    /// Whether the word before parentheses is the name in a declaration: only words and marks of
-    /// pointers precede it.
+    /// True if the word before parentheses is the name in a declaration: only words and pointer
+    /// marks precede it.
     fn names_declared(&self, at: usize, statement: usize) -> bool {
         let declares = |at: &usize| match self.tokens[*at].kind {
             Kind::Word => !self.is_in(*at, WordLists::STATEMENT),
@@ -256,7 +258,7 @@ impl Finder<'_> {
         statement < at && (statement..at).rev().take_while(declares).count() == at - statement
     }
 
-    /// Gives where the statement around the brackets starts, or the one after them.
+    /// Returns the start of the statement around the brackets, or of the one behind them.
     fn leave_parens(&mut self, frames: &mut Vec<Frame>, at: usize, mark: u8) -> Option<usize> {
         let frame = frames.pop()?;
         if frame.operands && mark == b')' {
@@ -283,7 +285,7 @@ impl Finder<'_> {
         self.tokens.get(at).is_some_and(|token| token.lists.is_in(lists))
     }
 
-    /// Whether a token is a word that is none of the language.
+    /// True if a token is a word without a meaning in the language.
     pub(super) fn is_plain(&self, at: usize) -> bool {
         self.is_word(at) && self.tokens[at].lists == WordLists::default()
     }
@@ -292,17 +294,17 @@ impl Finder<'_> {
         self.tokens.get(at).is_some_and(|token| token.is(mark))
     }
 
-    /// Whether a token is a word that is likely to stand for an attribute.
+    /// True if a token is a word that is probably an attribute macro.
     pub(super) fn is_attribute(&self, at: usize) -> bool {
         self.is_plain(at) && self.known.is_attribute(self.tokens[at].bytes(self.source))
     }
 
-    /// What a brace holds: statements where its head has parameters and names no type, module or
+    /// Contents of a brace: statements if its head has parameters and names no type, module or
     /// linkage.
     fn holds(&self, statement: usize, brace: usize, inside: Option<Frame>) -> Holds {
         let before = brace.checked_sub(1);
         if before.is_some_and(|before| self.tokens[before].kind == Kind::Text) {
-            // A linkage.
+            // Linkage specification.
             return Holds::Declarations;
         }
         if inside.is_some_and(|frame| frame.holds == Holds::Values)
@@ -337,7 +339,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether a head with the word of a type before its parentheses is that of a function: a body
+    /// True if a head with a type keyword before its parentheses is that of a function: a body
     /// follows its parameters.
     fn is_function_head(&self, statement: usize, brace: usize) -> bool {
         let open = (statement..brace).find(|&at| self.tokens[at].is(b'('));
@@ -351,14 +353,14 @@ impl Finder<'_> {
         })
     }
 
-    /// Whether `template <…>` ends here.
+    /// True if `template <…>` ends here.
     fn ends_parameters_of_type(&self, statement: usize, at: usize) -> bool {
         self.is_in(statement, WordLists::PARAMETER)
             && self.tokens[statement..=at].iter().filter(|token| token.is(b'<')).count()
                 == self.tokens[statement..=at].iter().filter(|token| token.is(b'>')).count()
     }
 
-    /// The end of type arguments that open at `<`, if that is what it does.
+    /// Returns the end of type arguments that open at `<`, if it is such a bracket.
     fn close_angle(&self, open: usize) -> Option<usize> {
         if self.rules.parameter_words.is_empty() {
             return None;
@@ -381,7 +383,7 @@ impl Finder<'_> {
         None
     }
 
-    /// The last token of a path of names with type arguments.
+    /// Returns the last token of a path of names with type arguments.
     pub(super) fn end_of_path(&self, mut at: usize) -> usize {
         loop {
             match self.tokens.get(at + 1).map(|token| token.kind) {
@@ -399,7 +401,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The last token of a use of a macro: its name, or the end of its arguments.
+    /// Returns the last token of a macro use: its name, or the end of its arguments.
     pub(super) fn end_of_use(&self, at: usize) -> usize {
         match self.tokens.get(at + 1) {
             Some(next) if next.is(b'(') => self.brackets.close(at + 1).unwrap_or(at),
@@ -407,7 +409,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Takes a use of a macro out, with its arguments. Gives its last token.
+    /// Masks a macro use with its arguments. Returns its last token.
     pub(super) fn take(&mut self, at: usize) -> usize {
         let end = self.end_of_use(at);
         let (name, last) = (self.tokens[at].range(), self.tokens[end].range().end);
@@ -416,7 +418,7 @@ impl Finder<'_> {
         end
     }
 
-    /// Notes the words that are arguments by themselves, of a use of a macro that is taken out.
+    /// Records the arguments of a masked macro use that consist of one word.
     pub(super) fn note_arguments(&mut self, open: usize, close: usize) {
         for at in open + 1..close {
             let alone = |at: usize| matches!(self.tokens[at].kind, Kind::Mark(b'(' | b')' | b','));
@@ -426,7 +428,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Joins the operands in parentheses after a word: a parser expects one expression there.
+    /// Joins the operands in parentheses behind a word: a parser expects one expression there.
     fn operands(&mut self, at: usize) {
         let Some(close) = self.brackets.close(at + 1) else { return };
         let (mut inner, mut arguments) = (at + 2, 0_usize);
@@ -448,7 +450,7 @@ impl Finder<'_> {
         }
     }
 
-    /// A word in capitals right after a number.
+    /// Masks a word in capitals right behind a number.
     fn suffix(&mut self, at: usize) {
         if self.is_capital(at + 1) && !self.is(at + 2, b'(') {
             self.take(at + 1);

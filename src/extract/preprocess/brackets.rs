@@ -1,19 +1,19 @@
-//! Which tokens close the brackets that others open.
+//! Matching brackets of a token list.
 
 use super::tokens::{Kind, Token};
 
-/// Stands for the lack of a token.
+/// Marks a bracket without a match.
 const NONE: u32 = u32::MAX;
 
-/// The closing tokens of all brackets of a source.
+/// Closing tokens of all brackets of a source.
 pub(super) struct Brackets {
-    /// For each token that opens, the one that closes it.
+    /// Closing token of each opening token.
     close: Vec<u32>,
 }
 
 impl Brackets {
-    /// Those of a source. Brackets with a directive between them, and those of the wrong sort, are
-    /// not closed.
+    /// Matches the brackets of a source. Brackets with a directive between them, and mismatched
+    /// ones, have no match.
     pub(super) fn of(tokens: &[Token]) -> Self {
         let mut close = vec![NONE; tokens.len()];
         // Each open bracket, and whether a directive follows it.
@@ -43,7 +43,7 @@ impl Brackets {
         Self { close }
     }
 
-    /// The token that closes what a token opens.
+    /// Returns the closing token of an opening one.
     pub(super) fn close(&self, open: usize) -> Option<usize> {
         self.close.get(open).copied().filter(|close| *close != NONE).map(|close| close as usize)
     }

@@ -1,5 +1,5 @@
-//! Statements and arguments that only a preprocessor makes readable: macros that head statements,
-//! types as arguments, texts for an assembler.
+//! Statements and arguments that are parsable only after preprocessing: statement macros, types as
+//! arguments, inline assembly.
 
 use super::attributes::Finder;
 use super::tokens::{Kind, Token};
@@ -9,10 +9,10 @@ use crate::grammar::WordLists;
 use crate::model::SiteKind;
 
 impl Finder<'_> {
-    /// `each(item, list) { … }`: ends what reads like a call where the body or another statement
-    /// begins. Gives where that is.
+    /// `each(item, list) { … }`: inserts a statement end before the body or the next statement.
+    /// Returns the start of that.
     pub(super) fn statement_macro(&mut self, at: usize) -> Option<usize> {
-        if self.is_capital(at) && self.is_plain(at) && self.stands_for_statement(at) {
+        if self.is_capital(at) && self.is_plain(at) && self.is_statement_word(at) {
             self.take(at);
             return Some(at + 1);
         }
@@ -30,21 +30,21 @@ impl Finder<'_> {
             _ => false,
         };
         if ends && !self.end_statement(close) && self.is(next, b'}') {
-            // No room for a mark: nothing is left to be ended.
+            // Without space for a semicolon the macro is masked.
             self.take(at);
             self.note_arguments(at + 1, close);
         }
         ends.then_some(next)
     }
 
-    /// Whether a word without arguments is a statement, or the head of a block.
-    fn stands_for_statement(&self, at: usize) -> bool {
+    /// True if a word without arguments is a statement, or the head of a block.
+    fn is_statement_word(&self, at: usize) -> bool {
         self.is(at + 1, b'{')
             || self.is(at + 1, b'}')
             || (self.is_word(at + 1) && self.is_on_new_line(at, at + 1))
     }
 
-    /// `do { … } each(a, b);`: the word that goes on with a loop is read as that of the language.
+    /// `do { … } each(a, b);`: the loop macro is replaced by a keyword of the language.
     pub(super) fn after_loop(&mut self, at: usize) {
         const WHILE: &[u8] = b"while";
         let Some(token) =
@@ -63,8 +63,7 @@ impl Finder<'_> {
         self.uses.push(Use { name, kind: SiteKind::Call });
     }
 
-    /// A macro among the names of an enumeration: it is taken out, with its value and the comma
-    /// behind it.
+    /// Masks a macro among the names of an enumeration, with its value and the comma behind it.
     pub(super) fn enumerator(&mut self, mut at: usize) {
         while self.is_plain(at) && self.is(at + 1, b'(') {
             let Some(close) = self.brackets.close(at + 1) else { return };
@@ -86,7 +85,7 @@ impl Finder<'_> {
             self.edits.push(Edit::blank(self.range(at, next - 1)));
             self.uses.push(Use { name: self.tokens[at].range(), kind: SiteKind::Call });
             if goes_on {
-                // The walk comes to what follows the comma.
+                // The scan continues behind the comma.
                 return;
             }
             at = next;
@@ -111,8 +110,7 @@ impl Finder<'_> {
         self.source[self.tokens[before].range().end..self.tokens[at].range().start].contains(&b'\n')
     }
 
-    /// Puts the mark that ends a statement into the white space behind a token; whether there is
-    /// any.
+    /// Inserts a semicolon into the white space behind a token; returns false if there is none.
     fn end_statement(&mut self, at: usize) -> bool {
         let start = self.tokens[at].range().end;
         let end = self.tokens.get(at + 1).map_or(self.source.len(), |next| next.range().start);
@@ -128,7 +126,7 @@ impl Finder<'_> {
         place.is_some()
     }
 
-    /// After the colon of a case, whose range (`1 ... 3`) is left with its first value.
+    /// Processes a case label, of whose range (`1 ... 3`) only the first value is kept.
     pub(super) fn after_case(&mut self, at: usize) -> Option<usize> {
         if self.tokens[at].bytes(self.source) != b"case" {
             return None;
@@ -148,7 +146,7 @@ impl Finder<'_> {
         Some(at + colon + 1)
     }
 
-    /// Blanks text for an assembler with its operands. Gives the token after it.
+    /// Masks inline assembly with its operands. Returns the token behind it.
     pub(super) fn assembler(&mut self, at: usize) -> usize {
         let mut open = at + 1;
         while self.is_word(open) {
@@ -164,8 +162,8 @@ impl Finder<'_> {
         close + 1
     }
 
-    /// Blanks lines for an assembler, which start with a point, up to the next directive. Gives the
-    /// token after them.
+    /// Masks lines of assembly, which start with a dot, up to the next directive. Returns the token
+    /// behind them.
     pub(super) fn assembly(&mut self, at: usize) -> usize {
         let rest = self.tokens[at..].iter().position(|token| token.kind == Kind::Directive);
         let end = rest.map_or(self.tokens.len(), |rest| at + rest);
@@ -173,11 +171,10 @@ impl Finder<'_> {
         end
     }
 
-    /// A type, or a bare operator, as an argument of what must be a macro: a number is read in its
-    /// place.
+    /// Replaces a type or a bare operator by a number, as an argument of a macro.
     pub(super) fn type_argument(&mut self, start: usize) -> bool {
         if self.is(start, b'.') && self.is_plain(start + 1) && self.is(start + 2, b'=') {
-            // A member of a value that the macro makes.
+            // Member of a value that the macro creates.
             self.edits.push(Edit::blank(self.range(start, start + 2)));
             return true;
         }
@@ -227,8 +224,8 @@ impl Finder<'_> {
         true
     }
 
-    /// An argument that is left out: the last one with its comma, another one as a number, where
-    /// there is room for it.
+    /// Handles an empty argument: the last one is masked with its comma, another one is replaced by
+    /// a number if there is space.
     fn empty_argument(&mut self, at: usize) -> bool {
         let start = self.tokens[at - 1].range();
         if self.is(at, b')') {
@@ -248,7 +245,7 @@ impl Finder<'_> {
         true
     }
 
-    /// An argument of nothing but an operator.
+    /// Argument that consists of an operator.
     fn operator_argument(&mut self, start: usize) -> bool {
         let mut at = start;
         while self.tokens.get(at).is_some_and(|token| {
@@ -279,8 +276,8 @@ impl Finder<'_> {
         true
     }
 
-    /// Looks at parentheses: those of a macro before a text are part of the text; of a path to a
-    /// member only its first name is read; an argument that is left out reads as a number.
+    /// Processes parentheses: those of a macro before a string belong to the string; of a path to a
+    /// member only the first name is kept; an empty argument is replaced by a number.
     pub(super) fn around_parens(&mut self, open: usize) {
         let Some(before) = open.checked_sub(1).filter(|before| self.is_word(*before)) else {
             return;
@@ -293,7 +290,7 @@ impl Finder<'_> {
         } else if self.is_in(before, WordLists::MEMBER)
             && self.is_word(close.saturating_sub(1)) | self.is(close - 1, b']')
         {
-            // Nobody writes longer ones.
+            // Far beyond real code.
             let path = (open + 1..close)
                 .rev()
                 .take(100)
@@ -306,8 +303,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Blanks comments in the replacement of a macro and the mark behind the name of its last
-    /// parameter: no grammar reads them.
+    /// Masks comments in the replacement of a macro and the mark of a named variadic parameter: no
+    /// grammar accepts them.
     pub(super) fn definition(&mut self, at: usize) {
         let token = self.tokens[at].range();
         let text = &self.source[token.clone()];
@@ -333,7 +330,7 @@ impl Finder<'_> {
             for line in text[start..end].split_inclusive(|byte| *byte == b'\n') {
                 self.edits.push(Edit::blank(token.start + start..token.start + start + line.len()));
                 start += line.len();
-                // The directive goes on behind the comment.
+                // The directive continues behind the comment.
                 let last = line
                     .strip_suffix(b"\n")
                     .map(|line| line.strip_suffix(b"\r").unwrap_or(line).len());

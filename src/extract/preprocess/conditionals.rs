@@ -1,35 +1,34 @@
-//! Conditions of the preprocessor. Between statements they are left to the parser, which reads
-//! every branch. Where they cut through a statement, the directives are blanked and one branch
-//! stays.
+//! Preprocessor conditionals. Between statements they are left to the parser, which parses every
+//! branch. Where they cut through a statement, the directives are masked and one branch is kept.
 
 use super::tokens::{Kind, Token};
 use super::words::is_capital;
 use crate::grammar::WordLists;
 use std::ops::Range;
 
-/// One condition with its branches.
+/// Conditional with its branches.
 struct Group {
     branches: Vec<Branch>,
-    /// The directive that ends it.
+    /// Directive that ends it.
     end: Range<usize>,
-    /// The first token after it.
+    /// First token behind it.
     next: usize,
 }
 
 struct Branch {
     directive: Range<usize>,
-    /// Positions of its tokens.
+    /// Token positions.
     tokens: Range<usize>,
-    /// Whether its condition can never hold.
+    /// True if its condition is constant and false.
     never: bool,
 }
 
-/// An open bracket and what is in it.
+/// Open bracket and its contents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Open {
     /// `(` or `[`.
     Expression,
-    /// A list of values.
+    /// Initializer list.
     Values,
     /// Names separated by commas.
     Names,
@@ -43,18 +42,18 @@ struct Settling<'a> {
     settled: Settled,
 }
 
-/// What conditions come to.
+/// Result of the processing.
 #[derive(Default)]
 pub(super) struct Settled {
-    /// What is to be blanked so that directives only stand between statements.
+    /// Ranges to mask, so that directives remain only between statements.
     pub(super) blanks: Vec<Range<usize>>,
-    /// The code that is lost by it.
+    /// Code lost by it.
     pub(super) dropped: Vec<Range<usize>>,
-    /// Other directives that are blanked, each with the end of its line.
+    /// Other masked directives, each with the end of its line.
     pub(super) moved: Vec<Range<usize>>,
 }
 
-/// Settles the directives of a source.
+/// Processes the directives of a source.
 pub(super) fn settle(source: &[u8], tokens: &[Token]) -> Settled {
     let mut settling = Settling { source, tokens, settled: Settled::default() };
     let mut open = Vec::new();
@@ -63,7 +62,7 @@ pub(super) fn settle(source: &[u8], tokens: &[Token]) -> Settled {
 }
 
 impl Settling<'_> {
-    /// The word that a directive starts with. The rest of it may be long, and is not looked at.
+    /// Returns the first word of a directive. The rest may be long and is not read.
     fn word_of(&self, token: usize) -> &[u8] {
         let text =
             self.tokens[token].bytes(self.source).get(1..).unwrap_or_default().trim_ascii_start();
@@ -75,7 +74,7 @@ impl Settling<'_> {
             && matches!(self.word_of(token), b"if" | b"ifdef" | b"ifndef")
     }
 
-    /// Goes over tokens; `open` is what is open around them, `before` the token in front.
+    /// Scans tokens; `open` are the enclosing brackets, `before` is the preceding token.
     fn walk(
         &mut self,
         range: Range<usize>,
@@ -105,7 +104,7 @@ impl Settling<'_> {
         before
     }
 
-    /// Takes a directive out of a list, where a parser expects none.
+    /// Moves a directive out of a list, where a parser expects none.
     fn move_out(&mut self, token: usize) {
         if matches!(
             self.word_of(token),
@@ -120,7 +119,7 @@ impl Settling<'_> {
         }
     }
 
-    /// The condition that starts at a directive, if it ends before `end`.
+    /// Returns the conditional that starts at a directive, if it ends before `end`.
     fn group(&self, start: usize, end: usize) -> Option<Group> {
         let mut branches = vec![self.branch(start)];
         let (mut depth, mut at) = (0usize, start + 1);
@@ -211,7 +210,7 @@ impl Settling<'_> {
         last
     }
 
-    /// Whether a statement may end with this token.
+    /// True if a statement may end with this token.
     fn ends_statement(&self, token: usize, inside: Option<Open>) -> bool {
         match self.tokens[token].kind {
             Kind::Mark(b';' | b'{' | b'}' | b':') => true,
@@ -226,8 +225,8 @@ impl Settling<'_> {
         }
     }
 
-    /// Whether a word before parentheses needs no mark at the end of its statement: it is written
-    /// like a macro, or stands alone.
+    /// True if a word before parentheses needs no semicolon: it is in capitals, or starts a
+    /// statement.
     fn is_statement_macro(&self, word: usize) -> bool {
         let stands_alone = || match word.checked_sub(1).map(|before| self.tokens[before].kind) {
             None | Some(Kind::Mark(b';' | b'{' | b'}') | Kind::Directive) => true,
@@ -236,7 +235,7 @@ impl Settling<'_> {
         is_capital(self.tokens[word].bytes(self.source)) || stands_alone()
     }
 
-    /// The word before the parentheses that a token closes.
+    /// Returns the word before the parentheses that a token closes.
     fn called_word(&self, close: usize) -> Option<usize> {
         let mut depth = 0usize;
         for at in (0..=close).rev() {
@@ -255,7 +254,7 @@ impl Settling<'_> {
         None
     }
 
-    /// Whether a branch is not a run of whole statements.
+    /// True if a branch is not a sequence of whole statements.
     fn cuts(&self, branch: &Branch, inside: Option<Open>) -> bool {
         let mut code =
             branch.tokens.clone().filter(|&token| self.tokens[token].kind != Kind::Directive);
@@ -272,8 +271,8 @@ impl Settling<'_> {
         goes_on || !self.ends_statement(last, inside) || self.net(branch.tokens.clone()) != Some(0)
     }
 
-    /// How many more brackets are opened than closed; none if one is closed that was not opened. Of
-    /// conditions inside, the first branch counts.
+    /// Returns the number of unclosed brackets; `None` if an unopened one is closed. Of nested
+    /// conditionals the first branch counts.
     fn net(&self, range: Range<usize>) -> Option<i32> {
         let (mut depth, mut at) = (0i32, range.start);
         while at < range.end {
@@ -306,7 +305,7 @@ impl Settling<'_> {
         }
     }
 
-    /// What a brace after `before` holds.
+    /// Contents of a brace behind `before`.
     fn block(&self, before: Option<usize>, open: &[Open]) -> Open {
         let Some(before) = before else { return Open::Block };
         if open.last() == Some(&Open::Values) || self.tokens[before].is(b'=') {

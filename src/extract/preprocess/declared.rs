@@ -1,5 +1,5 @@
-//! Heads of declarations: of more words than a type and a name, some stand for attributes, or for
-//! nothing.
+//! Heads of declarations with more words than a type and a name: the others are attribute macros or
+//! empty macros.
 
 mod head;
 
@@ -13,29 +13,29 @@ use head::{Head, Part};
 use smallvec::SmallVec;
 
 impl Finder<'_> {
-    /// Looks at the head of a declaration or statement that starts here. Gives where the next one
-    /// starts, if no mark ends it.
+    /// Processes the head of a declaration or statement that starts here. Returns the start of the
+    /// next one, if no token ends it.
     pub(super) fn declaration(&mut self, start: usize, inside: Holds) -> Option<usize> {
         let declares = inside != Holds::Statements || self.is_in(start, WordLists::START);
         if declares
             && !matches!(inside, Holds::Parens { .. })
-            && let Some(end) = self.written_like_a_call(start, inside)
+            && let Some(end) = self.invocation(start, inside)
         {
             return Some(end + 1);
         }
         let head = self.head(start, inside)?;
-        self.thin_out(head, inside)
+        self.mask_extra_words(head, inside)
     }
 
-    /// Whether an attribute with arguments stands before the rest of a declaration.
-    fn stands_before(&self, at: usize, head: &Head, inside: Holds) -> bool {
+    /// True if an attribute macro with arguments precedes the rest of a declaration.
+    fn is_leading_attribute(&self, at: usize, head: &Head, inside: Holds) -> bool {
         let in_code = inside == Holds::Statements;
         let Some(close) = self.brackets.close(at + 1) else { return false };
         let next = close + 1;
         let Some(token) = self.tokens.get(next) else { return false };
         let typed = head.parts.iter().any(|(part, _)| *part != Part::Mark);
         if typed && self.holds_parameters(at + 1) {
-            // The name of a function, with attributes behind its parameters.
+            // Name of a function, with attributes behind its parameters.
             return false;
         }
         match token.kind {
@@ -67,7 +67,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether what is in parentheses reads like parameters rather than arguments.
+    /// True if parentheses contain parameters rather than arguments.
     fn holds_parameters(&self, open: usize) -> bool {
         let Some(close) = self.brackets.close(open) else { return false };
         let is_type = |at: usize| {
@@ -80,8 +80,8 @@ impl Finder<'_> {
             })
     }
 
-    /// Of more words than a type and a name, takes those that are neither.
-    fn thin_out(&mut self, mut head: Head, inside: Holds) -> Option<usize> {
+    /// Masks the words that are neither type nor name.
+    fn mask_extra_words(&mut self, mut head: Head, inside: Holds) -> Option<usize> {
         let mark = self.tokens.get(head.end)?.kind;
         let opens = mark == Kind::Mark(b'(');
         let in_code = inside == Holds::Statements;
@@ -121,7 +121,7 @@ impl Finder<'_> {
         None
     }
 
-    /// A field of so many bits: one without a name, and attributes behind it.
+    /// Bit field: masks the width of an unnamed one, and attributes behind the width.
     fn bits(&mut self, head: &Head) {
         if let [(Part::Name | Part::Type, _)] = head.parts[..]
             && self.is(head.end + 2, b';')
@@ -134,7 +134,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Words that the file itself defines as nothing.
+    /// Masks words that the file itself defines as empty.
     fn take_known(&mut self, head: &mut Head, opens: bool) {
         let last = head.parts.len().saturating_sub(1);
         let parts = std::mem::take(&mut head.parts);
@@ -152,7 +152,8 @@ impl Finder<'_> {
         }
     }
 
-    /// A word in capitals alone on its line, or before what can only start a declaration. Gives it.
+    /// Masks a word in capitals alone on its line, or before the start of a declaration. Returns
+    /// it.
     fn take_line(&mut self, head: &Head) -> Option<usize> {
         let [(Part::Name, at), ..] = head.parts[..] else { return None };
         let next = at + 1;
@@ -174,7 +175,7 @@ impl Finder<'_> {
         None
     }
 
-    /// Whether the name is in the parentheses after the head.
+    /// True if the name is in the parentheses behind the head.
     fn is_named_inside(&self, head: &Head) -> bool {
         let end = head.end;
         let encloses = self.is_word(end + 1) && self.is(end + 2, b')') && self.is(end + 3, b'(');
@@ -186,7 +187,7 @@ impl Finder<'_> {
         encloses || points || head.parts.last().is_some_and(|(part, _)| *part != Part::Name)
     }
 
-    /// `(WINAPI *name)(…)`: what stands before the mark of a pointer to a function.
+    /// `(WINAPI *name)(…)`: masks the word before the pointer mark.
     fn pointer_to_function(&mut self, head: &Head) {
         if let [(Part::Name, at), (Part::Mark, _), (Part::Name, _)] = head.parts[..]
             && self.is_attribute(at)
@@ -195,7 +196,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Takes the words that are neither type nor name. Gives the name, if the head is one of a
+    /// Masks the words that are neither type nor name. Returns the name, if the head is one of a
     /// declaration.
     fn settle(&mut self, head: &Head, in_code: bool, opens: bool, inside: Holds) -> Option<usize> {
         let parts = &head.parts;
@@ -218,7 +219,7 @@ impl Finder<'_> {
             Some(mark) => (names(0..mark), names(mark..parts.len())),
             None => (SmallVec::new(), all),
         };
-        // Where a type is known, words before a mark are none.
+        // With a known type, names before a mark are no types.
         let kept_type = match (typed, mark) {
             (Some(_), _) | (None, None) => None,
             (None, Some(_)) => Some(self.type_among(&before)?),
@@ -230,13 +231,13 @@ impl Finder<'_> {
             && mark.is_some()
             && matches!(inside, Holds::Parens { cast: true })
         {
-            // An operator, as likely as not.
+            // Probably an operator.
             return None;
         }
         if head.named_elsewhere {
             let kept = if is_typed { None } else { self.type_among(&after) };
             match after.last() {
-                // What is in the parentheses is the name, and no argument.
+                // The parentheses contain the name, not an argument.
                 Some(&last) if opens && last + 1 == head.end && kept != Some(last) && !in_code => {
                     self.edits.push(Edit::blank(self.tokens[last].range()));
                     self.uses.push(Use { name: self.tokens[last].range(), kind: SiteKind::Call });
@@ -249,7 +250,7 @@ impl Finder<'_> {
         if let Some(first_type) = typed
             && mark.is_none()
         {
-            // What stands before the type is no name.
+            // Words before the type are no name.
             let early = names(0..first_type);
             let late = names(first_type..parts.len());
             self.take_all_but(&early, &[], in_code);
@@ -268,7 +269,7 @@ impl Finder<'_> {
         if let (Holds::Parens { cast: false }, [first, _], true) = (inside, &after[..], opens)
             && self.is_capital(*first)
         {
-            // Text before a call, as likely as not.
+            // Probably a macro before a call.
             self.take(*first);
             return None;
         }
@@ -279,7 +280,7 @@ impl Finder<'_> {
         Some(name)
     }
 
-    /// Whether a name before parentheses is that of the type that it belongs to.
+    /// True if a name before parentheses is that of its type (a constructor).
     fn is_constructor(&self, at: usize, inside: Holds) -> bool {
         let last = self.end_of_path(at);
         if last > at {
@@ -302,7 +303,7 @@ impl Finder<'_> {
         )
     }
 
-    /// Takes words out, in code only those that are likely to stand for attributes.
+    /// Masks words; in code only those that are probably attributes.
     fn take_all_but(&mut self, words: &[usize], kept: &[usize], in_code: bool) {
         for &at in words {
             if !kept.contains(&at) && (!in_code || self.is_attribute(at)) {
@@ -311,7 +312,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Of words one of which must be a type, that one.
+    /// Returns the type among words that must include one.
     fn type_among(&self, words: &[usize]) -> Option<usize> {
         let is_type = |at: &&usize| is_like_type(self.tokens[**at].bytes(self.source));
         let is_plain = |at: &&usize| !self.is_attribute(**at);
@@ -323,7 +324,7 @@ impl Finder<'_> {
             .copied()
     }
 
-    /// Of the words behind a type, or of all where none is known, the name.
+    /// Returns the name among the words behind a type, or among all if no type is known.
     fn name_among(&self, words: &[usize], typed: bool, end: usize) -> Option<usize> {
         let last = *words.last()?;
         let needed = if typed { 1 } else { 2 };
@@ -347,7 +348,7 @@ impl Finder<'_> {
         if is_trailing { plain.next_back().copied() } else { Some(last) }
     }
 
-    /// Attributes behind parameters or array bounds.
+    /// Masks attributes behind parameters or array bounds.
     fn after_declarator(&mut self, end: usize, opens: bool) {
         let mut at = end;
         while self.is(at, b'[') || (opens && at == end) {
@@ -373,13 +374,13 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether a word behind parameters starts declarations of these.
+    /// True if a word behind parameters starts their declarations.
     fn known_type_follows(&self, at: usize) -> bool {
         !self.is(at + 1, b'(')
             && (self.is(at + 1, b'*') || (self.is_plain(at + 1) && !self.is_attribute(at + 1)))
     }
 
-    /// What stands behind the body of a type.
+    /// Processes the words behind the body of a type.
     pub(super) fn after_body(&mut self, start: usize, typedef: bool) {
         let mut words: SmallVec<[usize; 8]> = SmallVec::new();
         let mut at = start;

@@ -1,5 +1,5 @@
-//! What is written like a call where declarations stand: macros that declare, and macros that stand
-//! for nothing a parser knows.
+//! Invocations at the position of declarations: macros that declare, and macros without a parsable
+//! expansion.
 
 use super::attributes::{Finder, Holds};
 use super::tokens::Kind;
@@ -10,10 +10,10 @@ use crate::model::SiteKind;
 use smallvec::SmallVec;
 
 impl Finder<'_> {
-    /// What is written like a call where nothing is called. A type and a name as arguments are a
-    /// declaration, and so are whole declarations; everything else is taken out. Gives the last
-    /// token.
-    pub(super) fn written_like_a_call(&mut self, start: usize, inside: Holds) -> Option<usize> {
+    /// Processes an invocation at the position of a declaration. A type and a name as arguments are
+    /// a declaration, and so are whole declarations; any other invocation is masked. Returns the
+    /// last token.
+    pub(super) fn invocation(&mut self, start: usize, inside: Holds) -> Option<usize> {
         let mut at = start;
         while self.is_in(at, WordLists::START) {
             at += 1;
@@ -31,7 +31,7 @@ impl Finder<'_> {
         }
         let alone = [b';', b'='].iter().any(|mark| self.is(end + 1, *mark));
         if (in_type || at > start) && alone && self.is_plain(at + 2) && self.is(at + 3, b',') {
-            // What is declared is the first argument.
+            // The first argument is the declaration.
             self.note_arguments(at + 3, end);
             self.edits.push(Edit::blank(self.range(at + 3, end - 1)));
             return Some(end);
@@ -40,7 +40,7 @@ impl Finder<'_> {
         let ends = match self.tokens.get(next).map(|token| token.kind) {
             Some(Kind::Mark(b';')) => inside == Holds::Declarations,
             Some(Kind::Mark(b'}')) => in_type,
-            // Without the mark that ends a statement, on a line of its own.
+            // Without a semicolon, on a line of its own.
             None | Some(Kind::Directive) => inside == Holds::Declarations,
             Some(Kind::Word) => inside == Holds::Declarations && self.is_on_new_line(end, next),
             _ => false,
@@ -53,7 +53,7 @@ impl Finder<'_> {
         Some(end)
     }
 
-    /// Leaves the declarations among the arguments of a macro; whether there are any.
+    /// Keeps the declarations among the arguments of a macro; returns true if there are any.
     fn declares_in_arguments(&mut self, at: usize, close: usize) -> bool {
         let open = at + 1;
         let (mut depth, mut commas, mut ended) = (0usize, SmallVec::<[usize; 8]>::new(), None);
@@ -68,7 +68,7 @@ impl Finder<'_> {
             }
         }
         if let Some(last) = ended {
-            // Arguments of one word come before the declarations.
+            // Arguments of one word precede the declarations.
             let lead = commas
                 .iter()
                 .copied()

@@ -1,5 +1,5 @@
-//! Definitions that macros make: the head of a body that is written like a call. Knows the macros
-//! of the same file; of others it takes the shape.
+//! Definitions created by macros: a body with an invocation as its head. Macros of the same file
+//! are expanded; others are recognized by their form.
 
 use super::attributes::Finder;
 use super::tokens::{Kind, Token, tokens};
@@ -10,14 +10,14 @@ use crate::model::SiteKind;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// How deep macros that are replaced by others are followed.
-const DEPTH: usize = 8;
+/// Maximum depth of nested macro expansions.
+const MAX_EXPANSION_DEPTH: usize = 8;
 
 impl Finder<'_> {
-    /// Looks at a declaration that starts here; whether a macro makes a definition of the body that
-    /// follows.
+    /// Processes a declaration that starts here; returns true if a macro creates a definition from
+    /// the following body.
     pub(super) fn made(&mut self, start: usize) -> bool {
-        // The macro that ends the definition before has a line of its own.
+        // The macro that ends the previous definition is on a line of its own.
         let is_end = self.is_attribute(start)
             && self.is_line_of_its_own(start)
             && self.is_attribute(start + 1)
@@ -59,7 +59,7 @@ impl Finder<'_> {
         true
     }
 
-    /// The arguments between two parentheses, as ranges of tokens.
+    /// Returns the arguments between two parentheses, as ranges of tokens.
     fn arguments(&self, open: usize, close: usize) -> Vec<Range<usize>> {
         let mut arguments = Vec::new();
         let (mut start, mut at) = (open + 1, open + 1);
@@ -82,8 +82,8 @@ impl Finder<'_> {
         argument.len() == 1 && self.is_plain(argument.start)
     }
 
-    /// The name that the macro gives what it makes, and whether its replacement says so; else it is
-    /// that of its first arguments.
+    /// Returns the name of the created definition, and whether it is from the expansion; otherwise
+    /// it is that of the first arguments.
     fn name_made(&self, at: usize, arguments: &[Range<usize>], anchor: usize) -> (String, bool) {
         let text = |argument: &Range<usize>| match argument.is_empty() {
             true => String::new(),
@@ -105,8 +105,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Leaves a head that a parser reads as that of a function: its name, and where types and names
-    /// take turns, its parameters.
+    /// Rewrites the invocation to the head of a function: its name, and if types and names
+    /// alternate, its parameters.
     fn rewrite(
         &mut self,
         at: usize,
@@ -151,7 +151,7 @@ impl Finder<'_> {
     }
 }
 
-/// The macros of a file that have parameters.
+/// Function-like macros of a file.
 struct Replacements<'s> {
     rules: &'s Preprocessor,
     by_name: FxHashMap<&'s str, (Vec<&'s str>, &'s [u8])>,
@@ -169,10 +169,10 @@ impl<'s> Replacements<'s> {
         Self { rules, by_name: definitions.filter_map(read).collect() }
     }
 
-    /// The name of the function whose head a use of a macro is replaced with.
+    /// Returns the name of the function whose head a macro use expands to.
     fn made_by(&self, name: &str, arguments: &[String]) -> Option<String> {
         let (mut name, mut arguments) = (name.to_owned(), arguments.to_vec());
-        for depth in 0..DEPTH {
+        for depth in 0..MAX_EXPANSION_DEPTH {
             let Some((parameters, replacement)) = self.by_name.get(&*name) else {
                 return (depth > 0).then_some(name);
             };
@@ -183,8 +183,7 @@ impl<'s> Replacements<'s> {
         None
     }
 
-    /// The pieces of a replacement with arguments in the places of parameters, those that are
-    /// pasted as one.
+    /// Returns the tokens of an expansion, with pasted ones joined.
     fn replaced(
         &self,
         parameters: &[&str],
@@ -216,7 +215,7 @@ impl<'s> Replacements<'s> {
     }
 }
 
-/// What is called at the end of the head that a text has, with its arguments.
+/// Returns the last callee in the head of a text, with its arguments.
 fn last_call(words: &[String]) -> Option<(String, Vec<String>)> {
     let head = words.iter().position(|word| word == "{").unwrap_or(words.len());
     let words = &words[..head];

@@ -1,10 +1,9 @@
-//! Source in pieces: words, numbers, strings, marks and whole directives. Comments and white space
-//! are left out.
+//! Tokenizer: words, numbers, strings, marks and whole directives. Omits comments and white space.
 
 use crate::grammar::{Preprocessor, WordLists};
 use std::ops::Range;
 
-/// What a piece is.
+/// Kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Word,
@@ -16,11 +15,11 @@ pub(super) enum Kind {
     Directive,
 }
 
-/// One piece. Small, for there are about as many as a quarter of the bytes.
+/// Token. Small, because their number is about a quarter of the number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
-    /// The lists that a word is in.
+    /// Word lists that contain it.
     pub(super) lists: WordLists,
     start: u32,
     end: u32,
@@ -33,7 +32,7 @@ impl Token {
         Self { kind, lists, start: offset(range.start), end: offset(range.end) }
     }
 
-    /// Where it is.
+    /// Range in the source.
     pub(super) fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
@@ -109,11 +108,11 @@ pub(super) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
     tokens
 }
 
-/// Removes the tokens of what was blanked: ranges of whole tokens, each of which ends where a line
-/// does or before a directive, so that those left are what they were.
+/// Removes the tokens of masked ranges: ranges of whole tokens, each of which ends at the end of a
+/// line or before a directive, so that the remaining tokens are unchanged.
 pub(super) fn remove(tokens: &mut Vec<Token>, mut blanks: Vec<Range<usize>>) {
     blanks.sort_unstable_by_key(|range| range.start);
-    // Those before `kept` stay; those from there to `next` are gone.
+    // Tokens before `kept` are kept; those from there to `next` are removed.
     let (mut kept, mut next) = (0, 0);
     for blank in blanks {
         let from = next + tokens[next..].partition_point(|token| token.range().start < blank.start);
@@ -124,7 +123,7 @@ pub(super) fn remove(tokens: &mut Vec<Token>, mut blanks: Vec<Range<usize>>) {
     tokens.drain(kept..next);
 }
 
-/// Whether a byte may be part of a word, by its value.
+/// True, by value, for bytes that may be part of a word.
 static WORD: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -141,7 +140,7 @@ fn is_word(byte: u8) -> bool {
     WORD[usize::from(byte)]
 }
 
-/// The end of a comment over several lines that starts here.
+/// Returns the end of a block comment that starts here.
 fn end_of_comment(source: &[u8], start: usize) -> usize {
     let mut at = start + 3;
     while let Some(slash) = source.get(at..).and_then(|rest| memchr::memchr(b'/', rest)) {
@@ -153,7 +152,7 @@ fn end_of_comment(source: &[u8], start: usize) -> usize {
     source.len()
 }
 
-/// The end of a line, with the lines that continue it; comments over several lines belong to it.
+/// Returns the end of a line, including continuation lines and block comments.
 fn end_of_line(source: &[u8], mut at: usize) -> usize {
     loop {
         let Some(next) = source.get(at..).and_then(|rest| memchr::memchr2(b'/', b'\n', rest))
@@ -190,7 +189,7 @@ fn end_of_string(source: &[u8], start: usize) -> usize {
     (at + 1).min(source.len())
 }
 
-/// The end of a string with a delimiter of its own, whose quote is at `quote`.
+/// Returns the end of a raw string with a delimiter, whose quote is at `quote`.
 fn end_of_raw_string(source: &[u8], quote: usize) -> usize {
     let Some(open) = find(source, quote, b"(").filter(|open| open - quote <= 17) else {
         return end_of_string(source, quote);

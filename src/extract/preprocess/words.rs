@@ -1,11 +1,10 @@
-//! What words are by how they are written, and by what the macros of the same file replace them
-//! with.
+//! Classification of words by spelling and by the macros defined in the same file.
 
 use super::tokens::{Kind, Token};
 use crate::grammar::{Preprocessor, WordLists};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Whether a word is written like a macro.
+/// True if a word is spelt like a macro.
 pub(super) fn is_capital(word: &[u8]) -> bool {
     word.len() > 1
         && word
@@ -14,12 +13,12 @@ pub(super) fn is_capital(word: &[u8]) -> bool {
         && word.iter().any(u8::is_ascii_uppercase)
 }
 
-/// Whether a word is written like one that a compiler or a platform reserves, and not like a type.
+/// True if a word is spelt like one reserved by a compiler or a platform, and not like a type.
 fn is_reserved(word: &[u8]) -> bool {
     word.starts_with(b"__") && word.len() > 2 && !is_like_type(word)
 }
 
-/// Whether a word is written like the name of a type: `size_t`, `u32`, `__be16`.
+/// True if a word is spelt like the name of a type: `size_t`, `u32`, `__be16`.
 pub(super) fn is_like_type(word: &[u8]) -> bool {
     if word.ends_with(b"_t") {
         return true;
@@ -32,10 +31,10 @@ pub(super) fn is_like_type(word: &[u8]) -> bool {
         && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// What the macros that a file defines say of words.
+/// Words defined as macros in the file.
 #[derive(Default)]
 pub(super) struct KnownWords<'s> {
-    /// Words that are replaced by nothing, or by what a declaration can do without.
+    /// Words with an empty expansion, or one without effect on a declaration.
     nothing: FxHashSet<&'s [u8]>,
 }
 
@@ -44,13 +43,13 @@ impl<'s> KnownWords<'s> {
         let mut nothing: FxHashMap<&[u8], bool> = FxHashMap::default();
         for token in tokens.iter().filter(|token| token.kind == Kind::Directive) {
             let Some(definition) = Definition::read(token.bytes(source)) else { continue };
-            let says_nothing = says_nothing(rules, definition.replacement);
-            // Of several definitions under conditions, all must agree.
-            if says_nothing || nothing.contains_key(definition.name) {
+            let is_empty_macro = is_empty_macro(rules, definition.replacement);
+            // Of several conditional definitions, all must agree.
+            if is_empty_macro || nothing.contains_key(definition.name) {
                 nothing
                     .entry(definition.name)
-                    .and_modify(|all| *all &= says_nothing)
-                    .or_insert(says_nothing);
+                    .and_modify(|all| *all &= is_empty_macro)
+                    .or_insert(is_empty_macro);
             }
         }
         Self {
@@ -58,19 +57,19 @@ impl<'s> KnownWords<'s> {
         }
     }
 
-    /// Whether a word expands to nothing that a declaration needs, as the file itself says.
+    /// True if the file defines a word as a macro without effect on a declaration.
     pub(super) fn is_nothing(&self, word: &[u8]) -> bool {
         !self.nothing.is_empty() && self.nothing.contains(word)
     }
 
-    /// Whether a word is likely to stand for an attribute.
+    /// True if a word is probably an attribute macro.
     pub(super) fn is_attribute(&self, word: &[u8]) -> bool {
         is_capital(word) || is_reserved(word) || self.is_nothing(word)
     }
 }
 
-/// Whether a replacement is empty or consists of words around declarations, and of attributes.
-fn says_nothing(rules: &Preprocessor, replacement: &[u8]) -> bool {
+/// True if a replacement is empty or consists of qualifiers and attributes.
+fn is_empty_macro(rules: &Preprocessor, replacement: &[u8]) -> bool {
     let first = replacement.first().copied();
     if !first.is_none_or(|byte| {
         byte.is_ascii_alphabetic() || byte == b'_' || byte == b'/' || byte == b'['
@@ -94,16 +93,16 @@ fn says_nothing(rules: &Preprocessor, replacement: &[u8]) -> bool {
     })
 }
 
-/// The definition of a macro, as its directive is written.
+/// Macro definition in a directive.
 pub(super) struct Definition<'s> {
     pub(super) name: &'s [u8],
-    /// Between its parentheses, if it has any.
+    /// Text between its parentheses, if it has any.
     pub(super) parameters: Option<&'s [u8]>,
     pub(super) replacement: &'s [u8],
 }
 
 impl<'s> Definition<'s> {
-    /// None if the directive defines nothing.
+    /// `None` if the directive is no definition.
     pub(super) fn read(directive: &'s [u8]) -> Option<Self> {
         let text = directive.get(1..)?.trim_ascii_start().strip_prefix(b"define")?;
         let text =

@@ -1,5 +1,4 @@
-//! Type parameters and their bounds, written in the header or after it; fields that have only a
-//! position.
+//! Type parameters and their bounds, in the header or behind it; positional fields.
 
 use crate::extract::walk::Definition;
 use crate::extract::walk::{Usage, Walker, offset};
@@ -9,8 +8,8 @@ use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// Binds the type parameters of a definition in the current scope, with the bounds that follow
-    /// its header.
+    /// Binds the type parameters of a definition in the current scope, with the bounds behind its
+    /// header.
     pub(in crate::extract) fn generics(
         &mut self,
         symbol: LocalSymbol,
@@ -57,8 +56,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Adds a bound to the type parameter it is about; one of an outer scope gets it for this scope
-    /// only.
+    /// Adds a bound to its type parameter; one of an outer scope gets it for this scope only.
     fn bound(&mut self, node: Node<'t>) {
         let Some(Rule::Bound { name, bound }) = self.rule_at(node) else { return };
         let (Some(name_node), Some(bound_node)) = (name.first(node), bound.first(node)) else {
@@ -83,7 +81,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Fields that are known by their position: their names are `0`, `1`, ….
+    /// Defines positional fields: their names are `0`, `1`, ….
     pub(in crate::extract) fn positions(
         &mut self,
         node: Node<'t>,

@@ -1,33 +1,32 @@
-//! The children of nodes, listed with as few calls of the parser as their numbers allow. Knows no
-//! rule but what names a child.
+//! Child nodes, listed with few calls of the parser. Independent of rules, except those that select
+//! a child.
 
 use crate::extract::walk::Walker;
 use crate::grammar::Selector;
 use smallvec::SmallVec;
 use tree_sitter::{Node, TreeCursor};
 
-/// Some children of a node.
+/// Children of a node.
 pub(in crate::extract) type Children<'t> = SmallVec<[Node<'t>; 8]>;
 
-/// So many children are reached by their positions one after the other: the parser counts from the
-/// first each time, but a step of a cursor costs ten times as much as a step of counting.
-const FEW: u32 = 10;
+/// Number of children up to which they are accessed by position: the parser counts from the first
+/// each time, but a cursor step costs ten times as much as a counting step.
+const MAX_BY_POSITION: u32 = 10;
 
-/// The cursor that goes over the children of one node after the other: a new one for each would
-/// take memory each time.
+/// Cursor reused for all nodes: a new one would allocate.
 #[derive(Default)]
 pub(in crate::extract) struct Lister<'t>(Option<TreeCursor<'t>>);
 
 impl<'t> Lister<'t> {
-    /// The cursor, wherever it is; it begins at a node of the tree.
+    /// Returns the cursor at any position; it is created at a node of the tree.
     fn cursor(&mut self, node: Node<'t>) -> &mut TreeCursor<'t> {
         self.0.get_or_insert_with(|| node.walk())
     }
 
-    /// Goes over the children in order for as long as `each` wants more.
+    /// Visits the children in order as long as `each` returns true.
     pub(super) fn each(&mut self, node: Node<'t>, mut each: impl FnMut(Node<'t>) -> bool) {
         let count = node.child_count();
-        if count <= FEW {
+        if count <= MAX_BY_POSITION {
             (0..count).map_while(|at| node.child(at)).all(each);
             return;
         }
@@ -39,15 +38,14 @@ impl<'t> Lister<'t> {
         }
     }
 
-    /// Goes over the children that are no tokens, comments among them, for as long as `each` wants
-    /// more.
+    /// Visits the named children including comments as long as `each` returns true.
     pub(in crate::extract) fn each_named(
         &mut self,
         node: Node<'t>,
         mut each: impl FnMut(Node<'t>) -> bool,
     ) {
         let mut left = named_count(node);
-        if left <= FEW {
+        if left <= MAX_BY_POSITION {
             (0..left).map_while(|at| node.named_child(at)).all(each);
             return;
         }
@@ -66,7 +64,7 @@ fn named_count(node: Node<'_>) -> u32 {
 }
 
 impl<'t> Walker<'t> {
-    /// Named and unnamed children in order.
+    /// Returns all children in order.
     pub(in crate::extract) fn children(&mut self, node: Node<'t>) -> Children<'t> {
         let mut children = Children::new();
         self.lister.each(node, |child| {
@@ -76,7 +74,7 @@ impl<'t> Walker<'t> {
         children
     }
 
-    /// Named children without comments.
+    /// Returns the named children without comments.
     pub(in crate::extract) fn named_children(&mut self, node: Node<'t>) -> Children<'t> {
         let mut children = Children::new();
         self.lister.each_named(node, |child| {
@@ -88,7 +86,7 @@ impl<'t> Walker<'t> {
         children
     }
 
-    /// Named children, comments among them.
+    /// Returns the named children including comments.
     pub(super) fn named_and_comments(&mut self, node: Node<'t>) -> Children<'t> {
         let mut children = Children::new();
         self.lister.each_named(node, |child| {
@@ -98,7 +96,7 @@ impl<'t> Walker<'t> {
         children
     }
 
-    /// The first of the named children without comments.
+    /// Returns the first named child that is not a comment.
     pub(in crate::extract) fn first_named_child(&mut self, node: Node<'t>) -> Option<Node<'t>> {
         let mut first = None;
         self.lister.each_named(node, |child| {
@@ -108,7 +106,7 @@ impl<'t> Walker<'t> {
         first
     }
 
-    /// The named child beside which there is no other, not even a comment.
+    /// Returns the only named child, if there is no comment either.
     pub(in crate::extract) fn lone_child(&self, node: Node<'t>) -> Option<Node<'t>> {
         if node.named_child_count() == 1 {
             node.named_child(0).filter(|child| !child.is_extra())
@@ -117,19 +115,19 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The last child, whatever it is.
+    /// Returns the last child of any kind.
     pub(super) fn last_child(&self, node: Node<'t>) -> Option<Node<'t>> {
         node.child(node.child_count().checked_sub(1)?)
     }
 
-    /// The last of the named children without comments.
+    /// Returns the last named child without comments.
     pub(in crate::extract) fn last_named_child(&self, node: Node<'t>) -> Option<Node<'t>> {
         (0..named_count(node))
             .rev()
             .find_map(|position| node.named_child(position).filter(|child| !child.is_extra()))
     }
 
-    /// The named child that is the only one beside comments.
+    /// Returns the only named child, not counting comments.
     pub(in crate::extract) fn only_named_child(&mut self, node: Node<'t>) -> Option<Node<'t>> {
         let (mut only, mut others) = (None, false);
         self.lister.each_named(node, |child| {
@@ -141,7 +139,7 @@ impl<'t> Walker<'t> {
         only.filter(|_| !others)
     }
 
-    /// The first child that is a token.
+    /// Returns the first token.
     pub(in crate::extract) fn first_token(&mut self, node: Node<'t>) -> Option<Node<'t>> {
         let mut first = None;
         self.lister.each(node, |child| {
@@ -151,7 +149,8 @@ impl<'t> Walker<'t> {
         first
     }
 
-    /// Every child that the last step of a selector names, in order; none without a selector.
+    /// Returns every child that the last step of a selector selects, in order; none without a
+    /// selector.
     pub(in crate::extract) fn every(
         &mut self,
         selector: Option<&Selector>,
@@ -200,11 +199,11 @@ mod tests {
                         listed(|each| lister.each(node, each)),
                         children.iter().map(Node::id).collect::<Vec<_>>()
                     );
-                    *(if node.child_count() > FEW { &mut many } else { &mut few }) += 1;
+                    *(if node.child_count() > MAX_BY_POSITION { &mut many } else { &mut few }) += 1;
                     waiting.extend(children);
                 }
             }
-            // In a format of data, or of text around code, no such text has many children.
+            // Fixtures of data formats and markup may have no nodes with many children.
             let is_code = language.tier() == crate::grammar::Tier::Full;
             assert!(few > 0 && (many > 0 || !is_code), "{}", language.name);
         }

@@ -1,33 +1,33 @@
-//! What is current at a place of the pass: the callable, what definitions get from around them,
-//! what waits for the next one.
+//! Context of the traversal: the current callable, the surroundings of definitions, and pending
+//! decorators and comments.
 
 use crate::model::facts::{ExprId, LocalSymbol, NameId, ScopeId};
 use crate::model::{SiteKind, SymbolKind, Visibility};
 use std::time::Instant;
 use tree_sitter::{Node, Tree};
 
-/// What stands around the text of a string.
+/// Quotes of strings.
 pub(in crate::extract) const QUOTES: [char; 3] = ['"', '\'', '`'];
 
-/// What the surroundings do with the expression that is visited.
+/// Use of the visited expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::extract) enum Usage {
     Site(SiteKind),
-    /// No site is wanted: the name belongs to something that has its own.
+    /// No site is recorded: the name belongs to a node with its own.
     Silent,
 }
 
 pub(in crate::extract) const READ: Usage = Usage::Site(SiteKind::Read);
 
-/// What the innermost callable needs to know about itself.
+/// Context of the innermost callable.
 #[derive(Clone, Copy)]
 pub(in crate::extract) struct Callable {
     pub(in crate::extract) symbol: LocalSymbol,
-    /// The parameter that is the receiver, where it is one.
+    /// Receiver parameter, if there is one.
     pub(in crate::extract) receiver: NameId,
-    /// The scope of the type it is a member of.
+    /// Scope of the type that it is a member of.
     pub(in crate::extract) type_scope: ScopeId,
-    /// The scope whose receiver the keyword for it means; none where it has no known meaning.
+    /// Scope whose receiver the receiver keyword refers to; `NONE` if unknown.
     pub(in crate::extract) self_scope: ScopeId,
 }
 
@@ -40,30 +40,30 @@ impl Callable {
     };
 }
 
-/// What the scope around gives to the definitions directly in it.
+/// Context that a scope passes to the definitions directly in it.
 #[derive(Clone, Copy)]
 pub(in crate::extract) struct Surroundings {
-    /// Definitions declared in this scope are exported.
+    /// True if definitions in this scope are exported.
     pub(in crate::extract) exported: bool,
     pub(in crate::extract) default_export: bool,
-    /// Visibility of members after a section mark.
+    /// Visibility of members behind a section mark.
     pub(in crate::extract) section: Option<Visibility>,
-    /// The type that members belong to although its scope is not this one.
+    /// Owner type of members, if its scope is not this one.
     pub(in crate::extract) owner: ExprId,
     pub(in crate::extract) implements: ExprId,
-    /// Type and kind that declarators share.
+    /// Type and kind shared by declarators.
     pub(in crate::extract) declared: ExprId,
     pub(in crate::extract) declared_constant: bool,
     pub(in crate::extract) declared_static: bool,
-    /// Definitions are reached through their owner alone.
+    /// True if definitions are reachable through their owner only.
     pub(in crate::extract) detached: bool,
-    /// The value whose members the body around gives, and the value that an untyped construction in
-    /// it makes.
+    /// Constructed value whose members the current body initializes, and the value of an untyped
+    /// construction in it.
     pub(in crate::extract) constructed: ExprId,
     pub(in crate::extract) item: ExprId,
-    /// Definitions here are only compiled under a condition.
+    /// True if definitions here are compiled conditionally.
     pub(in crate::extract) conditional: bool,
-    /// Names declared here belong to the function around.
+    /// True if names declared here belong to the enclosing function.
     pub(in crate::extract) hoisted: bool,
 }
 
@@ -85,36 +85,36 @@ impl Surroundings {
     };
 }
 
-/// Decorators waiting for the definition they stand before.
+/// Decorators and comments that wait for the next definition.
 #[derive(Clone, Default)]
 pub(in crate::extract) struct Pending<'t> {
-    /// Where the definition starts if what introduces it stands around its node.
+    /// Start of the definition, if its introducing node encloses its own.
     pub(in crate::extract) start: Option<Node<'t>>,
-    /// First byte and end of the comments that stand right before.
+    /// First byte and end of the comments right before it.
     pub(in crate::extract) comment: Option<(usize, usize)>,
     pub(in crate::extract) decorators: Vec<Decorator<'t>>,
 }
 
-/// A decorator, annotation or attribute.
+/// Decorator, annotation or attribute.
 #[derive(Clone)]
 pub(in crate::extract) struct Decorator<'t> {
-    /// Its name as written, without arguments.
+    /// Name as written, without arguments.
     pub(in crate::extract) name: Box<str>,
     pub(in crate::extract) node: Node<'t>,
-    /// What is applied.
+    /// Applied value.
     pub(in crate::extract) value: ExprId,
 }
 
-/// What the parts of a file that are parsed on their own need.
+/// Resources for parts of a file that are parsed separately.
 #[derive(Clone, Copy)]
 pub(in crate::extract) struct Embedded<'t> {
-    /// Their trees, which live as long as that of the file.
+    /// Arena of their trees, with the lifetime of the file's tree.
     pub(in crate::extract) trees: &'t typed_arena::Arena<Tree>,
-    /// When parsing the file has to be done.
+    /// Deadline for parsing the file.
     pub(in crate::extract) end: Instant,
 }
 
-/// What a declarator adds to the type in front of it.
+/// Effect of a declarator on the type before it.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::extract) enum Wrapper {
     Array,
@@ -122,35 +122,35 @@ pub(in crate::extract) enum Wrapper {
     Function,
 }
 
-/// What a chain of declarators says.
+/// Result of a chain of declarators.
 #[derive(Default)]
 pub(in crate::extract) struct Declared<'t> {
     pub(in crate::extract) name: Option<Node<'t>>,
     pub(in crate::extract) params: Option<Node<'t>>,
     pub(in crate::extract) value: Option<Node<'t>>,
-    /// Arguments that the value is made with.
+    /// Constructor arguments of the value.
     pub(in crate::extract) args: Option<Node<'t>>,
-    /// The result, where it is written behind the parameters.
+    /// Result type behind the parameters.
     pub(in crate::extract) returns: Option<Node<'t>>,
-    /// The name itself is that of a callable (and not of a pointer to one).
+    /// True if the name is that of a callable (and not of a pointer to one).
     pub(in crate::extract) is_callable: bool,
-    /// From the outermost inwards.
+    /// Outermost first.
     pub(in crate::extract) wraps: Vec<Wrapper>,
 }
 
-/// A definition that is about to become a symbol.
+/// Definition before it becomes a symbol.
 pub(in crate::extract) struct Definition<'t> {
     pub(in crate::extract) name: NameId,
     pub(in crate::extract) name_node: Node<'t>,
     pub(in crate::extract) node: Node<'t>,
     pub(in crate::extract) kind: SymbolKind,
-    /// Where the header ends.
+    /// End of the header.
     pub(in crate::extract) header_end: usize,
     pub(in crate::extract) has_body: bool,
 }
 
 impl<'t> Definition<'t> {
-    /// The first node of its extent.
+    /// Returns the first node of its extent.
     pub(in crate::extract) fn first_node(
         &self,
         whole: Node<'t>,

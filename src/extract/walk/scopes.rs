@@ -1,4 +1,4 @@
-//! Scopes: opened and closed with what is around them.
+//! Opening and closing of scopes with their context.
 
 use super::Walker;
 use super::context::Surroundings;
@@ -14,7 +14,7 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// Opens a scope and makes it the current one; gives back what [`Walker::close`] needs.
+    /// Opens a scope and makes it current; returns the state that [`Walker::close`] restores.
     pub(in crate::extract) fn open(
         &mut self,
         kind: ScopeKind,
@@ -32,8 +32,8 @@ impl<'t> Walker<'t> {
         self.around = around;
     }
 
-    /// Opens a scope that lasts until the one around it is closed: what is declared from here on
-    /// hides what was before.
+    /// Opens a scope that ends with the enclosing one: declarations from here on shadow earlier
+    /// ones.
     pub(in crate::extract) fn open_rest(&mut self, node: Node<'t>) {
         let end = self
             .scope
@@ -43,7 +43,7 @@ impl<'t> Walker<'t> {
         self.scope = self.build.scope(self.scope, ScopeKind::Block, symbol, node.start_byte(), end);
     }
 
-    /// The scope that owns names declared here.
+    /// Returns the scope that owns names declared here.
     pub(in crate::extract) fn owner_scope(&self) -> ScopeId {
         self.build.nearest(self.scope, |kind| kind != ScopeKind::Flow)
     }

@@ -1,5 +1,4 @@
-//! What stands around definitions and says something about them: type parameters, friends, sections
-//! of visibility.
+//! Nodes around definitions: type parameters, friends, visibility sections, test macros.
 
 use crate::extract::preprocess::Made;
 use crate::extract::walk::{Declared, READ, Surroundings, Usage, Walker};
@@ -8,16 +7,16 @@ use crate::model::facts::{Expr, ExprId, NameId, ScopeKind};
 use crate::model::{SiteKind, Visibility};
 use tree_sitter::Node;
 
-/// A test that a macro makes of a body.
+/// Test that a macro defines from a body.
 pub(in crate::extract) struct TestMacro<'t> {
     pub(in crate::extract) name: NameId,
     pub(in crate::extract) node: Node<'t>,
-    /// The type that the test is a member of.
+    /// Type that the test is a member of.
     pub(in crate::extract) fixture: Option<Node<'t>>,
 }
 
 impl<'t> Walker<'t> {
-    /// A definition after its type parameters.
+    /// Visits a definition behind its type parameters.
     pub(super) fn generic(&mut self, node: Node<'t>, params: &'static Selector) -> ExprId {
         let params = params.first(node);
         let start = self.pending.start.or(Some(node));
@@ -36,7 +35,7 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// Definitions of the scope around the type.
+    /// Visits definitions that belong to the scope around the type.
     pub(super) fn outside(&mut self, node: Node<'t>) -> ExprId {
         let before = (self.scope, self.around, self.enclosing);
         let pending = std::mem::take(&mut self.pending);
@@ -52,7 +51,7 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// The test that a macro before a body makes of it.
+    /// Returns the test that a macro before a body defines.
     pub(in crate::extract) fn test_macro(
         &mut self,
         name: Node<'t>,
@@ -79,14 +78,15 @@ impl<'t> Walker<'t> {
         Some(TestMacro { name, node: test, fixture })
     }
 
-    /// What a macro makes whose arguments, or whose own name, a name in a header is.
+    /// Returns the definition created by a macro whose arguments or name contain a name in a
+    /// header.
     pub(in crate::extract) fn made_at(&self, name: Node<'t>) -> Option<&'t Made> {
         let byte = name.start_byte();
         let made = &self.made[self.made.partition_point(|made| made.head.end <= byte)..];
         made.first().filter(|made| made.head.start <= byte)
     }
 
-    /// A base or field that a constructor makes with arguments.
+    /// Visits a base or field that a constructor initializes with arguments.
     pub(super) fn member_init(
         &mut self,
         node: Node<'t>,

@@ -1,5 +1,4 @@
-//! Texts of nodes, and what a name or a text means in the language: its receiver, its own type,
-//! words that are ignored.
+//! Texts of nodes, and special names of the language: receiver, own type, ignored words.
 
 use super::Walker;
 use super::context::QUOTES;
@@ -18,7 +17,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The text of a part of the source; what is no text in it becomes a mark that says so.
+    /// Returns the text of a part of the source; invalid UTF-8 is replaced.
     pub(in crate::extract) fn text_at(&self, range: Range<usize>) -> Cow<'t, str> {
         match self.text.and_then(|text| text.get(range.clone())) {
             Some(text) => Cow::Borrowed(text),
@@ -26,7 +25,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The name that a node is; quotes around it are no part of it.
+    /// Returns the name of a node without quotes.
     pub(in crate::extract) fn name_of(&mut self, node: Node<'t>) -> NameId {
         self.seen.note(node);
         let text = self.trimmed_text(node);
@@ -36,8 +35,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The expression for a word that starts a path (the root, this module, the one around),
-    /// without a site.
+    /// Returns the expression of a path keyword (root, self, super), without a site.
     pub(in crate::extract) fn path_word(&mut self, text: &str) -> Option<ExprId> {
         let modules = &self.language.manifest.modules;
         let words = [&modules.root_word, &modules.self_word, &modules.super_word];
@@ -48,7 +46,7 @@ impl<'t> Walker<'t> {
         Some(self.build.expr(Expr::Name(name, self.scope)))
     }
 
-    /// Whether a word means the type around.
+    /// True if a word refers to the enclosing type.
     pub(in crate::extract) fn is_self_type(&self, text: &str) -> bool {
         self.language.manifest.names.self_type.iter().any(|word| word == text)
     }
@@ -62,7 +60,7 @@ impl<'t> Walker<'t> {
             || self.language.manifest.names.ignored.iter().any(|ignored| ignored == text)
     }
 
-    /// Whether an expression is the receiver of the method around.
+    /// True if an expression is the receiver of the enclosing method.
     pub(in crate::extract) fn is_receiver(&self, value: ExprId) -> bool {
         match self.build.get(value) {
             Expr::SelfValue(_) => true,

@@ -1,6 +1,5 @@
-//! What no rule names is visited all the same: a rule says what its children mean, not which of
-//! them count. In languages whose manifests nobody has compared with a compiler, what a rule leaves
-//! out would otherwise be lost without a word.
+//! Fallback for nodes without a rule: their children are visited all the same. In languages without
+//! a measurement against a compiler, nodes that a rule omits would otherwise be lost silently.
 
 use crate::extract::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Tier};
@@ -9,8 +8,7 @@ use crate::model::facts::ExprId;
 use std::collections::BTreeSet;
 use tree_sitter::Node;
 
-/// The nodes that were looked at, by where they begin. Those that are still being looked at are not
-/// among them.
+/// Visited nodes by start. Nodes whose visit is in progress are not included.
 #[derive(Default)]
 pub(in crate::extract) struct Seen {
     is_kept: bool,
@@ -22,12 +20,12 @@ impl Seen {
         Self { is_kept: tier == Tier::Shared, nodes: BTreeSet::new() }
     }
 
-    /// Whether nodes are noted at all.
+    /// True if visits are recorded.
     pub(in crate::extract) fn is_kept(&self) -> bool {
         self.is_kept
     }
 
-    /// Notes that a node was looked at.
+    /// Records the visit of a node.
     #[inline]
     pub(in crate::extract) fn note(&mut self, node: Node<'_>) {
         if self.is_kept {
@@ -39,7 +37,7 @@ impl Seen {
         self.nodes.contains(&(node.start_byte(), node.id(), node.end_byte()))
     }
 
-    /// Whether something inside of a node was looked at.
+    /// True if something inside of a node was visited.
     fn has_inside(&self, node: Node<'_>) -> bool {
         let (start, end) = (node.start_byte(), node.end_byte());
         self.nodes
@@ -49,8 +47,7 @@ impl Seen {
 }
 
 impl<'t> Walker<'t> {
-    /// A call of what nobody can name before the program runs is a reference all the same: it says
-    /// that something is called here.
+    /// Records a call of a computed callee as a reference without a target.
     pub(in crate::extract) fn computed_call(&mut self, callee: Node<'t>, kind: SiteKind) {
         if self.seen.is_kept {
             let name = self.build.name("()");
@@ -58,37 +55,37 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Visits what the rule of a node has left out; what a call around waits for stays.
+    /// Visits the children that the rule of a node omits; keeps the pending call site.
     #[inline]
     pub(super) fn visit_rest_of(&mut self, node: Node<'t>) {
-        if self.seen.is_kept && !self.says_all(node) {
+        if self.seen.is_kept && !self.covers_all_children(node) {
             let waiting = self.take_call_site();
             self.visit_left_out(node);
             self.call_site = waiting;
         }
     }
 
-    /// Visits the children of a node that nothing has looked at, in the scope that is current.
+    /// Visits the children of a node that have not been visited, in the current scope.
     pub(in crate::extract) fn visit_left_out(&mut self, node: Node<'t>) {
         if !self.seen.is_kept {
             return;
         }
         for child in self.named_children(node) {
-            if self.seen.has(child) || self.says_all(child) {
+            if self.seen.has(child) || self.covers_all_children(child) {
                 continue;
             }
-            // Of words before a definition only what has parts of its own is more than a word.
+            // A modifier is no expression: only its children are visited.
             if self.seen.has_inside(child) || self.language.is_modifier_node(child.kind_id()) {
                 self.nested(child, (), |walker| walker.visit_left_out(child));
             } else if child.named_child_count() > 0 {
-                // A word alone may be a label or a keyword; it is no use of a symbol of that name.
+                // A single word may be a label or a keyword and is no reference.
                 self.visit(child, READ);
             }
         }
     }
 
-    /// Whether the rule of a node says all that there is to say of it.
-    pub(super) fn says_all(&self, node: Node<'t>) -> bool {
+    /// True if the rule of a node covers all its children.
+    pub(super) fn covers_all_children(&self, node: Node<'t>) -> bool {
         let rule = self.rule_of(node, node.kind_id());
         matches!(
             rule,

@@ -1,5 +1,5 @@
-//! Tables about values: what tests tell about them, what conditions say, what they may be passed
-//! as, how types flow through those of the library.
+//! Tables about values: type narrowing, conditions, conversions, and type flow through builtin
+//! types.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
@@ -94,7 +94,7 @@ pub struct TypeFlow {
     pub awaited: Option<String>,
     /// Type of an unwrapped value.
     pub unwrapped: Option<String>,
-    /// Type that entering a context gives.
+    /// Type of the value that entering a context binds.
     pub entered: Option<String>,
     /// Base type.
     pub base: Option<String>,
@@ -105,13 +105,13 @@ pub struct TypeFlow {
     pub callbacks: BTreeMap<String, Vec<String>>,
 }
 
-/// Names of members that builtin types have, whether a table says what they give or not.
+/// Returns the names of members of builtin types.
 pub(in crate::grammar) fn common_members(manifest: &crate::grammar::Manifest) -> FxHashSet<String> {
     let known = manifest.flow.values().flat_map(|flow| flow.members.keys());
     known.chain(&manifest.builtins.common_members).cloned().collect()
 }
 
-/// Which kinds of tokens are words that say something about a definition.
+/// Returns the token kinds of modifiers.
 pub(in crate::grammar) fn modifier_tokens(
     manifest: &crate::grammar::Manifest,
     tokens: &[bool],
@@ -133,7 +133,7 @@ pub(in crate::grammar) fn modifier_tokens(
     tokens.iter().zip(0..).map(|(is_token, kind)| *is_token && is_word(kind)).collect()
 }
 
-/// Names that every file knows without an import.
+/// Returns the names visible in every file without an import.
 pub(in crate::grammar) fn builtin_names(manifest: &crate::grammar::Manifest) -> FxHashSet<String> {
     let builtins = &manifest.builtins;
     builtins
@@ -145,7 +145,7 @@ pub(in crate::grammar) fn builtin_names(manifest: &crate::grammar::Manifest) -> 
         .collect()
 }
 
-/// Every name of a type with a table of type flow -> the name of the table.
+/// Returns the type flow table of each name and alias of a type.
 pub(in crate::grammar) fn flow_names(
     manifest: &crate::grammar::Manifest,
 ) -> FxHashMap<String, String> {

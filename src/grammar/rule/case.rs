@@ -1,5 +1,5 @@
-//! Rules that depend on more than the kind of a node: on the text of a child, on whether there is
-//! one, on the node around.
+//! Conditional rules: conditions on the text or presence of a child, on the node itself, and on its
+//! parent.
 
 use crate::grammar::Selector;
 use crate::grammar::rule::Rule;
@@ -9,14 +9,14 @@ use smallvec::SmallVec;
 use toml::Value;
 use tree_sitter::Node;
 
-/// The key of a condition on the node itself.
+/// Key of a condition on the node itself.
 const ITSELF: &str = ".";
-/// The key of a condition on the node around it.
+/// Key of a condition on the parent node.
 const AROUND: &str = "^";
 
-/// When a case holds: all of its conditions do. In a manifest a table, in which each key says what
-/// is looked at: a selector, `.` (the node itself) or `^` (the node around it). The value is a list
-/// of texts, one of which it has (of kinds, for the node around), or whether it is there.
+/// Conditions of a case, all of which must hold. In a manifest a table with a key for each
+/// condition: a selector, `.` (the node itself) or `^` (its parent). The value is a list of
+/// alternative texts (node kinds, for the parent), or true or false for the presence of the node.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct When(Vec<Condition>);
 
@@ -29,7 +29,7 @@ enum Condition {
 }
 
 impl When {
-    /// Whether all conditions hold for a node; `text` gives the text of one.
+    /// True if all conditions hold for a node; `text` returns the text of a node.
     pub(crate) fn holds<'t, 's>(&self, node: Node<'t>, text: impl Fn(Node<'t>) -> &'s str) -> bool {
         let is_one = |texts: &[String], node: Node<'t>| texts.iter().any(|one| one == text(node));
         self.0.iter().all(|condition| match condition {
@@ -77,7 +77,7 @@ impl When {
                 _ => Condition::Text(selector(&key)?, texts(&value)?),
             });
         }
-        // The node around one is found from the root downwards: that is asked last.
+        // Conditions on the parent come last: it is found by a descent from the root.
         conditions.sort_by_key(|condition| matches!(condition, Condition::Around(..)));
         Ok(Self(conditions))
     }
@@ -87,7 +87,7 @@ fn selector(text: &str) -> Result<Selector, String> {
     Value::from(text).try_into().map_err(|error: toml::de::Error| error.message().to_owned())
 }
 
-/// The rules of one kind of node: one, or a list of which the first holds whose `when` does.
+/// Rules of one node kind: one, or a list of which the first with a matching `when` applies.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::grammar) struct Cases(Vec<(When, Rule)>);
 
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::grammar::selector::with_grammar;
 
-    /// Reads the cases of a node in a grammar that has the kind `{kind}`.
+    /// Parses the cases of a node in a grammar that has the kind `{kind}`.
     fn read(text: &str) -> Result<Cases, String> {
         let grammar = crate::grammar::all()[0].grammar.clone();
         let kind = (1..)
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_of_the_node_around_is_asked_last() {
+    fn conditions_on_the_parent_are_checked_last() {
         let read = read(
             "case = { when = { \"^\" = [\"{kind}\"], \".\" = [\"a\"], \"<{kind}>\" = true }, role \
              = \"skip\" }",

@@ -1,4 +1,4 @@
-//! Parts of rules: the tables that some of their keys hold.
+//! Tables that are values of keys in rules.
 
 use crate::grammar::Selector;
 use serde::Deserialize;

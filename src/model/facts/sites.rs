@@ -1,14 +1,13 @@
-//! The references of a file, as a list while they are made and changed, and encoded while they are
-//! only kept.
+//! Sites of a file: a list while they are created and modified, encoded while they are stored.
 
 use std::borrow::Cow;
 
 use super::Site;
 use crate::model::packed::facts::PackedSites;
 
-/// The references of a file in order of position, either as a list or encoded. One value holds both
-/// forms, so that no reader can look at the one that is empty: code that renumbers what references
-/// point to gets them as a list, whatever form they were in.
+/// Sites of a file in order of position, either as a list or encoded. One value holds both forms,
+/// so that no reader can read the empty one: code that renumbers expressions gets them as a list in
+/// either case.
 #[derive(Clone, Debug)]
 pub struct Sites(Form);
 
@@ -19,7 +18,7 @@ enum Form {
 }
 
 impl Sites {
-    /// How many references there are.
+    /// Number of sites.
     pub fn len(&self) -> usize {
         match &self.0 {
             Form::List(sites) => sites.len(),
@@ -27,12 +26,12 @@ impl Sites {
         }
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The references; decoded if they are encoded.
+    /// Returns the sites, decoded if necessary.
     pub fn list(&self) -> Cow<'_, [Site]> {
         match &self.0 {
             Form::List(sites) => Cow::Borrowed(sites),
@@ -40,7 +39,7 @@ impl Sites {
         }
     }
 
-    /// The references, to be changed; they stay a list until they are packed again.
+    /// Returns the sites for modification; they stay a list until they are packed again.
     pub fn list_mut(&mut self) -> &mut Vec<Site> {
         if let Form::Packed(sites) = &self.0 {
             self.0 = Form::List(sites.unpack());
@@ -51,15 +50,15 @@ impl Sites {
         }
     }
 
-    /// Encodes the references: they are most of what a file says, and only the resolution of the
-    /// file reads them.
+    /// Encodes the sites: they are the largest part of a file's facts, and only the resolution of
+    /// the file itself reads them.
     pub fn pack(&mut self) {
         if let Form::List(sites) = &self.0 {
             self.0 = Form::Packed(PackedSites::of(sites));
         }
     }
 
-    /// The references encoded.
+    /// Returns the encoded sites.
     pub(in crate::model) fn packed(&self) -> Cow<'_, PackedSites> {
         match &self.0 {
             Form::List(sites) => Cow::Owned(PackedSites::of(sites)),

@@ -1,5 +1,4 @@
-//! The compact form of a file's facts. Names are apart: the words of the writer that the file
-//! shares with others.
+//! Encoding of a file's facts. Names are in the word table that the writer shares between files.
 
 mod expressions;
 
@@ -38,7 +37,7 @@ const IMPORT_KINDS: [ImportKind; 5] = [
     ImportKind::Default,
 ];
 
-/// Writes facts, and gives the number of the word that each name is.
+/// Encodes facts, and returns the word number of each name.
 pub fn write(writer: &mut Writer, facts: &FileFacts) -> Vec<u32> {
     writer.put(facts.names.len() as u64);
     let words = facts.names.iter().map(|name| writer.put_word(name)).collect();
@@ -46,23 +45,23 @@ pub fn write(writer: &mut Writer, facts: &FileFacts) -> Vec<u32> {
     words
 }
 
-/// Reads facts, and the number of the word that each name is.
+/// Decodes facts, and returns the word number of each name.
 pub fn read(reader: &mut Reader<'_>) -> Option<(FileFacts, Vec<u32>)> {
     let (names, words) = reader.words_by_number()?;
     let facts = all(reader, &FileFacts::default())?;
-    // They may come from a process that a grammar has ended.
+    // The bytes may come from a process that crashed in a grammar.
     facts.sites.packed().sites()?;
     Some((FileFacts { names, ..facts }, words))
 }
 
-/// Reads facts with their references unpacked, and without their names, which tables know by
-/// number.
+/// Decodes facts with unpacked sites and without names, which tables have by number.
 pub fn read_unnamed(reader: &mut Reader<'_>) -> Option<FileFacts> {
     reader.pass_over_words()?;
     unpacked(all(reader, &FileFacts::default())?)
 }
 
-/// Reads what a store has of facts, with the references unpacked; the rest stays empty, and unread.
+/// Decodes the part of facts that a store needs, with unpacked sites; the rest is empty and not
+/// read.
 pub fn read_stored(reader: &mut Reader<'_>) -> Option<FileFacts> {
     let (names, _) = reader.words_by_number()?;
     let facts = unpacked(stored(reader, &FileFacts::default())?)?;
@@ -74,7 +73,7 @@ fn unpacked(facts: FileFacts) -> Option<FileFacts> {
     Some(FileFacts { sites, ..facts })
 }
 
-/// The references of a file in few bytes.
+/// Encoded sites of a file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PackedSites {
     count: u32,
@@ -82,9 +81,9 @@ pub struct PackedSites {
 }
 
 impl PackedSites {
-    /// Packs references.
+    /// Encodes sites.
     pub fn of(sites: &[Site]) -> Self {
-        let (mut writer, mut before) = (Writer::default(), Before::default());
+        let (mut writer, mut before) = (Writer::default(), DeltaState::default());
         writer
             .list(sites, &BLANK_SITE, |pass, item| site(pass, item, &mut before))
             .expect("writing does not fail");
@@ -93,23 +92,23 @@ impl PackedSites {
         Self { count, bytes: writer.into_parts().1.into() }
     }
 
-    /// How many they are.
+    /// Number of sites.
     pub fn len(&self) -> usize {
         self.count as usize
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The references as they were packed.
+    /// Decodes the sites.
     pub fn unpack(&self) -> Vec<Site> {
         self.sites().expect("packing has made the bytes, or reading has tried them")
     }
 
     fn sites(&self) -> Option<Vec<Site>> {
-        let (mut reader, mut before) = (Reader::new(&self.bytes, &[]), Before::default());
+        let (mut reader, mut before) = (Reader::new(&self.bytes, &[]), DeltaState::default());
         let sites = reader.list(&[], &BLANK_SITE, |pass, item| site(pass, item, &mut before))?;
         (sites.len() == self.len() && reader.rest().is_empty()).then_some(sites)
     }
@@ -120,7 +119,7 @@ fn all<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
     rest(pass, facts, stored)
 }
 
-/// What a store has. It stands first, so that it can be read without the rest.
+/// Part of the facts for the store. First, so that it can be read alone.
 fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
     let (mut symbol_at, mut import_at) = Default::default();
     Some(FileFacts {
@@ -144,7 +143,7 @@ fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
     })
 }
 
-/// Everything else, which only resolution looks at.
+/// Rest of the facts, for resolution only.
 fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<FileFacts> {
     let (mut scope_at, mut binding_at, mut expr_at) = Default::default();
     let FileFacts { lines, generated, test, symbols, imports, sites, problems, words, .. } = stored;
@@ -260,9 +259,9 @@ fn blank_import() -> Import {
     }
 }
 
-/// Where the item before stands, so that the next is written as a step from there.
+/// Values of the previous item, for delta encoding.
 #[derive(Default)]
-struct Before {
+struct DeltaState {
     scope: u32,
     other_scope: u32,
     symbol: u32,
@@ -275,7 +274,7 @@ struct Before {
     number: u32,
 }
 
-fn scope<P: Pass>(pass: &mut P, scope: &Scope, before: &mut Before) -> Option<Scope> {
+fn scope<P: Pass>(pass: &mut P, scope: &Scope, before: &mut DeltaState) -> Option<Scope> {
     let parent = ScopeId(pass.id_near(scope.parent.0, &mut before.scope)?);
     let kind = pass.one_of(scope.kind, &SCOPE_KINDS)?;
     let symbol = LocalSymbol(pass.id_near(scope.symbol.0, &mut before.symbol)?);
@@ -286,10 +285,10 @@ fn scope<P: Pass>(pass: &mut P, scope: &Scope, before: &mut Before) -> Option<Sc
     Some(Scope { parent, kind, symbol, owner, start, end })
 }
 
-/// A run of a vector that most runs follow each other in.
+/// Run of a vector in which most runs are consecutive.
 fn run<P: Pass>(pass: &mut P, run: Run, end: &mut u32) -> Option<Run> {
     let len = pass.small(run.len)?;
-    // Where an empty one begins does not matter, but equal facts are equal in every field.
+    // The start of an empty run is irrelevant, but round trips must be exact.
     let start = if len == 0 { pass.small(run.start)? } else { pass.near(run.start, *end)? };
     if len > 0 {
         *end = start.checked_add(len)?;
@@ -301,7 +300,7 @@ fn position<P: Pass>(pass: &mut P, at: Position, line: u32) -> Option<Position> 
     Some(Position { line: pass.near(at.line, line)?, column: pass.small(at.column)? })
 }
 
-/// What few symbols have, by bits of one number.
+/// Bits for optional parts that few symbols have.
 mod has {
     pub(super) const DOC: u64 = 1;
     pub(super) const PARAMS: u64 = 1 << 1;
@@ -312,7 +311,7 @@ mod has {
     pub(super) const OWNER: u64 = 1 << 6;
 }
 
-fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut Before) -> Option<Symbol> {
+fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Option<Symbol> {
     let parts = [
         (!symbol.doc.is_empty(), has::DOC),
         (symbol.params != EMPTY, has::PARAMS),
@@ -377,7 +376,7 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut Before) -> Option
     })
 }
 
-fn binding<P: Pass>(pass: &mut P, binding: &Binding, before: &mut Before) -> Option<Binding> {
+fn binding<P: Pass>(pass: &mut P, binding: &Binding, before: &mut DeltaState) -> Option<Binding> {
     let kind = pass.one_of(binding.kind, &BINDING_KINDS)?;
     let scope = ScopeId(pass.id_near(binding.scope.0, &mut before.scope)?);
     let block = ScopeId(pass.near(binding.block.0, scope.0)?);
@@ -391,7 +390,7 @@ fn binding<P: Pass>(pass: &mut P, binding: &Binding, before: &mut Before) -> Opt
     Some(Binding { scope, block, name, kind, from, symbol, import, ty, value })
 }
 
-fn import<P: Pass>(pass: &mut P, import: &Import, before: &mut Before) -> Option<Import> {
+fn import<P: Pass>(pass: &mut P, import: &Import, before: &mut DeltaState) -> Option<Import> {
     let kind = pass.one_of(import.kind, &IMPORT_KINDS)?;
     let module = pass.word(&import.module)?;
     let level = u16::try_from(pass.small(import.level.into())?).ok()?;
@@ -405,7 +404,7 @@ fn import<P: Pass>(pass: &mut P, import: &Import, before: &mut Before) -> Option
     Some(Import { kind, module, level, item, alias, reexport, type_only, scope, at })
 }
 
-fn site<P: Pass>(pass: &mut P, site: &Site, before: &mut Before) -> Option<Site> {
+fn site<P: Pass>(pass: &mut P, site: &Site, before: &mut DeltaState) -> Option<Site> {
     let kinds = SiteKind::ALL.len() as u64;
     let head = (u64::from(site.in_macro) * 2 + u64::from(site.spread)) * kinds + site.kind as u64;
     let head = pass.number(head)?;
@@ -446,7 +445,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_store_has_is_read_without_the_rest() {
+    fn the_stored_part_is_decoded_alone() {
         let facts = FileFacts {
             names: vec!["one".into(), "two".into()],
             package: Some("package".into()),

@@ -1,5 +1,4 @@
-//! The compact form of what resolution found for a file. Files are named by numbers that last, not
-//! by their positions.
+//! Encoding of a file's resolution. Files are identified by persistent keys, not by positions.
 
 use rustc_hash::FxHashMap;
 
@@ -8,14 +7,14 @@ use crate::model::facts::LocalSymbol;
 use crate::model::graph::{FileId, FileResolution, Relation, Resolution, SymbolRef, Target};
 use crate::model::{RelationKind, Step, Verdict};
 
-/// Writes what was found for a file. `lasting` gives a file's number.
-pub fn write(writer: &mut Writer, found: &FileResolution, lasting: &impl Fn(FileId) -> u32) {
-    let mut files = Writing { lasting, sets: FxHashMap::default() };
+/// Encodes a resolution. `key_of` returns a file's key.
+pub fn write(writer: &mut Writer, found: &FileResolution, key_of: &impl Fn(FileId) -> u32) {
+    let mut files = Writing { key_of, sets: FxHashMap::default() };
     pass_over(writer, found, &mut files).expect("writing does not fail");
 }
 
-/// Reads what was found for a file. `position` gives the file of a number; none if there is none
-/// any more, which ends it.
+/// Decodes a resolution. `position` returns the file of a key; decoding fails if it does not exist
+/// any more.
 pub fn read(
     reader: &mut Reader<'_>,
     position: &impl Fn(u32) -> Option<FileId>,
@@ -23,24 +22,24 @@ pub fn read(
     pass_over(reader, &FileResolution::default(), &mut Reading { position, sets: Vec::new() })
 }
 
-/// What a pass needs to know of files and of the sets of candidates before.
+/// File keys, and candidate sets written before.
 trait Files {
     fn number(&self, file: FileId) -> u32;
     fn file(&self, number: u32) -> Option<FileId>;
-    /// The number of a set, and whether it has been given before.
+    /// Returns the number of a set, and whether it was written before.
     fn set(&mut self, symbols: &[SymbolRef]) -> (u64, bool);
     fn known(&self, set: u64) -> Option<&[SymbolRef]>;
     fn learn(&mut self, symbols: &[SymbolRef]);
 }
 
 struct Writing<'f, F> {
-    lasting: &'f F,
+    key_of: &'f F,
     sets: FxHashMap<Box<[SymbolRef]>, u64>,
 }
 
 impl<F: Fn(FileId) -> u32> Files for Writing<'_, F> {
     fn number(&self, file: FileId) -> u32 {
-        (self.lasting)(file)
+        (self.key_of)(file)
     }
 
     fn file(&self, _number: u32) -> Option<FileId> {
@@ -155,7 +154,7 @@ fn symbol<P: Pass>(
     })
 }
 
-/// Kinds of targets.
+/// Number of kinds of targets.
 const KINDS: u64 = 5;
 
 fn resolution<P: Pass>(
@@ -191,7 +190,7 @@ fn resolution<P: Pass>(
     Some(Resolution { verdict, step, target })
 }
 
-/// Many sites of a file have the same candidates: a set is written once.
+/// Many sites of a file have the same candidates: each set is written once.
 fn candidates<P: Pass>(
     pass: &mut P,
     symbols: &[SymbolRef],
@@ -207,7 +206,7 @@ fn candidates<P: Pass>(
     let symbols =
         pass.list(symbols, &NO_SYMBOL, |pass, item| symbol(pass, *item, files, &mut near))?;
     *before = near;
-    // Of the writer the list is empty, and it has it already.
+    // An encoder's list is empty here, and the set is known.
     files.learn(&symbols);
     Some(symbols.into())
 }

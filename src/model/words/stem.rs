@@ -1,8 +1,7 @@
-//! English stems, so that `parsed`, `parsing` and `parses` are one word: the suffix rules of
-//! Porter's algorithm. Knows words in lower case.
+//! English stemming, so that `parsed`, `parsing` and `parses` are one term: the suffix rules of
+//! Porter's algorithm. Input in lower case.
 
-/// The length of the stem in `word`, whose letters may be changed for it. Words of other letters
-/// than a to z stay as they are.
+/// Stems a word in place. Words with letters other than a to z are unchanged.
 pub fn stem(word: &mut Vec<u8>) {
     if word.len() < 3 || !word.iter().all(u8::is_ascii_lowercase) {
         return;
@@ -62,7 +61,7 @@ fn is_consonant(word: &[u8], at: usize) -> bool {
     }
 }
 
-/// How many times a vowel is followed by a consonant in the first `end` letters.
+/// Measure of the first `end` letters: number of vowel-consonant transitions.
 fn measure(word: &[u8], end: usize) -> usize {
     (1..end).filter(|&at| is_consonant(word, at) && !is_consonant(word, at - 1)).count()
 }
@@ -76,8 +75,8 @@ fn ends_double(word: &[u8]) -> bool {
     end >= 2 && word[end - 1] == word[end - 2] && is_consonant(word, end - 1)
 }
 
-/// Whether the first `end` letters end in consonant, vowel, consonant, the last of which is heard:
-/// a short syllable.
+/// True if the first `end` letters end in consonant, vowel, consonant, the last of which is not w,
+/// x or y: a short syllable.
 fn ends_short(word: &[u8], end: usize) -> bool {
     end >= 3
         && is_consonant(word, end - 1)
@@ -86,7 +85,7 @@ fn ends_short(word: &[u8], end: usize) -> bool {
         && !matches!(word[end - 1], b'w' | b'x' | b'y')
 }
 
-/// What is before the suffix, if the word has it.
+/// Returns the length of the part before the suffix, if the word has it.
 fn before(word: &[u8], suffix: &str) -> Option<usize> {
     word.ends_with(suffix.as_bytes()).then(|| word.len() - suffix.len())
 }
@@ -128,7 +127,7 @@ fn final_y(word: &mut [u8]) {
     }
 }
 
-/// Replaces the first of the suffixes that the word has, if what is before it has at least this
+/// Replaces the first of the suffixes that the word has, if the part before it has at least this
 /// measure.
 fn replace_first(word: &mut Vec<u8>, suffixes: &[(&str, &str)], least: usize) {
     let found =
@@ -142,7 +141,7 @@ fn replace_first(word: &mut Vec<u8>, suffixes: &[(&str, &str)], least: usize) {
 }
 
 fn drop_suffix(word: &mut Vec<u8>) {
-    // Of suffixes that end alike the longest counts.
+    // The longest of several matching suffixes counts.
     let ends =
         DROPPED_SUFFIXES.iter().filter_map(|suffix| before(word, suffix).map(|end| (end, *suffix)));
     if let Some((end, suffix)) = ends.min()
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_of_a_word_meet() {
+    fn forms_of_a_word_have_one_stem() {
         for forms in [
             ["apply", "applied", "applies"],
             ["migrate", "migrates", "migration"],
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_stay_apart() {
+    fn different_words_have_different_stems() {
         for (one, other) in [
             ("get", "set"),
             ("is", "as"),

@@ -1,4 +1,4 @@
-//! How a few symbols hang together: chains of calls between them, and tests that reach them.
+//! Connections between the relevant symbols: call paths, and tests that reach them.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,10 +11,10 @@ use crate::query::graph::lookup::Lookup;
 use crate::query::{QueryError, Total};
 use crate::store::SymbolKey;
 
-/// Symbols that are visited from one symbol: beyond it a chain says little.
+/// Maximum number of symbols visited from one symbol.
 const MAX_VISITED: usize = 3_000;
 
-/// A symbol that was reached: from where, on which line (0: by dispatch), after how many steps.
+/// Visited symbol: predecessor, line of the call (0 for dispatch), distance.
 #[derive(Clone, Copy)]
 struct Reached {
     from: SymbolKey,
@@ -22,8 +22,8 @@ struct Reached {
     distance: u32,
 }
 
-/// For each ordered pair a shortest chain, if there is one of at most `depth` steps. A chain
-/// through a third of the symbols is left out: its parts are there.
+/// Returns a shortest path of at most `depth` calls for each ordered pair. A path through a third
+/// symbol of the list is omitted: its parts are included.
 pub(super) fn connections(
     lookup: &Lookup<'_>,
     graph: &CallGraph<'_, '_>,
@@ -67,7 +67,7 @@ pub(super) fn connections(
     Ok(connections)
 }
 
-/// The tests from which one of the symbols is reached in at most `depth` calls.
+/// Returns the tests from which one of the symbols is reachable within `depth` calls.
 pub(super) fn covering_tests(
     lookup: &Lookup<'_>,
     graph: &CallGraph<'_, '_>,
@@ -78,7 +78,7 @@ pub(super) fn covering_tests(
     let mut is_complete = true;
     for (place, &start) in keys.iter().enumerate() {
         let (reached, complete) = walk(start, depth, |symbol| {
-            // Whatever calls a test is not of interest.
+            // The callers of a test are irrelevant.
             if symbol != start && lookup.is_test(&*lookup.symbol(symbol)?)? {
                 return Ok(Vec::new());
             }
@@ -116,7 +116,7 @@ fn in_order(reached: &FxHashMap<SymbolKey, Reached>) -> Vec<(SymbolKey, Reached)
     all
 }
 
-/// Walks level by level; tells whether everything within the depth was visited.
+/// Breadth-first search; returns whether everything within the depth was visited.
 fn walk(
     start: SymbolKey,
     depth: u32,

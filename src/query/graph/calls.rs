@@ -1,11 +1,10 @@
-//! One step in the graph of calls: who leads to a symbol, and where a symbol leads, with dispatch
-//! and degrees of certainty.
+//! One step in the call graph: callers and callees of a symbol, with dispatch and certainty.
 //!
-//! `trace` and `explore` walk it; both see the same edges.
+//! `trace` and `explore` traverse the same edges.
 
 mod gathered;
 
-use gathered::Gathered;
+use gathered::EdgeCollector;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -18,35 +17,35 @@ use crate::model::{RelationKind, SiteKind, SymbolKind, Verdict};
 use crate::query::{Certainty, Counts, QueryError, Tests};
 use crate::store::{FileKey, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
-/// Symbols related by dispatch to one method: beyond it the walk through a hierarchy ends. Far
-/// above real hierarchies' size.
+/// Maximum number of methods related by dispatch to one method, far above the size of real
+/// hierarchies.
 pub(in crate::query) const MAX_RELATED: usize = 10_000;
 
-/// Edges of which each end is looked at to know whether it is test code.
-const LOOKED_AT: usize = 1_000;
+/// Maximum number of edges whose ends are checked individually for test code.
+const MAX_CHECKED: usize = 1_000;
 
-/// What an edge leads to.
+/// End of an edge.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(in crate::query) enum End {
-    /// A symbol.
+    /// Symbol.
     Symbol(SymbolKey),
-    /// The top of a file.
+    /// Top level of a file.
     File(FileKey),
-    /// A name outside the repository.
+    /// External name.
     External(NameKey),
 }
 
-/// What the sites of an edge name in place of its end.
+/// Indirection of an edge: the symbol named by its sites instead of the end.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(in crate::query) enum Through {
-    /// A method that overrides or implements the end, or is overridden or implemented by it.
+    /// Method that overrides or implements the end, or is overridden or implemented by it.
     Method(SymbolKey),
-    /// A variable or field that the function is put into.
+    /// Variable or field that holds the function.
     Holder(SymbolKey),
 }
 
 impl Through {
-    /// The symbol that the sites name.
+    /// Symbol named by the sites.
     pub(in crate::query) fn symbol(self) -> SymbolKey {
         match self {
             Self::Method(symbol) | Self::Holder(symbol) => symbol,
@@ -54,53 +53,52 @@ impl Through {
     }
 }
 
-/// An edge with every site that makes it.
+/// Edge with all its sites.
 #[derive(Clone, Debug)]
 pub(in crate::query) struct Edge {
-    /// The other end.
+    /// Other end.
     pub(in crate::query) end: End,
-    /// What the sites name, if that is not the other end.
+    /// Indirection, if the sites name another symbol.
     pub(in crate::query) through: Option<Through>,
-    /// The surest of the sites.
+    /// Highest certainty of the sites.
     pub(in crate::query) certainty: Certainty,
-    /// The sites, in order of place. Of the thousands of callers of a common function nearly every
-    /// one has one.
+    /// Sites in order of position. Most of the thousands of callers of a common function have one.
     pub(in crate::query) sites: SmallVec<[SiteRow; 1]>,
 }
 
-/// Everything one step from a symbol.
+/// Edges one step from a symbol.
 #[derive(Debug, Default)]
 pub(in crate::query) struct Neighbours {
-    /// Edges that are sure enough; surest first, those without dispatch before those with, callers
-    /// in tests behind others, then by place.
+    /// Edges of sufficient certainty: by certainty, direct ones before dispatch, callers in tests
+    /// last, then by position.
     pub(in crate::query) edges: Vec<Edge>,
-    /// Sites that are too vague, with how vague, in order of place.
+    /// Sites of insufficient certainty, in order of position.
     pub(in crate::query) vague: Vec<(SiteRow, Certainty)>,
-    /// So many more are too vague, which were not asked for: unresolved sites with the name.
+    /// Number of unresolved sites with the name that are not listed in `vague`.
     pub(in crate::query) unlisted: u64,
-    /// Sites by certainty, followed or not, without dispatch.
+    /// Number of sites by certainty, followed or not, without dispatch.
     pub(in crate::query) counts: Counts,
 }
 
-/// What is wanted of the unresolved sites with a symbol's name, where they are not followed.
+/// Treatment of unresolved sites with a symbol's name that are not followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::query) enum Unresolved {
-    /// Each of them.
+    /// List them.
     Listed,
-    /// Their number: symbols far from where a walk began often have a name in common.
+    /// Count them: distant symbols of a traversal often share a name.
     Counted,
 }
 
-/// What the walk follows.
+/// Traversal settings and memos.
 pub(in crate::query) struct CallGraph<'l, 'q> {
     lookup: &'l Lookup<'q>,
     kinds: Vec<SiteKind>,
     dispatch: bool,
     follow: Certainty,
     tests: Tests,
-    /// By name: how many unresolved sites have it.
+    /// Memo: number of unresolved sites by name.
     unresolved: RefCell<FxHashMap<NameKey, u64>>,
-    /// By variable or field: the functions that it may hold.
+    /// Memo: possible functions by variable or field.
     held: RefCell<FxHashMap<SymbolKey, Rc<Held>>>,
 }
 
@@ -116,7 +114,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Self { lookup, kinds: kinds.to_vec(), dispatch, follow, tests, unresolved, held }
     }
 
-    /// Who leads to a symbol.
+    /// Returns the callers of a symbol.
     pub(in crate::query) fn callers(
         &self,
         symbol: SymbolKey,
@@ -125,18 +123,18 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         self.callers_of(&[symbol], unresolved)
     }
 
-    /// Who leads to any of these symbols, which have one name. There is at least one of them.
+    /// Returns the callers of any of these symbols, which share one name. The list is not empty.
     pub(in crate::query) fn callers_of(
         &self,
         symbols: &[SymbolKey],
         unresolved: Unresolved,
     ) -> Result<Neighbours, QueryError> {
         let row = self.lookup.symbol(symbols[0])?;
-        let mut gathered = Gathered::default();
+        let mut gathered = EdgeCollector::default();
         let (mut same, mut meant) = (Vec::new(), Vec::new());
         for &symbol in symbols {
-            let own = self.lookup.same_thing(symbol)?;
-            meant.extend(self.meant_by(&*self.lookup.symbol(symbol)?, own.clone())?);
+            let own = self.lookup.same_entity(symbol)?;
+            meant.extend(self.targets_of(&*self.lookup.symbol(symbol)?, own.clone())?);
             same.extend(own);
         }
         let mut seen = FxHashSet::default();
@@ -151,7 +149,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
             gathered.unlisted = self.unresolved_named(row.name)?;
             gathered.counts.textual += gathered.unlisted;
         } else {
-            // What calls the value of a variable or field says nothing of another symbol of that
+            // Calls of the value of a variable or field are no evidence for another symbol of that
             // name.
             for site in self
                 .lookup
@@ -173,15 +171,15 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(gathered.finish(self.lookup.order(), &tests))
     }
 
-    /// The ends of edges that are test code. Of very many edges only whole files of tests are
-    /// known.
+    /// Returns the ends of edges that are test code. Beyond `MAX_CHECKED` edges only whole test
+    /// files are recognized.
     fn tests_among(&self, edges: &[Edge]) -> Result<FxHashSet<End>, QueryError> {
         let mut tests = FxHashSet::default();
         for edge in edges {
             let Some(site) = edge.sites.first() else { continue };
             let is_test = self.lookup.place(site.file)?.test
                 || match edge.end {
-                    End::Symbol(symbol) if edges.len() <= LOOKED_AT => {
+                    End::Symbol(symbol) if edges.len() <= MAX_CHECKED => {
                         self.lookup.is_test(&*self.lookup.symbol(symbol)?)?
                     }
                     _ => false,
@@ -193,7 +191,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(tests)
     }
 
-    /// How many of the unresolved sites with a name count.
+    /// Returns the number of unresolved sites with a name that pass the filters.
     fn unresolved_named(&self, name: NameKey) -> Result<u64, QueryError> {
         if let Some(count) = self.unresolved.borrow().get(&name) {
             return Ok(*count);
@@ -207,10 +205,10 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(count)
     }
 
-    /// Takes every site that leads to a symbol.
+    /// Collects every site that targets a symbol.
     fn take_all(
         &self,
-        gathered: &mut Gathered,
+        gathered: &mut EdgeCollector,
         symbol: SymbolKey,
         through: Option<Through>,
     ) -> Result<(), QueryError> {
@@ -223,10 +221,10 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         taken
     }
 
-    /// Takes the calls of variables and fields that functions are put into.
+    /// Collects the calls of variables and fields that the functions are assigned to.
     fn take_held(
         &self,
-        gathered: &mut Gathered,
+        gathered: &mut EdgeCollector,
         functions: &[SymbolKey],
     ) -> Result<(), QueryError> {
         for holder in held::holders(self.lookup, functions)? {
@@ -246,7 +244,8 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(())
     }
 
-    /// The functions that a variable or field may hold. Many calls of one body are of the same one.
+    /// Returns the possible functions of a variable or field. Memoized: many calls in one body are
+    /// of the same one.
     fn held_by(&self, holder: SymbolKey) -> Result<Rc<Held>, QueryError> {
         if let Some(known) = self.held.borrow().get(&holder) {
             return Ok(Rc::clone(known));
@@ -258,7 +257,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
 
     fn take(
         &self,
-        gathered: &mut Gathered,
+        gathered: &mut EdgeCollector,
         site: SiteRow,
         through: Option<Through>,
     ) -> Result<(), QueryError> {
@@ -269,12 +268,12 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(())
     }
 
-    /// Whether a site is of a kind that is followed, and written where it counts.
+    /// True if a site passes the filters of kind and test code.
     fn counts(&self, site: &SiteRow) -> Result<bool, QueryError> {
         if !self.kinds.contains(&site.kind) {
             return Ok(false);
         }
-        // Rows are looked at only where they decide: a common name has thousands of sites.
+        // Rows are read only if needed: a frequent name has thousands of sites.
         Ok(match (self.tests, site.enclosing) {
             (Tests::Include, _) => true,
             (tests, Some(enclosing)) => {
@@ -284,17 +283,17 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         })
     }
 
-    /// Where a symbol leads.
+    /// Returns the callees of a symbol.
     pub(in crate::query) fn callees(&self, symbol: SymbolKey) -> Result<Neighbours, QueryError> {
         self.callees_of(&[symbol])
     }
 
-    /// Where any of these symbols leads.
+    /// Returns the callees of any of these symbols.
     pub(in crate::query) fn callees_of(
         &self,
         symbols: &[SymbolKey],
     ) -> Result<Neighbours, QueryError> {
-        let mut gathered = Gathered::default();
+        let mut gathered = EdgeCollector::default();
         let mut bodies = Vec::new();
         for &symbol in symbols {
             bodies.extend(self.bodies_of(&*self.lookup.symbol(symbol)?)?);
@@ -313,7 +312,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(gathered.finish(self.lookup.order(), &FxHashSet::default()))
     }
 
-    fn take_callee(&self, gathered: &mut Gathered, site: SiteRow) -> Result<(), QueryError> {
+    fn take_callee(&self, gathered: &mut EdgeCollector, site: SiteRow) -> Result<(), QueryError> {
         let degree = certainty(&site);
         match site.target {
             SiteTarget::Symbol(target) => {
@@ -325,7 +324,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                 }
                 if self.dispatch && degree <= self.follow {
                     for overriding in
-                        self.hierarchy(self.lookup.same_thing(target)?, Upwards::No)?
+                        self.hierarchy(self.lookup.same_entity(target)?, Upwards::No)?
                     {
                         let through = Some(Through::Method(target));
                         gathered.add(
@@ -366,24 +365,23 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                 gathered.add(End::External(name), None, degree, site, self.follow)
             }
             SiteTarget::Candidates(_) => gathered.vague(site, degree),
-            // A module as a whole is not called; an unresolved site leads nowhere that could be
-            // followed.
+            // A module is not callable; an unresolved site has no target to follow.
             SiteTarget::None if site.verdict == Verdict::Resolved => {}
             SiteTarget::None => gathered.vague(site, Certainty::Textual),
         }
         Ok(())
     }
 
-    /// The definition, where a site leads to a declaration of it.
+    /// Returns the definition of a declaration.
     fn definition_of(&self, symbol: SymbolKey) -> Result<SymbolKey, QueryError> {
         let relations = self.lookup.relations_to(symbol)?;
         let definition = relations.iter().find(|relation| relation.kind == RelationKind::Defines);
         Ok(definition.map_or(symbol, |relation| relation.from))
     }
 
-    /// What a site may lead to that means this symbol: it and its declarations, which are `same`,
-    /// for a type its constructors, and for the only constructor of a type the type.
-    fn meant_by(
+    /// Returns the possible targets of sites that refer to this symbol: it and its declarations
+    /// (`same`), for a type its constructors, and for the only constructor of a type the type.
+    fn targets_of(
         &self,
         row: &SymbolRow,
         same: Vec<SymbolKey>,
@@ -401,10 +399,10 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(meant)
     }
 
-    /// The symbols whose sites are those of this one: it, its definition if it is a declaration,
-    /// and for a type its only constructor.
+    /// Returns the symbols whose sites belong to this one: itself, its definition if it is a
+    /// declaration, and for a type its only constructor.
     fn bodies_of(&self, row: &SymbolRow) -> Result<Vec<SymbolKey>, QueryError> {
-        let mut bodies = self.lookup.same_thing(row.key)?;
+        let mut bodies = self.lookup.same_entity(row.key)?;
         if row.kind.is_type()
             && let [constructor] = self.lookup.constructors_of(row.key)?.as_slice()
         {
@@ -413,8 +411,8 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(bodies)
     }
 
-    /// The methods that one overrides (upwards) or that override it, directly and further away.
-    /// `same` are its declarations and itself.
+    /// Returns the methods that one overrides (upwards) or that override it, transitively. `same`
+    /// contains it and its declarations.
     fn hierarchy(
         &self,
         same: Vec<SymbolKey>,
@@ -443,7 +441,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     }
 }
 
-/// What a site stands in: a symbol, or the top of a file.
+/// Returns the enclosing symbol or file of a site.
 fn enclosing(site: &SiteRow) -> End {
     site.enclosing.map_or(End::File(site.file), End::Symbol)
 }
@@ -454,8 +452,8 @@ enum Upwards {
     No,
 }
 
-/// How surely a site leads to its target. A call that leaves the repository is certain: it has no
-/// other target; so is one of what a variable or field holds, of that variable or field.
+/// Certainty of a site. External calls are certain, and so are calls of a held value, with respect
+/// to the variable or field.
 pub(in crate::query) fn certainty(site: &SiteRow) -> Certainty {
     match site.verdict {
         Verdict::Unresolved if site.target != SiteTarget::None => Certainty::Certain,

@@ -1,4 +1,4 @@
-//! Filters that several questions share: which files by path and language.
+//! Filters shared by several questions: files by path and language.
 
 use regex::Regex;
 
@@ -6,17 +6,17 @@ use super::lookup::Lookup;
 use crate::query::QueryError;
 use crate::store::{FileMark, LanguageKey};
 
-/// Which files count.
+/// Filter of files.
 pub(in crate::query) struct FileFilter {
     path: Option<PathFilter>,
     language: Option<LanguageKey>,
 }
 
-/// Which paths count.
+/// Filter of paths.
 pub(super) enum PathFilter {
-    /// A file, or everything below a directory.
+    /// File, or everything below a directory.
     Below(String),
-    /// Everything that a glob matches.
+    /// Glob.
     Glob(Regex),
 }
 
@@ -32,7 +32,7 @@ impl FileFilter {
         })
     }
 
-    /// Whether there are files that do not count.
+    /// True if the filter excludes any file.
     pub(in crate::query) fn is_active(&self) -> bool {
         self.path.is_some() || self.language.is_some()
     }
@@ -44,7 +44,7 @@ impl FileFilter {
 }
 
 impl PathFilter {
-    /// None if every path counts.
+    /// `None` if every path passes.
     fn new(text: &str) -> Result<Option<Self>, QueryError> {
         let text = text.strip_prefix("./").unwrap_or(text);
         if text.contains(['*', '?', '[', '{']) {
@@ -71,8 +71,9 @@ fn invalid(text: &str, reason: &str) -> QueryError {
     QueryError::InvalidParameter { parameter: "path", reason: format!("`{text}`: {reason}") }
 }
 
-/// A glob as a regular expression: `*` and `?` stay within a component, `**` crosses them, `{a,b}`
-/// is either, `[..]` a set. Without a `/` it is about the file's name wherever the file is.
+/// Compiles a glob to a regular expression: `*` and `?` match within a component, `**` across them,
+/// `{a,b}` is an alternative, `[..]` a set. Without a `/` it applies to the file's name in any
+/// directory.
 fn glob(text: &str) -> Result<Regex, QueryError> {
     let mut pattern = String::from(if text.contains('/') { "^" } else { "^(?:.*/)?" });
     let mut letters = text.chars().peekable();

@@ -1,9 +1,8 @@
-//! Functions as values: which variables and fields they are put into, and where what these hold is
-//! called.
+//! Function values: variables and fields that functions are assigned to, and calls through them.
 //!
-//! A function is put into a variable or field where its name is the value of an assignment or an
-//! initialiser (`ops.read = f`, `{ .read = f }`, `{ onClick: f }`): the reference to it follows the
-//! write of the variable or field, with nothing that is called between the two.
+//! A function is assigned where its name is the value of an assignment or an initialiser (`ops.read
+//! = f`, `{ .read = f }`, `{ onClick: f }`): the reference to it follows the write of the variable
+//! or field, without a call between the two.
 
 use rustc_hash::FxHashSet;
 
@@ -13,32 +12,29 @@ use crate::model::facts::flags;
 use crate::query::{Certainty, QueryError};
 use crate::store::{SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
-/// Writes of a variable or field that are looked at. Where there are more, what is held is left
-/// open.
-const MOST: usize = 64;
-/// References of a variable or field that are looked through for writes. Where there are more, what
-/// is held is left open.
-const MOST_REFERENCES: u32 = 4096;
-/// Lines and references from a write to the value that is written.
-const LINES: u32 = 2;
-const STEPS: usize = 4;
-/// Sites that are read on each side of one: those that are stepped over, and references that are
-/// not in order of place.
-const AROUND: u32 = 12;
+/// Maximum number of writes of a variable or field. With more, its value is unknown.
+const MAX_WRITES: usize = 64;
+/// Maximum number of references of a variable or field that are searched for writes. With more, its
+/// value is unknown.
+const MAX_REFERENCES: u32 = 4096;
+/// Maximum distance from a write to its value, in lines and in references.
+const MAX_LINES: u32 = 2;
+const MAX_STEPS: usize = 4;
+/// Sites read on each side of one: the skipped ones, and references out of order of position.
+const SITES_AROUND: u32 = 12;
 
-/// The functions that a variable or field may hold.
+/// Possible functions of a variable or field.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Held {
-    /// Those that writes put there, by key.
+    /// Functions assigned by writes, by key.
     pub(super) functions: Vec<SymbolKey>,
-    /// Something else may be there as well: a write has another value, or there are too many writes
-    /// to look at.
+    /// True if other values are possible: a write has another value, or there are too many writes.
     pub(super) is_open: bool,
 }
 
 impl Held {
-    /// How surely a call of the value calls one of the functions. Even a single one is no proof: a
-    /// value can be put in place in ways that have no name, such as by its position in a list.
+    /// Certainty of a call of the value calling one of the functions. A single one is no proof: a
+    /// value can be initialized without a name, such as by its position in a list.
     pub(in crate::query) fn certainty(&self) -> Certainty {
         if self.functions.len() == 1 && !self.is_open {
             Certainty::Likely
@@ -48,7 +44,7 @@ impl Held {
     }
 }
 
-/// The variables and fields that any of these functions is put into, by key.
+/// Returns the variables and fields that any of these functions is assigned to, by key.
 pub(super) fn holders(
     lookup: &Lookup<'_>,
     functions: &[SymbolKey],
@@ -78,34 +74,34 @@ pub(super) fn holders(
     Ok(holders)
 }
 
-/// The functions that are put into a variable or field.
+/// Returns the functions assigned to a variable or field.
 pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryError> {
     let open = Held { functions: Vec::new(), is_open: true };
     let mut writes: Vec<SiteRow> = Vec::new();
-    for key in lookup.same_thing(holder)? {
-        if lookup.symbol(key)?.references > MOST_REFERENCES {
+    for key in lookup.same_entity(holder)? {
+        if lookup.symbol(key)?.references > MAX_REFERENCES {
             return Ok(open);
         }
         lookup.snapshot.visit_sites_to(key, |site| {
             if site.kind == SiteKind::Write {
                 writes.push(site);
             }
-            writes.len() <= MOST
+            writes.len() <= MAX_WRITES
         })?;
     }
-    if writes.len() > MOST {
+    if writes.len() > MAX_WRITES {
         return Ok(open);
     }
     let (mut functions, mut is_open) = (FxHashSet::default(), false);
     for write in writes {
         lookup.check()?;
         let (all, at) = around(lookup, &write)?;
-        let after = all[at..].iter().skip(1).take(STEPS);
+        let after = all[at..].iter().skip(1).take(MAX_STEPS);
         let (mut line, mut has_function) = (None, false);
         for site in after.take_while(|site| matches!(site.kind, SiteKind::Read | SiteKind::Type)) {
-            // The value stands on one line, which may be another one than that of the write.
+            // The value is on one line, which may differ from that of the write.
             if *line.get_or_insert(site.at.line) != site.at.line
-                || site.at.line - write.at.line > LINES
+                || site.at.line - write.at.line > MAX_LINES
             {
                 break;
             }
@@ -123,13 +119,13 @@ pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryEr
     Ok(Held { functions, is_open })
 }
 
-/// The sites that call what a variable or field holds.
+/// Returns the sites that call the value of a variable or field.
 pub(in crate::query) fn calls(
     lookup: &Lookup<'_>,
     holder: SymbolKey,
 ) -> Result<Vec<SiteRow>, QueryError> {
     let mut calls = Vec::new();
-    for key in lookup.same_thing(holder)? {
+    for key in lookup.same_entity(holder)? {
         lookup.snapshot.visit_sites_to(key, |site| {
             if matches!(site.target, SiteTarget::HeldBy(_)) {
                 calls.push(site);
@@ -140,13 +136,13 @@ pub(in crate::query) fn calls(
     Ok(calls)
 }
 
-/// The variable or field that the nearest of the sites before a value writes, if nothing is called
-/// between the two.
+/// Returns the variable or field of the nearest write before a value, if there is no call between
+/// the two.
 fn written(before: &[SiteRow], value: &SiteRow) -> Option<SymbolKey> {
-    for site in before.iter().rev().take(STEPS) {
+    for site in before.iter().rev().take(MAX_STEPS) {
         match (site.kind, site.target) {
             (SiteKind::Write, SiteTarget::Symbol(holder))
-                if value.at.line - site.at.line <= LINES =>
+                if value.at.line - site.at.line <= MAX_LINES =>
             {
                 return Some(holder);
             }
@@ -157,14 +153,14 @@ fn written(before: &[SiteRow], value: &SiteRow) -> Option<SymbolKey> {
     None
 }
 
-/// Whether reading a symbol gives a function: reading a property calls it.
+/// True if reading a symbol yields a function: reading a property calls it.
 fn is_value(symbol: &SymbolRow) -> bool {
     symbol.kind.is_callable() && symbol.flags & flags::PROPERTY == 0
 }
 
-/// The sites around one, in order of place, and its place among them.
+/// Returns the sites around one, in order of position, and its index among them.
 fn around(lookup: &Lookup<'_>, site: &SiteRow) -> Result<(Vec<SiteRow>, usize), QueryError> {
-    let mut sites = lookup.snapshot.sites_around(site, AROUND)?;
+    let mut sites = lookup.snapshot.sites_around(site, SITES_AROUND)?;
     sites.sort_by_key(|site| (site.at, site.key));
     let at = sites.iter().position(|other| other.key == site.key).unwrap_or(sites.len());
     Ok((sites, at))

@@ -1,5 +1,4 @@
-//! `Lookup`: rows of a snapshot, remembered for the length of one question, and turned into what
-//! results are made of.
+//! `Lookup`: rows of a snapshot, memoized for one question, and their conversion to results.
 
 use std::cell::{OnceCell, RefCell};
 use std::cmp::Reverse;
@@ -17,22 +16,21 @@ use crate::store::{
     Snapshot, StoreError, StoreErrorKind, SymbolKey, SymbolRow,
 };
 
-/// Deepest nesting of symbols that is followed: a store in which containers go round in a circle
-/// must not hang a question.
+/// Maximum nesting of symbols: a corrupt store with cyclic containers must not hang a question.
 const MAX_NESTING: usize = 200;
 
-/// So many files are looked up by their rows before the table of all is made, which takes as long
-/// as tens of thousands of rows in a large store and is of one state of it.
+/// Number of files read row by row before the table of all files is built. Building it costs as
+/// much as tens of thousands of rows in a large store, and it is valid for one generation only.
 const MAX_FILE_ROWS: usize = 2_000;
 
-/// Where a file is, and what else most results say of it.
+/// Path and other frequently used columns of a file.
 pub(in crate::query) struct FilePlace {
     pub(in crate::query) path: RepoPath,
     pub(in crate::query) language: Option<LanguageKey>,
     pub(in crate::query) test: bool,
 }
 
-/// See the module.
+/// Memoized rows of one question.
 pub(in crate::query) struct Lookup<'q> {
     pub(in crate::query) snapshot: &'q Snapshot,
     cancel: &'q CancelToken,
@@ -43,7 +41,7 @@ pub(in crate::query) struct Lookup<'q> {
     order: Arc<KeyOrder>,
     symbols: RefCell<FxHashMap<SymbolKey, Rc<SymbolRow>>>,
     names: RefCell<FxHashMap<NameKey, Rc<str>>>,
-    /// By container: its name with those of the containers around it.
+    /// Qualified name by container.
     qualifiers: RefCell<FxHashMap<SymbolKey, Rc<str>>>,
     relations_from: RefCell<FxHashMap<SymbolKey, Rc<[RelationRow]>>>,
     relations_to: RefCell<FxHashMap<SymbolKey, Rc<[RelationRow]>>>,
@@ -73,17 +71,17 @@ impl<'q> Lookup<'q> {
         Ok(lookup)
     }
 
-    /// Ends the question if it was withdrawn. Called in every loop.
+    /// Returns an error if the question was cancelled. Called in every loop.
     pub(in crate::query) fn check(&self) -> Result<(), QueryError> {
         if self.cancel.is_cancelled() { Err(QueryError::Cancelled) } else { Ok(()) }
     }
 
-    /// What decides among rows that rank the same.
+    /// Order of rows with equal rank.
     pub(in crate::query) fn order(&self) -> &KeyOrder {
         &self.order
     }
 
-    /// Sorts by rank, and what ranks the same by the place of a symbol of it.
+    /// Sorts by rank, then by the position of a symbol.
     fn sort<T: Copy, R: Ord>(
         &self,
         items: &mut [T],
@@ -108,14 +106,14 @@ impl<'q> Lookup<'q> {
         Ok(())
     }
 
-    /// How many symbols have a name, and how often the most used of them is referred to.
+    /// Returns the number of symbols with a name, and the highest number of references of one.
     pub(in crate::query) fn figures(&self, name: NameKey) -> Result<(u32, u32), QueryError> {
         let heads = self.snapshot.symbol_heads(name)?;
         let most = heads.iter().map(|head| head.references).max().unwrap_or_default();
         Ok((u32::try_from(heads.len()).unwrap_or(u32::MAX), most))
     }
 
-    /// The symbols of a set of candidates, by path and position.
+    /// Returns the symbols of a candidate set, by path and position.
     pub(in crate::query) fn candidates(&self, set: u32) -> Result<Vec<SymbolKey>, QueryError> {
         let mut symbols = self.snapshot.candidates(set)?;
         self.sort(&mut symbols, |_| (), |symbol| *symbol)?;
@@ -132,7 +130,7 @@ impl<'q> Lookup<'q> {
         Ok(file)
     }
 
-    /// What `look` sees of a file: for questions that look at very many.
+    /// Applies a function to a file's mark: for questions that read many files.
     pub(in crate::query) fn of_file<T>(
         &self,
         key: FileKey,
@@ -153,7 +151,7 @@ impl<'q> Lookup<'q> {
         }
     }
 
-    /// Where a file is.
+    /// Returns the path and other columns of a file.
     pub(in crate::query) fn place(&self, key: FileKey) -> Result<Rc<FilePlace>, QueryError> {
         if let Some(place) = self.places.borrow().get(&key) {
             return Ok(Rc::clone(place));
@@ -177,7 +175,7 @@ impl<'q> Lookup<'q> {
         Ok(self.remember(row))
     }
 
-    /// Keeps a row that was read in another way.
+    /// Memoizes a row that was read by another statement.
     pub(in crate::query) fn remember(&self, row: SymbolRow) -> Rc<SymbolRow> {
         let row = Rc::new(row);
         self.symbols.borrow_mut().insert(row.key, Rc::clone(&row));
@@ -193,12 +191,12 @@ impl<'q> Lookup<'q> {
         Ok(name)
     }
 
-    /// The name of a language; empty for none.
+    /// Returns the name of a language; empty for none.
     pub(in crate::query) fn language(&self, key: Option<LanguageKey>) -> &str {
         key.and_then(|key| self.languages.get(&key)).map_or("", String::as_str)
     }
 
-    /// The key of a language by its name; an error that lists the names if there is none.
+    /// Returns the key of a language by its name; otherwise an error that lists the names.
     pub(super) fn language_key(&self, name: &str) -> Result<LanguageKey, QueryError> {
         let mut known: Vec<&str> = self.languages.values().map(String::as_str).collect();
         known.sort_unstable();
@@ -212,7 +210,7 @@ impl<'q> Lookup<'q> {
             })
     }
 
-    /// The symbols around a symbol, outermost first.
+    /// Returns the enclosing symbols, outermost first.
     pub(in crate::query) fn containers(
         &self,
         symbol: &SymbolRow,
@@ -228,8 +226,7 @@ impl<'q> Lookup<'q> {
         Ok(containers)
     }
 
-    /// The names of a container and of the symbols around it, joined by dots, outermost first;
-    /// empty for none.
+    /// Returns the qualified name of a container, joined by dots, outermost first; empty for none.
     pub(in crate::query) fn qualifier(
         &self,
         container: Option<SymbolKey>,
@@ -260,7 +257,7 @@ impl<'q> Lookup<'q> {
         Ok(symbol.flags & flags::TEST != 0 || self.of_file(symbol.file, |file| file.test)?)
     }
 
-    /// What a result says of a symbol. A symbol of a test file counts as test code.
+    /// Converts a symbol for a result. A symbol of a test file counts as test code.
     pub(in crate::query) fn info(&self, symbol: &SymbolRow) -> Result<SymbolInfo, QueryError> {
         let file = self.place(symbol.file)?;
         Ok(SymbolInfo {
@@ -296,8 +293,8 @@ impl<'q> Lookup<'q> {
         })
     }
 
-    /// The relations that start at a symbol: by kind, then by the path and position of the other
-    /// symbol.
+    /// Returns the relations that start at a symbol: by kind, then by path and position of the
+    /// other symbol.
     pub(in crate::query) fn relations_from(
         &self,
         symbol: SymbolKey,
@@ -312,7 +309,7 @@ impl<'q> Lookup<'q> {
         Ok(relations)
     }
 
-    /// The relations that end at a symbol: by kind, then by the path and position of the other
+    /// Returns the relations that end at a symbol: by kind, then by path and position of the other
     /// symbol.
     pub(in crate::query) fn relations_to(
         &self,
@@ -328,9 +325,8 @@ impl<'q> Lookup<'q> {
         Ok(relations)
     }
 
-    /// A symbol with the declarations of the same thing, itself first: what one means who asks for
-    /// either.
-    pub(in crate::query) fn same_thing(
+    /// Returns a symbol with the declarations and definitions of the same entity, itself first.
+    pub(in crate::query) fn same_entity(
         &self,
         symbol: SymbolKey,
     ) -> Result<Vec<SymbolKey>, QueryError> {
@@ -351,7 +347,7 @@ impl<'q> Lookup<'q> {
         Ok(group)
     }
 
-    /// The constructors of a type, by path and position.
+    /// Returns the constructors of a type, by path and position.
     pub(in crate::query) fn constructors_of(
         &self,
         container: SymbolKey,
@@ -361,14 +357,15 @@ impl<'q> Lookup<'q> {
         Ok(constructors)
     }
 
-    /// The symbol that a line means, given the symbols of the file: the outermost of those whose
-    /// names stand on it (a function, not what its header declares), else the innermost around it.
+    /// Returns the symbol at a line, given the symbols of the file: the outermost one whose name is
+    /// on the line (a function rather than its parameters), else the innermost one that encloses
+    /// it.
     pub(in crate::query) fn at_line(symbols: &[SymbolRow], line: u32) -> Option<&SymbolRow> {
         let size = |symbol: &SymbolRow| {
             symbol.extent.end_byte - symbol.extent.start_byte.min(symbol.extent.end_byte)
         };
         let named_here = symbols.iter().filter(|symbol| symbol.name_at.line == line);
-        // Of equals, the first.
+        // The first of several equal ones.
         named_here.min_by_key(|symbol| Reverse(size(symbol))).or_else(|| {
             let around = |symbol: &&SymbolRow| {
                 symbol.extent.start.line <= line && line <= symbol.extent.end.line
@@ -387,7 +384,7 @@ impl<'q> Lookup<'q> {
     }
 }
 
-/// Whether two paths are one, or the second ends with the first at a `/`.
+/// True if the paths are equal, or the second ends with the first at a `/`.
 pub(in crate::query) fn is_path_suffix(suffix: &str, path: &RepoPath) -> bool {
     path.as_str().strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }

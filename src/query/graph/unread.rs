@@ -1,20 +1,20 @@
-//! What is behind an answer about symbols in a repository of which nothing is read: there are
-//! files, and none is in a known language.
+//! Explains an empty answer in a repository without indexed files: no file is in a supported
+//! language.
 
 use crate::grammar;
 use crate::query::QueryError;
 use crate::store::Snapshot;
 
-/// A repository without a symbol, though there are files.
+/// Repository with files but without symbols.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unread {
-    /// How many files there are.
+    /// Number of files.
     pub files: u64,
-    /// The languages that are read.
+    /// Supported languages.
     pub languages: Vec<&'static str>,
 }
 
-/// Says so where none of the files of a repository is in a language that is read.
+/// Returns the explanation if no file of a repository is in a supported language.
 pub fn unread(snapshot: &Snapshot) -> Result<Option<Unread>, QueryError> {
     let (files, symbols) = (snapshot.meta().files, snapshot.meta().symbols);
     if files == 0 || symbols > 0 || snapshot.files()?.iter().any(|file| file.skipped.is_none()) {

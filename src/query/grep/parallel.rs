@@ -1,5 +1,5 @@
-//! Work on many files by several threads, whose results are taken in the order of the files. Knows
-//! nothing of what the work is.
+//! Parallel map over files with results consumed in the order of the files. Independent of the
+//! work.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,14 +10,14 @@ use crate::model::cancel::CancelToken;
 use crate::query::QueryError;
 use crate::store::FileRow;
 
-/// Threads at most: one question must not take a whole large machine.
-const MOST_THREADS: usize = 8;
-/// Files that a thread takes at a time.
-const AT_ONCE: usize = 32;
+/// Maximum number of threads: one question must not occupy a large machine.
+const MAX_THREADS: usize = 8;
+/// Files per work item.
+const BATCH: usize = 32;
 
-/// Does the work of each thread, made by `worker`, on every file, and hands the results to `take`
-/// on this thread, in the order of the files. Ends early when the question is withdrawn or `take`
-/// fails.
+/// Applies a function, created for each thread by `worker`, to every file and passes the results to
+/// `take` on this thread, in the order of the files. Ends early if the question is cancelled or
+/// `take` fails.
 pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
     files: &[FileRow],
     cancel: &CancelToken,
@@ -26,25 +26,25 @@ pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
 ) -> Result<(), QueryError> {
     let threads = thread::available_parallelism()
         .map_or(1, usize::from)
-        .min(MOST_THREADS)
-        .min(files.len().div_ceil(AT_ONCE));
+        .min(MAX_THREADS)
+        .min(files.len().div_ceil(BATCH));
     if threads <= 1 {
         let mut work = worker();
         return files.iter().try_for_each(|file| take(file, work(file)));
     }
     let next = AtomicUsize::new(0);
-    // Whoever is far ahead waits for the one who takes.
+    // Bounded: a thread far ahead blocks until the consumer catches up.
     let (results, taken) = sync_channel::<(usize, Vec<T>)>(threads * 2);
     let run = |results: SyncSender<(usize, Vec<T>)>| {
         let mut work = worker();
         while !cancel.is_cancelled() {
-            let first = next.fetch_add(AT_ONCE, Ordering::Relaxed);
+            let first = next.fetch_add(BATCH, Ordering::Relaxed);
             let Some(part) =
-                files.get(first..files.len().min(first + AT_ONCE)).filter(|part| !part.is_empty())
+                files.get(first..files.len().min(first + BATCH)).filter(|part| !part.is_empty())
             else {
                 break;
             };
-            // Nobody takes any more.
+            // The consumer has stopped.
             if results.send((first, part.iter().map(&mut work).collect())).is_err() {
                 break;
             }
@@ -64,14 +64,14 @@ pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
         drop(results);
         let mut early = BTreeMap::new();
         let mut expected = 0;
-        // Taken by value: when this ends early, the threads notice.
+        // Consumed by value: the channel closes on an early end, which stops the threads.
         for (first, part) in taken {
             early.insert(first, part);
             while let Some(part) = early.remove(&expected) {
                 for (file, result) in files[expected..].iter().zip(part) {
                     take(file, result)?;
                 }
-                expected += AT_ONCE;
+                expected += BATCH;
             }
         }
         Ok::<usize, QueryError>(expected)
@@ -79,7 +79,7 @@ pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
     if cancel.is_cancelled() {
         return Err(QueryError::Cancelled);
     }
-    // Only without a single thread is something left.
+    // Nothing is left unless no thread could be started.
     let mut work = worker();
     files.get(expected..).unwrap_or_default().iter().try_for_each(|file| take(file, work(file)))
 }

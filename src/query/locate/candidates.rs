@@ -1,9 +1,9 @@
-//! The files that a text may be about, by the words that the store keeps of each.
+//! Candidate files for a text, by the terms that the store has for each file.
 
 use rustc_hash::FxHashSet;
 
-use super::asked::Asked;
-use super::named::NamedThings;
+use super::named::NamedItems;
+use super::question::Question;
 use super::weight;
 use super::{FILES, NAMED_FILES};
 use crate::model::words::FileWords;
@@ -12,40 +12,40 @@ use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
 use crate::store::FileKey;
 
-/// So many times as many files are looked at for what kind of code they are.
+/// Multiple of `FILES` for which the standing is computed.
 const STANDING_LOOKS: usize = 4;
 
-/// A file that is looked into.
+/// Candidate file.
 pub(super) struct Candidate {
     pub(super) key: FileKey,
-    /// How far code of such files is preferred: less than 1 for tests and what others have written.
+    /// Factor for the kind of code: less than 1 for tests and third-party code.
     pub(super) standing: f64,
 }
 
-/// See the module.
+/// Candidate files with statistics of the terms.
 pub(super) struct Chosen {
-    /// Best first.
+    /// Files, best first.
     pub(super) files: Vec<Candidate>,
-    /// By word: how telling it is.
-    pub(super) rarity: Vec<f64>,
-    /// By word: how many files have it.
+    /// Inverse document frequency by word.
+    pub(super) idf: Vec<f64>,
+    /// Document frequency by word.
     frequency: Vec<u32>,
-    /// Whether there are others with some of the words.
+    /// True if further files contain some of the words.
     pub(super) is_partial: bool,
 }
 
 impl Chosen {
-    /// The words that no file has.
-    pub(super) fn missing<'a>(&'a self, asked: &'a Asked) -> impl Iterator<Item = &'a str> {
-        let words = asked.words[..asked.singles].iter().zip(&self.frequency);
+    /// Returns the words without an occurrence in any file.
+    pub(super) fn missing<'a>(&'a self, question: &'a Question) -> impl Iterator<Item = &'a str> {
+        let words = question.words[..question.singles].iter().zip(&self.frequency);
         words.filter(|(_, count)| **count == 0).map(|(word, _)| word.text.as_str())
     }
 
-    /// Adds the files of named symbols that are not among the chosen ones.
+    /// Adds the files of named symbols that are not among the candidates.
     pub(super) fn add_named(
         &mut self,
         lookup: &Lookup<'_>,
-        named: &NamedThings,
+        named: &NamedItems,
         wants_tests: bool,
     ) -> Result<(), QueryError> {
         let known: FxHashSet<FileKey> = self.files.iter().map(|file| file.key).collect();
@@ -68,23 +68,26 @@ impl Chosen {
 struct SeenWords {
     key: FileKey,
     length: u32,
-    /// From here to the next one's are its words.
+    /// Index of its first word; its words end at the next one's.
     first: usize,
 }
 
-/// Chooses.
+/// Selects the candidate files.
 pub(super) fn choose(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
-    asked: &Asked,
-    named: &NamedThings,
+    question: &Question,
+    named: &NamedItems,
 ) -> Result<Chosen, QueryError> {
     let (mut seen, mut hits) = (Vec::new(), Vec::<(u16, f32)>::new());
-    let mut frequency = vec![0_u32; asked.singles];
+    let mut frequency = vec![0_u32; question.singles];
     let (mut files, mut length) = (0_u64, 0_u64);
-    // Most words are none of the asked ones: one look at a bit tells.
+    // Bit filter: most terms of a file are not in the question.
     let mut may_be = vec![0_u64; 1 << 10];
-    asked.terms.keys().for_each(|term| may_be[(term.0 >> 6) as usize & 1023] |= 1 << (term.0 & 63));
+    question
+        .terms
+        .keys()
+        .for_each(|term| may_be[(term.0 >> 6) as usize & 1023] |= 1 << (term.0 & 63));
     lookup.snapshot.visit_file_words(|key, bytes| {
         let Some(words) = FileWords::read(bytes) else { return true };
         files += 1;
@@ -92,7 +95,7 @@ pub(super) fn choose(
         let (own, first) = (words.length, hits.len());
         for (term, count) in words {
             if may_be[(term.0 >> 6) as usize & 1023] >> (term.0 & 63) & 1 == 1
-                && let Some(&place) = asked.terms.get(&term)
+                && let Some(&place) = question.terms.get(&term)
             {
                 frequency[usize::from(place)] += 1;
                 hits.push((place, count.count()));
@@ -104,8 +107,8 @@ pub(super) fn choose(
         files % 256 != 0 || lookup.check().is_ok()
     })?;
     lookup.check()?;
-    let rarity: Vec<f64> =
-        frequency.iter().map(|&count| rarity(files as f64, f64::from(count))).collect();
+    let idf: Vec<f64> =
+        frequency.iter().map(|&count| idf(files as f64, f64::from(count))).collect();
     let average = length as f64 / files.max(1) as f64;
     let mut raw: Vec<(f64, FileKey)> = Vec::with_capacity(seen.len());
     for (at, file) in seen.iter().enumerate() {
@@ -118,7 +121,7 @@ pub(super) fn choose(
             .iter()
             .map(|&(place, count)| {
                 let place = usize::from(place);
-                rarity[place] * asked.words[place].weight * f64::from(count)
+                idf[place] * question.words[place].weight * f64::from(count)
                     / (f64::from(count) + norm)
             })
             .sum();
@@ -129,7 +132,7 @@ pub(super) fn choose(
         other.0.total_cmp(&one.0).then_with(|| order.file(one.1).cmp(&order.file(other.1)))
     };
     let (all, limit) = (raw.len(), FILES);
-    // Where a file is has to be looked up: only for those that may be among the best.
+    // The standing needs a row of the file: computed only for files that may be among the best.
     if raw.len() > limit * STANDING_LOOKS {
         raw.select_nth_unstable_by(limit * STANDING_LOOKS, by_score);
         raw.truncate(limit * STANDING_LOOKS);
@@ -137,7 +140,7 @@ pub(super) fn choose(
     let mut scored = Vec::with_capacity(raw.len());
     for (score, key) in raw {
         let standing =
-            lookup.of_file(key, |mark| standing(mark.path, mark.test, asked.wants_tests))?;
+            lookup.of_file(key, |mark| standing(mark.path, mark.test, question.wants_tests))?;
         scored.push((score * standing.max(0.3), Candidate { key, standing }));
     }
     let total: f64 = scored.iter().map(|(score, _)| *score).fold(0.0, f64::max);
@@ -160,18 +163,18 @@ pub(super) fn choose(
     }
     Ok(Chosen {
         files: scored.into_iter().map(|(_, file)| file).collect(),
-        rarity,
+        idf,
         frequency,
         is_partial,
     })
 }
 
-/// The inverse document frequency of a word: `all` files or symbols, `having` of which have it.
-pub(super) fn rarity(all: f64, having: f64) -> f64 {
-    (1.0 + ((all - having).max(0.0) + 0.5) / (having + 0.5)).ln().powf(weight::RARITY)
+/// Inverse document frequency of a word: `having` of `all` files or symbols contain it.
+pub(super) fn idf(all: f64, having: f64) -> f64 {
+    (1.0 + ((all - having).max(0.0) + 0.5) / (having + 0.5)).ln().powf(weight::IDF_EXPONENT)
 }
 
-/// Directories of what is not the program itself.
+/// Names of directories outside of the program itself.
 const ASIDE: [&str; 42] = [
     "test",
     "tests",
@@ -217,17 +220,16 @@ const ASIDE: [&str; 42] = [
     "demos",
 ];
 
-/// Bytes that the lines of a file have on average which no person reads.
+/// Average line length in bytes above which a file is considered minified.
 const BYTES_OF_LONG_LINES: u64 = 300;
 
-/// How far code is preferred that is not the program itself: examples, vendored, generated,
-/// minified code.
+/// Factor for code outside of the program itself: examples, vendored, generated, minified code.
 const STANDING_ASIDE: f64 = 0.2;
 
-/// How far test code is preferred.
+/// Factor for test code.
 pub(super) const STANDING_OF_TESTS: f64 = 0.4;
 
-/// How far code of a file is preferred.
+/// Factor for the code of a file.
 pub(super) fn standing(path: &str, is_test: bool, wants_tests: bool) -> f64 {
     if is_test {
         return if wants_tests { 1.0 } else { STANDING_OF_TESTS };

@@ -1,8 +1,8 @@
-//! The symbols and files that a text names outright, and how strongly.
+//! Symbols and files that a text names explicitly, with strengths.
 
 use rustc_hash::FxHashMap;
 
-use super::asked::{Asked, AskedPlace, Written};
+use super::question::{Question, QuestionLocation, Written};
 use super::weight;
 use super::{BEARERS, MEANINGS, NAMES};
 use crate::model::facts::flags;
@@ -11,31 +11,29 @@ use crate::query::graph::lookup::Lookup;
 use crate::query::{QueryError, names};
 use crate::store::{FileKey, SymbolKey};
 
-/// In a list of names a word means a symbol of that name if there are no more than these, and so
-/// strongly.
-const FEW_MEANINGS: usize = 4;
+/// Maximum number of meanings of a word in a list of names, and the strength of each.
+const MAX_LISTED_MEANINGS: usize = 4;
 const LISTED: f64 = 1.7;
-/// Letters of a word that may be mistyped.
-const LEAST_MISTYPED: usize = 4;
+/// Minimum length of a word that may be misspelt.
+const MIN_MISSPELT: usize = 4;
 
-/// See the module.
+/// Named symbols and files.
 #[derive(Default)]
-pub(super) struct NamedThings {
-    /// By symbol: how strongly the text names it, 1 for a line of a stack trace or the one symbol
-    /// of a marked name.
+pub(super) struct NamedItems {
+    /// Strength by symbol: 1 for a line of a stack trace or the only symbol of a marked name.
     pub(super) symbols: FxHashMap<SymbolKey, f64>,
-    /// The same for files.
+    /// Strength by file.
     pub(super) files: FxHashMap<FileKey, f64>,
 }
 
-/// Finds them.
+/// Finds the named symbols and files.
 pub(super) fn named(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
-    asked: &Asked,
-) -> Result<NamedThings, QueryError> {
-    let mut found = NamedThings::default();
-    for name in asked.names.iter().take(NAMES) {
+    question: &Question,
+) -> Result<NamedItems, QueryError> {
+    let mut found = NamedItems::default();
+    for name in question.names.iter().take(NAMES) {
         lookup.check()?;
         let mut meanings = Vec::new();
         let last = names::segments(&name.text).last().copied().unwrap_or_default();
@@ -75,16 +73,16 @@ pub(super) fn named(
             * (1.0 + 0.2 * f64::from(name.count.min(8)).ln());
         for (symbol, is_test) in meanings {
             let share = own / (sources.max(1) as f64).powf(weight::MEANINGS)
-                * if is_test && !asked.wants_tests { 0.2 } else { 1.0 };
+                * if is_test && !question.wants_tests { 0.2 } else { 1.0 };
             let entry = found.symbols.entry(symbol.key).or_default();
             *entry = (*entry + share).min(3.0);
             let entry = found.files.entry(symbol.file).or_default();
             *entry = (*entry + share * weight::TO_FILE).min(1.0);
         }
     }
-    for word in &asked.list {
+    for word in &question.list {
         let meanings = names::all(lookup, word)?;
-        for symbol in meanings.iter().filter(|_| meanings.len() <= FEW_MEANINGS) {
+        for symbol in meanings.iter().filter(|_| meanings.len() <= MAX_LISTED_MEANINGS) {
             if lookup.of_file(symbol.file, |file| filter.admits(file))?
                 && symbol.flags & flags::LOCAL == 0
             {
@@ -95,21 +93,21 @@ pub(super) fn named(
             }
         }
     }
-    let last = asked.places.len();
-    for (at, place) in asked.places.iter().enumerate() {
+    let last = question.places.len();
+    for (at, place) in question.places.iter().enumerate() {
         lookup.check()?;
         point(lookup, filter, place, (last - at) as f64, &mut found)?;
     }
     Ok(found)
 }
 
-/// Adds the files that a qualified name may mean: `a.b.c` is `a/b/c.x`, or the files in the
+/// Adds the files that a qualified name may refer to: `a.b.c` is `a/b/c.x`, or the files in the
 /// directory `a/b/c`.
 fn modules(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
     name: &str,
-    found: &mut NamedThings,
+    found: &mut NamedItems,
 ) -> Result<(), QueryError> {
     let wanted = name.replace('.', "/");
     let table = lookup.snapshot.path_table()?;
@@ -136,15 +134,14 @@ fn modules(
     Ok(())
 }
 
-/// Adds the symbols whose names resemble words that no file has: mistyped, or only the beginning of
-/// a word.
+/// Adds the symbols whose names resemble words without an occurrence: misspelt or abbreviated ones.
 pub(super) fn nearest(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
     missing: &[&str],
-    found: &mut NamedThings,
+    found: &mut NamedItems,
 ) -> Result<(), QueryError> {
-    for word in missing.iter().filter(|word| word.len() >= LEAST_MISTYPED) {
+    for word in missing.iter().filter(|word| word.len() >= MIN_MISSPELT) {
         for (place, symbol) in names::near(lookup, word)?.into_iter().enumerate() {
             let row = lookup.symbol(symbol.key)?;
             if lookup.of_file(row.file, |file| filter.admits(file))?
@@ -159,14 +156,14 @@ pub(super) fn nearest(
     Ok(())
 }
 
-/// Follows a place. `from_end` counts the places from the last one: in a stack trace the last ones
-/// are nearest to the fault.
+/// Adds the symbol at a source location. `from_end` counts locations from the last one: in a stack
+/// trace the last frames are nearest to the error.
 fn point(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
-    place: &AskedPlace,
+    place: &QuestionLocation,
     from_end: f64,
-    found: &mut NamedThings,
+    found: &mut NamedItems,
 ) -> Result<(), QueryError> {
     let table = lookup.snapshot.path_table()?;
     let mut wanted = place.path.trim_start_matches('/');

@@ -1,12 +1,11 @@
-//! Where a source has comments and texts in quotes: what people write there is said in their words.
-//! A rough look that holds for most languages, not a lexer; what is taken for the one or the other
-//! is found either way.
+//! Spans of comments and string literals, which contain natural language. An approximation for most
+//! languages, not a lexer: misclassified text is searched all the same.
 
-/// Bytes that a text in back ticks has at most: a stray one must not turn the rest of a file into
-/// text.
-const MOST_IN_TICKS: usize = 2_000;
+/// Maximum length of a text in back ticks in bytes: an unmatched one must not turn the rest of a
+/// file into text.
+const MAX_IN_TICKS: usize = 2_000;
 
-/// The places of comments and texts, in order.
+/// Returns the spans of comments and strings, in order.
 pub(super) fn spans(text: &[u8]) -> Vec<(usize, usize)> {
     let mut spans = Vec::new();
     let mut at = 0;
@@ -25,7 +24,7 @@ pub(super) fn spans(text: &[u8]) -> Vec<(usize, usize)> {
     spans
 }
 
-/// Where the comment or text ends that begins at `start`, if one does.
+/// Returns the end of the comment or string that begins at `start`, if one does.
 fn end_of(text: &[u8], start: usize) -> Option<usize> {
     let rest = &text[start..];
     let before = start.checked_sub(1).map(|before| text[before]);
@@ -45,15 +44,15 @@ fn end_of(text: &[u8], start: usize) -> Option<usize> {
         }
         [b'"', b'"', b'"', ..] => Some(after(b"\"\"\"", 3).unwrap_or(text.len())),
         [b'\'', b'\'', b'\'', ..] => Some(after(b"'''", 3).unwrap_or(text.len())),
-        [b'`', ..] => after(b"`", 1).filter(|end| end - start <= MOST_IN_TICKS),
-        // Apostrophes, lifetimes and single letters are no texts.
+        [b'`', ..] => after(b"`", 1).filter(|end| end - start <= MAX_IN_TICKS),
+        // Apostrophes, lifetimes and character literals are no strings.
         [b'\'', ..] if before.is_some_and(|byte| byte.is_ascii_alphanumeric()) => None,
         [quote @ (b'"' | b'\''), ..] => closing(rest, *quote).map(|length| start + length),
         _ => None,
     }
 }
 
-/// The bytes of a text in quotes with both of them, if it ends on its line.
+/// Returns the length of a quoted string with both quotes, if it ends on its line.
 fn closing(rest: &[u8], quote: u8) -> Option<usize> {
     let mut at = 1;
     while let Some(&byte) = rest.get(at) {

@@ -1,46 +1,47 @@
-//! One score for every unit, and the order of the answer.
+//! BM25F score of every unit, and the order of the answer.
 
-use super::asked::Asked;
 use super::candidates::{self, Chosen};
-use super::named::NamedThings;
+use super::named::NamedItems;
+use super::question::Question;
 use super::units::{FIELDS, Unit};
 use super::weight::{self, FIELD, LENGTH, SATURATION};
 use super::{Located, Location};
 use crate::query::QueryError;
 use crate::query::graph::lookup::Lookup;
 
-/// The score of every unit by its own words.
-pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> {
+/// Computes the score of every unit from its own terms.
+pub(super) fn score(question: &Question, chosen: &Chosen, units: &[Unit]) -> Vec<f64> {
     let count = units.len().max(1) as f64;
     let mut average = [0.0_f64; FIELDS];
     for unit in units {
         average.iter_mut().zip(unit.lengths).for_each(|(sum, length)| *sum += f64::from(length));
     }
     average.iter_mut().for_each(|sum| *sum = (*sum / count).max(1e-9));
-    let mut having = vec![0_u32; asked.words.len()];
+    let mut having = vec![0_u32; question.words.len()];
     for unit in units {
         unit.hits.iter().for_each(|(word, _)| having[usize::from(*word)] += 1);
     }
-    let rarity: Vec<f64> = having
+    let idf: Vec<f64> = having
         .iter()
         .enumerate()
         .map(|(word, &having)| {
-            // Of names that are written as one only the chosen files tell how rare they are.
-            let rarity = chosen
-                .rarity
+            // Compounds have no document frequency in the store: theirs is that among the
+            // candidates.
+            let idf = chosen
+                .idf
                 .get(word)
                 .copied()
-                .unwrap_or_else(|| candidates::rarity(count, f64::from(having)));
-            rarity * asked.words[word].weight
+                .unwrap_or_else(|| candidates::idf(count, f64::from(having)));
+            idf * question.words[word].weight
         })
         .collect();
-    let all: f64 = rarity[..asked.singles].iter().sum::<f64>().max(1e-9);
+    let all: f64 = idf[..question.singles].iter().sum::<f64>().max(1e-9);
     units
         .iter()
         .map(|unit| {
             let singles = unit.hits.iter().map(|(word, _)| usize::from(*word));
             let covered: f64 =
-                singles.filter(|&word| word < asked.singles).map(|word| rarity[word]).sum();
+                singles.filter(|&word| word < question.singles).map(|word| idf[word]).sum();
             let coverage = (weight::UNCOVERED + covered / all).powf(weight::COVERAGE);
             let norm: Vec<f64> = (0..FIELDS)
                 .map(|at| 1.0 - LENGTH[at] + LENGTH[at] * f64::from(unit.lengths[at]) / average[at])
@@ -51,14 +52,14 @@ pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> 
                 .map(|(word, counts)| {
                     let x: f64 =
                         (0..FIELDS).map(|at| FIELD[at] * f64::from(counts[at]) / norm[at]).sum();
-                    rarity[usize::from(*word)] * x * (SATURATION + 1.0) / (SATURATION + x)
+                    idf[usize::from(*word)] * x * (SATURATION + 1.0) / (SATURATION + x)
                 })
                 .sum();
             let kind = if unit.kind.is_callable() { 1.0 } else { weight::NOT_CALLABLE };
             let size =
                 (f64::from(unit.lines + 1).log2() / weight::LARGE).min(1.0).powf(weight::SIZE);
             let standing = chosen.files[unit.file as usize].standing;
-            let standing = if unit.is_test && !asked.wants_tests {
+            let standing = if unit.is_test && !question.wants_tests {
                 standing.min(candidates::STANDING_OF_TESTS)
             } else {
                 standing
@@ -68,14 +69,14 @@ pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> 
         .collect()
 }
 
-/// Orders the units.
+/// Ranks the units.
 pub(super) fn best(
     lookup: &Lookup<'_>,
-    asked: &Asked,
+    question: &Question,
     chosen: &Chosen,
     units: Vec<Unit>,
     mut scores: Vec<f64>,
-    named: &NamedThings,
+    named: &NamedItems,
     limit: usize,
 ) -> Result<Location, QueryError> {
     let mut of_file = vec![0.0_f64; chosen.files.len()];
@@ -111,9 +112,9 @@ pub(super) fn best(
             .hits
             .iter()
             .map(|(word, _)| usize::from(*word))
-            .filter(|&word| word < asked.singles)
+            .filter(|&word| word < question.singles)
             .map(|word| {
-                (chosen.rarity[word] * asked.words[word].weight, asked.words[word].text.as_str())
+                (chosen.idf[word] * question.words[word].weight, question.words[word].text.as_str())
             })
             .collect();
         words.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));

@@ -1,5 +1,5 @@
-//! One step along calls: what a symbol calls, and who calls it, speak for it, the less the more
-//! neighbours either has.
+//! Score propagation over one step of the call graph: callees and callers raise the score of a
+//! symbol, normalized by their numbers.
 
 use rustc_hash::FxHashMap;
 
@@ -11,7 +11,7 @@ use crate::query::QueryError;
 use crate::query::graph::lookup::Lookup;
 use crate::store::{SiteTarget, SymbolKey};
 
-/// Adds to the scores what neighbours give.
+/// Adds the shares of neighbours to the scores.
 pub(super) fn spread(
     lookup: &Lookup<'_>,
     units: &[Unit],

@@ -1,5 +1,5 @@
-//! The functions, types and larger values of the chosen files, and which of the asked words each of
-//! them has where.
+//! Units of retrieval: the functions, types and larger values of the candidate files, with term
+//! frequencies by field.
 
 use std::hash::{BuildHasher, Hasher};
 use std::thread;
@@ -7,8 +7,8 @@ use std::thread;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
-use super::asked::{Asked, joined};
 use super::candidates::Chosen;
+use super::question::{Question, joined};
 use super::{SOURCE_BYTES, prose};
 use crate::model::facts::flags;
 use crate::model::words;
@@ -17,18 +17,18 @@ use crate::query::graph::lookup::Lookup;
 use crate::query::{QueryError, ReadFile};
 use crate::store::{SymbolKey, SymbolRow};
 
-/// Lines that a variable, constant or field has at least to be one of the answers.
-const LEAST_LINES: u32 = 3;
-/// Threads that look into files for one question.
-const MOST_THREADS: usize = 4;
-/// Bytes of text for which another thread is worth starting.
-const LEAST_SHARE: usize = 64 << 10;
-/// Containers of which the names count.
+/// Minimum number of lines of a variable, constant or field to be a unit.
+const MIN_LINES: u32 = 3;
+/// Maximum number of threads that read files for one question.
+const MAX_THREADS: usize = 4;
+/// Minimum number of bytes of text for another thread.
+const MIN_SHARE: usize = 64 << 10;
+/// Maximum number of containers whose names count.
 const MAX_CONTAINERS: usize = 5;
 
-/// Where a word can stand.
+/// Number of fields.
 pub(super) const FIELDS: usize = 7;
-/// The positions of the fields.
+/// Positions of the fields.
 pub(super) mod field {
     pub(in crate::query::locate) const NAME: usize = 0;
     pub(in crate::query::locate) const CONTAINER: usize = 1;
@@ -39,23 +39,23 @@ pub(super) mod field {
     pub(in crate::query::locate) const PROSE: usize = 6;
 }
 
-/// A symbol that may be one of the answers.
+/// Symbol that may be part of the answer.
 pub(super) struct Unit {
     pub(super) key: SymbolKey,
-    /// The position of its file among the chosen ones.
+    /// Position of its file among the candidates.
     pub(super) file: u32,
     pub(super) kind: SymbolKind,
     pub(super) lines: u32,
     pub(super) references: u32,
-    /// Whether it is test code in a file that is none.
+    /// True for test code outside of test files.
     pub(super) is_test: bool,
-    /// By asked word: how often it stands where.
+    /// Term frequencies by word and field.
     pub(super) hits: Vec<(u16, [f32; FIELDS])>,
-    /// Words in each field.
+    /// Length of each field in words.
     pub(super) lengths: [f32; FIELDS],
 }
 
-/// A chosen file: its position among them, its symbols and its text.
+/// Candidate file: position, symbols and text.
 struct Source {
     place: u32,
     path: RepoPath,
@@ -63,17 +63,17 @@ struct Source {
     text: Vec<u8>,
 }
 
-/// Looks into the chosen files, several at a time.
-pub(super) fn look_into(
+/// Reads the candidate files in parallel and returns their units.
+pub(super) fn read_units(
     lookup: &Lookup<'_>,
     files: &dyn ReadFile,
-    asked: &Asked,
+    question: &Question,
     chosen: &Chosen,
 ) -> Result<Vec<Unit>, QueryError> {
     let sources = sources(lookup, files, chosen)?;
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let units_of = |part: &[Source]| {
-        let mut matcher = Matcher { asked, known: FxHashMap::default() };
+        let mut matcher = Matcher { question, known: FxHashMap::default() };
         let mut units = Vec::new();
         part.iter().for_each(|source| of_file(&mut matcher, source, &mut units));
         units
@@ -86,14 +86,14 @@ pub(super) fn look_into(
         let own = units_of(own);
         let others = others.into_iter().map(thread::ScopedJoinHandle::join);
         let found: Result<Vec<Vec<Unit>>, _> = others.chain([Ok(own)]).collect();
-        // A panic goes on where the question is asked, as without threads.
+        // Re-raises a panic of a thread on the calling thread.
         found.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
     lookup.check()?;
     Ok(units.into_iter().flatten().collect())
 }
 
-/// What is read of the chosen files, in their order.
+/// Reads symbols and texts of the candidate files, in order.
 fn sources(
     lookup: &Lookup<'_>,
     files: &dyn ReadFile,
@@ -107,7 +107,7 @@ fn sources(
         if file.symbols == 0 {
             continue;
         }
-        // A file that is gone by now has no text: its names are still known.
+        // A file removed in the meantime has no text, but its names are known.
         let is_read = bytes < SOURCE_BYTES;
         let text = if is_read { files.read(&file.path).unwrap_or_default() } else { Vec::new() };
         bytes += text.len();
@@ -118,10 +118,10 @@ fn sources(
     Ok(sources)
 }
 
-/// Cuts files into at most so many parts of about as much text each, in their order.
+/// Splits files into at most this number of contiguous parts of similar text size.
 fn shares(sources: &[Source], parts: usize) -> Vec<&[Source]> {
     let all: usize = sources.iter().map(|source| source.text.len()).sum();
-    let share = (all / parts.max(1)).max(LEAST_SHARE);
+    let share = (all / parts.max(1)).max(MIN_SHARE);
     let mut cut = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (at, source) in sources.iter().enumerate() {
@@ -135,7 +135,7 @@ fn shares(sources: &[Source], parts: usize) -> Vec<&[Source]> {
     cut
 }
 
-/// The asked words that a run has, and how many words it has in all.
+/// Question terms of an identifier, and its number of words.
 #[derive(Clone, Default)]
 struct RunHits {
     hits: SmallVec<[u16; 4]>,
@@ -143,8 +143,8 @@ struct RunHits {
 }
 
 struct Matcher<'a> {
-    asked: &'a Asked,
-    /// By the hash of a run.
+    question: &'a Question,
+    /// By hash of an identifier.
     known: FxHashMap<u64, RunHits>,
 }
 
@@ -152,23 +152,23 @@ impl Matcher<'_> {
     fn of_run(&mut self, run: &[u8]) -> &RunHits {
         let mut hasher = FxBuildHasher.build_hasher();
         hasher.write(run);
-        let asked = self.asked;
+        let question = self.question;
         self.known.entry(hasher.finish()).or_insert_with(|| {
             let mut found = RunHits::default();
             words::terms(run, |term| {
                 found.words += 1;
-                found.hits.extend(asked.terms.get(&term).copied());
+                found.hits.extend(question.terms.get(&term).copied());
             });
             let mut whole = joined(run);
             if found.words > 0
-                && let Some(&place) = asked.compounds.get(whole.as_slice())
+                && let Some(&place) = question.compounds.get(whole.as_slice())
             {
                 found.hits.push(place);
             }
-            // `readme` means `ReadMe` as well.
+            // `readme` matches `ReadMe` as well.
             if found.words > 1 {
                 words::stem(&mut whole);
-                found.hits.extend(asked.terms.get(&words::term(&whole)).copied());
+                found.hits.extend(question.terms.get(&words::term(&whole)).copied());
             }
             found
         })
@@ -186,7 +186,7 @@ impl Matcher<'_> {
     }
 }
 
-/// How often words stand in the fields of one symbol.
+/// Term frequencies of one symbol.
 #[derive(Clone, Default)]
 struct Counts(Vec<(u16, [f32; FIELDS])>);
 
@@ -203,7 +203,7 @@ impl Counts {
     }
 }
 
-/// Whether a symbol may be one of the answers.
+/// True if a symbol may be part of the answer.
 fn is_unit(symbol: &SymbolRow, symbols: &[SymbolRow], first: u32) -> bool {
     let lines = symbol.extent.end.line - symbol.extent.start.line + 1;
     let container =
@@ -211,7 +211,7 @@ fn is_unit(symbol: &SymbolRow, symbols: &[SymbolRow], first: u32) -> bool {
     let in_callable = container.is_some_and(|container| container.kind.is_callable());
     symbol.kind.is_callable()
         || symbol.kind.is_type()
-        || (lines >= LEAST_LINES
+        || (lines >= MIN_LINES
             && !in_callable
             && !matches!(symbol.kind, SymbolKind::Module | SymbolKind::Namespace))
 }
@@ -257,7 +257,7 @@ fn of_file(matcher: &mut Matcher<'_>, source: &Source, units: &mut Vec<Unit>) {
             let is_prose = prose.get(next_prose).is_some_and(|(start, _)| *start <= at);
             let place = if is_prose { field::PROSE } else { field::CODE };
             let found = matcher.of_run(run);
-            // What stands in a callable is its own, not that of the type around it.
+            // Text in a callable belongs to it, not to the enclosing type.
             let innermost_callable = open.iter().rposition(|(.., unit)| unit.kind.is_callable());
             for (level, (_, counts, unit)) in open.iter_mut().enumerate() {
                 if unit.kind.is_callable()

@@ -1,47 +1,46 @@
-//! Names that are a text but for a few errors in typing, among many names in order: what was found
-//! out about the beginning of a name holds for all that begin alike. Knows no store.
+//! Bounded edit distance between a text and many sorted names: rows of the distance matrix are
+//! shared by names with a common prefix. Independent of the store.
 
 use std::collections::BTreeSet;
 
 use super::text;
 use crate::store::NameParts;
 
-/// Letters of a part that is looked up.
-const LETTERS: usize = 3;
+/// Length of a trigram.
+const TRIGRAM: usize = 3;
 
-/// A text, and how far the name that was looked at last is from it.
-pub(in crate::query) struct Near {
+/// Text with the distance matrix of the last name.
+pub(in crate::query) struct DistanceMatcher {
     text: String,
     wanted: Vec<char>,
     at_most: usize,
-    /// For each beginning of the last name, as far as it was looked at: the distances to each
-    /// beginning of the text.
+    /// Rows of the distance matrix: for each prefix of the last name the distances to each prefix
+    /// of the text.
     rows: Vec<usize>,
-    /// How many letters of the last name have a row.
+    /// Number of valid rows.
     known: usize,
-    /// After so many letters of the last name it was clear that no name with that beginning is
-    /// near.
-    hopeless_from: Option<usize>,
+    /// Length of a prefix whose distances all exceed the limit: no name with that prefix matches.
+    rejected_from: Option<usize>,
 }
 
-impl Near {
-    /// Nothing looked at yet; so many errors are forgiven, counted as by `text::distance`.
+impl DistanceMatcher {
+    /// Creates an empty matrix with a maximum distance, as defined by `text::distance`.
     pub(in crate::query) fn new(text: &str, at_most: usize) -> Self {
         let wanted: Vec<char> = text.chars().map(|letter| letter.to_ascii_lowercase()).collect();
         let rows = (0..=wanted.len()).collect();
-        Self { text: text.to_owned(), wanted, at_most, rows, known: 0, hopeless_from: None }
+        Self { text: text.to_owned(), wanted, at_most, rows, known: 0, rejected_from: None }
     }
 
-    /// The number of errors in a name whose first `shared` bytes are those of the name before; none
-    /// if there are too many.
+    /// Returns the distance of a name that shares its first `shared` bytes with the previous one;
+    /// `None` if it exceeds the limit.
     pub(in crate::query) fn look(&mut self, name: &str, shared: usize) -> Option<usize> {
         self.known = self.known.min(shared);
-        if self.hopeless_from.is_some_and(|from| from <= shared) {
+        if self.rejected_from.is_some_and(|from| from <= shared) {
             return None;
         }
-        self.hopeless_from = None;
+        self.rejected_from = None;
         if !name.is_ascii() {
-            // Its letters are no bytes: nothing is known for the next.
+            // Bytes are not characters: the rows are invalid for the next name.
             self.known = 0;
             return text::distance(name, &self.text, self.at_most);
         }
@@ -55,14 +54,14 @@ impl Near {
         Some(self.rows[name.len() * width + width - 1]).filter(|&errors| errors <= self.at_most)
     }
 
-    /// Whether a name may be near that begins with `beginning`, of which the first `shared` bytes
-    /// are those of what was looked at before.
+    /// True if a name with the prefix `beginning` may match; the first `shared` bytes are those of
+    /// the previous name.
     pub(in crate::query) fn may_begin(&mut self, beginning: &str, shared: usize) -> bool {
         self.known = self.known.min(shared);
-        if self.hopeless_from.is_some_and(|from| from <= shared) {
+        if self.rejected_from.is_some_and(|from| from <= shared) {
             return false;
         }
-        self.hopeless_from = None;
+        self.rejected_from = None;
         if !beginning.is_ascii() {
             self.known = 0;
             return true;
@@ -70,21 +69,21 @@ impl Near {
         self.add_rows(beginning.as_bytes())
     }
 
-    /// Makes the rows that are missing; gives whether names that begin so may be near.
+    /// Computes missing rows; false if no name with that prefix matches.
     fn add_rows(&mut self, letters: &[u8]) -> bool {
         let width = self.wanted.len() + 1;
         for row in self.known..letters.len() {
             let least = self.add_row(letters, row, width);
             self.known = row + 1;
             if least > self.at_most {
-                self.hopeless_from = Some(self.known);
+                self.rejected_from = Some(self.known);
                 return false;
             }
         }
         true
     }
 
-    /// Writes the row of the beginning that ends with the letter at `row`; gives its least number.
+    /// Computes the row of the prefix that ends with the letter at `row`; returns its minimum.
     fn add_row(&mut self, letters: &[u8], row: usize, width: usize) -> usize {
         let letter = |at: usize| char::from(letters[at].to_ascii_lowercase());
         let (last, own) = (row * width, (row + 1) * width);
@@ -110,12 +109,12 @@ impl Near {
     }
 }
 
-/// What a name has in it that is a text but for so many errors in typing, or less.
+/// Returns a filter with no false negatives for names within this edit distance of a text.
 ///
-/// An error spoils one part of the text, so that of one part more than there are errors one is as
-/// it was; if that is the first one, the name begins with it. Only letters that are swapped where
-/// two parts meet spoil both: that is the text with them swapped, with an error less.
-pub(in crate::query) fn parts_of_near(text: &str, errors: usize) -> NameParts {
+/// An edit changes one part of the text, so of `errors + 1` parts one is unchanged; if that is the
+/// first one, the name begins with it. Only a transposition across a boundary changes two parts: it
+/// is covered by the text with these letters swapped and one error less.
+pub(in crate::query) fn filter_for_distance(text: &str, errors: usize) -> NameParts {
     let mut parts = NameSplit::default();
     parts.add(&text.chars().collect::<Vec<char>>(), errors);
     let named =
@@ -131,8 +130,8 @@ struct NameSplit {
 
 impl NameSplit {
     fn add(&mut self, text: &[char], errors: usize) {
-        // Parts are looked up by three letters, a beginning by any number.
-        let length = text.len().div_ceil(errors + 1).max(LETTERS).min(text.len() / errors.max(1));
+        // Parts are looked up by trigrams, a prefix by any length.
+        let length = text.len().div_ceil(errors + 1).max(TRIGRAM).min(text.len() / errors.max(1));
         let cuts: Vec<usize> =
             (0..=errors).map(|part| text.len() - (errors - part) * length).collect();
         self.first.insert(text[..cuts[0]].iter().collect());
@@ -150,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looking_at_many_names_in_order_is_looking_at_each() {
+    fn shared_rows_do_not_change_distances() {
         let letters =
             ["a", "b", "ab", "ba", "_", "X", "\u{e9}", "serch", "search", "saerch", "status"];
         let mut names: Vec<String> = Vec::new();
@@ -166,7 +165,7 @@ mod tests {
         for (text, at_most) in
             [("search", 2), ("abab", 1), ("_serchx", 2), ("b\u{e9}a", 1), ("statussearch", 2)]
         {
-            let mut near = Near::new(text, at_most);
+            let mut near = DistanceMatcher::new(text, at_most);
             let mut before = "";
             for name in &names {
                 let shared = name
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_near_has_a_part_as_it_was() {
+    fn the_distance_filter_has_no_false_negatives() {
         let mut near = vec!["configure".to_owned()];
         let text = near[0].clone();
         for errors in 1..=2 {

@@ -1,6 +1,6 @@
-//! Names as text: the words they are made of, and how far one is from another. Knows no store.
+//! Text functions for names: words and edit distance. Independent of the store.
 
-/// The words of a name in lower case: parts between separators, and between `camelCase` humps.
+/// Splits a name into words in lower case: at separators and at `camelCase` boundaries.
 pub(in crate::query) fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = Vec::new();
@@ -27,13 +27,13 @@ pub(in crate::query) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether one of the words of a name passes. Words of ASCII letters come as they are written,
-/// others in lower case.
+/// True if one of the words of a name passes. Words of ASCII letters are passed as written, others
+/// in lower case.
 pub(in crate::query) fn any_word(name: &str, mut passes: impl FnMut(&str) -> bool) -> bool {
     if !name.is_ascii() {
         return words(name).iter().any(|word| passes(word));
     }
-    // The same as `words`, without a text for each: names are looked at by the hundred thousand.
+    // The same as `words` without allocations: called for hundreds of thousands of names.
     let letters = name.as_bytes();
     let mut start = 0;
     for (at, letter) in letters.iter().enumerate() {
@@ -54,7 +54,7 @@ pub(in crate::query) fn any_word(name: &str, mut passes: impl FnMut(&str) -> boo
     start < letters.len() && passes(&name[start..])
 }
 
-/// Whether the words of a name, one after the other, are `joined`, which is in lower case.
+/// True if the concatenated words of a name are `joined`, which is in lower case.
 pub(in crate::query) fn is_of_words(name: &str, joined: &str) -> bool {
     if !name.is_ascii() {
         return words(name).concat() == joined;
@@ -70,8 +70,8 @@ fn finish(word: &mut String, words: &mut Vec<String>) {
     }
 }
 
-/// How many errors in typing are forgiven in a word of this length.
-pub(in crate::query) fn forgiven_errors(length: usize) -> usize {
+/// Returns the maximum edit distance for a word of this length.
+pub(in crate::query) fn max_edit_distance(length: usize) -> usize {
     match length {
         0..4 => 0,
         4..8 => 1,
@@ -79,8 +79,8 @@ pub(in crate::query) fn forgiven_errors(length: usize) -> usize {
     }
 }
 
-/// The number of letters to insert, delete, replace or swap with their neighbour to make one name
-/// of the other, ignoring ASCII case; none if it is more than `at_most`.
+/// Edit distance (insertions, deletions, substitutions, transpositions of adjacent letters),
+/// ignoring ASCII case; `None` if it exceeds `at_most`.
 pub(in crate::query) fn distance(left: &str, right: &str, at_most: usize) -> Option<usize> {
     let fold =
         |text: &str| text.chars().map(|letter| letter.to_ascii_lowercase()).collect::<Vec<char>>();
@@ -112,11 +112,12 @@ pub(in crate::query) fn distance(left: &str, right: &str, at_most: usize) -> Opt
     last.last().copied().filter(|&errors| errors <= at_most)
 }
 
-/// Whether `text` has `part` in it when ASCII case is ignored.
+/// True if `text` contains `part`, ignoring ASCII case.
 pub(in crate::query) fn contains_ignoring_case(text: &str, part: &str) -> bool {
     let (text, part) = (text.as_bytes(), part.as_bytes());
     let (Some(&first), Some(&last)) = (part.first(), part.last()) else { return true };
-    // The letters at both ends decide nearly always. Letters of both cases differ by one bit.
+    // The first and last letter reject most windows. The cases of an ASCII letter differ by one
+    // bit.
     let [first, last] = [first, last]
         .map(|letter| (letter.to_ascii_lowercase(), u8::from(letter.is_ascii_alphabetic()) << 5));
     let is = |letter: u8, (wanted, either): (u8, u8)| letter | either == wanted;
@@ -127,7 +128,7 @@ pub(in crate::query) fn contains_ignoring_case(text: &str, part: &str) -> bool {
     })
 }
 
-/// Whether `text` begins with `part` when ASCII case is ignored.
+/// True if `text` begins with `part`, ignoring ASCII case.
 pub(in crate::query) fn starts_ignoring_case(text: &str, part: &str) -> bool {
     text.as_bytes().get(..part.len()).is_some_and(|head| head.eq_ignore_ascii_case(part.as_bytes()))
 }

@@ -1,9 +1,9 @@
-//! Circles among dependencies: groups in which each member reaches every other.
+//! Cycles of dependencies: strongly connected components.
 
 use std::collections::BTreeMap;
 
-/// The groups of more than one member, largest first, members in order. Works without recursion: a
-/// chain may be long.
+/// Returns the components with more than one member, largest first, members in order. Iterative,
+/// because a chain may be long.
 pub(super) fn cycles(weights: &BTreeMap<(usize, usize), u64>) -> Vec<Vec<usize>> {
     let mut following: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &(from, to) in weights.keys() {
@@ -20,10 +20,10 @@ pub(super) fn cycles(weights: &BTreeMap<(usize, usize), u64>) -> Vec<Vec<usize>>
     search.groups
 }
 
-/// Tarjan's search for strongly connected components.
+/// State of Tarjan's algorithm for strongly connected components.
 #[derive(Default)]
 struct Search {
-    /// When a node was met, and the earliest node on the stack that it reaches.
+    /// Index and low link of each visited node.
     seen: BTreeMap<usize, (usize, usize)>,
     stack: Vec<usize>,
     groups: Vec<Vec<usize>>,
@@ -66,7 +66,8 @@ impl Search {
         entry.1 = entry.1.min(earlier);
     }
 
-    /// When a node reaches nothing earlier than itself, what is above it on the stack is its group.
+    /// If the low link of a node is its own index, the nodes above it on the stack are its
+    /// component.
     fn leave(&mut self, node: usize) {
         let (met, earliest) = self.seen[&node];
         if met != earliest {

@@ -1,9 +1,9 @@
-//! What is behind an answer that nobody uses a symbol: its uses as a value, and the lines that have
-//! its name in text that no reference accounts for (comments, templates, build files, languages
-//! that are not read, bodies that were not understood).
+//! Evidence behind an answer without callers: uses of the symbol as a value, and lines with its
+//! name that no reference accounts for (comments, templates, build files, unsupported languages,
+//! bodies with syntax errors).
 //!
-//! A count of zero says that no reference leads to a symbol. It is a fact about the program only
-//! together with this.
+//! A count of zero means that no reference resolves to the symbol. Only together with this evidence
+//! it is a statement about the program.
 
 use std::time::{Duration, Instant};
 
@@ -18,38 +18,38 @@ use crate::query::grep::{GrepParams, Matches, is_text, matcher, parallel, search
 use crate::query::{QueryError, ReadFile, SiteInfo, SymbolInfo};
 use crate::store::{FileRow, NameKey, SiteRow, SiteTarget, Snapshot, SymbolKey};
 
-/// How long text is searched. What is left then is counted, and said.
+/// Timeout of the text search. Files that remain are counted and reported.
 pub const TIME: Duration = Duration::from_millis(500);
-/// Files with the name that are looked at line by line.
-pub const MOST_FILES: usize = 200;
+/// Maximum number of files with the name that are searched line by line.
+pub const MAX_FILES: usize = 200;
 
-/// A reference that is no call.
+/// Reference that is no call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Value {
-    /// The reference.
+    /// Reference.
     pub site: SiteInfo,
-    /// The symbol around it; none at the top of a file.
+    /// Enclosing symbol; `None` at the top level of a file.
     pub enclosing: Option<SymbolInfo>,
 }
 
-/// What was found.
+/// Result of the search.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Elsewhere {
-    /// Certain and likely references that are neither calls nor imports: the symbol as a value, in
-    /// order of place.
+    /// Certain and likely references that are neither calls nor imports, in order of position: the
+    /// symbol as a value.
     pub values: Vec<Value>,
-    /// Lines with the name that no symbol of that name and no reference accounts for: files without
-    /// a language first, then by path.
+    /// Lines with the name without a symbol of that name or a reference: files without a language
+    /// first, then by path.
     pub lines: Vec<(RepoPath, u32)>,
-    /// Files that could not be searched in time.
+    /// Number of files that were not searched before the timeout.
     pub unsearched: u64,
-    /// The language of the symbol, if its references are not read: that none was found says nothing
-    /// then.
+    /// Language of the symbol, if its references are not extracted: an empty result is then no
+    /// evidence.
     pub not_read: Option<String>,
 }
 
 impl Elsewhere {
-    /// Whether no value and no unaccounted line was found, and all text was searched.
+    /// True if there is no value and no unaccounted line, and all text was searched.
     pub fn is_nowhere(&self) -> bool {
         self.values.is_empty()
             && self.lines.is_empty()
@@ -58,23 +58,22 @@ impl Elsewhere {
     }
 }
 
-/// Looks for what questions about the references of symbols have not found. The text is searched
-/// once for a name.
+/// Search for uses that references do not cover, memoized by name.
 pub struct ElsewhereSearch<'q> {
     snapshot: &'q Snapshot,
     files: &'q dyn ReadFile,
     cancel: &'q CancelToken,
-    /// Name -> lines, and files that were not searched.
+    /// Memo by name: lines, and number of files that were not searched.
     lines: FxHashMap<NameKey, (Vec<(RepoPath, u32)>, u64)>,
 }
 
 impl<'q> ElsewhereSearch<'q> {
-    /// Nothing is looked for yet.
+    /// Creates an empty search.
     pub fn new(snapshot: &'q Snapshot, files: &'q dyn ReadFile, cancel: &'q CancelToken) -> Self {
         Self { snapshot, files, cancel, lines: FxHashMap::default() }
     }
 
-    /// What there is of symbols that have one name.
+    /// Returns the evidence for symbols of one name.
     pub fn of(&mut self, symbols: &[SymbolKey]) -> Result<Elsewhere, QueryError> {
         let lookup = Lookup::new(self.snapshot, self.cancel)?;
         let Some(&first) = symbols.first() else { return Ok(Elsewhere::default()) };
@@ -91,11 +90,11 @@ impl<'q> ElsewhereSearch<'q> {
     }
 }
 
-/// The references to symbols that are neither calls nor imports.
+/// Returns the references to symbols that are neither calls nor imports.
 fn values(lookup: &Lookup<'_>, symbols: &[SymbolKey]) -> Result<Vec<Value>, QueryError> {
     let mut values = Vec::new();
     for &symbol in symbols {
-        for key in lookup.same_thing(symbol)? {
+        for key in lookup.same_entity(symbol)? {
             for site in lookup.snapshot.sites_to(key)?.iter().filter(|site| is_value(site.kind)) {
                 let enclosing = site.enclosing.map(|key| lookup.info_of(key)).transpose()?;
                 values.push(Value { site: lookup.site(site)?, enclosing });
@@ -107,7 +106,7 @@ fn values(lookup: &Lookup<'_>, symbols: &[SymbolKey]) -> Result<Vec<Value>, Quer
     Ok(values)
 }
 
-/// The lines with a name that nothing accounts for, and how many files were not searched.
+/// Returns the unaccounted lines with a name, and the number of files that were not searched.
 fn lines(
     lookup: &Lookup<'_>,
     files: &dyn ReadFile,
@@ -115,7 +114,7 @@ fn lines(
     cancel: &CancelToken,
 ) -> Result<(Vec<(RepoPath, u32)>, u64), QueryError> {
     let text = lookup.name(name)?.to_string();
-    let (mut found, mut looked_at, mut unsearched) = (Vec::new(), 0, 0);
+    let (mut found, mut searched, mut unsearched) = (Vec::new(), 0, 0);
     if text.is_empty() {
         return Ok((found, unsearched));
     }
@@ -138,13 +137,13 @@ fn lines(
     let mut take = |file: &FileRow, matches: Option<Matches>| -> Result<(), QueryError> {
         lookup.check()?;
         let Some(matches) =
-            matches.filter(|matches| matches.places.is_empty() || looked_at < MOST_FILES)
+            matches.filter(|matches| matches.places.is_empty() || searched < MAX_FILES)
         else {
             unsearched += 1;
             return Ok(());
         };
         if !matches.places.is_empty() && !matches.is_binary {
-            looked_at += 1;
+            searched += 1;
             let known = accounted(lookup, file, name)?;
             let unknown =
                 matches.places.iter().map(|(line, _)| *line).filter(|line| !known.contains(line));
@@ -156,13 +155,13 @@ fn lines(
     Ok((found, unsearched))
 }
 
-/// Whether a reference may hand the symbol on to somebody who calls it.
+/// True if a reference of this kind may pass the symbol on to a caller.
 fn is_value(kind: SiteKind) -> bool {
     !matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate | SiteKind::Import)
 }
 
-/// The files with text: those whose references no language reads first, since all of what they say
-/// is unknown.
+/// Returns the files with text: those without extracted references first, because none of their
+/// lines is accounted for.
 fn searched_first(lookup: &Lookup<'_>, mut rows: Vec<FileRow>) -> Vec<FileRow> {
     let is_read = |file: &FileRow| {
         grammar::tier_of(lookup.language(file.language)).is_some_and(|tier| tier != Tier::Structure)
@@ -172,7 +171,7 @@ fn searched_first(lookup: &Lookup<'_>, mut rows: Vec<FileRow>) -> Vec<FileRow> {
     rows
 }
 
-/// The lines of a file in which a symbol has the name, or a reference whose target is known.
+/// Returns the lines of a file with a symbol of the name, or a reference with a known target.
 fn accounted(
     lookup: &Lookup<'_>,
     file: &FileRow,

@@ -1,8 +1,8 @@
-//! Symbols that have some of the words asked for in their name, and the others around them: in the
-//! names of containers or in the path.
+//! Symbols with some of the words in their name and the others in their context: in the names of
+//! containers or in the path.
 //!
-//! Whatever fits so has the rarest of the words in its name, in its path or in the name of a
-//! container: only what has it there is looked at, and of that a bounded number.
+//! Every such symbol has the rarest word in its name, its path or the name of a container, so only
+//! these are read, up to a limit.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -16,22 +16,22 @@ use crate::store::{
     FileKey, NameEntry, NameKey, NameParts, NameRank, PathTable, SymbolHead, SymbolKey,
 };
 
-/// Runs of names that are looked through for a word among others that is not asked for alone.
+/// Maximum number of blocks of names scanned for one of several words.
 pub(super) const MAX_RUNS_OF_WORD: usize = 200;
 
-/// Symbols that are looked at in each of the two ways to the rarest word. Beyond them the total is
-/// a lower bound.
+/// Maximum number of symbols read for each of the two searches for the rarest word. Beyond it the
+/// total is a lower bound.
 const MAX_LOOKS: usize = 400;
 
-/// What stands around what was asked for.
+/// Result of the search.
 pub(super) struct Around {
     pub(super) found: Vec<Found>,
-    /// Whether nothing else does.
+    /// True if there are no further matches.
     pub(super) is_complete: bool,
 }
 
-/// Finds the symbols whose name has some of the words and is not what was asked for. `rarest` is
-/// one of the words.
+/// Finds the symbols with some of the words in their name that do not match by name alone. `rarest`
+/// is the position of a word.
 pub(super) fn symbols_around(
     filter: &Filter<'_, '_>,
     pattern: &Pattern,
@@ -53,11 +53,11 @@ pub(super) fn symbols_around(
     Ok(Around { found: walk.found, is_complete: by_name && by_path })
 }
 
-/// A name that has the rarest word.
+/// Name with the rarest word.
 struct Name {
     key: NameKey,
     own: WordSet,
-    /// Whether it fits as a whole: the symbols that have it have been found.
+    /// True if it matches by name alone: its symbols have been found.
     is_found: bool,
 }
 
@@ -66,7 +66,7 @@ struct Walk<'w, 'f, 'q> {
     pattern: &'w Pattern,
     rarest: usize,
     paths: Arc<PathTable>,
-    /// Which words stand in paths and in the names of containers.
+    /// Memos of the words in paths and in the names of containers.
     files: FxHashMap<FileKey, WordSet>,
     containers: FxHashMap<SymbolKey, WordSet>,
     looks_left: usize,
@@ -74,7 +74,7 @@ struct Walk<'w, 'f, 'q> {
 }
 
 impl Walk<'_, '_, '_> {
-    /// Looks at the symbols with the rarest word in their name or in that of a container. Gives
+    /// Reads the symbols with the rarest word in their name or in that of a container. Returns
     /// whether these are all.
     fn with_rarest_in_names(&mut self) -> Result<bool, QueryError> {
         let lookup = self.filter.lookup;
@@ -109,7 +109,7 @@ impl Walk<'_, '_, '_> {
         })?;
         let ranks = lookup.snapshot.rank_later(&mut later)?;
         names.extend(later.into_iter().zip(ranks).map(|((_, found), rank)| (None, rank, found)));
-        // What is used most first: if it cannot be everything, it is the best.
+        // Most referenced first: an incomplete result then contains the best ones.
         let mut by_use = Vec::with_capacity(names.len());
         for (figures, rank, name) in names {
             let (_, most) = figures.map_or_else(|| lookup.figures(name.key), Ok)?;
@@ -135,8 +135,8 @@ impl Walk<'_, '_, '_> {
         Ok(is_complete)
     }
 
-    /// Looks at what is written inside a symbol that has the rarest word in its name or around it.
-    /// Gives whether that is all.
+    /// Reads the members of a symbol with the rarest word in its name or context. Returns whether
+    /// these are all.
     fn inside(&mut self, container: SymbolKey) -> Result<bool, QueryError> {
         let mut members = Vec::new();
         let order = self.filter.lookup.order();
@@ -152,10 +152,10 @@ impl Walk<'_, '_, '_> {
                 return Ok(false);
             }
             match wanted {
-                // By that word it is found without its container, and so is what is inside it.
+                // The symbol is found by its own name, and its members with it.
                 WantedAround::HasRarest => continue,
                 WantedAround::No => {}
-                // By the path it is found as well.
+                // The symbol is found by its path.
                 WantedAround::Yes(_) if self.in_path(head.file).has(rarest) => {}
                 WantedAround::Yes(own) => self.take(&own, head)?,
             }
@@ -166,7 +166,7 @@ impl Walk<'_, '_, '_> {
         Ok(true)
     }
 
-    /// Looks at the symbols with the rarest word in their path. Gives whether these are all.
+    /// Reads the symbols with the rarest word in their path. Returns whether these are all.
     fn with_rarest_in_paths(&mut self) -> Result<bool, QueryError> {
         let rarest = self.rarest;
         let word = &self.pattern.words()[rarest];
@@ -215,8 +215,8 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Takes a symbol with these words in its name if the others are around it and it passes the
-    /// filters.
+    /// Adds a symbol with these words in its name if the others are in its context and it passes
+    /// the filters.
     fn take(&mut self, own: &WordSet, head: SymbolHead) -> Result<(), QueryError> {
         let mut words = own.clone();
         words.join(self.in_path(head.file));
@@ -236,7 +236,7 @@ impl Walk<'_, '_, '_> {
             .or_insert_with(|| pattern.words_in(paths.path(file).unwrap_or_default()))
     }
 
-    /// The words in the name of a container and in those around it.
+    /// Returns the words in the name of a container and of its containers.
     fn in_containers(&mut self, container: SymbolKey) -> Result<WordSet, QueryError> {
         if let Some(known) = self.containers.get(&container) {
             return Ok(known.clone());
@@ -247,12 +247,12 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// Whether a symbol without the rarest word in its name may be what is looked for.
+/// Classification of a symbol by its name.
 enum WantedAround {
-    /// It has the rarest word.
+    /// Has the rarest word.
     HasRarest,
-    /// It has none of the words, or fits as a whole and has been found.
+    /// Has none of the words, or matches by name alone and has been found.
     No,
-    /// It has these words.
+    /// Has these words.
     Yes(WordSet),
 }

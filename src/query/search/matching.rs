@@ -1,20 +1,20 @@
-//! How well a name fits what was asked. Knows names only, no store.
+//! Matching of names against a search pattern. Independent of the store.
 
 use regex::{Regex, RegexBuilder};
 use smallvec::SmallVec;
 
 use super::{Match, SearchMode};
-use crate::query::names::fuzzy::{self, Near};
+use crate::query::names::fuzzy::{self, DistanceMatcher};
 use crate::query::{QueryError, names::text};
 use crate::store::NameParts;
 
-/// What was asked, prepared for a look at every name.
+/// Compiled search pattern.
 pub(super) enum Pattern {
-    /// Words in lower case; the text as given; all words in one.
+    /// Words in lower case; the text as given; the words concatenated.
     Words { words: Vec<String>, text: String, joined: String },
-    /// A part in lower case.
+    /// Substring in lower case.
     Substring(String),
-    /// A regular expression.
+    /// Regular expression.
     Regex(Regex),
 }
 
@@ -41,12 +41,12 @@ impl Pattern {
         matches!(self, Self::Words { words, .. } if words.len() > 1)
     }
 
-    /// Whether what was asked for is more than one name.
+    /// True if the pattern consists of more than one name.
     pub(super) fn has_spaces(&self) -> bool {
         matches!(self, Self::Words { text, .. } if text.contains(char::is_whitespace))
     }
 
-    /// How well a name fits, if it does.
+    /// Returns the quality of the match of a name, if it matches.
     pub(super) fn fits(&self, name: &str) -> Option<Match> {
         match self {
             Self::Substring(part) => {
@@ -63,7 +63,7 @@ impl Pattern {
                 {
                     Some(Match::Prefix)
                 } else {
-                    // A word that is in no name as a part is in none as a word.
+                    // A word that is no substring of the name is no word of it.
                     let has_text = text::contains_ignoring_case(name, asked);
                     let is_one_word = words.len() == 1 && joined.eq_ignore_ascii_case(asked);
                     let as_words =
@@ -74,7 +74,7 @@ impl Pattern {
         }
     }
 
-    /// Whether a name has some of the words.
+    /// Returns a match if a name has some of the words.
     pub(super) fn fits_partly(&self, name: &str) -> Option<Match> {
         let Self::Words { words, .. } = self else { return None };
         let fits =
@@ -82,7 +82,7 @@ impl Pattern {
         words.iter().any(fits).then_some(Match::SomeWords)
     }
 
-    /// What a name that fits has in it, by the ways in which names fit.
+    /// Returns filters without false negatives for matching names, one for each kind of match.
     pub(super) fn ways(&self) -> Vec<NameParts> {
         match self {
             Self::Substring(part) => vec![NameParts::none().or_all_of([part.as_str()])],
@@ -95,16 +95,16 @@ impl Pattern {
         }
     }
 
-    /// Whether names that begin with `beginning`, in lower case, may be made of just the words
-    /// asked for, however they are separated.
+    /// True if a name with the prefix `beginning`, in lower case, may consist of exactly the words,
+    /// with any separators.
     pub(super) fn may_be_all_of(&self, beginning: &str) -> bool {
         let Some(first) = self.words().first() else { return false };
         let beginning = beginning.trim_start_matches(|letter: char| !letter.is_alphanumeric());
         beginning.starts_with(first.as_str()) || first.starts_with(beginning)
     }
 
-    /// The names that fit best: those that begin with what was asked for. None where all names that
-    /// fit are as good.
+    /// Returns a filter for the names of the best quality: those with the text as a prefix. `None`
+    /// if all matches have the same quality.
     pub(super) fn best_names(&self) -> Option<NameParts> {
         match self {
             Self::Words { text, .. } => Some(NameParts::none().or_beginning_with(text)),
@@ -112,7 +112,7 @@ impl Pattern {
         }
     }
 
-    /// The words asked for, in lower case.
+    /// Words in lower case.
     pub(super) fn words(&self) -> &[String] {
         match self {
             Self::Words { words, .. } => words,
@@ -120,28 +120,30 @@ impl Pattern {
         }
     }
 
-    /// The texts of which a name may be a misspelt form.
-    pub(super) fn resembling(&self) -> Vec<Near> {
+    /// Returns matchers for misspelt names.
+    pub(super) fn resembling(&self) -> Vec<DistanceMatcher> {
         let Self::Words { joined, text: asked, .. } = self else { return Vec::new() };
-        match text::forgiven_errors(joined.len()) {
+        match text::max_edit_distance(joined.len()) {
             0 => Vec::new(),
-            forgiven if joined == asked => vec![Near::new(asked, forgiven)],
-            forgiven => vec![Near::new(asked, forgiven), Near::new(joined, forgiven)],
+            forgiven if joined == asked => vec![DistanceMatcher::new(asked, forgiven)],
+            forgiven => {
+                vec![DistanceMatcher::new(asked, forgiven), DistanceMatcher::new(joined, forgiven)]
+            }
         }
     }
 
-    /// What a name that is a misspelt form has in it.
-    pub(super) fn parts_of_resembling(&self) -> NameParts {
+    /// Returns a filter without false negatives for misspelt names.
+    pub(super) fn filter_for_misspelt(&self) -> NameParts {
         let Self::Words { joined, text: asked, .. } = self else { return NameParts::none() };
-        let forgiven = text::forgiven_errors(joined.len());
-        let parts = fuzzy::parts_of_near(asked, forgiven);
-        if joined == asked { parts } else { parts.or(fuzzy::parts_of_near(joined, forgiven)) }
+        let forgiven = text::max_edit_distance(joined.len());
+        let parts = fuzzy::filter_for_distance(asked, forgiven);
+        if joined == asked { parts } else { parts.or(fuzzy::filter_for_distance(joined, forgiven)) }
     }
 
-    /// Which of the words begin a word of `around`.
+    /// Returns the words that begin a word of `around`.
     pub(super) fn words_in(&self, around: &str) -> WordSet {
         let Self::Words { words, .. } = self else { return WordSet(SmallVec::new()) };
-        // Cheap first: most texts have none of them.
+        // Cheap test first: most texts have none of them.
         let begins = |word: &String| {
             (text::contains_ignoring_case(around, word) || !word.is_ascii())
                 && begins_word(around, word)
@@ -150,34 +152,34 @@ impl Pattern {
     }
 }
 
-/// Some of the words that were asked for.
+/// Subset of the words of a pattern.
 #[derive(Clone)]
 pub(super) struct WordSet(SmallVec<[bool; 16]>);
 
 impl WordSet {
-    /// Adds those of another set.
+    /// Adds the words of another set.
     pub(super) fn join(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
     }
 
-    /// Whether the word at a place is among them.
+    /// True if the set contains the word at a position.
     pub(super) fn has(&self, place: usize) -> bool {
         self.0.get(place).is_some_and(|is_there| *is_there)
     }
 
-    /// Whether none is there.
+    /// True if the set is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.0.iter().all(|is_there| !is_there)
     }
 
-    /// Whether all are there.
+    /// True if the set has all words.
     pub(super) fn is_complete(&self) -> bool {
         self.0.iter().all(|is_there| *is_there)
     }
 }
 
 fn as_words(words: &[String], joined: &str, name: &str) -> Option<Match> {
-    // Cheap first: only few names have every word anywhere.
+    // Cheap test first: few names contain every word.
     if words.is_empty() || !words.iter().all(|word| text::contains_ignoring_case(name, word)) {
         return None;
     }
@@ -191,7 +193,7 @@ fn as_words(words: &[String], joined: &str, name: &str) -> Option<Match> {
     words.iter().all(fits).then_some(Match::Words)
 }
 
-/// Whether a word of the name begins with a word, which is in lower case.
+/// True if a word of the name begins with a word, which is in lower case.
 fn begins_word(name: &str, word: &str) -> bool {
     text::any_word(name, |own| text::starts_ignoring_case(own, word))
 }

@@ -1,7 +1,6 @@
-//! The names among which the best hits are. Those that begin with what is asked for come first,
-//! then whatever else may fit, the most used ones before the others: a walk ends when the list is
-//! full of names that nothing left can come before, or after as many names as are worth the time.
-//! Then it says that there may be more.
+//! Scan of the name index for the best hits. Prefix matches come first, then others, most
+//! referenced names first: a scan ends when the list is full of names that outrank everything left,
+//! or at the limit of blocks. The result then reports that there may be more.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,30 +11,31 @@ use super::{Filter, Match, Matches, NameFound, SearchMode};
 use crate::query::{QueryError, names::text};
 use crate::store::{NameEntry, NameParts, NameRank, NameRuns, NameWalk};
 
-/// Runs of names that are looked through for names that fit.
+/// Maximum number of blocks of names scanned for matches.
 const MAX_RUNS: usize = 300;
 
-/// The same for names that are mistyped: of most of them a few letters are looked at.
+/// Maximum number of blocks scanned for misspelt names: most names are rejected after a few
+/// letters.
 const MAX_RUNS_MISTYPED: usize = 900;
 
-/// So many runs more or less say nothing about which of two words is rarer.
+/// Difference in blocks up to which two words are considered equally rare.
 const FEW_RUNS: usize = 8;
 
-/// So many runs are looked through before it is asked whether the list is full: totals of small
-/// repositories are exact.
-const LEAST_RUNS: usize = 60;
+/// Number of blocks scanned before the first check for a full list: totals of small repositories
+/// are exact.
+const MIN_RUNS: usize = 60;
 
-/// Names that were found on a walk.
-pub(super) struct Gathering<'q> {
+/// Names found by a scan.
+pub(super) struct NameScan<'q> {
     walk: NameWalk<'q>,
     names: Vec<NameFound>,
-    /// So many hits are wanted; none where any of them may be left out by a filter, so that a list
-    /// is never known to be full.
+    /// Number of hits needed; `None` if a filter may exclude any of them, so that a list is never
+    /// known to be full.
     wanted: Option<usize>,
     is_complete: bool,
 }
 
-impl<'q> Gathering<'q> {
+impl<'q> NameScan<'q> {
     pub(super) fn new(filter: &Filter<'_, 'q>, at_most: usize) -> Result<Self, QueryError> {
         let walk = filter.lookup.snapshot.walk_names(at_most)?;
         let wanted = (!filter.is_filtered()).then(|| filter.wanted());
@@ -46,9 +46,9 @@ impl<'q> Gathering<'q> {
         Ok(self.walk.runs_with(wanted)?)
     }
 
-    /// Takes the names in these runs that fit; they are among the wanted ones. If the best of them
-    /// cannot fit better than `best_left`, the walk ends when the list is full of names that fit at
-    /// least as well and are used more often.
+    /// Scans these blocks for matching names, which satisfy `wanted`. If no remaining name can be a
+    /// better match than `best_left`, the scan ends when the list is full of names of at least that
+    /// quality with more references.
     fn take(
         &mut self,
         filter: &Filter<'_, '_>,
@@ -67,7 +67,7 @@ impl<'q> Gathering<'q> {
         let names = &mut self.names;
         let is_enough = |most| {
             seen += 1;
-            seen > LEAST_RUNS && fullness.borrow().is_full(most)
+            seen > MIN_RUNS && fullness.borrow().is_full(most)
         };
         self.is_complete &= self.walk.visit(wanted, runs, is_enough, |name| {
             if let Some(matched) = fits(name) {
@@ -85,7 +85,7 @@ impl<'q> Gathering<'q> {
         filter.lookup.check()
     }
 
-    /// Takes the names that fit among those that came after the runs were made.
+    /// Scans the names added after the blocks were written.
     fn take_later(
         &mut self,
         filter: &Filter<'_, '_>,
@@ -114,13 +114,13 @@ impl<'q> Gathering<'q> {
     }
 }
 
-/// Whether a list is full of names that nothing left can come before.
+/// Early termination: true if the list is full of names that outrank everything left.
 struct Fullness {
     wanted: Option<usize>,
-    /// How well the names that are left fit at best.
+    /// Best possible quality of the remaining names.
     best_left: Option<Match>,
-    /// How often those of the found names are used that fit as well: the most used ones, as many as
-    /// are wanted.
+    /// Numbers of references of the found names of at least that quality: the highest ones, as many
+    /// as needed.
     uses: BinaryHeap<Reverse<u32>>,
 }
 
@@ -140,7 +140,7 @@ impl Fullness {
     }
 
     fn is_full(&self, most_left: u32) -> bool {
-        // Not those that are used as often: of them the path decides.
+        // Strictly more references: among equals the path decides.
         let is_better = |least: &Reverse<u32>| least.0 > most_left;
         self.wanted.is_some_and(|wanted| self.uses.len() >= wanted)
             && self.uses.peek().is_some_and(is_better)
@@ -148,14 +148,14 @@ impl Fullness {
 }
 
 impl Filter<'_, '_> {
-    /// The symbols whose names fit, or what comes nearest to that.
+    /// Returns the symbols whose names match, or else the nearest matches.
     pub(super) fn scan(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
         let found = self.fitting(pattern)?;
         if self.params.mode != SearchMode::Words {
             return Ok(found);
         }
         let is_one_name = !pattern.has_spaces();
-        // What has the name that is asked for is meant, not what has its words around it.
+        // A match of the name takes precedence over words in the context.
         if !pattern.has_several_words() || (is_one_name && !found.is_empty()) {
             return if found.is_empty() {
                 self.resembling(pattern, found.is_complete)
@@ -171,7 +171,7 @@ impl Filter<'_, '_> {
         if !found.is_empty() {
             return Ok(found);
         }
-        // One name is rather mistyped; several words are rather not all right.
+        // A single name is probably misspelt; of several words probably not all are right.
         let was_complete = found.is_complete;
         let first = if is_one_name {
             self.resembling(pattern, was_complete)?
@@ -185,21 +185,22 @@ impl Filter<'_, '_> {
         }
     }
 
-    /// The symbols whose names fit.
+    /// Returns the symbols whose names match.
     pub(super) fn fitting(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
         let fits = |name: &NameEntry<'_>| pattern.fits(name.text);
         let is_bounded = self.params.mode == SearchMode::Words;
-        let mut gathering = Gathering::new(self, if is_bounded { MAX_RUNS } else { usize::MAX })?;
+        let mut gathering = NameScan::new(self, if is_bounded { MAX_RUNS } else { usize::MAX })?;
         let wanted = pattern.ways();
         let mut ways =
             wanted.iter().map(|way| gathering.runs_with(way)).collect::<Result<Vec<_>, _>>()?;
         let wanted = wanted.into_iter().fold(NameParts::none(), NameParts::or);
-        // The rarest way first: by a common one alone a rare name would not be come to.
+        // The rarest filter first: the limit of blocks would otherwise be exhausted by a frequent
+        // one.
         ways.sort_by_key(NameRuns::count);
         if let Some(beginning) = pattern.best_names() {
             let mut runs = gathering.runs_with(&beginning)?;
             if pattern.has_several_words() {
-                // Names of just these words begin with the first one.
+                // Names of exactly these words begin with the first one.
                 for way in &ways {
                     let alike = gathering
                         .walk
@@ -215,8 +216,7 @@ impl Filter<'_, '_> {
             if !gathering.is_complete {
                 break;
             }
-            // One name that was found is not looked for among all that may have its words
-            // somewhere.
+            // Once a single name is found, its words are not searched in all other names.
             if is_bounded
                 && !pattern.has_spaces()
                 && !gathering.names.is_empty()
@@ -231,16 +231,16 @@ impl Filter<'_, '_> {
         gathering.finish(self)
     }
 
-    /// The symbols whose names are the text but for errors in typing.
+    /// Returns the symbols with misspelt names.
     fn resembling(&self, pattern: &Pattern, was_complete: bool) -> Result<Matches, QueryError> {
         let mut near = pattern.resembling();
         if near.is_empty() {
             return Ok(Matches { is_complete: was_complete, ..Matches::all_of(Vec::new()) });
         }
-        let mut gathering = Gathering::new(self, MAX_RUNS_MISTYPED)?;
-        let wanted = pattern.parts_of_resembling();
+        let mut gathering = NameScan::new(self, MAX_RUNS_MISTYPED)?;
+        let wanted = pattern.filter_for_misspelt();
         let runs = gathering.runs_with(&wanted)?;
-        // All of them are asked: each remembers what it has seen.
+        // No short circuit: each matcher must process every name to keep its state.
         let mut ahead = pattern.resembling();
         let runs = gathering.walk.beginning(&runs, |beginning, shared| {
             ahead
@@ -260,8 +260,8 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// Adds the symbols that have some of the words in their name and the others around them. They
-    /// come after those that were found by their name.
+    /// Adds the symbols with some of the words in their name and the others in their context, after
+    /// those found by name.
     fn with_surroundings(
         &self,
         pattern: &Pattern,
@@ -269,7 +269,7 @@ impl Filter<'_, '_> {
         mut found: Matches,
     ) -> Result<Matches, QueryError> {
         let Some(&(spread, rarest)) = by_rarity.first() else { return Ok(found) };
-        // Words of a letter or two are in nearly every name: what has been found by them is enough.
+        // Words of one or two letters are in most names: the matches so far suffice.
         if spread > MAX_RUNS && !found.is_empty() {
             found.is_complete = false;
             return Ok(found);
@@ -281,9 +281,9 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// The words asked for, the rarest first: how many runs of names may have it, and its place. Of
-    /// words that about as few runs may have the names are counted: which names stand in a run
-    /// depends on when they came.
+    /// Returns the words by rarity: number of blocks that may contain it, and its position. Names
+    /// are counted for words with similar numbers of blocks, because the contents of a block depend
+    /// on the order of insertion.
     fn by_rarity(&self, pattern: &Pattern) -> Result<Vec<(usize, usize)>, QueryError> {
         let mut walk = self.lookup.snapshot.walk_names(0)?;
         let mut spreads = Vec::new();
@@ -315,23 +315,21 @@ impl Filter<'_, '_> {
         Ok(words.into_iter().map(|(_, place, spread)| (spread, place)).collect())
     }
 
-    /// The symbols that have one of the words in their name. The rarest word is looked for first,
-    /// the others as long as there are not too many names to look at: a word that nearly everything
-    /// has says nothing.
+    /// Returns the symbols with one of the words in their name. The rarest word is searched first,
+    /// others within the limit: a frequent word has little information.
     fn with_some_words(
         &self,
         pattern: &Pattern,
         by_rarity: &[(usize, usize)],
     ) -> Result<Matches, QueryError> {
-        // A letter or two are looked for in vain among very many names, unless nothing else is
-        // asked for.
+        // Words of one or two letters are skipped if there are too many names, unless there are no
+        // others.
         let is_telling = |(spread, place): &&(usize, usize)| {
             *spread <= MAX_RUNS || pattern.words()[*place].len() > 2
         };
         let telling: Vec<(usize, usize)> = by_rarity.iter().filter(is_telling).copied().collect();
         let words = if telling.is_empty() { by_rarity } else { &telling };
-        // In the runs that are looked through for some of the words, the names with the others are
-        // taken too.
+        // In the scanned blocks, names with the other words match as well.
         let any = pattern
             .words()
             .iter()
@@ -350,7 +348,7 @@ impl Filter<'_, '_> {
                 taken += 1;
             }
             let was_complete = found.is_complete;
-            let mut gathering = Gathering::new(self, MAX_RUNS_OF_WORD)?;
+            let mut gathering = NameScan::new(self, MAX_RUNS_OF_WORD)?;
             let runs = gathering.runs_with(&wanted)?;
             let fits = |name: &NameEntry<'_>| pattern.fits_partly(name.text);
             gathering.take(self, &any, &runs, Some(Match::SomeWords), fits)?;

@@ -1,14 +1,14 @@
-//! The shortest chain of calls from one symbol to another.
+//! Shortest call path from one symbol to another.
 
 use rustc_hash::FxHashMap;
 
-use super::{MOST_NOT_FOLLOWED, PathStep, TraceFinding, link_of, sites};
+use super::{MAX_NOT_FOLLOWED, PathStep, TraceFinding, link_of, sites};
 use crate::query::graph::calls::{CallGraph, Edge, End};
 use crate::query::graph::lookup::Lookup;
 use crate::query::{Certainty, QueryError};
 use crate::store::SymbolKey;
 
-/// Walks callees level by level; the first chain that arrives is a shortest one.
+/// Breadth-first search over callees.
 pub(super) fn shortest(
     lookup: &Lookup<'_>,
     graph: &CallGraph<'_, '_>,
@@ -16,7 +16,7 @@ pub(super) fn shortest(
     end: SymbolKey,
     depth: u32,
 ) -> Result<TraceFinding, QueryError> {
-    let ends = lookup.same_thing(end)?;
+    let ends = lookup.same_entity(end)?;
     let mut came_by: FxHashMap<SymbolKey, Option<(SymbolKey, Edge)>> = FxHashMap::default();
     came_by.insert(start, None);
     let mut level = vec![start];
@@ -35,7 +35,7 @@ pub(super) fn shortest(
                     .vague
                     .into_iter()
                     .map(|(site, _)| site)
-                    .take(MOST_NOT_FOLLOWED - first.len()),
+                    .take(MAX_NOT_FOLLOWED - first.len()),
             );
             for edge in callees.edges {
                 let End::Symbol(next) = edge.end else { continue };

@@ -1,16 +1,16 @@
-//! Which symbols a walk has come to: a bit for each key, since keys are small numbers and a walk
-//! may come to most of them.
+//! Set of visited symbols as a bitset: keys are small integers, and a traversal may visit most of
+//! them.
 
 use crate::store::SymbolKey;
 
-/// See the module.
+/// Bitset of visited symbols.
 #[derive(Default)]
 pub(super) struct Seen {
     words: Vec<u64>,
 }
 
 impl Seen {
-    /// Marks a symbol. Gives whether it was not marked before.
+    /// Marks a symbol. Returns true if it was not marked.
     pub(super) fn insert(&mut self, symbol: SymbolKey) -> bool {
         let (place, bit) = (symbol.0 as usize / 64, 1 << (symbol.0 % 64));
         if place >= self.words.len() {

@@ -1,4 +1,4 @@
-//! Calls: which overload is meant, and what a call gives.
+//! Overload resolution by arity, and results of calls.
 
 use crate::grammar::Tier;
 use crate::model::SymbolKind;
@@ -11,15 +11,16 @@ use crate::resolve::{Resolver, Symbols};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// In tables of results: the first argument itself, which is to be called.
+/// Marker in result tables: calling the first argument.
 const FIRST_CALLEE: &str = "callee0";
 
-/// The arguments of a call.
+/// Arguments of a call.
 #[derive(Clone, Copy)]
 pub(in crate::resolve) enum CallArguments<'t> {
-    /// By their types.
+    /// Types of the arguments.
     Typed(&'t [Ty]),
-    /// As the file has them: types may be found out only where several callables take as many.
+    /// Expressions of the arguments: their types are inferred only if several callables accept
+    /// their number.
     Written(Run),
 }
 
@@ -34,7 +35,7 @@ impl CallArguments<'_> {
 }
 
 impl Resolver<'_, '_> {
-    /// What calling a value gives.
+    /// Returns the result of calling a value.
     pub(in crate::resolve) fn call_result(&mut self, file: FileId, callee: &Ty, args: Run) -> Ty {
         match callee {
             Ty::Callable(symbols, receiver) => {
@@ -97,8 +98,7 @@ impl Resolver<'_, '_> {
         crate::resolve::types::infer::instance_of(&result)
     }
 
-    /// A call that leaves the repository gives something that is outside as well, unless a table
-    /// says what.
+    /// A call of an external callable has an external result, unless a table of results defines it.
     fn outside_result(&mut self, file: FileId, name: &Rc<str>, args: Run) -> Ty {
         let language = self.program.known(file).language;
         let last = crate::resolve::types::builtin_types::last_segment(name);
@@ -116,7 +116,7 @@ impl Resolver<'_, '_> {
         items.iter().map(|item| self.ty(file, *item)).collect()
     }
 
-    /// The result of calling one of several callables.
+    /// Returns the union of the results of callables.
     pub(in crate::resolve) fn result_of(
         &mut self,
         symbols: &Symbols,
@@ -128,7 +128,7 @@ impl Resolver<'_, '_> {
         Ty::union(results)
     }
 
-    /// Of several callables those that the arguments fit; all, if none does.
+    /// Returns the callables that accept the arguments; all if none does.
     pub(in crate::resolve) fn fitting(
         &mut self,
         file: FileId,
@@ -139,15 +139,15 @@ impl Resolver<'_, '_> {
         if let CallArguments::Written(written) = args
             && self.program.known(file).language.manifest.resolution.infer_returns
         {
-            // What depends on itself is known by where it was asked first: always by the arguments
-            // of calls in order.
+            // The result of a recursive inference depends on its entry point: always start with the
+            // arguments of calls, in order.
             let types = self.argument_types(file, written);
             return self.fitting(file, symbols, CallArguments::Typed(&types), spread);
         }
         if symbols.first().is_some_and(|symbol| self.has_declarations(*symbol)) {
-            let distinct = self.without_repeats(symbols);
+            let distinct = self.distinct_signatures(symbols);
             let chosen = self.fitting_distinct(file, &distinct, args, spread);
-            return self.established(&chosen);
+            return self.with_definitions(&chosen);
         }
         self.fitting_distinct(file, symbols, args, spread)
     }
@@ -173,8 +173,8 @@ impl Resolver<'_, '_> {
         if !self.has_declarations(symbols[0]) {
             self.defined(&mut left);
         }
-        // Where nobody has compared the choice with a compiler's, several that take so many
-        // arguments stay several.
+        // In languages without a measurement against a compiler, several callables of the same
+        // arity stay ambiguous.
         if left.len() < 2 || spread || self.tier(file) != Tier::Full {
             return left;
         }
@@ -187,14 +187,14 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether a callable takes this number of arguments; a spread argument may stand for any
+    /// True if a callable accepts this number of arguments; a spread argument may expand to any
     /// number.
     pub(in crate::resolve) fn accepts(&self, symbol: SymbolRef, count: u16, spread: bool) -> bool {
         let (least, most) = self.program.symbol(symbol).arity;
         count <= most && (spread || count >= least)
     }
 
-    /// The constructors of a type, where it defines any itself.
+    /// Returns the constructors that a type itself defines.
     pub(in crate::resolve) fn constructors(&mut self, symbol: SymbolRef) -> Symbols {
         let entry = self.program.symbol(symbol);
         let own = self.constructors_of(symbol.file);
@@ -216,7 +216,7 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// The constructors that a file writes, by the scopes that they are in.
+    /// Returns the constructors of a file by the scopes that they are in.
     fn constructors_of(&mut self, file: FileId) -> Rc<FxHashMap<ScopeId, Symbols>> {
         if let Some(known) = self.constructors.get(&file) {
             return Rc::clone(known);
@@ -235,7 +235,7 @@ impl Resolver<'_, '_> {
         by_scope
     }
 
-    /// What a member of a value is, for callers that only want symbols.
+    /// Returns the symbols of a member of a value.
     pub(in crate::resolve) fn member_symbols(
         &mut self,
         of: &Ty,

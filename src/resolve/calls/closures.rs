@@ -1,25 +1,25 @@
-//! Closures: what the calls they are arguments of give to their parameters, and what they give back
-//! to those calls.
+//! Closures: types of their parameters from the calls that they are passed to, and their results
+//! for those calls.
 
 use super::call::CallArguments;
 use crate::grammar::FlowKind;
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, Expr, ExprId, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::types::infer::DEPTH;
+use crate::resolve::types::infer::MAX_DEPTH;
 use crate::resolve::types::return_types::unify;
 use crate::resolve::types::ty::Ty;
 use crate::resolve::units::contexts::Context;
 use crate::resolve::{Name, Resolver};
 
-/// In tables of type flow: what the first argument of a call is.
+/// Marker in type flow tables: type of the first argument of a call.
 const FIRST_ARGUMENT: &str = "arg0";
 
-/// In tables of type flow: what the closure in a call gives back.
+/// Marker in type flow tables: result of the closure passed to a call.
 const CLOSURE_RESULT: &str = "result";
 
 impl Resolver<'_, '_> {
-    /// What a parameter of a closure is given by the call that the closure is an argument of.
+    /// Returns the type of a closure's parameter from the call that the closure is passed to.
     pub(in crate::resolve) fn given(
         &mut self,
         file: FileId,
@@ -85,8 +85,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// What a closure that is a member of an object is given: as the type of the object declares
-    /// it.
+    /// Returns the type of a parameter of a closure that is a member of an object, from the
+    /// declared type of the object.
     fn given_to_member(
         &mut self,
         file: FileId,
@@ -104,10 +104,10 @@ impl Resolver<'_, '_> {
         self.substituted(given, Some(&object))
     }
 
-    /// The type that an object written in place has by where it stands.
+    /// Returns the type of an object literal from its context.
     fn object_type(&mut self, file: FileId, object: ScopeId) -> Ty {
         let unit = self.program.known(file);
-        if self.depth >= DEPTH {
+        if self.depth >= MAX_DEPTH {
             return Ty::Unknown;
         }
         self.depth += 1;
@@ -140,8 +140,8 @@ impl Resolver<'_, '_> {
         ty
     }
 
-    /// Types of arguments. Closures are left open: what they give back may depend on what is asked
-    /// here.
+    /// Returns the types of arguments. Closures stay unknown: their results may depend on the
+    /// current inference.
     fn arguments_without_closures(&mut self, file: FileId, args: Run) -> Vec<Ty> {
         let facts = self.program.known(file).facts;
         let is_closure = |value: ExprId| {
@@ -156,7 +156,8 @@ impl Resolver<'_, '_> {
             .collect()
     }
 
-    /// What callables that take a closure as an argument declare that they give it.
+    /// Returns the declared type of a closure's parameter in callables that accept the closure as
+    /// an argument.
     fn given_by(
         &mut self,
         callables: &[SymbolRef],
@@ -191,10 +192,11 @@ impl Resolver<'_, '_> {
         Ty::Unknown
     }
 
-    /// The type of a parameter of a function type, through names of it, wrappers and alternatives.
+    /// Returns the type of a parameter of a function type, through aliases, wrappers and
+    /// alternatives.
     fn parameter_of(&mut self, file: FileId, function: ExprId, position: usize) -> Ty {
         let Some(expr) = function.get() else { return Ty::Unknown };
-        if self.depth >= DEPTH {
+        if self.depth >= MAX_DEPTH {
             return Ty::Unknown;
         }
         let facts = self.program.known(file).facts;
@@ -241,9 +243,8 @@ impl Resolver<'_, '_> {
         ty
     }
 
-    /// The same for a library's name applied to types, where tables of type flow say that this
-    /// makes a function type, with its parameters in a list before the result, or leaves a type as
-    /// it is.
+    /// Returns the same for an external generic type whose type flow table makes it a function
+    /// type, with a list of parameters before the result, or a transparent one.
     fn parameter_of_applied(
         &mut self,
         file: FileId,
@@ -274,7 +275,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// What a member of a builtin type gives its closure.
+    /// Returns the type of a closure's parameter from the type flow table of a builtin type's
+    /// member.
     fn given_by_table(&mut self, file: FileId, object: &Ty, member: &str, position: usize) -> Ty {
         let (Ty::Builtin(name, args) | Ty::BuiltinType(name, args)) = object else {
             return Ty::Unknown;
@@ -286,8 +288,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A result as a table gives it, with what depends on the call put in: what its first argument
-    /// is, and what the closure in its place gives back.
+    /// Substitutes the parts of a table's result that depend on the call: the type of its first
+    /// argument, and the result of its closure.
     pub(super) fn filled(&mut self, file: FileId, result: &Ty, args: Run) -> Ty {
         let is = |ty: &Ty, marker: &str| matches!(ty, Ty::Builtin(name, _) if &**name == marker);
         let (argument, closure) = (std::cell::Cell::new(false), std::cell::Cell::new(false));

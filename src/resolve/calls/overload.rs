@@ -1,5 +1,4 @@
-//! Which of several overloads a call means: those that the arguments can be passed to, and of these
-//! the most specific one.
+//! Overload resolution by types: the applicable overloads, and the most specific of them.
 
 use crate::grammar::Conversions;
 use crate::model::SymbolKind;
@@ -11,38 +10,39 @@ use crate::resolve::types::ty::Ty;
 use crate::resolve::{Resolver, Symbols};
 use std::rc::Rc;
 
-/// So many overloads are compared each with each; of more, each with the best so far.
-const COMPARED: usize = 32;
+/// Maximum number of overloads that are compared pairwise; of more, each is compared with the best
+/// so far.
+const MAX_PAIRWISE: usize = 32;
 
-/// How a value can be passed where a type is wanted.
+/// Conversion of an argument to the type of a parameter, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Passing {
-    /// It has that very type.
+    /// Identical types.
     Same,
-    /// Its type derives from that type, or is wide enough in it.
+    /// Subtype or widening conversion.
     Derived,
-    /// Too little is known to say.
+    /// Unknown types.
     Open,
-    /// It is put into an object, or taken out of one.
+    /// Boxing or unboxing.
     Boxed,
-    /// Nothing says that it can, and nothing that it cannot.
+    /// No known conversion, but none is excluded.
     Unlikely,
-    /// It cannot.
+    /// Impossible.
     Never,
 }
 
-/// A callable that is looked at, with the types of its parameters, one an argument.
+/// Candidate with the types of its parameters, one for each argument.
 struct Candidate {
     symbol: SymbolRef,
     params: Vec<Ty>,
-    /// The worst way in which an argument is passed.
+    /// Worst conversion of an argument.
     worst: Passing,
-    /// Arguments are gathered into its last parameter.
+    /// True if arguments are collected into its variadic parameter.
     gathers: bool,
 }
 
 impl Resolver<'_, '_> {
-    /// Of several callables those that the arguments fit best, as far as types are known.
+    /// Returns the callables that fit the arguments best, as far as types are known.
     pub(super) fn closest(&mut self, file: FileId, symbols: Symbols, args: &[Ty]) -> Symbols {
         let mut left: Vec<Candidate> = Vec::new();
         for symbol in &symbols {
@@ -54,7 +54,7 @@ impl Resolver<'_, '_> {
         if left.is_empty() {
             return symbols;
         }
-        // First without boxing, then with it, then by gathering; what is open may be any of these.
+        // Phases: without boxing, with boxing, variadic. Unknown types fit any phase.
         let rank = |candidate: &Candidate| match (candidate.gathers, candidate.worst) {
             (true, _) => 3,
             (false, Passing::Unlikely) => 2,
@@ -68,11 +68,11 @@ impl Resolver<'_, '_> {
         let mut is_as_specific = |one: usize, other: usize| {
             one == other || self.is_as_specific(file, &left[one], &left[other], args)
         };
-        let most_specific: Vec<usize> = if left.len() <= COMPARED {
+        let most_specific: Vec<usize> = if left.len() <= MAX_PAIRWISE {
             all.clone().filter(|&one| all.clone().all(|other| is_as_specific(one, other))).collect()
         } else {
-            // One that is as specific as all others is left when each in turn gives way to one that
-            // it is not as specific as.
+            // Tournament: a candidate as specific as all others survives, because each one is
+            // replaced only by one that it is not as specific as.
             let best = all
                 .clone()
                 .reduce(|best, next| if is_as_specific(best, next) { best } else { next })
@@ -82,8 +82,7 @@ impl Resolver<'_, '_> {
         };
         match most_specific[..] {
             [] => left.into_iter().map(|candidate| candidate.symbol).collect(),
-            // What is declared the same twice is left open by types; a definition stands before
-            // what it overrides.
+            // Identical signatures stay ambiguous; a definition precedes the one that it overrides.
             _ => most_specific.into_iter().map(|position| left[position].symbol).collect(),
         }
     }
@@ -127,8 +126,8 @@ impl Resolver<'_, '_> {
         types
     }
 
-    /// Whether one callable takes nothing that the other would not take, where the arguments tell
-    /// them apart.
+    /// True if one callable is at least as specific as another, in the parameters that differ for
+    /// these arguments.
     fn is_as_specific(
         &mut self,
         file: FileId,
@@ -141,7 +140,7 @@ impl Resolver<'_, '_> {
         })
     }
 
-    /// How a value of type `given` can be passed as `wanted`.
+    /// Returns the conversion of a value of type `given` to `wanted`.
     fn passing(&mut self, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
         let rules = &self.program.known(file).language.manifest.conversions;
         if !wanted.is_known() || !given.is_known() {
@@ -242,8 +241,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether types outside may derive from a type of the repository: only if nothing is known of
-    /// where they end.
+    /// True if external types may derive from a type of the repository: in languages without a
+    /// known top type.
     fn is_outside_base(&self, symbol: SymbolRef) -> bool {
         !self.is_closed(symbol.file)
     }
@@ -269,7 +268,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A value of a type of the repository, where a type from outside is wanted.
+    /// Conversion of a value of a type of the repository to an external type.
     fn passing_outside(&mut self, rules: &Conversions, wanted: &Ty, given: SymbolRef) -> Passing {
         let Some(wanted_name) = outside_name(wanted) else { return Passing::Open };
         if rules.top.as_deref() == Some(wanted_name) {
@@ -290,8 +289,7 @@ impl Resolver<'_, '_> {
         if all_known && rules.top.is_some() { Passing::Never } else { Passing::Unlikely }
     }
 
-    /// Whether a member of a derived type takes the place of one of a base: it takes the same
-    /// types.
+    /// True if a member of a derived type overrides one of a base: same arity and parameter types.
     pub(in crate::resolve) fn overrides(&mut self, own: SymbolRef, base: SymbolRef) -> bool {
         if self.program.symbol(own).arity != self.program.symbol(base).arity {
             return false;
@@ -304,8 +302,7 @@ impl Resolver<'_, '_> {
             })
     }
 
-    /// Joins the members of a base to those of the types derived from it, without those that are
-    /// overridden.
+    /// Adds the members of a base to those of derived types, except overridden ones.
     pub(in crate::resolve) fn join_overloads(&mut self, members: &mut Symbols, of_base: &Symbols) {
         for base in of_base {
             if !members.contains(base)
@@ -316,7 +313,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A definition stands for its declarations.
+    /// Drops declarations if there are definitions.
     pub(in crate::resolve) fn defined(&self, symbols: &mut Symbols) {
         let is_definition =
             |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::DECLARATION == 0;
@@ -326,7 +323,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// A type without its arguments, which do not tell overloads apart.
+/// Erases type arguments, which do not distinguish overloads.
 fn outline(ty: &Ty) -> Ty {
     match ty {
         Ty::Instance(symbol, _) => Ty::instance(*symbol),
@@ -339,7 +336,7 @@ fn outline(ty: &Ty) -> Ty {
     }
 }
 
-/// The type of the parameter that takes the argument at a position.
+/// Returns the type of the parameter for the argument at a position.
 fn parameter(declared: &[Ty], position: usize, gathers: bool) -> Ty {
     match declared.get(position) {
         Some(param) if !gathers || position + 1 < declared.len() => param.clone(),
@@ -356,8 +353,7 @@ fn primitive(rules: &Conversions, ty: &Ty) -> bool {
     matches!(ty, Ty::Builtin(name, _) if rules.boxes.contains_key(&**name))
 }
 
-/// The name of a type that is not of the repository. What a call or member outside gives is not
-/// known by its name.
+/// Returns the name of an external type. The result of an external call or member has none.
 fn outside_name(ty: &Ty) -> Option<&str> {
     match ty {
         Ty::Builtin(name, _) => Some(name),

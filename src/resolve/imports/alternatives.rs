@@ -1,7 +1,7 @@
-//! Directories of which a build has one at most: two that both provide the same include paths
-//! cannot be searched together. Siblings are alternatives of each other (one for each machine,
-//! board or backend); a directory that repeats include paths of the directory around it is a
-//! program of its own.
+//! Mutually exclusive directories: a build has at most one of two directories that provide the same
+//! include paths, because they cannot both be on the search path. Siblings are alternatives of each
+//! other (one for each machine, board or backend); a directory that repeats include paths of its
+//! parent is a separate program.
 
 use super::includes::SEARCHED;
 use crate::grammar::ModuleSystem;
@@ -10,19 +10,19 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::hash::BuildHasher;
 
-/// So many include paths in common are no coincidence.
-const COMMON: usize = 3;
+/// Minimum number of common include paths.
+const MIN_COMMON: usize = 3;
 
-/// What a directory shares include paths with.
+/// Directory that a directory shares include paths with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sort {
-    /// Its siblings.
+    /// Siblings.
     Alternative,
-    /// The directory around it.
+    /// Parent directory.
     Program,
 }
 
-/// The directories, each with the slash behind it.
+/// Exclusive directories, each with a trailing slash.
 #[derive(Debug, Default)]
 pub(in crate::resolve) struct Alternatives {
     sorts: FxHashMap<Box<str>, Sort>,
@@ -40,7 +40,7 @@ impl Alternatives {
 
     fn of<'p>(paths: impl Iterator<Item = &'p str>) -> Self {
         let searched: Vec<&str> = paths.filter(|path| end_of_searched(path).is_some()).collect();
-        // By the directory around and the rest of the path: the directories in between.
+        // Directories between a parent and the rest of a path, by these two.
         let mut between: FxHashMap<(&str, &str), SmallVec<[&str; 2]>> = FxHashMap::default();
         for path in &searched {
             for (around, directory, rest) in splits(path) {
@@ -58,8 +58,8 @@ impl Alternatives {
             }
         });
         let sort = |(siblings, repeats): (usize, usize)| match (siblings, repeats) {
-            (_, COMMON..) => Some(Sort::Program),
-            (COMMON.., _) => Some(Sort::Alternative),
+            (_, MIN_COMMON..) => Some(Sort::Program),
+            (MIN_COMMON.., _) => Some(Sort::Alternative),
             _ => None,
         };
         let sorts = shared
@@ -68,9 +68,9 @@ impl Alternatives {
         Self { sorts: sorts.collect() }
     }
 
-    /// Whether no program is known to have both files: one is in an alternative or a program that
-    /// the other is not in.
-    pub(in crate::resolve) fn are_apart(&self, from: &str, definition: &str) -> bool {
+    /// True if no program is known to contain both files: `definition` is in an alternative or a
+    /// program without `from`, or `from` is in a program without `definition`.
+    pub(in crate::resolve) fn are_separate(&self, from: &str, definition: &str) -> bool {
         if self.sorts.is_empty() {
             return false;
         }
@@ -80,30 +80,31 @@ impl Alternatives {
             })
     }
 
-    /// Whether no program has both files: they are in two alternatives, or one is in a program that
-    /// the other is not in.
+    /// True if no program contains both files: they are in two alternatives, or one is in a program
+    /// that does not contain the other.
     pub(in crate::resolve) fn exclude_each_other(&self, one: &str, other: &str) -> bool {
         !self.sorts.is_empty() && (self.is_closed(one, other) || self.is_closed(other, one))
     }
 
-    /// Whether a file is in a program that another file is not in, or in another alternative.
+    /// True if `of` is in a program without `to`, or in an alternative with a sibling that contains
+    /// `to`.
     fn is_closed(&self, of: &str, to: &str) -> bool {
         self.around(of).any(|(directory, sort)| {
-            let is_beside = |(beside, _): (&str, Sort)| {
-                beside != directory && parent(beside) == parent(directory)
+            let is_sibling = |(sibling, _): (&str, Sort)| {
+                sibling != directory && parent(sibling) == parent(directory)
             };
-            !to.starts_with(directory) && (sort == Sort::Program || self.around(to).any(is_beside))
+            !to.starts_with(directory) && (sort == Sort::Program || self.around(to).any(is_sibling))
         })
     }
 
-    /// Equal numbers mean the same directories.
+    /// Fingerprint: equal for the same directories.
     pub(in crate::resolve) fn number(&self) -> u64 {
         self.sorts.iter().fold(self.sorts.len() as u64, |sum, (directory, sort)| {
             sum.wrapping_add(FxBuildHasher.hash_one((directory, *sort == Sort::Program)))
         })
     }
 
-    /// Those of the directories that a path is in.
+    /// Returns the exclusive directories that contain a path.
     fn around<'p>(&self, path: &'p str) -> impl Iterator<Item = (&'p str, Sort)> {
         path.match_indices('/').filter_map(|(slash, _)| {
             let directory = &path[..=slash];
@@ -112,13 +113,13 @@ impl Alternatives {
     }
 }
 
-/// The directory around one, with its slash.
+/// Returns the parent of a directory, with a trailing slash.
 fn parent(directory: &str) -> &str {
     let name = directory.trim_end_matches('/');
     &name[..name.rfind('/').map_or(0, |slash| slash + 1)]
 }
 
-/// Where the last directory of a path starts whose files others include by the path below it.
+/// Returns the start of the last directory in a path that is an include search path.
 fn end_of_searched(path: &str) -> Option<usize> {
     let mut end = path.rfind('/')?;
     loop {
@@ -130,8 +131,8 @@ fn end_of_searched(path: &str) -> Option<usize> {
     }
 }
 
-/// The ways to cut a path before a directory that is searched: the directories around, with the
-/// slash, those with one more, and the rest.
+/// Returns the splits of a path before a search directory: parent with a slash, parent and one
+/// directory, and the rest.
 fn splits(path: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     let searched = end_of_searched(path).unwrap_or(0);
     path[..searched].match_indices('/').map(|(slash, _)| {
@@ -159,29 +160,31 @@ mod tests {
     #[test]
     fn siblings_with_the_same_include_paths_are_alternatives() {
         let known = alternatives();
-        assert!(known.are_apart("core/a.c", "cpu/one/a.c"));
-        assert!(known.are_apart("cpu/two/a.c", "cpu/one/a.c"));
-        assert!(!known.are_apart("cpu/one/b.c", "cpu/one/a.c"));
-        assert!(!known.are_apart("cpu/one/a.c", "core/a.c"), "all of them have the rest");
-        assert!(!known.are_apart("core/a.c", "cpu/few/a.c"), "it has few paths in common");
-        assert!(!known.are_apart("lib/x/a.c", "lib/y/a.c"));
-        assert!(!known.are_apart("core/a.c", "drivers/one/main.c"), "no file is included");
+        assert!(known.are_separate("core/a.c", "cpu/one/a.c"));
+        assert!(known.are_separate("cpu/two/a.c", "cpu/one/a.c"));
+        assert!(!known.are_separate("cpu/one/b.c", "cpu/one/a.c"));
+        assert!(!known.are_separate("cpu/one/a.c", "core/a.c"), "all of them have the rest");
+        assert!(!known.are_separate("core/a.c", "cpu/few/a.c"), "it has few paths in common");
+        assert!(!known.are_separate("lib/x/a.c", "lib/y/a.c"));
+        assert!(!known.are_separate("core/a.c", "drivers/one/main.c"), "no file is included");
         assert!(known.exclude_each_other("cpu/two/a.c", "cpu/one/a.c"));
         assert!(!known.exclude_each_other("core/a.c", "cpu/one/a.c"));
         assert!(!known.exclude_each_other("cpu/one/a.c", "core/a.c"));
     }
 
     #[test]
-    fn what_repeats_include_paths_of_the_directory_around_is_a_program() {
+    fn a_directory_that_repeats_include_paths_of_its_parent_is_a_program() {
         let known = alternatives();
-        assert!(known.are_apart("kit/a.c", "core/a.c") && known.are_apart("core/a.c", "kit/a.c"));
-        assert!(!known.are_apart("kit/a.c", "kit/b.c"));
+        assert!(
+            known.are_separate("kit/a.c", "core/a.c") && known.are_separate("core/a.c", "kit/a.c")
+        );
+        assert!(!known.are_separate("kit/a.c", "kit/b.c"));
         assert!(known.exclude_each_other("kit/a.c", "core/a.c"));
         assert!(known.exclude_each_other("core/a.c", "kit/a.c"));
     }
 
     #[test]
-    fn the_number_is_that_of_the_directories() {
+    fn the_fingerprint_depends_on_the_directories() {
         let (one, other) = (alternatives(), alternatives());
         assert_eq!(one.number(), other.number());
         assert_ne!(one.number(), Alternatives::default().number());

@@ -1,5 +1,5 @@
-//! Crate trees: modules start at the root files of a crate; a child module is a file beside its
-//! parent, in its parent's folder, where a decorator says, or written inside its parent.
+//! Crate trees: modules start at the root files of a crate; a child module is a file next to its
+//! parent, in its parent's directory, at the path of an attribute, or inline in its parent.
 
 mod packages;
 
@@ -17,19 +17,19 @@ use rustc_hash::{FxHashMap, FxHasher};
 use std::cell::OnceCell;
 use std::hash::{Hash, Hasher};
 
-/// The trees of all crates.
+/// Module trees of all crates.
 #[derive(Debug, Default)]
 pub(in crate::resolve) struct CrateIndex {
-    /// Packages; those in deeper folders come first.
+    /// Packages, deepest directories first.
     packages: Vec<Package>,
     places: FxHashMap<FileId, TreePlace>,
 }
 
-/// Where a file stands in a tree of modules.
+/// Position of a file in a module tree.
 #[derive(Clone, Copy, Debug)]
 struct TreePlace {
     root: FileId,
-    /// The file that names it as a child, and the scope in which it does.
+    /// File and scope that declare it as a child.
     parent: Option<(FileId, ScopeId)>,
     package: Option<usize>,
 }
@@ -55,7 +55,7 @@ impl CrateIndex {
         for root in roots {
             index.grow(modules, tables, root);
         }
-        // Files that no root leads to are roots of their own, those highest up first.
+        // Files outside of all trees become roots, those nearest to the repository root first.
         let mut left: Vec<FileId> =
             ids.into_iter().filter(|id| !index.places.contains_key(id)).collect();
         left.sort_by_key(|id| (files[id.0 as usize].path.as_str().matches('/').count(), *id));
@@ -101,17 +101,17 @@ impl CrateIndex {
         self.packages.iter().position(inside)
     }
 
-    /// The root file of the crate that a file belongs to.
+    /// Returns the root file of the crate of a file.
     pub(in crate::resolve) fn root(&self, file: FileId) -> FileId {
         self.places.get(&file).map_or(file, |place| place.root)
     }
 
-    /// The file and scope that name a file as a child module.
+    /// Returns the file and scope that declare a file as a child module.
     pub(in crate::resolve) fn parent(&self, file: FileId) -> Option<(FileId, ScopeId)> {
         self.places.get(&file)?.parent
     }
 
-    /// The root file of the library that a file knows under a name.
+    /// Returns the root file of the library that a file refers to by a name.
     pub(in crate::resolve) fn library(&self, file: FileId, name: &str) -> Option<FileId> {
         let own = self.places.get(&file)?.package.map(|position| &self.packages[position]);
         let name = own.and_then(|package| package.renames.get(name)).map_or(name, String::as_str);
@@ -121,8 +121,8 @@ impl CrateIndex {
 }
 
 impl CrateIndex {
-    /// Stands for where a file is in its crate and which libraries it knows. `path` gives the
-    /// number of a file's path.
+    /// Fingerprint of a file's position in its crate and of its libraries. `path` returns the hash
+    /// of a file's path.
     pub(super) fn number(&self, file: FileId, path: &impl Fn(FileId) -> u64) -> u64 {
         let Some(place) = self.places.get(&file) else { return 0 };
         let mut hasher = FxHasher::default();
@@ -134,7 +134,7 @@ impl CrateIndex {
         hasher.finish()
     }
 
-    /// Stands for all libraries.
+    /// Fingerprint of all libraries.
     pub(super) fn libraries(&self, path: &impl Fn(FileId) -> u64) -> u64 {
         let mut hasher = FxHasher::default();
         for package in &self.packages {
@@ -153,14 +153,14 @@ impl CrateIndex {
     }
 }
 
-/// Whether an import names a child module.
+/// True if an import declares a child module.
 fn is_child(unit: &Unit<'_>, import: &Import) -> bool {
     import.kind == ImportKind::Module
         && import.item.is_some()
         && unit.language.manifest.modules.self_word.is_some()
 }
 
-/// The modules written inside the file around a scope, outermost first.
+/// Returns the inline modules around a scope, outermost first.
 pub(in crate::resolve) fn inline_modules(unit: &Unit<'_>, scope: ScopeId) -> Vec<LocalSymbol> {
     let mut found = Vec::new();
     let mut current = scope;
@@ -202,8 +202,8 @@ fn child_file(
     let base = inline.iter().fold(own, |base, part| joined(&base, part));
     let base = joined(&base, name);
     rules.extensions.iter().find_map(|ending| {
-        let beside = modules.file_at(&format!("{base}.{ending}"));
-        beside.or_else(|| {
+        let adjacent = modules.file_at(&format!("{base}.{ending}"));
+        adjacent.or_else(|| {
             rules
                 .index
                 .iter()
@@ -216,8 +216,8 @@ fn joined(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
-/// How many wildcards of a file, by scope, start with a word that stands for a module of this
-/// repository; counted when that is asked first.
+/// Number of wildcard imports by scope whose path starts with a keyword for a module of this crate;
+/// computed on first access.
 pub(super) type OwnWildcards = OnceCell<FxHashMap<ScopeId, usize>>;
 
 pub(super) fn target(
@@ -267,7 +267,9 @@ pub(super) fn target(
         (library, Vec::new(), rest)
     } else if index.depends_on(file, first) {
         return None;
-    } else if import.kind != ImportKind::Module && sees_wildcard(program, file, import, own) {
+    } else if import.kind != ImportKind::Module
+        && may_come_from_wildcard(program, file, import, own)
+    {
         (file, inline_modules(&unit, import.scope), &segments[..])
     } else {
         return None;
@@ -289,10 +291,10 @@ pub(super) fn target(
     Some(ImportTarget::Path { module: Module::File(module), path: path[steps..].into() })
 }
 
-/// The file of the child module of this name, if there is one. At the end of a path the name may
-/// mean something else that has it as well; before the end it means the module.
+/// Returns the file of the only child module of this name. The last segment of a path may have
+/// other meanings; the others are modules.
 fn only_child(program: &Program<'_>, file: FileId, name: Name, last: bool) -> Option<FileId> {
-    // The file of a module can be one that could not be read.
+    // The file of a module may be unreadable.
     let unit = program.unit(file)?;
     let child = |binding: &Binding| {
         binding
@@ -317,7 +319,7 @@ fn only_child(program: &Program<'_>, file: FileId, name: Name, last: bool) -> Op
     )
 }
 
-/// Whether the module around an import knows a name otherwise than by this import.
+/// True if the module around an import binds a name by something other than this import.
 fn is_bound(program: &Program<'_>, file: FileId, import: &Import, name: &str) -> bool {
     let unit = program.known(file);
     let name = program.named(name);
@@ -341,9 +343,13 @@ fn is_bound(program: &Program<'_>, file: FileId, import: &Import, name: &str) ->
     false
 }
 
-/// Whether a name may come into the module around an import through another wildcard from this
-/// repository.
-fn sees_wildcard(program: &Program<'_>, file: FileId, import: &Import, own: &OwnWildcards) -> bool {
+/// True if the module around an import may get a name from another wildcard import of this crate.
+fn may_come_from_wildcard(
+    program: &Program<'_>,
+    file: FileId,
+    import: &Import,
+    own: &OwnWildcards,
+) -> bool {
     let unit = program.known(file);
     let rules = &unit.language.manifest.modules;
     let words = [&rules.root_word, &rules.self_word, &rules.super_word];

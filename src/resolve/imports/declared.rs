@@ -1,5 +1,4 @@
-//! Declared packages: files say which package they are in; imports name a package and then types in
-//! it.
+//! Declared packages: files declare their package; imports name a package and types in it.
 
 use super::{Modules, item};
 use crate::grammar::Language;
@@ -13,7 +12,7 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     let separator = language.manifest.modules.separator.as_str();
     let mut path = Vec::new();
     let mut package_name = import.module.to_string();
-    // The longest leading part that is a package; the rest are nested types.
+    // The longest prefix that is a package; the rest are nested types.
     let package = loop {
         if let Some(package) =
             program.whole().modules.package_named(family(language), &package_name)

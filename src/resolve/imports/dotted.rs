@@ -1,5 +1,5 @@
-//! Dotted packages: `a.b.c` is a file or folder below a source root; a folder's own file is its
-//! index.
+//! Dotted packages: `a.b.c` is a file or directory below a source root; a directory may have an
+//! index file.
 
 use super::{Modules, Package, item};
 use crate::grammar::{Language, ModuleSystem};
@@ -10,12 +10,12 @@ use crate::resolve::workspace::tables::Tables;
 use crate::resolve::{Name, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What imports of a whole path start from.
+/// Lookup tables for absolute imports.
 #[derive(Debug, Default)]
 pub(super) struct DottedIndex {
-    /// The packages by the last part of their names, in order.
+    /// Packages by the last segment of their names, in order.
     by_last: FxHashMap<String, Vec<u32>>,
-    /// Folders with packages in them that have an index file, and are no such package themselves.
+    /// Directories that contain packages with an index file, and are no such package themselves.
     source_roots: FxHashSet<String>,
 }
 
@@ -41,7 +41,7 @@ impl DottedIndex {
         Self { by_last, source_roots }
     }
 
-    /// The packages whose name ends with this part.
+    /// Returns the packages whose name ends with this segment.
     fn named<'m>(&self, modules: &'m Modules, last: &str) -> impl Iterator<Item = &'m Package> {
         self.by_last
             .get(last)
@@ -52,7 +52,7 @@ impl DottedIndex {
     }
 }
 
-/// The folder around a path, and its last part.
+/// Splits a path into the directory and the last segment.
 fn split_last(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
@@ -86,10 +86,10 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     Some(ImportTarget::Path { module, path: path.into() })
 }
 
-/// The module in a folder: its file or folder of that name.
+/// Returns the module of this name in a directory: a file or directory.
 fn in_folder(modules: &Modules, language: &Language, folder: &str, name: &str) -> Option<Module> {
-    // Names are put together in one place: most of what is looked for is not there.
-    let mut path = String::with_capacity(folder.len() + name.len() + LONGEST_ENDING);
+    // One buffer for all names: most candidates do not exist.
+    let mut path = String::with_capacity(folder.len() + name.len() + SUFFIX_CAPACITY);
     if !folder.is_empty() {
         path.extend([folder, "/"]);
     }
@@ -107,10 +107,10 @@ fn in_folder(modules: &Modules, language: &Language, folder: &str, name: &str) -
         .or_else(|| modules.package_named(family(language), &path).map(Module::Package))
 }
 
-/// Room for what is put behind the name of a module.
-const LONGEST_ENDING: usize = 32;
+/// Capacity for the suffix of a module's file name.
+const SUFFIX_CAPACITY: usize = 32;
 
-/// The file that stands for a folder, whose path is changed on the way; an empty path is the root.
+/// Returns the index file of a directory, whose path is modified; an empty path is the root.
 fn index_file(modules: &Modules, language: &Language, folder: &mut String) -> Option<FileId> {
     let rules = &language.manifest.modules;
     if !folder.is_empty() {
@@ -126,14 +126,14 @@ fn index_file(modules: &Modules, language: &Language, folder: &mut String) -> Op
     })
 }
 
-/// The file that stands for a folder.
+/// Returns the index file of a directory.
 fn index_of(modules: &Modules, language: &Language, folder: &str) -> Option<FileId> {
-    let mut path = String::with_capacity(folder.len() + LONGEST_ENDING);
+    let mut path = String::with_capacity(folder.len() + SUFFIX_CAPACITY);
     path.push_str(folder);
     index_file(modules, language, &mut path)
 }
 
-/// The folder whose modules are the children of this one; none for a plain file.
+/// Returns the directory of a module's children; `None` for a plain file.
 pub(super) fn folder<'m>(
     modules: &'m Modules,
     tables: &'m Tables,
@@ -170,9 +170,9 @@ fn is_package(modules: &Modules, language: &Language, folder: &str) -> bool {
     index_of(modules, language, folder).is_some()
 }
 
-/// Finds the source root that has the first segment: the folder of the file itself, folders above
-/// it, then any other folder that is no package but has a package of that name; the nearest to the
-/// file wins.
+/// Finds the source root of the first segment: the directory of the file itself, its parents, then
+/// any other directory that is no package but contains a package of that name; the nearest one
+/// wins.
 fn absolute_start<'s>(
     modules: &Modules,
     language: &Language,
@@ -213,7 +213,7 @@ fn absolute_start<'s>(
     best.map(|(_, _, module)| (module, rest))
 }
 
-/// A file does not import itself under its own name: that name is then one of the library.
+/// False if a file would import itself under its own name: the name is then that of a library.
 fn module_is_file_other_than(modules: &Modules, module: Module, from: &str) -> bool {
     !matches!(module, Module::File(file) if modules.file_at(from) == Some(file))
 }

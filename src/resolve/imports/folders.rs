@@ -1,5 +1,5 @@
-//! Package folders: a folder is a package. Its path is that of its module, as the module's own file
-//! says, and the folder below.
+//! Directory packages: a directory is a package. Its path is the module path declared by the module
+//! file, and the directory below.
 
 use super::Modules;
 use crate::grammar::{self, ModuleSystem};
@@ -8,10 +8,10 @@ use crate::model::graph::FileId;
 use crate::resolve::Program;
 use crate::resolve::units::import_target::{ImportTarget, Module, family};
 
-/// What the system's project files say.
+/// Data from the system's project files.
 #[derive(Debug, Default)]
 pub(super) struct FolderIndex {
-    /// Path of a module and the folder it stands for; longer paths first.
+    /// Module paths with their directories, longest path first.
     modules: Vec<(String, String)>,
 }
 
@@ -34,7 +34,7 @@ impl FolderIndex {
     }
 }
 
-/// The path in the line that names the module.
+/// Returns the path of the `module` line.
 fn module_path(text: &str) -> Option<&str> {
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix("module"))?;
     let path =
@@ -60,7 +60,7 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     }
     let mut folder = program.path(file).directory();
     loop {
-        // Copies of other modules, for this folder and those below it.
+        // Vendored modules apply to their directory and those below.
         if let Some(found) = package(&joined(folder, &format!("vendor/{path}"))) {
             return Some(found);
         }
@@ -73,7 +73,7 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     if !modules.folders.modules.is_empty() {
         return None;
     }
-    // Nothing names the module: a path ends in the folder, after the host and the module's name.
+    // Without a module file: the path ends with a directory, after the host and the module's name.
     let mut rest = path;
     while rest.contains('.') || rest == path {
         if let Some(found) = package(rest) {

@@ -1,6 +1,5 @@
-//! Includes: a file is pasted where it is named; it is searched beside the including file, then by
-//! the end of its path. One that is searched outside first is only found in folders that are made
-//! to be searched.
+//! Textual includes: a quoted path is searched next to the including file, then by path suffix. A
+//! path in brackets is found only in include search directories.
 
 use super::normal;
 use crate::model::facts::{Import, ImportKind};
@@ -10,7 +9,7 @@ use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::workspace::tables::Tables;
 use rustc_hash::FxHashMap;
 
-/// Files by their own name.
+/// Files by file name.
 #[derive(Debug, Default)]
 pub(super) struct IncludeIndex {
     by_name: FxHashMap<String, Vec<FileId>>,
@@ -44,16 +43,16 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     })
 }
 
-/// The file that is named as it is written.
+/// Returns the file of an include path.
 fn written(
     program: &Program<'_>,
     folder: &str,
     module: &str,
     is_system: bool,
 ) -> Option<ImportTarget> {
-    // A name in brackets is that of a neighbour only where nothing outside can have it.
-    let beside = normal(folder, module).and_then(|path| program.whole().modules.file_at(&path));
-    if let Some(found) = beside {
+    // A path in brackets is a neighbour only where no external file can have the name.
+    let adjacent = normal(folder, module).and_then(|path| program.whole().modules.file_at(&path));
+    if let Some(found) = adjacent {
         return Some(ImportTarget::module(Module::File(found)));
     }
     let name = module.rsplit('/').next()?;
@@ -68,7 +67,7 @@ fn written(
                 None => path == &ending[1..],
             }
         });
-    // The candidate that shares the longest folder with the including file.
+    // Prefers the candidate with the longest common directory.
     let shared = |candidate: FileId| {
         let path = program.path(candidate).as_str();
         path.split('/').zip(folder.split('/')).take_while(|(a, b)| a == b).count()
@@ -78,11 +77,11 @@ fn written(
     Some(ImportTarget::module(Module::File(best)))
 }
 
-/// Names of folders whose files others include by the path below them.
+/// Names of directories that are usually include search paths.
 pub(super) const SEARCHED: [&str; 4] = ["include", "includes", "inc", "uapi"];
 
-/// Whether files of a folder may be meant by their names alone: it is made for that, or it lies
-/// around the including file.
+/// True if files of a directory may be included without the directory: it is an include search
+/// directory, or a parent of the including file.
 fn is_searched(searched: &str, folder: &str) -> bool {
     let last = searched.rsplit('/').next().unwrap_or(searched);
     let around =

@@ -1,18 +1,18 @@
-//! A reader of JSON as people write it in project files: comments and commas after the last item
-//! are allowed. What cannot be read is left out; nothing is an error.
+//! Tolerant reader of JSON in project files: accepts comments and trailing commas. Invalid parts
+//! are omitted without an error.
 
-/// A value. Members keep their order: in maps of conditions it is the order of preference.
+/// JSON value. Members keep their order: in conditional exports it is the order of preference.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Json {
     Text(String),
     List(Vec<Json>),
     Object(Vec<(String, Json)>),
-    /// A number, a truth value or null: nothing that a module system asks for.
+    /// Number, boolean or null, which no module system reads.
     Other,
 }
 
-/// Deepest nesting that is followed.
-const DEEPEST: u32 = 64;
+/// Maximum nesting depth.
+const MAX_NESTING: u32 = 64;
 
 impl Json {
     pub(super) fn read(text: &str) -> Json {
@@ -38,7 +38,7 @@ impl Json {
         }
     }
 
-    /// Every text in it, in order: of itself, of its items, of the values of its members.
+    /// Returns every string in the value, in order.
     pub(super) fn texts(&self) -> Vec<&str> {
         match self {
             Json::Text(text) => vec![text],
@@ -60,7 +60,7 @@ impl JsonReader<'_> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Passes over white space and comments; gives the next byte.
+    /// Skips white space and comments; returns the next byte.
     fn next_token(&mut self) -> Option<u8> {
         loop {
             let rest = self.bytes.get(self.at..)?;
@@ -82,12 +82,12 @@ impl JsonReader<'_> {
     fn value(&mut self, depth: u32) -> Json {
         match self.next_token() {
             Some(b'"') => Json::Text(self.string()),
-            Some(b'[') if depth < DEEPEST => {
+            Some(b'[') if depth < MAX_NESTING => {
                 let mut items = Vec::new();
                 self.items(b']', |reader| items.push(reader.value(depth + 1)));
                 Json::List(items)
             }
-            Some(b'{') if depth < DEEPEST => {
+            Some(b'{') if depth < MAX_NESTING => {
                 let mut members = Vec::new();
                 self.items(b'}', |reader| {
                     let key =
@@ -108,7 +108,7 @@ impl JsonReader<'_> {
         }
     }
 
-    /// Reads what is separated by commas up to `end`; always moves on.
+    /// Reads items separated by commas up to `end`; always advances.
     fn items(&mut self, end: u8, mut item: impl FnMut(&mut Self)) {
         self.at += 1;
         loop {
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_last_commas_are_passed_over() {
+    fn comments_and_trailing_commas_are_skipped() {
         let json = Json::read(
             "// head\n{ \"a\": [\"x\", /* y */ \"z\",], \"b\": { \"c\": \"d\\\"e\" }, \"n\": 1 }",
         );

@@ -1,5 +1,5 @@
-//! Relative paths: a quoted path next to the importing file, a path that a compiler's configuration
-//! maps, or the name of a package with a manifest.
+//! Relative paths: a quoted path next to the importing file, a path mapped by a compiler
+//! configuration, or the name of a package with a manifest.
 
 mod config;
 mod package;
@@ -11,7 +11,7 @@ use crate::model::graph::FileId;
 use crate::resolve::Program;
 use crate::resolve::units::import_target::{ImportTarget, Module};
 
-/// What the system's project files say.
+/// Data from the system's project files.
 #[derive(Debug, Default)]
 pub(super) struct ProjectIndex {
     configs: config::Configs,
@@ -30,7 +30,7 @@ impl ProjectIndex {
 pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
     let folder = program.path(file).directory();
     let module = &*import.module;
-    // What stands behind a question mark is for loaders, not part of the path.
+    // A query suffix (`?raw`) is for loaders and not part of the path.
     let module = module.split_once('?').map_or(module, |(path, _)| path);
     let rules = &program.known(file).language.manifest.modules;
     let is_path = module.starts_with('.')
@@ -55,14 +55,14 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     Some(ImportTarget::Path { module: Module::File(found), path: path.into() })
 }
 
-/// The file that a path without its ending, with another ending, or of a folder stands for.
+/// Returns the file of a path with an omitted or replaced extension, or of a directory.
 fn at_path(program: &Program<'_>, from: FileId, path: &str) -> Option<FileId> {
     let index = &program.whole().modules.relative;
     plain(program, from, path)
         .or_else(|| index.packages.entry(path, &|path: &str| plain(program, from, path)))
 }
 
-/// The same without a look at the folder's own manifest.
+/// Returns the same without reading the directory's manifest.
 fn plain(program: &Program<'_>, from: FileId, path: &str) -> Option<FileId> {
     let rules = &program.known(from).language.manifest.modules;
     let modules = &program.whole().modules;
@@ -88,7 +88,7 @@ fn plain(program: &Program<'_>, from: FileId, path: &str) -> Option<FileId> {
     exact.or_else(aliased).or_else(ended).or_else(index)
 }
 
-/// The folder itself and those around it, innermost first; the last one is the root of the
+/// Returns the directory and its parents, innermost first; the last one is the root of the
 /// repository.
 fn folders_around(folder: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(folder), |folder| match folder.rsplit_once('/') {

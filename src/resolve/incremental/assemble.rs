@@ -1,4 +1,4 @@
-//! Makes tables: of files that are all at hand, or of files whose facts are read by need.
+//! Construction of tables: with all facts in memory, or with facts that are read on demand.
 
 use super::derive;
 use crate::model::RepoPath;
@@ -12,22 +12,22 @@ use crate::resolve::workspace::postings::Postings;
 use crate::resolve::workspace::tables::{File, Tables};
 use std::sync::{Arc, OnceLock};
 
-/// A file of tables that are read by need.
+/// File of tables that are read on demand.
 #[derive(Debug)]
 pub struct ListedFile {
-    /// Where it is.
+    /// Path.
     pub path: RepoPath,
-    /// Its key in the store.
+    /// Key in the store.
     pub key: u32,
-    /// None of a file without facts, else with the keys of the files that its imports lead to.
+    /// Head and the keys of the files that its imports lead to; `None` for a file without facts.
     pub head: Option<(Head, Vec<u32>)>,
-    /// Whether it has changed since posting lists were written.
+    /// True if the file has changed since the posting lists were stored.
     pub has_changed: bool,
 }
 
 impl Tables {
-    /// The tables of files that are sorted by path and prepared in terms of `names`, with
-    /// everything at hand. Their keys are their places, counted from one.
+    /// Creates tables with all facts in memory. The files are sorted by path, and prepared with the
+    /// interner `names`. Keys are positions, from one.
     pub fn of(
         files: &[FileRecord],
         prepared: Vec<Option<Prepared>>,
@@ -58,7 +58,7 @@ impl Tables {
         tables
     }
 
-    /// The same of files of which all facts are there.
+    /// Creates the same from files with all facts.
     pub fn whole(files: &[FileRecord], project_files: &[ProjectFile]) -> Self {
         let mut names = Names::default();
         let mut prepare = |record: &FileRecord| {
@@ -70,8 +70,8 @@ impl Tables {
         Self::of(files, prepared, names, project_files.to_vec())
     }
 
-    /// The tables of files that are sorted by path, whose facts and posting lists are read from
-    /// `archive` by need.
+    /// Creates tables of files sorted by path, with facts and posting lists read from `archive` by
+    /// need.
     pub fn by_need(
         known: Vec<ListedFile>,
         archive: Arc<dyn Archive>,

@@ -1,9 +1,9 @@
-//! What is said about types outside of their bodies, gathered from the files of a family of
-//! languages that understand each other: members, interfaces, and which interfaces have a method.
+//! Derived tables: facts about types outside of their bodies, by language family: extension
+//! members, implemented interfaces, interfaces by method.
 //!
-//! The stages are in order: nested types find the types that they belong to (`nest`), members
-//! theirs (`extend`), interfaces their methods (`structural`). Each sees what those before it
-//! found, so that the result does not depend on when it is made.
+//! Stages in order: nested types find their enclosing types (`nest`), members their types
+//! (`extend`), interfaces their methods (`structural`). Each stage reads the results of earlier
+//! ones only, so the result is independent of the order of changes.
 
 use crate::model::facts::LocalSymbol;
 use crate::model::graph::{FileId, SymbolRef};
@@ -12,34 +12,36 @@ use crate::resolve::workspace::tables::Tables;
 use crate::resolve::{Program, Resolver, members::structural};
 use std::collections::BTreeMap;
 
-/// Works out again what the files of some families say; of the others it stays. `is_touched`
-/// chooses families.
+/// Computes the contributions of some families again and keeps the others. `is_touched` selects
+/// families.
 pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) -> bool) {
     let before = std::mem::take(&mut tables.derived);
-    let mut speakers: BTreeMap<&'static str, Vec<FileId>> = BTreeMap::new();
-    for (file, language) in tables.ids().filter_map(|file| Some((file, tables.speaks(file)?))) {
-        speakers
+    let mut extending: BTreeMap<&'static str, Vec<FileId>> = BTreeMap::new();
+    for (file, language) in
+        tables.ids().filter_map(|file| Some((file, tables.extends_types(file)?)))
+    {
+        extending
             .entry(crate::resolve::units::import_target::family(language))
             .or_default()
             .push(file);
     }
     let mut families: BTreeMap<&'static str, Family> = BTreeMap::new();
     let (mut left, mut again) = (before.families, Vec::new());
-    for (family, files) in speakers {
+    for (family, files) in extending {
         match left.remove(family).filter(|_| !is_touched(family)) {
             Some(known) => drop(families.insert(family, known)),
             None => again.push((family, files)),
         }
     }
     tables.join(&[]);
-    // Families know nothing of each other, so that their order means nothing.
+    // Families are independent, so their order is irrelevant.
     for family in families.values() {
         family.put_nested(tables);
         family.put_found(tables);
     }
     for (family, files) in &again {
         let nested = nest(tables, files);
-        let (found, asked) = tables.looked_at(|program| find(program, files));
+        let (found, asked) = tables.recorded(|program| find(program, files));
         let own = Family { nested, found, asked, interfaces: Vec::new() };
         own.put_found(tables);
         families.insert(family, own);
@@ -50,7 +52,7 @@ pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) 
         .collect();
     tables.join(&joined);
     for (family, files) in &again {
-        let (interfaces, asked) = tables.looked_at(|program| structural::by_method(program, files));
+        let (interfaces, asked) = tables.recorded(|program| structural::by_method(program, files));
         let own = families.get_mut(family).expect("it was put in above");
         own.interfaces = interfaces;
         own.asked.questions.extend(asked.questions);
@@ -74,11 +76,11 @@ impl Family {
                 add_member(tables, *member, *owner);
             }
         }
-        for (outside, member) in &self.found.gained {
+        for (outside, member) in &self.found.external_extensions {
             let name = tables.name_of(*member);
             tables
                 .derived
-                .gained
+                .external_extensions
                 .entry(outside.clone())
                 .or_default()
                 .entry(name)
@@ -121,12 +123,12 @@ fn remove_member(tables: &mut Tables, member: SymbolRef, owner: SymbolRef) {
     }
 }
 
-/// Finds the types that nested types belong to where they are defined outside of them. A type may
-/// be found only after the one around it, so this goes on until nothing changes.
+/// Finds the enclosing types of nested types that are defined outside of them. A nested type may
+/// depend on another one, so this iterates to a fixpoint (at most 8 rounds).
 fn nest(tables: &mut Tables, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)> {
     let mut known: Vec<(SymbolRef, SymbolRef)> = Vec::new();
     for _ in 0..8 {
-        let (found, _) = tables.looked_at(|program| nested(program, files));
+        let (found, _) = tables.recorded(|program| nested(program, files));
         if found == known {
             break;
         }
@@ -176,7 +178,7 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
             let Some(owner) = resolver.named_type(file, symbol.owner) else {
                 if let Some(outside) = resolver.outside_owner(file, symbol.owner) {
                     found
-                        .gained
+                        .external_extensions
                         .push((outside, SymbolRef { file, symbol: LocalSymbol::at(position) }));
                 }
                 continue;

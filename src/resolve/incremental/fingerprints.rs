@@ -1,6 +1,5 @@
-//! Numbers that stand for answers to what resolutions ask: equal numbers before and after a change
-//! mean the same answer. They name files by their keys, so that files may get other places in
-//! between.
+//! Fingerprints of answers: equal fingerprints before and after a change mean the same answer. They
+//! identify files by keys, so file ids may change in between.
 
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::imports::Modules;
@@ -10,13 +9,13 @@ use crate::resolve::{Name, Symbols};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::{BuildHasher, Hash, Hasher};
 
-/// What tables answer that is made from many files.
+/// Fingerprints of the answers that depend on many files.
 pub(super) struct Answers {
-    /// By file: what is added to its symbols elsewhere, or by them to symbols elsewhere.
+    /// By file: extensions of its symbols by other files, and by it of symbols in others.
     given: FxHashMap<u32, u64>,
-    gained: FxHashMap<Box<str>, u64>,
+    external_extensions: FxHashMap<Box<str>, u64>,
     interfaces: FxHashMap<Name, u64>,
-    /// The files of each package, by its identity, with its name.
+    /// Files of each package by its identity, with its name.
     packages: FxHashMap<u64, (u64, String)>,
     nesting: u64,
     alternatives: u64,
@@ -40,8 +39,8 @@ impl Answers {
         };
         Self {
             given: given(tables, &by_name),
-            gained: derived
-                .gained
+            external_extensions: derived
+                .external_extensions
                 .iter()
                 .map(|(ty, members)| (ty.clone(), by_name(members)))
                 .collect(),
@@ -56,10 +55,12 @@ impl Answers {
         }
     }
 
-    /// Tells what other answers there are in `now`. Names are those of `tables`.
+    /// Records the answers that differ in `now`. Names are those of `tables`.
     pub(super) fn compare(&self, now: &Self, tables: &Tables, altered: &mut Altered) {
         differ(&self.given, &now.given, |key| altered.given.insert(FileId(*key)));
-        differ(&self.gained, &now.gained, |ty| altered.question(Question::gained(ty)));
+        differ(&self.external_extensions, &now.external_extensions, |ty| {
+            altered.question(Question::external_extensions(ty))
+        });
         differ(&self.interfaces, &now.interfaces, |name| {
             altered.question(Question::interfaces(tables.names.text(*name)))
         });
@@ -76,7 +77,7 @@ impl Answers {
             .chain(names(&now.packages, &self.packages))
         {
             altered.question(Question::declared(&name));
-            // Systems separate the parts of a name in different ways.
+            // Separators of names differ between systems.
             for separator in ["/", ".", "::"] {
                 altered.question(Question::child(name.rsplit(separator).next().unwrap_or(&name)));
             }
@@ -127,7 +128,7 @@ fn given(
     given
 }
 
-/// Stands for where the imports of a file lead, and what goes with that.
+/// Fingerprints of the import targets of a file and related data.
 pub(super) struct Links {
     libraries: u64,
 }
@@ -149,7 +150,7 @@ impl Links {
     }
 }
 
-/// Tells of each key whose values differ, or which only one of the tables has.
+/// Reports each key whose values differ, or that only one of the tables has.
 fn differ<K: Hash + Eq, V: PartialEq>(
     old: &FxHashMap<K, V>,
     new: &FxHashMap<K, V>,

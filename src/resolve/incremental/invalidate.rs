@@ -1,6 +1,5 @@
-//! Takes changed files into tables that are read by need, and finds out which files have to be
-//! resolved again: those that are new or changed, and those whose footprints have something that
-//! has another answer now.
+//! Invalidation: applies changed files to tables that are read on demand, and computes the files to
+//! resolve again: new and changed files, and those whose footprint contains an answer that differs.
 
 mod placement;
 
@@ -28,46 +27,46 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-/// A change of files.
+/// Change of files.
 #[derive(Debug)]
 pub struct Change {
-    /// All files, where other paths are there than before.
+    /// All files, if paths were added or removed.
     pub listing: Option<Listing>,
-    /// Files that are new or other ones.
+    /// New and modified files.
     pub changed: Vec<Changed>,
-    /// The files that module systems read besides sources, where they are others than before.
+    /// Project files of module systems, if they have changed.
     pub project_files: Option<Vec<ProjectFile>>,
 }
 
-/// All files of a repository, sorted by path, each with its key.
+/// All files of a repository with their keys, sorted by path.
 #[derive(Debug)]
 pub struct Listing(pub Vec<(RepoPath, u32)>);
 
-/// A file as it is now.
+/// Current state of a changed file.
 #[derive(Debug)]
 pub struct Changed {
-    /// Its place now.
+    /// File id after the change.
     pub file: FileId,
-    /// All of its facts with its language and what others may look at; none if it has none.
+    /// Language, all facts and the extent of their exported part; `None` for a file without facts.
     pub content: Option<(LanguageId, Arc<FileFacts>, Shared)>,
 }
 
-/// A changed file beside what it was.
+/// Changed file with its states before and after.
 struct Replaced {
     file: FileId,
     key: u32,
     path: RepoPath,
     was: Option<(Head, Vec<Own>)>,
     is: Option<(Head, Content, Vec<Own>)>,
-    /// What others see of the change.
-    seen: SeenFile,
+    /// Part of the change that is visible to other files.
+    seen: VisibleChange,
 }
 
-/// What others see of a file's change.
+/// Part of a file's change that is visible to other files.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum SeenFile {
+enum VisibleChange {
     Nothing,
-    /// Functions at its end, which are found by name.
+    /// Trailing functions, which other files find by name.
     Functions,
     Anything,
 }
@@ -77,8 +76,8 @@ impl Replaced {
         (self.was.as_ref().map(|(head, _)| head), self.is.as_ref().map(|(head, ..)| head))
     }
 
-    /// Whether it has come, gone or moved as module systems see it.
-    fn is_placed_otherwise(&self) -> bool {
+    /// True if the file was added, removed or moved from the view of module systems.
+    fn is_moved(&self) -> bool {
         match self.heads() {
             (Some(was), Some(is)) => {
                 !std::ptr::eq(was.language, is.language) || was.package != is.package
@@ -94,8 +93,8 @@ impl Replaced {
 }
 
 impl Tables {
-    /// Takes a change in, and gives the files to resolve, in order. `asked` are the footprints of
-    /// the files, by their places now.
+    /// Applies a change and returns the files to resolve, in order. `asked` has the footprints of
+    /// the files, by file id after the change.
     pub fn update(&mut self, change: Change, asked: &[&Asked]) -> Vec<FileId> {
         let Change { listing, changed, project_files } = change;
         let mut altered = Altered::default();
@@ -111,12 +110,16 @@ impl Tables {
             listing.as_ref().map(|listing| self.gone(listing, &mut altered)).unwrap_or_default();
         for Replaced { was, is, .. } in &replaced {
             let (was, is) = (was.as_ref().map(|(_, own)| own), is.as_ref().map(|(.., own)| own));
-            differing(was.map_or(&[], |own| own), is.map_or(&[], |own| own), &mut altered);
+            record_altered_lists(
+                was.map_or(&[], |own| own),
+                is.map_or(&[], |own| own),
+                &mut altered,
+            );
         }
         let in_place = listing.is_none()
             && project_files.is_none()
-            && replaced.iter().all(|file| file.seen != SeenFile::Anything)
-            && !self.derived.rests_on(|asking| altered.has_question(asking));
+            && replaced.iter().all(|file| file.seen != VisibleChange::Anything)
+            && !self.derived.depends_on_altered(|asking| altered.has_question(asking));
         let changed: FxHashSet<FileId> = replaced.iter().map(|file| file.file).collect();
         if in_place {
             self.put(replaced);
@@ -133,12 +136,12 @@ impl Tables {
         }
         let is_affected = |file: &FileId| {
             self.has_facts(*file)
-                && (changed.contains(file) || altered.concerns(asked[file.0 as usize]))
+                && (changed.contains(file) || altered.invalidates(asked[file.0 as usize]))
         };
         self.ids().filter(is_affected).collect()
     }
 
-    /// Compares a file with what it was.
+    /// Compares a file with its previous state.
     fn compare(
         &self,
         (path, key): (RepoPath, u32),
@@ -149,7 +152,7 @@ impl Tables {
         let before = self.position(key);
         let was =
             before.and_then(|before| Some((self.head(before)?.clone(), self.own_postings(before))));
-        let mut seen = SeenFile::Anything;
+        let mut seen = VisibleChange::Anything;
         let is = content.map(|(language, facts, shared)| {
             let mut left = FileFacts::clone(&facts);
             let names = self.names.numbers(&left.names);
@@ -163,15 +166,15 @@ impl Tables {
                     .collect();
             (head, content, own)
         });
-        // Also of one that could not be read: it was asked for, and there was nothing.
-        if seen == SeenFile::Anything && before.is_some() {
+        // Also for a file without facts: a footprint may contain the failed read.
+        if seen == VisibleChange::Anything && before.is_some() {
             altered.facts.insert(FileId(key));
         }
         Replaced { file, key, path, was, is, seen }
     }
 
-    /// What others see of a file's change: functions alone, if what stands before them is as it
-    /// was.
+    /// Returns the visible part of a file's change: only functions if everything before them is
+    /// unchanged.
     fn seen(
         &self,
         (before, was): (FileId, &Head),
@@ -179,14 +182,14 @@ impl Tables {
         now: &FileFacts,
         is: &Head,
         altered: &mut Altered,
-    ) -> SeenFile {
+    ) -> VisibleChange {
         if !std::ptr::eq(was.language, is.language) || was.nesting != is.nesting {
-            return SeenFile::Anything;
+            return VisibleChange::Anything;
         }
         if was.interface == is.interface {
-            return SeenFile::Nothing;
+            return VisibleChange::Nothing;
         }
-        let Some((was, _)) = self.facts(before) else { return SeenFile::Anything };
+        let Some((was, _)) = self.facts(before) else { return VisibleChange::Anything };
         let (first, end) = (
             functions_start(&was).max(functions_start(now)),
             was.symbols.len().min(now.symbols.len()),
@@ -197,9 +200,9 @@ impl Tables {
                 == interface_hash::of_first(now, symbols, &new)
         };
         if first > end || !same(first) {
-            return SeenFile::Anything;
+            return VisibleChange::Anything;
         }
-        // The last place up to which both are the same.
+        // Binary search for the longest common prefix of symbols.
         let (mut low, mut high) = (first, end);
         while low < high {
             let middle = low + (high - low).div_ceil(2);
@@ -213,19 +216,19 @@ impl Tables {
                     .filter_map(|symbol| Some(&*facts.names[symbol.name.get()?]))
             })
             .collect();
-        // A module of the same name is looked up by whoever finds out where imports lead.
+        // The computation of import targets looks up modules by name.
         let names_modules = is.language.manifest.modules.system == ModuleSystem::CrateTree
             && now.imports.iter().any(|import| {
                 import.item.get().is_some_and(|item| names.contains(&*now.names[item]))
             });
         if names_modules {
-            return SeenFile::Anything;
+            return VisibleChange::Anything;
         }
         altered.functions(key, names.into_iter());
-        SeenFile::Functions
+        VisibleChange::Functions
     }
 
-    /// The files that are gone, by their places before.
+    /// Returns the removed files, by their previous ids.
     fn gone(&self, Listing(files): &Listing, altered: &mut Altered) -> Vec<(FileId, Vec<Own>)> {
         let left: FxHashSet<u32> = files.iter().map(|(_, key)| *key).collect();
         let gone = self.ids().filter(|file| !left.contains(&self.key(*file)));
@@ -236,12 +239,12 @@ impl Tables {
             for files in [&mut altered.facts, &mut altered.links, &mut altered.given] {
                 files.insert(key);
             }
-            differing(own, &[], altered);
+            record_altered_lists(own, &[], altered);
         }
         gone
     }
 
-    /// Puts files in place of what they were, and what they say in posting lists.
+    /// Replaces files and their entries in posting lists.
     fn put(&mut self, replaced: Vec<Replaced>) {
         for Replaced { file, key, was, is, seen, .. } in replaced {
             let was = was.map(|(_, own)| own).unwrap_or_default();
@@ -249,7 +252,7 @@ impl Tables {
                 Some((head, content, own)) => (Some(head), Some(Arc::new(content)), own),
                 None => (None, None, Vec::new()),
             };
-            if seen != SeenFile::Nothing {
+            if seen != VisibleChange::Nothing {
                 self.postings.replace(key, &was, &own);
             }
             let known = &mut self.files[file.0 as usize];
@@ -258,8 +261,8 @@ impl Tables {
         }
     }
 
-    /// Takes in a change of which more is seen than functions: what is made from many files is made
-    /// again, as far as it can be another.
+    /// Applies a change with more than functions visible: computes global tables and derived tables
+    /// again where the change may affect them.
     fn update_all(
         &mut self,
         (listing, replaced, gone, project_files): Parts,
@@ -269,17 +272,17 @@ impl Tables {
         let has_listing = listing.is_some();
         let answers = Answers::of(self);
         let numbers = Links::of(self);
-        let may_lead_elsewhere = self.ids().filter(|file| placement.concerns(self, *file));
+        let may_lead_elsewhere = self.ids().filter(|file| placement.invalidates(self, *file));
         let links = may_lead_elsewhere
             .map(|file| (self.key(file), numbers.number(self, &self.modules, file)));
         let links: FxHashMap<u32, u64> = links.collect();
         let others: Vec<&Replaced> =
-            replaced.iter().filter(|file| file.seen == SeenFile::Anything).collect();
+            replaced.iter().filter(|file| file.seen == VisibleChange::Anything).collect();
         let touched: FxHashSet<&str> =
             others.iter().flat_map(|file| file.languages()).map(family).collect();
         let others: Vec<FileId> = others.into_iter().map(|file| file.file).collect();
 
-        let mut before = placement.is_other.then(|| Before::of(self));
+        let mut before = placement.is_other.then(|| PreviousImports::of(self));
         for (file, own) in &gone {
             let key = self.key(*file);
             self.postings.replace(key, own, &[]);
@@ -310,7 +313,7 @@ impl Tables {
             self.modules.set_imported(imported);
         } else {
             for file in others {
-                self.modules.forget_targets(file);
+                self.modules.invalidate_targets(file);
                 let imported = self.import_files(file);
                 self.modules.set_imported_of(file, imported);
             }
@@ -337,7 +340,7 @@ impl Tables {
         };
     }
 
-    /// Gives files the places of a listing.
+    /// Assigns new file ids from a listing.
     fn list(&mut self, Listing(listing): Listing) {
         let (mut files, mut keys) =
             (Vec::with_capacity(listing.len()), Vec::with_capacity(listing.len()));
@@ -351,15 +354,15 @@ impl Tables {
             keys.push(key);
         }
         self.set_files(files, keys);
-        self.postings.forget_found();
+        self.postings.clear_memo();
     }
 }
 
-/// What a change that is seen by many has.
+/// Parts of such a change.
 type Parts = (Option<Listing>, Vec<Replaced>, Vec<(FileId, Vec<Own>)>, Option<Vec<ProjectFile>>);
 
-/// How many symbols there are before the functions at the end of a file, outside of everything,
-/// which others find by name alone.
+/// Returns the number of symbols before the trailing top-level functions, which other files find by
+/// name alone.
 fn functions_start(facts: &FileFacts) -> usize {
     let is_apart = |symbol: &&Symbol| {
         symbol.kind == SymbolKind::Function
@@ -371,8 +374,8 @@ fn functions_start(facts: &FileFacts) -> usize {
     facts.symbols.len() - facts.symbols.iter().rev().take_while(is_apart).count()
 }
 
-/// Tells of the posting lists in which a file has other symbols than before.
-fn differing(was: &[Own], is: &[Own], altered: &mut Altered) {
+/// Records the posting lists in which the symbols of a file differ.
+fn record_altered_lists(was: &[Own], is: &[Own], altered: &mut Altered) {
     let by_list = |own: &[Own]| {
         let mut lists: FxHashMap<Question, Vec<(LocalSymbol, bool)>> = FxHashMap::default();
         own.iter().for_each(|(list, symbol, declared)| {
@@ -388,21 +391,21 @@ fn differing(was: &[Own], is: &[Own], altered: &mut Altered) {
         .for_each(|list| altered.question(*list));
 }
 
-/// The language that a file without facts would be in: imports lead to its place all the same.
+/// Returns the language of a file without facts, by its name: imports may still lead to it.
 fn language_by_name(path: &RepoPath) -> Option<&'static Language> {
     grammar::detect(path, &[], &vec![0; grammar::count()]).map(grammar::language)
 }
 
-/// Where imports led before a change, by keys.
-struct Before {
+/// Import targets before a change, by keys.
+struct PreviousImports {
     keys: Vec<u32>,
     positions: Vec<Option<FileId>>,
-    /// Files that know the others of their package.
+    /// Files that share names with the others of their package.
     shares: Vec<bool>,
     modules: Modules,
 }
 
-impl Before {
+impl PreviousImports {
     fn of(tables: &Tables) -> Self {
         let shares = |file| {
             tables
@@ -417,29 +420,32 @@ impl Before {
         }
     }
 
-    /// The keys of the files that the imports of a file led to; none if it was not there.
+    /// Returns the keys of the files that the imports of a file led to; `None` if it did not exist.
     fn imported(&self, key: u32) -> Option<Vec<u32>> {
         let file = self.positions.get(key as usize).copied().flatten()?;
         Some(self.modules.imported(file).map(|file| self.keys[file.0 as usize]).collect())
     }
 
-    /// The files from which some of `targets` were reached.
+    /// Returns the files from which some of `targets` were reachable.
     fn leading_to(&self, targets: &FileSet) -> FileSet {
         let next = |(place, key): (usize, &u32)| {
             let file =
                 FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"));
             let package = self.modules.package_of(file).filter(|_| self.shares[place]);
-            let beside = package
+            let siblings = package
                 .into_iter()
                 .flat_map(|package| self.modules.package(package).files.iter().copied());
-            (*key, self.modules.imported(file).chain(beside).map(|file| self.keys[file.0 as usize]))
+            (
+                *key,
+                self.modules.imported(file).chain(siblings).map(|file| self.keys[file.0 as usize]),
+            )
         };
         closure(self.keys.iter().enumerate().map(next), targets)
     }
 }
 
-/// The files from which some of `targets` are reached; `steps` gives for each file those one step
-/// away. All by keys.
+/// Returns the files from which some of `targets` are reachable; `steps` has the direct neighbours
+/// of each file. All by keys.
 fn closure<I: Iterator<Item = u32>>(
     steps: impl Iterator<Item = (u32, I)>,
     targets: &FileSet,

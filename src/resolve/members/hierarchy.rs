@@ -1,4 +1,4 @@
-//! The types that a type inherits from, in the order in which members are looked for.
+//! Type hierarchy: the types that a type inherits from, in lookup order.
 
 use crate::grammar::MemberLookup;
 use crate::model::SymbolKind;
@@ -7,33 +7,31 @@ use crate::model::graph::SymbolRef;
 use crate::resolve::Resolver;
 use crate::resolve::members::mro::{breadth_first, depth_first, merge};
 use crate::resolve::types::ty::{Ty, TyList, no_types};
-use crate::resolve::units::bounds::BASES;
+use crate::resolve::units::bounds::MAX_BASES;
 use std::rc::Rc;
 
-/// A type and everything it inherits from, nearest first, each with the type arguments it is
-/// inherited with.
+/// Type and all its ancestors in lookup order, each with the type arguments of the inheritance.
 #[derive(Debug, Default)]
 pub(in crate::resolve) struct Hierarchy {
     pub(in crate::resolve) types: Vec<(SymbolRef, TyList)>,
-    /// Names of bases that are not in the repository.
+    /// Names of external bases.
     pub(in crate::resolve) outside: Vec<Rc<str>>,
-    /// Whether some base is not known at all.
+    /// True if a base is unknown.
     pub(in crate::resolve) open: bool,
-    /// Whether each type of it has one base at most: then it is the type and the hierarchy of its
-    /// base.
-    pub(super) is_row: bool,
+    /// True for single inheritance: the hierarchy is then the type and the hierarchy of its base.
+    pub(super) is_linear: bool,
 }
 
-/// A type whose hierarchy is being found out.
-struct Joining {
+/// Type whose hierarchy is being computed.
+struct PendingHierarchy {
     pub(super) symbol: SymbolRef,
-    /// Its bases, and how many of them were looked at.
+    /// Its bases, and the number of bases visited.
     pub(super) bases: Vec<Ty>,
-    looked_at: usize,
+    visited: usize,
 }
 
 impl Hierarchy {
-    /// Adds bases that are not in the repository, each once.
+    /// Adds external bases without duplicates.
     fn add_outside(&mut self, names: &[Rc<str>]) {
         for name in names {
             if !self.outside.contains(name) {
@@ -44,7 +42,7 @@ impl Hierarchy {
 }
 
 impl Resolver<'_, '_> {
-    /// The bases of a type as written, in order: types, and what is outside.
+    /// Returns the bases of a type in source order, including external ones.
     fn direct_bases(&mut self, symbol: SymbolRef) -> Vec<Ty> {
         let facts = self.program.known(symbol.file).facts;
         let mut bases = Vec::new();
@@ -58,13 +56,13 @@ impl Resolver<'_, '_> {
         }
         let entry = self.program.symbol(symbol);
         if entry.kind == SymbolKind::Variant && entry.inner.is_some() && entry.container.is_some() {
-            // One of the values of a type, with members of its own.
+            // Enum value with members of its own.
             bases.push(Ty::instance(SymbolRef { file: symbol.file, symbol: entry.container }));
         }
         bases
     }
 
-    /// The first base that a type extends, rather than implements.
+    /// Returns the first base that a type extends rather than implements.
     pub(in crate::resolve) fn extended(&mut self, symbol: SymbolRef) -> Option<Ty> {
         let facts = self.program.known(symbol.file).facts;
         let bases = &facts.lists[self.program.symbol(symbol).bases.range()];
@@ -77,19 +75,18 @@ impl Resolver<'_, '_> {
         Some(self.ty(symbol.file, base))
     }
 
-    /// A type and what it inherits from, in the language's order: the nearest `BASES`, and open
-    /// where there are more.
+    /// Returns the hierarchy of a type in the language's order: the nearest `MAX_BASES`, and open
+    /// if there are more.
     pub(in crate::resolve) fn hierarchy(&mut self, symbol: SymbolRef) -> Rc<Hierarchy> {
         if let Some(known) = self.linear.get(&symbol) {
             return known.clone();
         }
-        // Bases before what derives from them, without recursion: a row of types can be as long as
-        // a file.
+        // Bases first, iteratively: a chain of types can be as long as a file.
         let mut waiting = vec![self.begin_hierarchy(symbol)];
-        while let Some(Joining { bases, looked_at, .. }) = waiting.last_mut() {
-            let next = bases[*looked_at..]
+        while let Some(PendingHierarchy { bases, visited, .. }) = waiting.last_mut() {
+            let next = bases[*visited..]
                 .iter()
-                .inspect(|_| *looked_at += 1)
+                .inspect(|_| *visited += 1)
                 .filter_map(declared)
                 .find(|base| !self.linear.contains_key(base));
             match next {
@@ -98,7 +95,7 @@ impl Resolver<'_, '_> {
                     waiting.push(next);
                 }
                 None => {
-                    let Some(Joining { symbol, bases, .. }) = waiting.pop() else { break };
+                    let Some(PendingHierarchy { symbol, bases, .. }) = waiting.pop() else { break };
                     let hierarchy = self.join_hierarchy(symbol, &bases);
                     self.linear.insert(symbol, Rc::new(hierarchy));
                 }
@@ -107,9 +104,9 @@ impl Resolver<'_, '_> {
         self.linear[&symbol].clone()
     }
 
-    /// The bases of a type, aliases followed.
-    fn begin_hierarchy(&mut self, symbol: SymbolRef) -> Joining {
-        // Ends circular bases: while it is being found out, a type has no bases.
+    /// Collects the bases of a type, with aliases resolved.
+    fn begin_hierarchy(&mut self, symbol: SymbolRef) -> PendingHierarchy {
+        // Ends circular bases: a type has no bases while they are being computed.
         self.linear.insert(
             symbol,
             Rc::new(Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() }),
@@ -125,14 +122,14 @@ impl Resolver<'_, '_> {
                 });
             }
         }
-        Joining { symbol, bases, looked_at: 0 }
+        PendingHierarchy { symbol, bases, visited: 0 }
     }
 
-    /// A type with what its bases inherit, which is known.
+    /// Joins a type with the known hierarchies of its bases.
     fn join_hierarchy(&mut self, symbol: SymbolRef, bases: &[Ty]) -> Hierarchy {
         let mut hierarchy = Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() };
         let mut parents: Vec<Vec<(SymbolRef, TyList)>> = Vec::new();
-        hierarchy.is_row = bases.len() <= 1;
+        hierarchy.is_linear = bases.len() <= 1;
         for base in bases {
             match base {
                 Ty::Type(base, args) => {
@@ -148,7 +145,7 @@ impl Resolver<'_, '_> {
                     parents.push(std::iter::once(own).chain(inherited).collect());
                     hierarchy.add_outside(&above.outside);
                     hierarchy.open |= above.open;
-                    hierarchy.is_row &= above.is_row;
+                    hierarchy.is_linear &= above.is_linear;
                 }
                 Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
                     hierarchy.add_outside(std::slice::from_ref(name));
@@ -157,7 +154,7 @@ impl Resolver<'_, '_> {
             }
         }
         if let Some(interfaces) = self.program.implemented(symbol) {
-            hierarchy.is_row = false;
+            hierarchy.is_linear = false;
             parents.extend(interfaces.iter().map(|interface| vec![(*interface, no_types())]));
         }
         let order = self.program.known(symbol.file).language.manifest.resolution.members;
@@ -168,13 +165,14 @@ impl Resolver<'_, '_> {
                 depth_first(&mut hierarchy.types, parents)
             }
         }
-        hierarchy.open |= hierarchy.types.len() > BASES || !self.budget.take(hierarchy.types.len());
-        hierarchy.types.truncate(BASES);
+        hierarchy.open |=
+            hierarchy.types.len() > MAX_BASES || !self.budget.take(hierarchy.types.len());
+        hierarchy.types.truncate(MAX_BASES);
         hierarchy
     }
 }
 
-/// The type of the repository that a base is.
+/// Returns the type of the repository that a base is.
 fn declared(base: &Ty) -> Option<SymbolRef> {
     match base {
         Ty::Type(symbol, _) => Some(*symbol),

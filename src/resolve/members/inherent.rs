@@ -1,30 +1,29 @@
-//! Types whose members come from several places outside of their body: inherent ones first, then
-//! those of interfaces, then those of what a value stands for; and members that types from outside
-//! of the repository gain in it.
+//! Members from outside of a type's body, in order of precedence: inherent members, those of
+//! interfaces, those of the dereferenced target; and extension members of external types.
 
 use crate::grammar::TypeFlow;
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, Expr, ExprId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::types::builtin_types::last_segment;
-use crate::resolve::types::infer::DEPTH;
+use crate::resolve::types::infer::MAX_DEPTH;
 use crate::resolve::types::return_types::unify;
 use crate::resolve::types::ty::Member;
 use crate::resolve::types::ty::{Entity, Ty};
 use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;
 
-/// The key of members that every type gains.
+/// Key of members that every type has (blanket extensions).
 const EVERY_TYPE: &str = "";
 
-/// The table of type flow for members that every type may have.
+/// Type flow table for members of any type.
 const ANY_TYPE: &str = "*";
 
-/// The table of type flow for members that every enumeration has.
+/// Type flow table for members of any enumeration.
 const ANY_ENUM: &str = "enum";
 
 impl Resolver<'_, '_> {
-    /// Of members of one name, those that belong to the type itself, where there are any.
+    /// Returns the inherent members among members of one name; all if there are none.
     pub(in crate::resolve) fn inherent(&self, found: Symbols) -> Symbols {
         let is_inherent = |member: &SymbolRef| !self.program.symbol(*member).implements.is_some();
         if found.iter().any(is_inherent) {
@@ -34,13 +33,13 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A member that is not the type's own: of what the value stands for, one that every type
-    /// gains, or one from outside.
-    pub(super) fn beyond_type(&mut self, value: &Ty, name: Name) -> Option<Member> {
-        if let Some(found) = self.beyond_value(value, name) {
+    /// Returns a member that is not the type's own: of the dereferenced target, of every type, or
+    /// external.
+    pub(super) fn fallback_member(&mut self, value: &Ty, name: Name) -> Option<Member> {
+        if let Some(found) = self.deref_member(value, name) {
             return Some(found);
         }
-        if let Some(found) = self.gained(EVERY_TYPE, name) {
+        if let Some(found) = self.external_extensions(EVERY_TYPE, name) {
             return Some(Member::Symbols(found));
         }
         let (Ty::Instance(symbol, _) | Ty::Type(symbol, _)) = value else { return None };
@@ -53,7 +52,8 @@ impl Resolver<'_, '_> {
         }))
     }
 
-    /// The interface from outside, with its table, that gives a type of the repository a member.
+    /// Returns the external interface, with its table, that provides a member of a type of the
+    /// repository.
     fn outside_interface(
         &self,
         symbol: SymbolRef,
@@ -73,14 +73,14 @@ impl Resolver<'_, '_> {
         tables.find(|(_, flow)| flow.members.contains_key(text))
     }
 
-    /// What a member from outside gives on a type of the repository.
+    /// Returns the type of an external member of a type of the repository.
     pub(in crate::resolve) fn outside_member_of(&mut self, value: &Ty, name: Name) -> Option<Ty> {
         let (Ty::Instance(symbol, _) | Ty::Type(symbol, _)) = value else { return None };
         let (_, flow) = self.outside_interface(*symbol, name)?;
         let template = flow.members.get(self.program.text(name))?;
         let instance = crate::resolve::types::infer::instance_of(value);
         let mut element = Ty::Unknown;
-        if flow.element.is_some() && self.depth < DEPTH {
+        if flow.element.is_some() && self.depth < MAX_DEPTH {
             self.depth += 1;
             element = self.next_item(&instance);
             self.depth -= 1;
@@ -95,7 +95,7 @@ impl Resolver<'_, '_> {
         Some(self.template(template, flow, &args, &instance))
     }
 
-    /// What the member that gives an iterator's next item gives, without its wrapper.
+    /// Returns the item type of an iterator: the result of its `next` member without its wrapper.
     fn next_item(&mut self, value: &Ty) -> Ty {
         let Ty::Instance(symbol, _) = value else { return Ty::Unknown };
         let language = self.program.known(symbol.file).language;
@@ -114,9 +114,9 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Of an interface's members found on a value that is known by the interface alone, the one
-    /// that every type gains for the same arguments of the interface, if there is one.
-    pub(super) fn gained_for_arguments(&mut self, of: &Ty, name: Name, found: Member) -> Member {
+    /// Returns the blanket extension member for the same arguments of the interface, if one exists,
+    /// for a member found on a value known only by an interface; else the member found.
+    pub(super) fn blanket_extension(&mut self, of: &Ty, name: Name, found: Member) -> Member {
         let (Ty::Instance(interface, args), Member::Symbols(symbols)) = (of, &found) else {
             return found;
         };
@@ -128,8 +128,10 @@ impl Resolver<'_, '_> {
         {
             return found;
         }
-        let Some(gained) = self.gained(EVERY_TYPE, name) else { return found };
-        let fitting: Symbols = gained
+        let Some(external_extensions) = self.external_extensions(EVERY_TYPE, name) else {
+            return found;
+        };
+        let fitting: Symbols = external_extensions
             .into_iter()
             .filter(|member| {
                 let implements = self.program.symbol(*member).implements;
@@ -142,12 +144,12 @@ impl Resolver<'_, '_> {
         if fitting.len() == 1 { Member::Symbols(fitting) } else { found }
     }
 
-    /// A member of what a value stands for when it has no such member itself.
-    fn beyond_value(&mut self, value: &Ty, name: Name) -> Option<Member> {
+    /// Returns a member of the dereferenced target of a value.
+    fn deref_member(&mut self, value: &Ty, name: Name) -> Option<Member> {
         let Ty::Instance(symbol, _) = value else { return None };
         let names = &self.program.known(symbol.file).language.manifest.names;
         let text = self.program.text(name);
-        if names.deref_members.iter().any(|member| member == text) || self.depth >= DEPTH {
+        if names.deref_members.iter().any(|member| member == text) || self.depth >= MAX_DEPTH {
             return None;
         }
         let wanted = self.wanted.take();
@@ -163,11 +165,12 @@ impl Resolver<'_, '_> {
         found.filter(|member| !matches!(member, Member::None | Member::Unknown))
     }
 
-    /// What a value stands for, where that and not the value itself has these members.
+    /// Returns the dereferenced target of a value if that, and not the value itself, has these
+    /// members.
     pub(in crate::resolve) fn holder(&mut self, value: &Ty, members: &Symbols) -> Option<Ty> {
         let Ty::Instance(symbol, _) = value else { return None };
         let names = &self.program.known(symbol.file).language.manifest.names;
-        if names.deref_members.is_empty() || self.depth >= DEPTH {
+        if names.deref_members.is_empty() || self.depth >= MAX_DEPTH {
             return None;
         }
         let first = *members.first()?;
@@ -186,8 +189,8 @@ impl Resolver<'_, '_> {
         Some(deeper.unwrap_or(inner))
     }
 
-    /// The named parts of a variant, where an expression in type position names one (`value` is
-    /// what it would be as a type).
+    /// Returns the named fields of a variant, where an expression in type position names one
+    /// (`value` is its type as a type expression).
     pub(in crate::resolve) fn variant_members(
         &mut self,
         file: FileId,
@@ -220,17 +223,23 @@ impl Resolver<'_, '_> {
         parts.is_some().then_some(Ty::Members(variant.file, parts))
     }
 
-    /// A member that a type from outside gains in the repository.
-    pub(in crate::resolve) fn gained(&mut self, outer: &str, name: Name) -> Option<Symbols> {
-        let found =
-            self.program.gained(last_segment(outer)).and_then(|members| members.get(&name))?;
+    /// Returns the extension members of an external type.
+    pub(in crate::resolve) fn external_extensions(
+        &mut self,
+        outer: &str,
+        name: Name,
+    ) -> Option<Symbols> {
+        let found = self
+            .program
+            .external_extensions(last_segment(outer))
+            .and_then(|members| members.get(&name))?;
         let found: Symbols =
             found.iter().copied().filter(|member| self.is_wanted(*member)).collect();
         (!found.is_empty()).then(|| self.inherent(found))
     }
 
-    /// The name of the type from outside, or of every type, that members written for `owner` belong
-    /// to.
+    /// Returns the name of the external type, or of every type, that members defined for `owner`
+    /// extend.
     pub(in crate::resolve) fn outside_owner(
         &mut self,
         file: FileId,
@@ -243,9 +252,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A type in which the parameters of the place where a member is written are those of its
-    /// receiver.
-    pub(in crate::resolve) fn seen_by_receiver(
+    /// Substitutes the type parameters of the scope that defines a member by those of its receiver.
+    pub(in crate::resolve) fn bind_receiver_parameters(
         &mut self,
         symbol: SymbolRef,
         ty: Ty,
@@ -269,8 +277,8 @@ impl Resolver<'_, '_> {
         })
     }
 
-    /// A type that is a member of the type around: the one given where the name is written comes
-    /// before all others.
+    /// Returns an associated type defined in the enclosing block, which takes precedence over
+    /// others.
     pub(in crate::resolve) fn associated_here(
         &mut self,
         file: FileId,
@@ -289,11 +297,11 @@ impl Resolver<'_, '_> {
         (!found.is_empty()).then(|| self.symbols_ty(&found, true, None))
     }
 
-    /// The field of a value by its position.
+    /// Returns the field of a value by position.
     pub(in crate::resolve) fn positional(&mut self, value: &Ty, position: usize) -> Ty {
         let name = self.program.named(&position.to_string());
         match self.member_ty(&crate::resolve::types::infer::instance_of(value), name) {
-            // No type from outside has members with such names.
+            // No external type has members with such names.
             Ty::External(_) => Ty::Unknown,
             found => found,
         }

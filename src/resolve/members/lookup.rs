@@ -1,5 +1,4 @@
-//! Members of types: the order of bases, and lookups along it. What types gain outside of their
-//! bodies is found in `derived`.
+//! Member lookup along the hierarchy of a type. Extension members are in `derived`.
 
 use crate::grammar::MemberLookup;
 use crate::model::SymbolKind;
@@ -14,7 +13,7 @@ use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;
 
 impl Resolver<'_, '_> {
-    /// The type that a type expression names, through wrappers and arguments.
+    /// Returns the type that a type expression names, through wrappers and arguments.
     pub(in crate::resolve) fn named_type(
         &mut self,
         file: FileId,
@@ -27,11 +26,11 @@ impl Resolver<'_, '_> {
                 _ => None,
             }),
             Ty::Members(of, scope) => self.held_object(of, scope),
-            other => self.maker(&other),
+            other => self.constructor_function(&other),
         }
     }
 
-    /// The type behind an alias.
+    /// Returns the target of an alias.
     pub(in crate::resolve) fn alias_target(&mut self, symbol: SymbolRef) -> Option<SymbolRef> {
         let entry = self.program.symbol(symbol);
         if entry.kind != SymbolKind::TypeAlias
@@ -43,7 +42,7 @@ impl Resolver<'_, '_> {
         self.named_type(symbol.file, entry.ty).filter(|target| *target != symbol)
     }
 
-    /// Members of one type itself, without its bases.
+    /// Returns the members of a type itself, without its bases.
     pub(in crate::resolve) fn own_members(&self, symbol: SymbolRef, name: Name) -> Symbols {
         let unit = self.program.known(symbol.file);
         if matches!(unit.symbol(symbol.symbol).kind, SymbolKind::Namespace | SymbolKind::Module) {
@@ -74,14 +73,15 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// Members of a type under a name: of the first type in its hierarchy that has any.
+    /// Returns the members of a type with a name: those of the first type in its hierarchy that has
+    /// any.
     pub(in crate::resolve) fn type_member(&mut self, symbol: SymbolRef, name: Name) -> Symbols {
         let symbol = self.alias_target(symbol).unwrap_or(symbol);
         let hierarchy = self.hierarchy(symbol);
-        if !hierarchy.is_row || self.depth > 0 {
+        if !hierarchy.is_linear || self.depth > 0 {
             return self.first_members(symbol, hierarchy.types.iter().map(|(ty, _)| *ty), name);
         }
-        // What the hierarchy of a base does not have need not be looked for in it again.
+        // Skips the part of the hierarchy that is known not to have the name.
         let known = hierarchy
             .types
             .iter()
@@ -94,7 +94,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// Members of the first of several types that has any; of all, where overloads are inherited.
+    /// Returns the members of the first of several types that has any; of all if overloads are
+    /// inherited.
     fn first_members(
         &mut self,
         of: SymbolRef,
@@ -125,8 +126,7 @@ impl Resolver<'_, '_> {
         members
     }
 
-    /// Of several members of one name, those that hold: the last one where the language has no
-    /// overloads.
+    /// Returns the effective members of one name: the last one in languages without overloads.
     fn definitions(&self, of: SymbolRef, found: Symbols) -> Symbols {
         use crate::model::facts::flags;
         let rules = &self.program.known(of.file).language.manifest.resolution;
@@ -144,7 +144,7 @@ impl Resolver<'_, '_> {
             return found;
         }
         if found.iter().all(|symbol| self.program.symbol(*symbol).flags & flags::PROPERTY != 0) {
-            // What reads a property comes before what sets it.
+            // The getter of a property precedes its setter.
             return Symbols::from_slice(&found[..1]);
         }
         let places: Vec<_> =
@@ -156,13 +156,13 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Members of the types after `symbol` in its hierarchy: what `super` means.
+    /// Returns the members of the types after `symbol` in its hierarchy: lookup through `super`.
     pub(super) fn super_member(&mut self, symbol: SymbolRef, name: Name) -> Symbols {
         let hierarchy = self.hierarchy(symbol);
         self.first_members(symbol, hierarchy.types.iter().skip(1).map(|(ty, _)| *ty), name)
     }
 
-    /// The type whose receiver is implied in a scope.
+    /// Returns the type of the implicit receiver in a scope.
     pub(in crate::resolve) fn scope_type(&mut self, file: FileId, scope: ScopeId) -> Option<Ty> {
         let unit = self.program.known(file);
         let type_scope = unit.type_scope(scope);
@@ -195,7 +195,7 @@ impl Resolver<'_, '_> {
         }
         let declarations = unit.language.manifest.resolution.declarations;
         let mut found = match self.scope_type(file, scope)? {
-            Ty::Instance(symbol, _) if declarations => self.member_outwards(symbol, name),
+            Ty::Instance(symbol, _) if declarations => self.enclosing_member(symbol, name),
             Ty::Instance(symbol, _) => self.type_member(symbol, name),
             _ => Symbols::new(),
         };
@@ -203,7 +203,7 @@ impl Resolver<'_, '_> {
         (!found.is_empty()).then_some(found)
     }
 
-    /// What a module, type or value has under a name.
+    /// Returns the member of a module, type or value.
     pub(in crate::resolve) fn member(&mut self, of: &Ty, name: Name) -> Member {
         match of {
             Ty::Unknown => Member::Unknown,
@@ -213,9 +213,9 @@ impl Resolver<'_, '_> {
             Ty::Instance(symbol, _) | Ty::Type(symbol, _) => {
                 match self.symbol_members(*symbol, name) {
                     none @ (Member::None | Member::Unknown) => {
-                        self.beyond_type(of, name).unwrap_or(none)
+                        self.fallback_member(of, name).unwrap_or(none)
                     }
-                    found => self.gained_for_arguments(of, name, found),
+                    found => self.blanket_extension(of, name, found),
                 }
             }
             Ty::Super(symbol) => match self.super_member(*symbol, name) {
@@ -232,7 +232,7 @@ impl Resolver<'_, '_> {
                 }
             }
             Ty::Builtin(outer, _) | Ty::BuiltinType(outer, _) | Ty::External(outer) => {
-                if let Some(found) = self.gained(outer, name) {
+                if let Some(found) = self.external_extensions(outer, name) {
                     return Member::Symbols(found);
                 }
                 Member::Outside(qualified(outer, ".", self.program.text(name)))
@@ -255,9 +255,9 @@ impl Resolver<'_, '_> {
                 self.union_members(&parts, name)
             }
             Ty::TypeObject(_) => self.member(&crate::resolve::types::infer::instance_of(of), name),
-            // Without properties, what has members is what is held, not a callable.
+            // Without properties, the members are those of the held value, not of a callable.
             Ty::Function(held)
-                if self.program.known(self.home).language.manifest.resolution.declarations
+                if self.program.known(self.origin).language.manifest.resolution.declarations
                     && held.is_known() =>
             {
                 self.member(&held.clone(), name)
@@ -268,7 +268,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// What a module or namespace written inside a file has under a name.
+    /// Returns the member of an inline module or namespace.
     fn inline_member(&mut self, module: SymbolRef, name: Name) -> Member {
         let found = match self.is_super_word(module.file, name) {
             true => self.above(&Entity::Symbols(Symbols::from_slice(&[module]))),
@@ -278,7 +278,7 @@ impl Resolver<'_, '_> {
     }
 
     fn symbol_members(&mut self, symbol: SymbolRef, name: Name) -> Member {
-        // While types are being found out, what is found need not be all.
+        // During type inference a lookup may be incomplete, so it is not memoized.
         if self.depth > 0 {
             return self.find_symbol_members(symbol, name);
         }
@@ -309,7 +309,7 @@ impl Resolver<'_, '_> {
         self.missing(symbol, name)
     }
 
-    /// A type of the repository has no such member: it may come from a base outside.
+    /// Result for a type of the repository without the member: an external base may have it.
     fn missing(&mut self, symbol: SymbolRef, name: Name) -> Member {
         let hierarchy = self.hierarchy(symbol);
         if let Some(top) = self.of_top(symbol.file, name) {
@@ -322,7 +322,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The member of this name that every object has, qualified.
+    /// Returns the qualified name of a member that every object has.
     fn of_top(&self, file: FileId, name: Name) -> Option<Rc<str>> {
         let language = self.program.known(file).language;
         let top = language.manifest.conversions.top.as_deref()?;

@@ -1,13 +1,13 @@
-//! In which order a type and its bases are asked for a member: the orders that languages have.
+//! Method resolution order: the orders in which languages search a type and its bases for a member.
 
 use crate::model::graph::SymbolRef;
 use crate::resolve::types::ty::TyList;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A type with the arguments it is inherited with.
+/// Type with the type arguments of the inheritance.
 pub(super) type Line = (SymbolRef, TyList);
 
-/// What comes before a type in an order, as it grows.
+/// Order under construction.
 struct Order<'o> {
     order: &'o mut Vec<Line>,
     known: FxHashSet<SymbolRef>,
@@ -19,7 +19,7 @@ impl<'o> Order<'o> {
         Self { order, known }
     }
 
-    /// Adds a type that is not there yet.
+    /// Appends a type without duplicates.
     fn add(&mut self, line: Line) {
         if self.known.insert(line.0) {
             self.order.push(line);
@@ -27,8 +27,8 @@ impl<'o> Order<'o> {
     }
 }
 
-/// C3: merges the parents' orders so that every type comes before its bases and in the order they
-/// are written.
+/// C3 linearization: merges the parents' orders so that every type precedes its bases and source
+/// order is kept.
 pub(super) fn merge(order: &mut Vec<Line>, parents: Vec<Vec<Line>>) {
     if parents.len() == 1 {
         return depth_first(order, parents);
@@ -37,12 +37,12 @@ pub(super) fn merge(order: &mut Vec<Line>, parents: Vec<Vec<Line>>) {
     let direct: Vec<Line> = parents.iter().filter_map(|line| line.first().cloned()).collect();
     let lines = parents.into_iter().chain([direct]).filter(|line| !line.is_empty());
     let mut lines: Vec<std::vec::IntoIter<Line>> = lines.map(Vec::into_iter).collect();
-    // In how many lines a type stands behind the head.
+    // Number of lines with a type behind the head.
     let mut behind: FxHashMap<SymbolRef, usize> = FxHashMap::default();
     for line in &lines {
         line.as_slice().iter().skip(1).for_each(|(ty, _)| *behind.entry(*ty).or_default() += 1);
     }
-    // The lines that a type is the head of.
+    // Lines with a type as the head.
     let mut heads: FxHashMap<SymbolRef, Vec<usize>> = FxHashMap::default();
     for (place, line) in lines.iter().enumerate() {
         heads.entry(line.as_slice()[0].0).or_default().push(place);
@@ -58,11 +58,11 @@ pub(super) fn merge(order: &mut Vec<Line>, parents: Vec<Vec<Line>>) {
             .iter()
             .filter_map(head_of)
             .find(|(head, _)| behind.get(head).is_none_or(|count| *count == 0));
-        // An inconsistent hierarchy has no such order: the first head goes on.
+        // An inconsistent hierarchy has no such order: continue with the first head.
         let Some(next) = free.or_else(|| lines.get(first).and_then(head_of)) else { return };
         gone.insert(next.0);
         for place in heads.remove(&next.0).unwrap_or_default() {
-            // What has a place in the order is in no line any more.
+            // Skips types that are in the order already.
             while let Some((head, _)) = lines[place].as_slice().first() {
                 if !gone.contains(head) {
                     heads.entry(*head).or_default().push(place);
@@ -102,7 +102,7 @@ mod tests {
         SymbolRef { file: FileId(0), symbol: LocalSymbol::at(number) }
     }
 
-    /// C3 as it is defined: the first head that is in no tail.
+    /// C3 by definition: the first head that is in no tail.
     fn by_definition(first: SymbolRef, parents: &[Vec<SymbolRef>]) -> Vec<SymbolRef> {
         let (mut order, mut lines) = (vec![first], parents.to_vec());
         lines.push(parents.iter().map(|line| line[0]).collect());

@@ -1,5 +1,5 @@
-//! Callables and objects that are given members: what they have beside those written in them, and
-//! values that callables make.
+//! Prototypes: members assigned to callables and objects, and instances that constructor functions
+//! create.
 
 use crate::model::facts::{BindingKind, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -10,23 +10,24 @@ use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;
 
 impl Resolver<'_, '_> {
-    /// The callable that a type is, if callables of its language make values.
-    pub(in crate::resolve) fn maker(&self, ty: &Ty) -> Option<SymbolRef> {
+    /// Returns the constructor function of a type, in languages where callables create instances.
+    pub(in crate::resolve) fn constructor_function(&self, ty: &Ty) -> Option<SymbolRef> {
         let Ty::Callable(symbols, _) = ty else { return None };
         let symbol = *symbols.last()?;
         let manifest = &self.program.known(symbol.file).language.manifest;
         manifest.names.values_member.as_ref().map(|_| symbol)
     }
 
-    /// A value of what a type names: also of a callable that makes values.
+    /// Returns an instance of a type or of a constructor function.
     pub(in crate::resolve) fn made(&self, ty: &Ty) -> Ty {
-        match self.maker(ty) {
+        match self.constructor_function(ty) {
             Some(symbol) => Ty::instance(symbol),
             None => crate::resolve::types::infer::instance_of(ty),
         }
     }
 
-    /// The variable that holds an object, where objects can be given members.
+    /// Returns the variable that holds an object, in languages where objects can be assigned
+    /// members.
     pub(super) fn held_object(&self, file: FileId, scope: ScopeId) -> Option<SymbolRef> {
         let unit = self.program.known(file);
         let takes_members = unit.language.manifest.names.values_member.is_some();
@@ -34,7 +35,7 @@ impl Resolver<'_, '_> {
         (takes_members && symbol.is_some()).then_some(SymbolRef { file, symbol })
     }
 
-    /// A member of an object: written in it, given to it, or of what it is made from.
+    /// Returns the member of an object: in its literal, assigned to it, or of its prototype.
     pub(super) fn scope_members(&mut self, file: FileId, scope: ScopeId, name: Name) -> Member {
         let unit = self.program.known(file);
         let mut found = Symbols::new();
@@ -67,25 +68,24 @@ impl Resolver<'_, '_> {
         Member::None
     }
 
-    /// A member that a callable was given.
+    /// Returns a member assigned to a callable.
     pub(super) fn callable_member(&self, of: &Ty, name: Name) -> Member {
         let given = |symbol: SymbolRef| {
             self.program.extensions(symbol).and_then(|members| members.get(&name))
         };
-        match self.maker(of).and_then(given) {
+        match self.constructor_function(of).and_then(given) {
             Some(found) => Member::Symbols(Symbols::from_slice(found)),
             None => Member::Outside(Rc::from(self.program.text(name))),
         }
     }
 
-    /// Whether a function may have been given a member under a name by what is not read: where
-    /// functions are objects that anything can be put into, each may, but for what every function
-    /// has.
-    pub(in crate::resolve) fn may_be_given(&self, of: &Ty, name: Name) -> bool {
+    /// True if unindexed code may have assigned a member to a function: any one in languages where
+    /// functions are objects, except those that every function has.
+    pub(in crate::resolve) fn may_have_member(&self, of: &Ty, name: Name) -> bool {
         if !matches!(of, Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_)) {
             return false;
         }
-        let language = self.program.known(self.home).language;
+        let language = self.program.known(self.origin).language;
         let Some((_, functions)) = language.flow(FUNCTION) else { return false };
         let objects = functions.base.as_deref().and_then(|base| language.flow(base));
         let text = self.program.text(name);

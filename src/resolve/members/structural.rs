@@ -1,5 +1,4 @@
-//! Languages whose interfaces are satisfied by having their methods: which types do, without saying
-//! so.
+//! Structural interfaces: types that implement an interface by having its methods.
 
 use crate::model::SymbolKind;
 use crate::model::Visibility;
@@ -8,13 +7,13 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::{Name, Program, Resolver};
 use std::rc::Rc;
 
-/// One method that an interface asks for: of the repository, or of an interface outside.
+/// Required method of an interface: of the repository, or external.
 struct Requirement {
     name: Name,
     method: Option<SymbolRef>,
 }
 
-/// Interfaces of some files, each with the name of one of the methods that it asks for.
+/// Returns the interfaces of some files, each with the name of one of its required methods.
 pub(in crate::resolve) fn by_method(
     program: &Program<'_>,
     files: &[FileId],
@@ -42,7 +41,7 @@ pub(in crate::resolve) fn by_method(
 }
 
 impl Resolver<'_, '_> {
-    /// The interfaces of the repository that a type satisfies without saying so, in order.
+    /// Returns the interfaces of the repository that a type implements structurally, in order.
     pub(in crate::resolve) fn satisfied(&mut self, ty: SymbolRef) -> Rc<[SymbolRef]> {
         let entry = self.program.symbol(ty);
         let is_structural = self.program.known(ty.file).language.manifest.resolution.structural;
@@ -64,7 +63,7 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// The method of an interface that a method of this name of a satisfying type stands for.
+    /// Returns the method of an interface that a method of this name implements.
     pub(in crate::resolve) fn required_method(
         &mut self,
         interface: SymbolRef,
@@ -74,7 +73,7 @@ impl Resolver<'_, '_> {
         required.into_iter().find(|required| required.name == name)?.method
     }
 
-    /// Names of the methods that a type has, of its own and by what it embeds.
+    /// Returns the names of a type's methods, own and embedded.
     fn method_names(&mut self, ty: SymbolRef) -> Vec<Name> {
         let mut names = Vec::new();
         for (part, _) in &self.hierarchy(ty).types {
@@ -91,12 +90,12 @@ impl Resolver<'_, '_> {
         names
     }
 
-    /// Methods written in the body of a type.
+    /// Returns the methods in the body of a type.
     fn bound_methods(&self, ty: SymbolRef) -> Vec<(Name, SymbolRef)> {
         let unit = self.program.known(ty.file);
         let inner = self.program.symbol(ty).inner;
         let mut own = if inner.is_some() { unit.all_bound(inner).to_vec() } else { Vec::new() };
-        // In the order in which they are written, which is the same in every process.
+        // In source order, which is deterministic.
         own.sort_unstable_by_key(|(_, id)| *id);
         let symbols = own
             .into_iter()
@@ -108,7 +107,7 @@ impl Resolver<'_, '_> {
             .collect()
     }
 
-    /// What an interface asks for; none if that is not known in full, or if it asks for nothing.
+    /// Returns the requirements of an interface; `None` if they are empty or not completely known.
     fn requirements(&mut self, interface: SymbolRef) -> Option<Vec<Requirement>> {
         let hierarchy = self.hierarchy(interface);
         if hierarchy.open {
@@ -148,7 +147,7 @@ impl Resolver<'_, '_> {
         })
     }
 
-    /// Whether two callables take the same types, as far as these are known.
+    /// True if two callables have the same parameter types, as far as they are known.
     pub(super) fn have_same_types(&mut self, one: SymbolRef, other: SymbolRef) -> bool {
         let (one, other) = (self.parameter_types(one), self.parameter_types(other));
         one.len() == other.len()

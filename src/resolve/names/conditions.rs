@@ -1,5 +1,5 @@
-//! Variants of one thing that are compiled under different conditions: which of them a place under
-//! conditions of its own means.
+//! Conditional compilation: selects among variants of a symbol by the conditions around a
+//! reference.
 
 use crate::grammar::ModuleSystem;
 use crate::model::Step;
@@ -7,16 +7,16 @@ use crate::model::facts::{Condition, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::{Name, Resolver, Symbols};
 
-/// How many lines a stub has at most behind its first one.
-const STUB: u32 = 4;
+/// Maximum number of lines of a stub after its first one.
+const MAX_STUB_LINES: u32 = 4;
 
-/// What must hold, and whether it must or must not.
+/// Condition: name, and whether it holds.
 type Held = (Name, bool);
 
 impl Resolver<'_, '_> {
-    /// Of several symbols of one name, those that may be compiled together with a place: none that
-    /// needs the opposite of what holds there, and where some need the same as the place, only
-    /// those.
+    /// Returns the symbols of one name that may be compiled together with a position: none with a
+    /// contradicting condition, and of the rest those with the most conditions in common with the
+    /// position.
     pub(in crate::resolve) fn compiled_with(
         &self,
         file: FileId,
@@ -50,8 +50,8 @@ impl Resolver<'_, '_> {
         if left.is_empty() { symbols } else { left }
     }
 
-    /// Of several symbols of one name, those of files that a program may have together with a file,
-    /// if there are any.
+    /// Returns the symbols of one name in files that may be in one program with a file; all if
+    /// there are none.
     fn in_one_program(&self, file: FileId, symbols: Symbols) -> Symbols {
         if self.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
             return symbols;
@@ -61,8 +61,8 @@ impl Resolver<'_, '_> {
         if left.is_empty() { symbols } else { left }
     }
 
-    /// Of several symbols of one name, those that are no stubs: a callable of a few lines, in the
-    /// place of another one that is declared in the same file under the opposite condition.
+    /// Drops stubs from symbols of one name: short static callables, next to another one in the
+    /// same file under the opposite condition.
     pub(in crate::resolve) fn without_stubs(&self, symbols: Symbols) -> Symbols {
         let entry = |symbol: &SymbolRef| self.program.symbol(*symbol);
         let is_conditional = |symbol: &&SymbolRef| entry(symbol).flags & flags::CONDITIONAL != 0;
@@ -77,14 +77,15 @@ impl Resolver<'_, '_> {
             let is_small = about.kind.is_callable()
                 && about.flags & flags::STATIC != 0
                 && !is_declaration(symbol)
-                && lines(symbol) <= STUB;
+                && lines(symbol) <= MAX_STUB_LINES;
             is_small && is_conditional(&symbol) && {
                 symbols.iter().any(|other| {
                     let is_other = other != symbol
                         && other.file == symbol.file
                         && entry(other).kind == about.kind;
                     is_other
-                        && (is_declaration(other) || lines(other) > lines(symbol).max(STUB))
+                        && (is_declaration(other)
+                            || lines(other) > lines(symbol).max(MAX_STUB_LINES))
                         && self.exclude_each_other(*symbol, *other)
                 })
             }
@@ -93,7 +94,7 @@ impl Resolver<'_, '_> {
         if left.is_empty() { symbols } else { left }
     }
 
-    /// Whether two symbols are never compiled together.
+    /// True if two symbols are never compiled together.
     pub(super) fn exclude_each_other(&self, a: SymbolRef, b: SymbolRef) -> bool {
         let is_conditional =
             |symbol: SymbolRef| self.program.symbol(symbol).flags & flags::CONDITIONAL != 0;
@@ -104,9 +105,8 @@ impl Resolver<'_, '_> {
         is_conditional(a) && is_conditional(b) && excludes()
     }
 
-    /// The reason why several symbols are left: they are variants under conditions, or as
-    /// `otherwise` says.
-    pub(in crate::resolve) fn why_several(&self, symbols: &Symbols, otherwise: Step) -> Step {
+    /// Returns the step for several remaining symbols: conditional variants, or `otherwise`.
+    pub(in crate::resolve) fn ambiguity_step(&self, symbols: &Symbols, otherwise: Step) -> Step {
         let needs = || symbols.iter().map(|symbol| self.conditions_of(*symbol));
         let are_variants = symbols.len() > 1 && needs().all(|needs| !needs.is_empty()) && {
             let all: Vec<Vec<Held>> = needs().collect();

@@ -1,4 +1,4 @@
-//! Declarations and the definitions that they stand for, in languages that keep the two apart.
+//! Declarations and their definitions, in languages that separate them.
 
 use crate::model::SymbolKind;
 use crate::model::facts::{Expr, ExprId, Symbol, flags};
@@ -7,20 +7,20 @@ use crate::resolve::units::space::Space;
 use crate::resolve::{Name, Resolver, Symbols};
 use rustc_hash::FxHashSet;
 
-/// So many symbols are looked at sooner than it is looked up what they stand for.
-const FEW: usize = 4;
+/// Number of symbols up to which the memo is not worth its cost.
+const MAX_UNMEMOIZED: usize = 4;
 
-/// From so many on, symbols are told apart by their signatures rather than each from each.
-const MANY: usize = 32;
+/// Minimum number of symbols that are compared by signature instead of pairwise.
+const MIN_BY_SIGNATURE: usize = 32;
 
-/// The sort of a symbol and, where there are overloads, what tells them apart.
+/// Sort of a symbol and, in languages with overloads, its signature.
 type Signature = (u8, Option<(bool, Vec<String>)>);
 
 impl Resolver<'_, '_> {
-    /// Of several symbols of one name, those that calls can mean: each signature once, by its
-    /// declaration where there is one, because that has the default values.
-    pub(in crate::resolve) fn without_repeats(&mut self, symbols: &Symbols) -> Symbols {
-        if symbols.len() <= MANY {
+    /// Returns the symbols of one name with distinct signatures. A declaration represents its
+    /// signature, because it has the default arguments.
+    pub(in crate::resolve) fn distinct_signatures(&mut self, symbols: &Symbols) -> Symbols {
+        if symbols.len() <= MIN_BY_SIGNATURE {
             return self.first_of_each(symbols);
         }
         if let Some(known) = self.distinct.get(symbols) {
@@ -33,13 +33,13 @@ impl Resolver<'_, '_> {
 
     fn first_of_each(&self, symbols: &Symbols) -> Symbols {
         let mut left = Symbols::new();
-        let mut signatures = (symbols.len() > MANY).then(FxHashSet::default);
+        let mut signatures = (symbols.len() > MIN_BY_SIGNATURE).then(FxHashSet::default);
         let is_declaration =
             |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::DECLARATION != 0;
         let declared = symbols.iter().filter(|symbol| is_declaration(symbol));
         for symbol in declared.chain(symbols.iter().filter(|symbol| !is_declaration(symbol))) {
             let repeats = match &mut signatures {
-                // Declarations come first: what has a signature that is there already repeats one.
+                // Declarations come first: a symbol with a known signature is a repetition.
                 Some(declared) if is_declaration(symbol) => {
                     !declared.insert(self.signature(*symbol))
                 }
@@ -56,25 +56,25 @@ impl Resolver<'_, '_> {
         left
     }
 
-    /// Symbols with the definitions in the place of declarations.
-    pub(in crate::resolve) fn established(&mut self, symbols: &Symbols) -> Symbols {
-        if symbols.len() <= FEW {
-            return self.establish(symbols);
+    /// Replaces declarations by their definitions.
+    pub(in crate::resolve) fn with_definitions(&mut self, symbols: &Symbols) -> Symbols {
+        if symbols.len() <= MAX_UNMEMOIZED {
+            return self.replace_declarations(symbols);
         }
-        if let Some(known) = self.established.get(symbols) {
+        if let Some(known) = self.with_definitions.get(symbols) {
             return known.clone();
         }
-        let found = self.establish(symbols);
-        self.established.insert(symbols.clone(), found.clone());
+        let found = self.replace_declarations(symbols);
+        self.with_definitions.insert(symbols.clone(), found.clone());
         found
     }
 
-    fn establish(&mut self, symbols: &Symbols) -> Symbols {
+    fn replace_declarations(&mut self, symbols: &Symbols) -> Symbols {
         let (mut found, mut open) = (Symbols::new(), Symbols::new());
-        let mut signatures = (symbols.len() > MANY).then(FxHashSet::default);
+        let mut signatures = (symbols.len() > MIN_BY_SIGNATURE).then(FxHashSet::default);
         for symbol in symbols {
             if let Some(space) = self.program.space_of_symbol(*symbol) {
-                // A namespace is one, however often it is opened.
+                // A namespace is one symbol, regardless of how many times it is opened.
                 if found.iter().any(|known| self.program.space_of_symbol(*known) == Some(space)) {
                     continue;
                 }
@@ -111,7 +111,7 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// The definitions of what a symbol declares.
+    /// Returns the definitions of a declaration.
     pub(in crate::resolve) fn definitions_of(&mut self, declaration: SymbolRef) -> Symbols {
         if let Some(known) = self.definitions.get(&declaration) {
             return known.clone();
@@ -134,7 +134,7 @@ impl Resolver<'_, '_> {
                         program.extensions(container).and_then(|members| members.get(&name));
                     self.without_declarations(members)
                 } else {
-                    // Declared inside a function: it means what the namespace around has.
+                    // A declaration inside a function refers to the enclosing namespace.
                     let unit = program.known(declaration.file);
                     let space = program.space_around(declaration.file, unit, entry.scope);
                     space.map_or_else(Symbols::new, |space| self.defined_in(space, name))
@@ -147,7 +147,7 @@ impl Resolver<'_, '_> {
         found.retain(|candidate| {
             let other = program.symbol(*candidate);
             let is_exported = other.flags & flags::EXPORTED != 0;
-            // What a header declares for those that paste it is defined in one of these.
+            // An internal declaration in a header is defined in a file that includes it.
             let links = match is_internal && entry.kind.is_callable() {
                 true => !is_exported && self.reachable(candidate.file).contains(declaration.file),
                 false => is_exported || other.owner.is_some(),
@@ -177,8 +177,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// What a namespace has under a name that is no declaration. Of some names there are hundreds
-    /// of declarations, each of which asks for it.
+    /// Returns the definitions of a namespace with a name. Memoized: some names have hundreds of
+    /// declarations, each of which needs them.
     fn defined_in(&mut self, space: Space, name: Name) -> Symbols {
         if let Some(known) = self.defined.get(&(space, name)) {
             return known.clone();
@@ -201,7 +201,7 @@ impl Resolver<'_, '_> {
         self.program.symbol(symbol).flags & flags::DECLARATION != 0
     }
 
-    /// The declarations that a definition stands for.
+    /// Returns the declarations of a definition.
     pub(in crate::resolve) fn declarations_of(&mut self, definition: SymbolRef) -> Symbols {
         let program = self.program;
         let entry = program.symbol(definition);
@@ -212,7 +212,7 @@ impl Resolver<'_, '_> {
             return Symbols::new();
         }
         let name = program.name_of(definition);
-        // What other files do not see is declared in its own file alone.
+        // A symbol with internal linkage is declared in its own file only.
         let is_own = entry.flags & flags::EXPORTED == 0 && !entry.owner.is_some();
         let here = |candidate: &SymbolRef| !is_own || candidate.file == definition.file;
         let mut found: Symbols = match program.container(definition) {
@@ -235,7 +235,7 @@ impl Resolver<'_, '_> {
             .collect()
     }
 
-    /// Whether two symbols declare the same: the same sort of thing and, where there are overloads,
+    /// True if two symbols declare the same entity: the same sort and, in languages with overloads,
     /// the same parameters.
     fn same_signature(&self, a: SymbolRef, b: SymbolRef) -> bool {
         let (left, right) = (self.program.symbol(a), self.program.symbol(b));
@@ -256,7 +256,7 @@ impl Resolver<'_, '_> {
             })
     }
 
-    /// What two symbols have in common that declare the same.
+    /// Returns the part of a symbol that is equal for declarations of the same entity.
     fn signature(&self, symbol: SymbolRef) -> Signature {
         let (entry, unit) = (self.program.symbol(symbol), self.program.known(symbol.file));
         let overloads = entry.kind.is_callable() && unit.language.manifest.resolution.overloads;
@@ -269,7 +269,7 @@ impl Resolver<'_, '_> {
         (sort(entry.kind), overloads.then(|| (tail(entry), types().collect())))
     }
 
-    /// A type as written, without the namespaces before names.
+    /// Returns the text of a type without qualifiers.
     fn type_text(&self, file: FileId, ty: ExprId) -> String {
         let unit = self.program.known(file);
         let (facts, name) = (unit.facts, |name: crate::model::facts::NameId| unit.text(name));
@@ -294,7 +294,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// Whether one symbol can be the definition of the other.
+/// True if one symbol can be the definition of the other.
 fn same_sort(a: &Symbol, b: &Symbol) -> bool {
     sort(a.kind) == sort(b.kind)
 }
@@ -310,7 +310,7 @@ fn sort(kind: SymbolKind) -> u8 {
     }
 }
 
-/// What follows the parameters in a header, as far as it tells overloads apart.
+/// True if the header ends with a qualifier that distinguishes overloads.
 fn tail(symbol: &Symbol) -> bool {
     let header = symbol.signature.rsplit_once(')').map_or("", |(_, tail)| tail);
     header.split_whitespace().any(|word| word == "const")

@@ -1,5 +1,5 @@
-//! Files that are pasted into each other: names outside of types and functions as a file sees them
-//! through what it includes.
+//! Linkage in languages with textual includes: top-level names visible to a file through its
+//! includes, and link-time targets.
 
 use crate::model::facts::{ImportId, ScopeId, Site, flags};
 use crate::model::graph::{FileId, SymbolRef};
@@ -10,8 +10,8 @@ use crate::resolve::units::space::Space;
 use crate::resolve::{Name, Resolver, Symbols};
 
 impl Resolver<'_, '_> {
-    /// What a name means in a namespace, or in the outermost one, as a file sees it.
-    pub(in crate::resolve) fn seen_in_space(
+    /// Looks a name up in the namespaces around a scope, as visible to a file.
+    pub(in crate::resolve) fn visible_around(
         &mut self,
         file: FileId,
         scope: ScopeId,
@@ -22,7 +22,7 @@ impl Resolver<'_, '_> {
             let imports = program.spaces().opened_locally.get(&(file, scope))?;
             return imports.iter().find_map(|import| self.through_opened(file, *import, name));
         };
-        let mut found = self.in_space_as_seen(file, space, name);
+        let mut found = self.visible_in_space(file, space, name);
         found.retain(|symbol| self.is_wanted(*symbol));
         if !found.is_empty() {
             let step = if found.iter().any(|symbol| symbol.file == file) {
@@ -36,7 +36,7 @@ impl Resolver<'_, '_> {
         let alias = Question::space(space, program.text(name));
         for (of, import) in linkage.aliases.get(&alias).into_iter().flatten() {
             if reach.contains(*of) {
-                return self.used(*of, *import).map(|entity| (entity, Step::Import));
+                return self.using_declaration(*of, *import).map(|entity| (entity, Step::Import));
             }
         }
         let opened = linkage.opened.get(&space)?;
@@ -49,18 +49,18 @@ impl Resolver<'_, '_> {
         })
     }
 
-    /// Of what a namespace holds, what the file that is answered for sees, if it sees any of it.
-    pub(in crate::resolve) fn seen_here(&mut self, found: Symbols) -> Symbols {
+    /// Returns the symbols of a namespace that the file being resolved sees; all if it sees none.
+    pub(in crate::resolve) fn visible_to_origin(&mut self, found: Symbols) -> Symbols {
         if found.len() < 2 {
             return found;
         }
-        let reach = self.reachable(self.home);
+        let reach = self.reachable(self.origin);
         let seen: Symbols =
             found.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
         if seen.is_empty() { found } else { seen }
     }
 
-    /// A name that a namespace opened inside a function makes visible.
+    /// Looks a name up through a using-directive inside a function.
     fn through_opened(
         &mut self,
         file: FileId,
@@ -77,13 +77,13 @@ impl Resolver<'_, '_> {
     }
 
     fn visible_in(&mut self, file: FileId, space: Space, name: Name) -> Option<(Entity, Step)> {
-        let mut found = self.in_space_as_seen(file, space, name);
+        let mut found = self.visible_in_space(file, space, name);
         found.retain(|symbol| self.is_wanted(*symbol));
         (!found.is_empty()).then_some((Entity::Symbols(found), Step::Wildcard))
     }
 
-    /// Of what a namespace has under a name in all files, what a file sees.
-    fn in_space_as_seen(&mut self, file: FileId, space: Space, name: Name) -> Symbols {
+    /// Returns the symbols of a namespace with a name that a file sees.
+    fn visible_in_space(&mut self, file: FileId, space: Space, name: Name) -> Symbols {
         if let Some(known) = self.seen.get(&(file, space, name)) {
             return known.clone();
         }
@@ -98,8 +98,12 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// What an import of a name from another scope stands for.
-    pub(in crate::resolve) fn used(&mut self, file: FileId, import: ImportId) -> Option<Entity> {
+    /// Returns the target of an import from another scope (using-declaration).
+    pub(in crate::resolve) fn using_declaration(
+        &mut self,
+        file: FileId,
+        import: ImportId,
+    ) -> Option<Entity> {
         let program = self.program;
         let unit = program.known(file);
         let entry = &unit.facts.imports[import.get()?];
@@ -137,8 +141,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// A name that nothing included declares: the only definition that a file which may be in the
-    /// same program offers to others under it.
+    /// Looks up a name without an included declaration: the only exported definition in a file that
+    /// may be in the same program.
     pub(in crate::resolve) fn linked(
         &mut self,
         file: FileId,
@@ -158,24 +162,24 @@ impl Resolver<'_, '_> {
         None
     }
 
-    /// The only definition in a namespace that a file may be linked with, beside those that are
-    /// never in one program with either.
+    /// Returns the only definition in a namespace that a file may be linked with; definitions that
+    /// exclude the file or this one are ignored.
     fn linked_in_program(&mut self, file: FileId, space: Space, name: Name) -> Option<SymbolRef> {
         let (program, mut all) = (self.program, self.linked_in(space, name));
         all.retain(|symbol| self.is_wanted(*symbol));
         let is_possible = |symbol: &&SymbolRef| !program.exclude_each_other(file, symbol.file);
         let mut possible = all.iter().filter(is_possible);
         let (Some(&only), None) = (possible.next(), possible.next()) else { return None };
-        // What all alternatives have may be replaced by what one of them has.
+        // A definition outside of alternatives may be replaced by one in an alternative.
         let is_alone = all
             .iter()
             .all(|other| *other == only || program.exclude_each_other(only.file, other.file));
-        (is_alone && !program.are_apart(file, only.file)).then_some(only)
+        (is_alone && !program.are_separate(file, only.file)).then_some(only)
     }
 
-    /// A name that `linked` does not find, where alternatives or other programs define it: these
-    /// definitions, with others that would do.
-    pub(in crate::resolve) fn linked_apart(
+    /// Looks up a name that `linked` does not find because alternatives or other programs define
+    /// it: returns these definitions and other candidates.
+    pub(in crate::resolve) fn linked_in_alternatives(
         &mut self,
         file: FileId,
         name: Name,
@@ -185,7 +189,7 @@ impl Resolver<'_, '_> {
         let mut space = program.space_around(file, program.known(file), scope);
         while let Some(current) = space {
             let all = self.linked_in(current, name);
-            if all.iter().any(|symbol| program.are_apart(file, symbol.file)) {
+            if all.iter().any(|symbol| program.are_separate(file, symbol.file)) {
                 let from = program.path(file).as_str();
                 let links = |symbol: &SymbolRef| links_to(from, program.path(symbol.file).as_str());
                 let is_possible = |symbol: &SymbolRef| {
@@ -205,7 +209,7 @@ impl Resolver<'_, '_> {
         Symbols::new()
     }
 
-    /// The definitions in a namespace that files offer to others under a name.
+    /// Returns the exported definitions of a namespace with a name.
     fn linked_in(&mut self, space: Space, name: Name) -> Symbols {
         if let Some(known) = self.linked.get(&(space, name)) {
             return known.clone();
@@ -218,12 +222,12 @@ impl Resolver<'_, '_> {
         };
         let all: Symbols =
             program.in_space(space, name).into_iter().flatten().copied().filter(offered).collect();
-        let found = self.established(&all);
+        let found = self.with_definitions(&all);
         self.linked.insert((space, name), found.clone());
         found
     }
 
-    /// Functions in the namespaces of the arguments' types.
+    /// Argument-dependent lookup: functions in the namespaces of the arguments' types.
     pub(in crate::resolve) fn by_arguments(
         &mut self,
         name: Name,
@@ -248,8 +252,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// The type around a scope, if that is what a name inside it means.
-    pub(in crate::resolve) fn own_name(
+    /// Returns the enclosing type if a name inside it refers to it (injected class name).
+    pub(in crate::resolve) fn injected_class_name(
         &self,
         file: FileId,
         scope: ScopeId,
@@ -260,8 +264,13 @@ impl Resolver<'_, '_> {
             .then(|| Symbols::from_slice(&[symbol]))
     }
 
-    /// A member of a type or of the types around it, for code that names its type by a path.
-    pub(in crate::resolve) fn member_outwards(&mut self, symbol: SymbolRef, name: Name) -> Symbols {
+    /// Returns the members of a type or of its enclosing types, for code that names its type by a
+    /// path.
+    pub(in crate::resolve) fn enclosing_member(
+        &mut self,
+        symbol: SymbolRef,
+        name: Name,
+    ) -> Symbols {
         let mut current = Some(symbol);
         for _ in 0..8 {
             let Some(ty) = current else { break };
@@ -283,11 +292,10 @@ impl Resolver<'_, '_> {
         Symbols::new()
     }
 
-    /// Where the text of a macro is put in before anything is called, the macros among the symbols
-    /// of a name. A function that the file itself defines is called all the same after its
-    /// definition, because a macro of that name must have ended before it; unless the macro is
-    /// defined still later.
-    pub(in crate::resolve) fn put_in(
+    /// Selects macros or functions among the symbols of a called name. A macro takes precedence,
+    /// except after a function definition in the same file, because a macro of that name must have
+    /// been undefined before it; unless the macro is defined between the two and the call.
+    pub(in crate::resolve) fn macros_or_functions(
         &self,
         file: FileId,
         site: &Site,
@@ -319,8 +327,8 @@ impl Resolver<'_, '_> {
         symbols.into_iter().filter(|symbol| text(symbol) != calls_function).collect()
     }
 
-    /// Whether a value of the type is made without a constructor, by converting a value of a
-    /// builtin type.
+    /// True if a value of the type is created by a conversion from a builtin type, without a
+    /// constructor.
     pub(in crate::resolve) fn is_conversion(&self, ty: SymbolRef) -> bool {
         let rules = &self.program.known(ty.file).language.manifest.resolution;
         let kind = self.program.symbol(ty).kind;
@@ -329,7 +337,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// Folders of programs of their own: what they hold is linked to nothing outside of them.
+/// Directories of separate programs: files outside do not link with their contents.
 const APART: [&str; 16] = [
     "tools",
     "tests",
@@ -349,8 +357,8 @@ const APART: [&str; 16] = [
     "benchmarks",
 ];
 
-/// Whether a file may be linked with what another one defines, as far as their folders show it: not
-/// with what is in a folder of a program that it is not part of.
+/// True if the directories of two files allow linking: the definition is not in a separate program
+/// without `from`.
 pub(in crate::resolve) fn links_to(from: &str, definition: &str) -> bool {
     let mut start = 0;
     definition.match_indices('/').all(|(slash, _)| {

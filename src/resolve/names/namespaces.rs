@@ -1,6 +1,5 @@
-//! Names that mean several things, of which a place can only mean some: in languages in which
-//! callables have names of their own a call never means a variable, and a value never a callable;
-//! in no language does a call mean a module.
+//! Lookups restricted by kind: in languages with a separate namespace for callables, a call never
+//! refers to a variable and a value never to a callable; a call never refers to a module.
 
 use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -10,7 +9,7 @@ use crate::resolve::{Name, Resolver, Wanted};
 
 impl Resolver<'_, '_> {
     /// Looks a name up among callables only, or among everything else, where the language of `file`
-    /// keeps them apart. What `is_missing` there is looked for among all names (accessors without a
+    /// separates them. Falls back to all names if the result `is_missing` (accessors without a
     /// body, callables named without a call).
     pub(in crate::resolve) fn among<T>(
         &mut self,
@@ -33,16 +32,18 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// Looks a name up that is called and was found to be a module: another thing of that name is
-    /// meant.
-    pub(in crate::resolve) fn past_modules<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
+    /// Looks up a called name that resolves to a module, ignoring modules.
+    pub(in crate::resolve) fn ignoring_modules<T>(
+        &mut self,
+        look: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let before = self.wanted.replace(Wanted::NoModules);
         let found = look(self);
         self.wanted = before;
         found
     }
 
-    /// Looks a name up in the place of a value, which no tag is.
+    /// Looks a name up in value position, where tags are ignored.
     pub(in crate::resolve) fn lookup_value(
         &mut self,
         file: FileId,
@@ -58,8 +59,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// Looks a name up in the place of a type, in languages in which types are declared as such: a
-    /// field or a function of the same name, which may be nearer, is passed over.
+    /// Looks a name up in type position, in languages with declared types: nearer fields or
+    /// functions of the same name are ignored.
     pub(in crate::resolve) fn lookup_type(
         &mut self,
         file: FileId,
@@ -81,13 +82,13 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// The type of what is called.
+    /// Returns the type of a callee.
     pub(in crate::resolve) fn callee_ty(&mut self, file: FileId, callee: ExprId) -> Ty {
         let unit = self.program.known(file);
         if !unit.language.manifest.resolution.separate_callables {
             let of = self.ty(file, callee);
             return if matches!(of, Ty::Module(_)) {
-                self.called_past_modules(file, callee)
+                self.called_ignoring_modules(file, callee)
             } else {
                 of
             };
@@ -102,7 +103,7 @@ impl Resolver<'_, '_> {
                     |resolver| resolver.lookup(file, name, scope, at),
                     Option::is_none,
                 ) {
-                    // The receiver that is not written says what its type's parameters stand for.
+                    // The implicit receiver binds the parameters of its type.
                     Some((Entity::Symbols(symbols), _)) => {
                         let receiver = self.scope_type(file, scope);
                         self.symbols_ty(&symbols, false, receiver.as_ref())
@@ -125,25 +126,26 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The type of what is called under a name that a module has too.
-    fn called_past_modules(&mut self, file: FileId, callee: ExprId) -> Ty {
+    /// Returns the type of a callee whose name is also that of a module.
+    fn called_ignoring_modules(&mut self, file: FileId, callee: ExprId) -> Ty {
         let unit = self.program.known(file);
         let Some(position) = callee.get() else { return Ty::Unknown };
         match unit.facts.exprs[position] {
             Expr::Name(name, scope) => {
                 let (name, at) = (self.name(file, name), unit.facts.positions[position]);
-                let found = self.past_modules(|resolver| resolver.lookup(file, name, scope, at));
+                let found =
+                    self.ignoring_modules(|resolver| resolver.lookup(file, name, scope, at));
                 found.map_or(Ty::Unknown, |(entity, _)| self.entity_ty(&entity, false))
             }
             Expr::Member(object, name) => {
                 let (object, name) = (self.ty(file, object), self.name(file, name));
-                self.past_modules(|resolver| resolver.member_ty(&object, name))
+                self.ignoring_modules(|resolver| resolver.member_ty(&object, name))
             }
             _ => Ty::Unknown,
         }
     }
 
-    /// Whether a symbol is of the kind that is looked for.
+    /// True if a symbol passes the filter of the lookup.
     pub(in crate::resolve) fn is_wanted(&self, symbol: SymbolRef) -> bool {
         let Some(wanted) = self.wanted else { return true };
         let kind = self.program.symbol(symbol).kind;
@@ -164,19 +166,19 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether a type has no name but its tag.
+    /// True if a type is visible only by its tag.
     fn is_tag(&self, symbol: SymbolRef) -> bool {
         let entry = self.program.symbol(symbol);
         let language = self.program.known(symbol.file).language;
         entry.kind.is_type() && language.tag_word(&entry.signature).is_some()
     }
 
-    /// Whether a module is of the kind that is looked for.
+    /// True if modules pass the filter of the lookup.
     pub(super) fn wants_modules(&self) -> bool {
         self.wanted != Some(Wanted::NoModules)
     }
 
-    /// Whether a binding may be of the kind that is looked for.
+    /// True if a binding may pass the filter of the lookup.
     pub(super) fn is_wanted_binding(&self, file: FileId, binding: &Binding) -> bool {
         let is_value = matches!(
             binding.kind,

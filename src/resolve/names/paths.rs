@@ -1,5 +1,4 @@
-//! Words that start a path (the root, this module, the one around), names of packages, and macros
-//! with names of their own.
+//! Path keywords (root, self, super), declared package names, and macros with separate names.
 
 use crate::model::SymbolKind;
 use crate::model::facts::{ImportKind, ScopeId};
@@ -13,11 +12,11 @@ use crate::resolve::{
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Packages by the names that they give themselves.
+/// Packages by their declared names.
 pub(in crate::resolve) type OwnNames<'a> = FxHashMap<&'a str, Module>;
 
 impl Resolver<'_, '_> {
-    /// What a word that starts a path means at a place.
+    /// Returns the meaning of a path keyword in a scope.
     pub(super) fn path_word(&self, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
         let rules = &self.program.known(file).language.manifest.modules;
         if rules.root_word.is_none() && rules.self_word.is_none() {
@@ -35,7 +34,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The innermost module around a scope: one written inside the file, or the file.
+    /// Returns the innermost module around a scope: an inline one, or the file.
     fn module_around(&self, file: FileId, scope: ScopeId) -> Entity {
         match imports::inline_modules(&self.program.known(file), scope).last() {
             Some(&symbol) => Entity::Symbols(Symbols::from_slice(&[SymbolRef { file, symbol }])),
@@ -43,7 +42,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The module around a module.
+    /// Returns the parent of a module.
     pub(in crate::resolve) fn above(&self, module: &Entity) -> Option<Entity> {
         match module {
             Entity::Symbols(symbols) => {
@@ -60,7 +59,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The imported package that calls itself by a name, which need not be that of its folder.
+    /// Returns the imported package with this declared name, which may differ from that of its
+    /// directory.
     pub(super) fn package_by_own_name(&mut self, file: FileId, name: &str) -> Option<Module> {
         let unit = self.program.known(file);
         if !unit.language.manifest.modules.shared_folder || unit.facts.package.is_none() {
@@ -76,9 +76,9 @@ impl Resolver<'_, '_> {
                 && let ImportTarget::Path { module: module @ Module::Package(package), .. } = target
                 && let Some(first) = self.program.package_files(*package).first()
                 && let Some(own) = self.program.unit(*first)
-                && let Some(own_name) = own.facts.package.as_deref()
+                && let Some(injected_class_name) = own.facts.package.as_deref()
             {
-                own_names.entry(own_name).or_insert(*module);
+                own_names.entry(injected_class_name).or_insert(*module);
             }
         }
         let found = own_names.get(name).copied();
@@ -86,9 +86,9 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// Whether a name is the word for the module around.
+    /// True if a name is the keyword for the parent module.
     pub(in crate::resolve) fn is_super_word(&self, file: FileId, name: Name) -> bool {
-        // A module can be a file that could not be read.
+        // The file of a module may be unreadable.
         let Some(unit) = self.program.unit(file) else { return false };
         unit.language
             .manifest
@@ -98,8 +98,7 @@ impl Resolver<'_, '_> {
             .is_some_and(|word| word == self.program.text(name))
     }
 
-    /// A macro whose name ends in the suffix that names of macros have: one of the same crate
-    /// before those of others.
+    /// Returns the macro of a name with the macro suffix; macros of the same crate take precedence.
     pub(super) fn macro_named(
         &mut self,
         file: FileId,

@@ -1,4 +1,4 @@
-//! What a name means: lexical scopes outwards, then the package, wildcard imports and builtins; and
+//! Scope lookup: lexical scopes outwards, then the package, wildcard imports and builtins; and
 //! names below modules.
 
 mod members;
@@ -10,7 +10,7 @@ use crate::model::facts::{
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{Step, SymbolKind};
 use crate::resolve::Wanted;
-use crate::resolve::types::assignments::BINDINGS_A_STEP;
+use crate::resolve::types::assignments::BINDINGS_PER_STEP;
 use crate::resolve::types::ty::Entity;
 use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::{Name, Resolver, Symbols};
@@ -18,29 +18,29 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
-/// Longest chain of re-exports that is followed.
-pub(super) const CHAIN: usize = 32;
+/// Maximum length of a chain of re-exports.
+pub(super) const MAX_CHAIN: usize = 32;
 
-/// A name in a place, among the symbols that are looked for, and whether values are passed over.
+/// Lookup key: place, name, filter, and whether values are skipped.
 type Visit = (ScopePlace, Name, Option<Wanted>, bool);
 
-/// What one lookup has visited: names that are under way, so that circular re-exports end, and
-/// names that were not found, so that each place is asked once however many ways lead to it. A
-/// place that was asked while a place before it was under way would find no more by another way:
-/// what it did not follow is followed by the other.
+/// Visited set of one lookup: names in progress, so that circular re-exports end, and names not
+/// found, so that each place is searched once regardless of the number of paths to it. A failed
+/// search inside a cycle is final: the parts that it skipped are searched by the lookup in
+/// progress.
 #[derive(Default, Debug)]
 pub(in crate::resolve) struct Visited {
     under_way: SmallVec<[Visit; 4]>,
     missing: FxHashSet<Visit>,
-    /// Whether wildcards are followed for the name alone, because the modules that they lead to in
-    /// general are not those that may have it.
+    /// True if wildcard imports are searched for this name separately, because the memo of modules
+    /// does not apply to it.
     pub(super) is_by_name: bool,
 }
 
 impl Visited {
-    /// Enters a place; false if the name is not to be looked for there.
+    /// Enters a place; false if it was visited, or the chain is too long.
     fn enter(&mut self, visit: Visit) -> bool {
-        if self.under_way.len() >= CHAIN
+        if self.under_way.len() >= MAX_CHAIN
             || self.under_way.contains(&visit)
             || self.missing.contains(&visit)
         {
@@ -50,12 +50,12 @@ impl Visited {
         true
     }
 
-    /// The place that was entered last, if it was for this name.
+    /// Returns the place entered last, if it was for this name.
     pub(super) fn last(&self, name: Name) -> Option<ScopePlace> {
         self.under_way.last().filter(|visit| visit.1 == name).map(|visit| visit.0)
     }
 
-    /// Leaves the place that was entered last.
+    /// Leaves the place entered last.
     fn leave(&mut self, is_found: bool) {
         if let Some(visit) = self.under_way.pop().filter(|_| !is_found) {
             self.missing.insert(visit);
@@ -63,18 +63,18 @@ impl Visited {
     }
 }
 
-/// Where a name is under way.
+/// Place of a lookup in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(in crate::resolve) enum ScopePlace {
     Module(Module),
-    /// The one value that is all a module exports.
+    /// The value that a module exports as a whole.
     Whole(Module),
-    /// A module written inside a file.
+    /// Inline module.
     Inline(SymbolRef),
 }
 
 impl<'a> Resolver<'_, 'a> {
-    /// What a name means at a place in a file, and how it was found.
+    /// Looks a name up from a position in a file; returns its meaning and the step.
     pub(in crate::resolve) fn lookup(
         &mut self,
         file: FileId,
@@ -93,7 +93,7 @@ impl<'a> Resolver<'_, 'a> {
         while current.is_some() {
             let kind = unit.scope_kind(current);
             if pasted && matches!(kind, ScopeKind::Module | ScopeKind::File) {
-                if let Some(found) = self.seen_in_space(file, current, name) {
+                if let Some(found) = self.visible_around(file, current, name) {
                     return Some(found);
                 }
                 current = unit.parent(current);
@@ -101,7 +101,7 @@ impl<'a> Resolver<'_, 'a> {
             }
             if pasted
                 && kind == ScopeKind::Type
-                && let Some(own) = self.own_name(file, current, name)
+                && let Some(own) = self.injected_class_name(file, current, name)
             {
                 return Some((Entity::Symbols(own), Step::Lexical));
             }
@@ -118,7 +118,7 @@ impl<'a> Resolver<'_, 'a> {
                     && own.iter().all(|symbol| self.program.symbol(*symbol).kind.is_callable())
                     && let Some(all) = self.implicit_member(file, current, name)
                 {
-                    // Overloads of the bases stand beside those written here.
+                    // Inherited overloads extend those in this scope.
                     let step = if all == *own { Step::Lexical } else { Step::SelfMember };
                     return Some((Entity::Symbols(all), step));
                 }
@@ -132,7 +132,7 @@ impl<'a> Resolver<'_, 'a> {
             {
                 return Some((Entity::Symbols(found), Step::SelfMember));
             }
-            if pasted && let Some(found) = self.seen_in_space(file, current, name) {
+            if pasted && let Some(found) = self.visible_around(file, current, name) {
                 return Some(found);
             }
             crossed |= kind == ScopeKind::Function;
@@ -144,14 +144,14 @@ impl<'a> Resolver<'_, 'a> {
         if let Some(entity) = self.macro_named(file, name, scope, at) {
             return Some((entity, Step::Package));
         }
-        let found = self.beyond_file(file, name, scope);
+        let found = self.implicit_names(file, name, scope);
         if pasted && found.is_none() {
             return self.linked(file, name, scope).map(|entity| (entity, Step::UniqueName));
         }
         found
     }
 
-    /// Variants are seen by the values of those after them.
+    /// Variants are visible to the values of the variants after them.
     fn holds_variants(&self, file: FileId, scope: ScopeId) -> bool {
         let unit = self.program.known(file);
         unit.scope_symbol(scope)
@@ -177,16 +177,15 @@ impl<'a> Resolver<'_, 'a> {
                             [imports[0].get().expect("the import was found in the table")];
                         Some(Entity::External(Rc::from(&*entry.module)))
                     }
-                    // Of another kind than is looked for, perhaps.
+                    // The symbol may be excluded by the filter.
                     entity => entity,
                 }
             }
         }
     }
 
-    /// What the first of several imports of one name stands for that stands for anything: names of
-    /// another kind may be imported beside it, and one of them may lead through the other
-    /// (`mod a; use a::a;`).
+    /// Returns the first import of a name that has a meaning: imports of other kinds may share the
+    /// name, and one of them may lead through another (`mod a; use a::a;`).
     fn import_entities(
         &mut self,
         file: FileId,
@@ -200,7 +199,7 @@ impl<'a> Resolver<'_, 'a> {
             .find_map(|import| self.import_entity(file, *import, visited).filter(is_wanted))
     }
 
-    /// What a scope itself binds to a name.
+    /// Returns what a scope itself binds to a name.
     pub(super) fn in_scope(
         &mut self,
         file: FileId,
@@ -213,7 +212,7 @@ impl<'a> Resolver<'_, 'a> {
         let bound = self.program.bound(file, unit, scope, name);
         let bound =
             if crossed { bound } else { self.last_values((file, scope, name), bound, (from, at)) };
-        if !self.budget.take(bound.len() / BINDINGS_A_STEP) {
+        if !self.budget.take(bound.len() / BINDINGS_PER_STEP) {
             return None;
         }
         let bound = bound.iter().map(|&(_, id)| (id, unit.binding(id)));
@@ -242,7 +241,7 @@ impl<'a> Resolver<'_, 'a> {
             imported.map(|(_, binding)| binding.import).collect();
         let kind = unit.scope_kind(scope);
         if !self.wants_modules() && !symbols.is_empty() {
-            // The import is the module that is passed over.
+            // The import is the module that the filter excludes.
             return Some(Bound::Entity(Entity::Symbols(symbols)));
         }
         if let Some(last) = imports.first() {
@@ -261,8 +260,8 @@ impl<'a> Resolver<'_, 'a> {
         (!locals.is_empty()).then_some(Bound::Entity(Entity::Local(file, locals)))
     }
 
-    /// The symbols that a name stands for: overloads together, otherwise the one that holds here,
-    /// or all that conditions leave open.
+    /// Returns the symbols of a name that are visible: overloads together, otherwise the effective
+    /// one, or all conditional variants.
     fn visible_symbols(
         &self,
         file: FileId,
@@ -304,9 +303,14 @@ impl<'a> Resolver<'_, 'a> {
         symbols.into_iter().map(|(symbol, _, _)| symbol).collect()
     }
 
-    /// Names that a file sees without binding them: of its package, through wildcards, and
-    /// builtins.
-    fn beyond_file(&mut self, file: FileId, name: Name, from: ScopeId) -> Option<(Entity, Step)> {
+    /// Looks up names that a file sees without a binding: of its package, through wildcard imports,
+    /// and builtins.
+    fn implicit_names(
+        &mut self,
+        file: FileId,
+        name: Name,
+        from: ScopeId,
+    ) -> Option<(Entity, Step)> {
         let unit = self.program.known(file);
         let manifest = &unit.language.manifest;
         let shares = manifest.modules.shared_folder
@@ -354,7 +358,7 @@ impl<'a> Resolver<'_, 'a> {
         self.outside_wildcard(file, name).map(|entity| (entity, Step::Wildcard))
     }
 
-    /// What an import stands for.
+    /// Returns the target of an import.
     pub(in crate::resolve) fn import_entity(
         &mut self,
         file: FileId,
@@ -363,7 +367,7 @@ impl<'a> Resolver<'_, 'a> {
     ) -> Option<Entity> {
         let position = import.get()?;
         if self.program.known(file).language.manifest.modules.system == ModuleSystem::Includes
-            && let Some(entity) = self.used(file, import)
+            && let Some(entity) = self.using_declaration(file, import)
         {
             return Some(entity);
         }
@@ -378,8 +382,8 @@ impl<'a> Resolver<'_, 'a> {
                     ImportKind::Module if path.is_empty() => {
                         whole(self, visited).or(Some(Entity::Module(*module)))
                     }
-                    // Without a default of its own, all that a module exports stands for it, or the
-                    // module.
+                    // Without an explicit default export: the value that the module exports as a
+                    // whole, or the module.
                     ImportKind::Default => self
                         .follow(*module, path, visited)
                         .or_else(|| whole(self, visited))
@@ -396,7 +400,7 @@ impl<'a> Resolver<'_, 'a> {
         }
     }
 
-    /// The one value that is all a file exports, where it says so.
+    /// Returns the value that a file exports as a whole.
     fn whole_export(&mut self, module: Module, visited: &mut Visited) -> Option<Entity> {
         let Module::File(file) = module else { return None };
         let object = self.program.unit(file)?.language.manifest.names.export_objects.first()?;
@@ -421,7 +425,7 @@ impl<'a> Resolver<'_, 'a> {
         (place, name, self.wanted, self.types_only)
     }
 
-    /// Follows names from a module.
+    /// Follows a path of names from a module.
     pub(in crate::resolve) fn follow(
         &mut self,
         module: Module,
@@ -429,7 +433,7 @@ impl<'a> Resolver<'_, 'a> {
         visited: &mut Visited,
     ) -> Option<Entity> {
         let Some((&last, before)) = path.split_last() else { return Some(Entity::Module(module)) };
-        // Only the end of a path is of the kind that is looked for.
+        // The filter applies only to the last segment.
         let wanted = self.wanted.take();
         let start = before
             .iter()
@@ -439,9 +443,9 @@ impl<'a> Resolver<'_, 'a> {
     }
 }
 
-/// What a scope binds to a name, before imports are followed.
+/// Binding of a name in a scope, before imports are followed.
 pub(super) enum Bound {
     Entity(Entity),
-    /// Imports of one name, the last one first.
+    /// Imports of one name, last one first.
     Imports(FileId, SmallVec<[ImportId; 2]>),
 }

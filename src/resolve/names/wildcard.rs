@@ -1,4 +1,4 @@
-//! Imports of everything: which names they give, from modules of the repository and from outside.
+//! Wildcard imports: the names they provide, from modules of the repository and from external ones.
 
 pub(in crate::resolve) mod closure;
 
@@ -13,8 +13,8 @@ use crate::resolve::{Name, Resolver};
 use std::rc::Rc;
 
 impl Resolver<'_, '_> {
-    /// In languages where every name is declared, one that nothing here declares comes from a
-    /// package outside that is imported as a whole; of several such packages, the one is not known.
+    /// Attributes an undeclared name to the only external package with a wildcard import, in
+    /// languages where every name is declared; with several such packages the package is unknown.
     pub(super) fn outside_wildcard(&mut self, file: FileId, name: Name) -> Option<Entity> {
         let unit = self.program.known(file);
         let manifest = &unit.language.manifest;
@@ -40,8 +40,8 @@ impl Resolver<'_, '_> {
         }))
     }
 
-    /// The import of a whole package outside, or of the members of a type there; nothing inside if
-    /// there are several.
+    /// Returns the only external wildcard import, of a package or of the members of a type; `None`
+    /// inside if there are several.
     fn only_outside(&self, file: FileId, of_members: bool) -> Option<Option<usize>> {
         let unit = self.program.known(file);
         let targets = self.program.import_targets(file);
@@ -54,7 +54,7 @@ impl Resolver<'_, '_> {
         Some(outside.next().is_none().then_some(first))
     }
 
-    /// What wildcard imports that hold at a scope give for a name.
+    /// Looks a name up through the wildcard imports of a scope.
     pub(super) fn through_wildcards(
         &mut self,
         file: FileId,
@@ -75,7 +75,7 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// Whether a name means something in every module.
+    /// True if a name has a meaning in every module.
     fn is_special(&self, file: FileId, name: Name) -> bool {
         let text = self.program.text(name);
         let manifest = &self.program.known(file).language.manifest;
@@ -85,7 +85,8 @@ impl Resolver<'_, '_> {
             || self.is_super_word(file, name)
     }
 
-    /// The same, where it is asked of each module anew which wildcards lead on from it.
+    /// Does the same without the memo of modules: follows the wildcard imports of each module for
+    /// this name.
     fn through_wildcards_by_name(
         &mut self,
         file: FileId,
@@ -98,7 +99,7 @@ impl Resolver<'_, '_> {
             let ImportTarget::Path { module, path } = &targets[import] else { return None };
             if path.is_empty() {
                 return self
-                    .is_offered(*module, name)
+                    .is_exported_by_list(*module, name)
                     .then(|| self.module_member(*module, name, visited))
                     .flatten();
             }
@@ -109,9 +110,9 @@ impl Resolver<'_, '_> {
         })
     }
 
-    /// Whether those who import all of a module get a name that it binds, in languages where a list
-    /// may say so.
-    fn is_offered(&self, module: Module, name: Name) -> bool {
+    /// True if a wildcard import of a module includes a name that it binds, in languages with
+    /// export lists.
+    fn is_exported_by_list(&self, module: Module, name: Name) -> bool {
         let Module::File(file) = module else { return true };
         let Some(unit) = self
             .program

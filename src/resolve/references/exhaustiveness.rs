@@ -1,17 +1,17 @@
-//! Whether all that a value may be is known: a default or an alternative does not speak for what
-//! others give.
+//! Exhaustiveness: whether all possible values of a variable are known. A default or one branch
+//! does not exclude other values.
 
 use crate::model::facts::{BindingId, BindingKind, Expr, ExprId};
 use crate::model::graph::{FileId, Resolution, Target};
 use crate::model::{Step, Verdict};
 use crate::resolve::Resolver;
-use crate::resolve::types::infer::DEPTH;
+use crate::resolve::types::infer::MAX_DEPTH;
 use crate::resolve::types::ty::Entity;
 
 impl Resolver<'_, '_> {
-    /// A verdict on the call of a local value. If only some of its values are known, they are
-    /// candidates, no proof.
-    pub(super) fn as_far_as_certain(
+    /// Returns the verdict of a call of a local value. If only some of its values are known, they
+    /// are candidates.
+    pub(super) fn limited_by_known_values(
         &mut self,
         file: FileId,
         bindings: &[BindingId],
@@ -40,7 +40,7 @@ impl Resolver<'_, '_> {
     fn is_certain(&mut self, file: FileId, value: ExprId) -> bool {
         let facts = self.program.known(file).facts;
         let Some(position) = value.get() else { return false };
-        if self.depth >= DEPTH {
+        if self.depth >= MAX_DEPTH {
             return false;
         }
         self.depth += 1;
@@ -64,7 +64,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// A verdict that is no proof, as the target is only one of several values.
+/// Lowers a verdict whose target is only one of several values.
 pub(super) fn one_of_several(found: Resolution) -> Resolution {
     match found.target {
         Target::Symbol(target) => Resolution {

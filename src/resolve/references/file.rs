@@ -1,4 +1,5 @@
-//! The resolution of one file: its sites, its imports, and the relations that start at its symbols.
+//! Resolution of one file: its references, its imports, and the relations that start at its
+//! symbols.
 
 use super::relations;
 use crate::grammar::ModuleSystem;
@@ -12,24 +13,23 @@ use crate::resolve::workspace::program::Program;
 use crate::resolve::workspace::tables::Tables;
 use std::sync::Arc;
 
-/// What resolving one file gave, and what it depends on.
+/// Result of a file with its dependencies.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
-    /// The result.
+    /// Result.
     pub resolution: FileResolution,
-    /// What was looked at for it.
+    /// Footprint.
     pub asked: Asked,
 }
 
 impl Tables {
-    /// Resolves the sites, imports and relations of one file of which everything is at hand. The
+    /// Resolves the references, imports and relations of one file with all facts in memory. The
     /// result depends on the tables alone, not on the order of calls.
     pub fn resolve_file(&self, file: FileId) -> Resolved {
         self.unit(file).map_or_else(Resolved::default, |unit| self.resolve_unit(file, unit))
     }
 
-    /// The same for a file of which the tables have only what others look at; `facts` are all of
-    /// it.
+    /// Resolves a file of which the tables have only the exported part; `facts` are all of it.
     pub fn resolve_shared(&self, file: FileId, facts: &FileFacts) -> Resolved {
         let Some(unit) = self.unit(file) else { return Resolved::default() };
         let table = UnitTable::of(facts, Arc::clone(&unit.table.names), Some(unit.table.interface));
@@ -48,7 +48,7 @@ impl Tables {
         if unit.language.manifest.modules.system == ModuleSystem::Includes {
             let included =
                 unit.facts.imports.iter().filter(|import| import.kind == ImportKind::Include);
-            included.for_each(|import| program.asks_for_included(&import.module));
+            included.for_each(|import| program.record_included(&import.module));
         }
         let relations = relations::of_file(&mut resolver, file);
         let containers = (0..unit.facts.symbols.len())
@@ -56,7 +56,7 @@ impl Tables {
             .filter_map(|symbol| Some((symbol, *program.container(SymbolRef { file, symbol })?)))
             .collect();
         drop(resolver);
-        let asked = program.into_asking().into_asked(&self.keys);
+        let asked = program.into_footprint().build(&self.keys);
         Resolved { resolution: FileResolution { sites, imports, relations, containers }, asked }
     }
 }

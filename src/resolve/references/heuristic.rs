@@ -1,5 +1,5 @@
-//! The one heuristic: a member of that name exists only once in reach, fits the call, and is no
-//! common name of builtin types.
+//! Heuristic for unknown receivers: the only reachable member of that name, if it fits the call and
+//! is no common name of builtin types.
 
 use super::outcome::unresolved;
 use super::site::argument_count;
@@ -10,12 +10,13 @@ use crate::resolve::units::footprint::FileSet;
 use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;
 
-/// Most candidates that are kept with an ambiguous site; a name with more says nothing about its
-/// target.
-pub(super) const MOST_CANDIDATES: usize = 12;
+/// Maximum number of candidates of an ambiguous reference; with more the reference stays
+/// unresolved.
+pub(super) const MAX_CANDIDATES: usize = 12;
 
 impl Resolver<'_, '_> {
-    /// The target of a call on a receiver of unknown type, if there is evidence for exactly one.
+    /// Returns the target of a call on a receiver of unknown type, if exactly one candidate is
+    /// supported.
     pub(super) fn by_unique_name(&mut self, file: FileId, site: &Site, name: Name) -> Resolution {
         let unknown = unresolved(if site.in_macro { Step::Macro } else { Step::ReceiverUnknown });
         if site.kind != SiteKind::Call
@@ -30,7 +31,7 @@ impl Resolver<'_, '_> {
             crate::resolve::units::import_target::family(self.program.known(symbol.file).language)
                 == family
         };
-        // An object without a name of its own is not what an unknown value is likely to be.
+        // Object literals without a name are unlikely receivers.
         let in_object = |symbol: &SymbolRef| {
             let unit = self.program.known(symbol.file);
             let scope = self.program.symbol(*symbol).scope;
@@ -38,10 +39,10 @@ impl Resolver<'_, '_> {
                 && !unit.scope_symbol(scope).is_some()
                 && !unit.scope_owner(scope).is_some()
         };
-        // One more than may be: what is not looked at is not part of the footprint.
+        // One more than the limit: candidates that are not read do not enter the footprint.
         let all = all.iter().copied().filter(|symbol| in_family(symbol) && !in_object(symbol));
-        let all: Symbols = all.take(MOST_CANDIDATES + 1).collect();
-        if all.is_empty() || all.len() > MOST_CANDIDATES {
+        let all: Symbols = all.take(MAX_CANDIDATES + 1).collect();
+        if all.is_empty() || all.len() > MAX_CANDIDATES {
             return unknown;
         }
         let count = argument_count(site.args);
@@ -73,8 +74,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Files that a file may know types of: those it imports, directly or through others, and its
-    /// package.
+    /// Returns the files whose types a file may know: its transitive imports and its package.
     pub(in crate::resolve) fn reachable(&mut self, file: FileId) -> Rc<FileSet> {
         if let Some(known) = self.reach.get(&file) {
             return known.clone();

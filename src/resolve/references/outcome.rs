@@ -1,4 +1,4 @@
-//! What was found as the resolution of a site: verdict, target and step.
+//! Conversion of a lookup result to the resolution of a reference: verdict, target and step.
 
 use crate::model::graph::{Resolution, SymbolRef, Target};
 use crate::model::{Step, Verdict};
@@ -47,8 +47,7 @@ pub(in crate::resolve) fn external(name: &str, step: Step) -> Resolution {
     Resolution { verdict: Verdict::External, step, target: Target::External(name.into()) }
 }
 
-/// A call of the function that a variable or field holds: which function that is, is not known
-/// here.
+/// Resolution of a call of the function that a variable or field holds, which is unknown.
 pub(super) fn held_by(holder: SymbolRef) -> Resolution {
     Resolution {
         verdict: Verdict::Unresolved,

@@ -1,5 +1,4 @@
-//! Relations between symbols: which types derive from and implement which, which members override
-//! which.
+//! Relations between symbols: extends, implements and overrides.
 
 use crate::grammar::MemberLookup;
 use crate::model::facts::{Expr, LocalSymbol, ScopeKind, flags};
@@ -8,7 +7,7 @@ use crate::model::{RelationKind, SymbolKind};
 use crate::resolve::{Resolver, Symbols};
 use rustc_hash::FxHashSet;
 
-/// The relations that start at symbols of a file, sorted and without repeats.
+/// Returns the relations that start at symbols of a file, sorted and without duplicates.
 pub(in crate::resolve) fn of_file(resolver: &mut Resolver<'_, '_>, file: FileId) -> Vec<Relation> {
     let facts = resolver.program.known(file).facts;
     let mut relations = Vec::new();
@@ -57,7 +56,7 @@ fn bases(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec
     }
 }
 
-/// The nearest members that a member overrides: the first in each line of bases.
+/// Adds the nearest members that a member overrides: the first on each path of bases.
 fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec<Relation>) {
     let entry = resolver.program.symbol(symbol);
     if entry.flags & flags::DECLARATION != 0 && !resolver.definitions_of(symbol).is_empty() {
@@ -68,7 +67,7 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
         None => SymbolRef { file: symbol.file, symbol: entry.container },
     };
     let unit = resolver.program.known(symbol.file);
-    // Where callables have names of their own, a field hides the one of a base.
+    // Where callables have a separate namespace, a field hides that of a base.
     let hides =
         entry.kind == SymbolKind::Field && unit.language.manifest.resolution.separate_callables;
     if hides || entry.kind == SymbolKind::Constructor {
@@ -80,8 +79,8 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
     {
         return given_to_interface(resolver, symbol, relations);
     }
-    // A type without a name is one of the type that it is made from. A block of members that names
-    // their owner is no type.
+    // An anonymous type derives from the type that it is created from. An extension block is no
+    // type.
     let nameless = unit.scope_kind(entry.scope) == ScopeKind::Type
         && !unit.scope_symbol(entry.scope).is_some()
         && !entry.owner.is_some();
@@ -103,7 +102,7 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
         }
     }
     let hierarchy = resolver.hierarchy(container);
-    // The bases above those that have the member: they are not overridden directly.
+    // Ancestors of bases that have the member: not overridden directly.
     let mut beyond: FxHashSet<SymbolRef> = FxHashSet::default();
     for (base, _) in hierarchy.types.iter().skip(above) {
         if beyond.contains(base) {
@@ -115,7 +114,7 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
         }
         beyond.extend(resolver.hierarchy(*base).types.iter().skip(1).map(|(above, _)| *above));
         if resolver.program.known(symbol.file).language.manifest.resolution.declarations {
-            found = resolver.established(&found);
+            found = resolver.with_definitions(&found);
         }
         for to in found {
             let same_shape = found_fits(resolver, symbol, to);
@@ -126,7 +125,7 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
     }
 }
 
-/// The member of the interface that a member is written for.
+/// Adds the interface member that a member implements.
 fn given_to_interface(
     resolver: &mut Resolver<'_, '_>,
     symbol: SymbolRef,
@@ -142,7 +141,7 @@ fn given_to_interface(
     }
 }
 
-/// Whether a member may override another: where overloads exist, only one with as many parameters.
+/// True if a member may override another: in languages with overloads, only with the same arity.
 fn found_fits(resolver: &mut Resolver<'_, '_>, from: SymbolRef, to: SymbolRef) -> bool {
     let rules = &resolver.program.known(from.file).language.manifest.resolution;
     let (a, b) = (resolver.program.symbol(from), resolver.program.symbol(to));

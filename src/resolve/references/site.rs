@@ -1,5 +1,5 @@
-//! What a reference leads to: the verdict on one site, with the step that decided it or the reason
-//! why none did.
+//! Resolution of one reference: verdict, with the step that decided it or the reason for the
+//! failure.
 
 use super::outcome::{chosen, external, held_by, module_target, unresolved};
 use crate::grammar::{ModuleSystem, Tier};
@@ -14,13 +14,13 @@ use crate::resolve::units::import_target::ImportTarget;
 use crate::resolve::{Name, Resolver, Symbols};
 
 impl Resolver<'_, '_> {
-    /// The verdict on one site of a file; none that was found with the last steps is given.
+    /// Returns the verdict of a reference of a file; results that exhaust the budget are discarded.
     pub(in crate::resolve) fn site(&mut self, file: FileId, site: &Site) -> Resolution {
         if self.budget.is_spent() {
             return unresolved(Step::Fault);
         }
         let found = self.find_site(file, site);
-        let found = self.as_claimed(file, site, found);
+        let found = self.limited_by_tier(file, site, found);
         let found = self.or_variants(file, found);
         if self.budget.is_spent() { unresolved(Step::Fault) } else { found }
     }
@@ -31,7 +31,7 @@ impl Resolver<'_, '_> {
             return self.import_site(file, site);
         }
         let Some(target) = site.target.get() else { return unresolved(Step::Dynamic) };
-        if !self.names_its_target(file, site) {
+        if !self.matches_target_name(file, site) {
             tracing::error!(path = %self.program.path(file), byte = site.byte, "a reference and \
                 what it names do not belong together");
             return unresolved(Step::Fault);
@@ -48,16 +48,16 @@ impl Resolver<'_, '_> {
                 };
                 match found {
                     Some((Entity::Module(_), _)) if is_call(site.kind) => {
-                        match self.past_modules(look) {
+                        match self.ignoring_modules(look) {
                             Some((entity, step)) => self.entity_site(file, site, &entity, step),
                             None => unresolved(Step::Dynamic),
                         }
                     }
                     Some((entity, step)) => self.entity_site(file, site, &entity, step),
                     None => {
-                        let found = self.unseen_site(file, site, name);
+                        let found = self.unbound_site(file, site, name);
                         let is_open = found.verdict == Verdict::Unresolved;
-                        let apart = is_open.then(|| self.by_name_apart(file, site, name, scope));
+                        let apart = is_open.then(|| self.by_alternatives(file, site, name, scope));
                         apart.flatten().unwrap_or(found)
                     }
                 }
@@ -100,13 +100,12 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether a reference has the name of the expression that it points to. References and
-    /// expressions are numbered apart: one that was left behind when expressions were renumbered
-    /// would get the answer of another.
-    fn names_its_target(&self, file: FileId, site: &Site) -> bool {
+    /// True if a reference and its target expression have the same name. References and expressions
+    /// are numbered separately; a stale id would yield the result of another expression.
+    fn matches_target_name(&self, file: FileId, site: &Site) -> bool {
         let unit = self.program.known(file);
         match site.target.get().map(|target| unit.facts.exprs[target]) {
-            // The name of a macro ends with a mark that its call does not repeat.
+            // The name of a macro may have a suffix that its call omits.
             Some(Expr::Name(name, _) | Expr::Member(_, name)) => {
                 name == site.name || unit.text(name).starts_with(unit.text(site.name))
             }
@@ -119,9 +118,9 @@ impl Resolver<'_, '_> {
         let kind = self.program.known(file).facts.imports[import].kind;
         if kind != ImportKind::Include
             && self.program.known(file).language.manifest.modules.system == ModuleSystem::Includes
-            && let Some(Entity::Symbols(symbols)) = self.used(file, site.import)
+            && let Some(Entity::Symbols(symbols)) = self.using_declaration(file, site.import)
         {
-            let symbols = self.established(&symbols);
+            let symbols = self.with_definitions(&symbols);
             return chosen(&symbols, Step::Import, Step::Overloads);
         }
         match self.program.import_target(file, import) {
@@ -156,7 +155,7 @@ impl Resolver<'_, '_> {
         match entity {
             Entity::Symbols(symbols) => self.symbols_site(file, site, symbols, step),
             Entity::Module(module) => module_target(*module, step),
-            // That some namespace outside is open does not say that it has the name.
+            // An external wildcard import is no evidence that the namespace has the name.
             Entity::External(_) if step == Step::Wildcard && self.tier(file) != Tier::Full => {
                 unresolved(Step::NoSuchName)
             }
@@ -172,13 +171,13 @@ impl Resolver<'_, '_> {
                 }
                 let callee = self.entity_ty(entity, false);
                 let found = self.value_site(file, site, &callee);
-                self.as_far_as_certain(*local, bindings, found)
+                self.limited_by_known_values(*local, bindings, found)
             }
         }
     }
 
-    /// A call of a value: of a function it holds, of a type it holds, or of what makes its type
-    /// callable.
+    /// Resolves a call of a value: the function or type that it holds, or the call operator of its
+    /// type.
     fn value_site(&mut self, file: FileId, site: &Site, callee: &Ty) -> Resolution {
         match callee {
             Ty::Callable(symbols, _) => self.symbols_site(file, site, symbols, Step::InferredType),
@@ -219,7 +218,7 @@ impl Resolver<'_, '_> {
                     return unresolved(Step::Dynamic);
                 }
                 let found = self.symbols_site(file, site, &symbols, Step::InferredType);
-                // A function that somebody gives may be called as well.
+                // A function passed by a caller is another possible target.
                 let given =
                     |part: &Ty| matches!(part, Ty::Function(_) | Ty::External(_) | Ty::Param(..));
                 if parts.iter().any(given) {
@@ -232,7 +231,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A reference to one of several symbols of a name.
+    /// Resolves a reference to one of several symbols of a name.
     fn symbols_site(
         &mut self,
         file: FileId,
@@ -243,19 +242,19 @@ impl Resolver<'_, '_> {
         if !self.budget.take(symbols.len()) {
             return unresolved(Step::Fault);
         }
-        let symbols = self.put_in(file, site, self.fitting_kind(site.kind, symbols));
+        let symbols = self.macros_or_functions(file, site, self.fitting_kind(site.kind, symbols));
         let symbols = self.without_stubs(self.compiled_with(file, site.byte, symbols));
         let declarations = self.program.known(file).language.manifest.resolution.declarations;
         if !is_call(site.kind) {
-            let mut symbols = if declarations { self.established(&symbols) } else { symbols };
+            let mut symbols = if declarations { self.with_definitions(&symbols) } else { symbols };
             self.defined(&mut symbols);
             let symbols = self.compiled_with(file, site.byte, symbols);
-            return chosen(&symbols, step, self.why_several(&symbols, Step::SeveralValues));
+            return chosen(&symbols, step, self.ambiguity_step(&symbols, Step::SeveralValues));
         }
         let program = self.program;
         let kind = |position: usize| program.symbol(symbols[position]).kind;
         if kind(0).is_type() && (symbols.len() == 1 || declarations) {
-            let symbols = if declarations { self.established(&symbols) } else { symbols };
+            let symbols = if declarations { self.with_definitions(&symbols) } else { symbols };
             return self.construct_site(file, site, &symbols, step);
         }
         let is_variable =
@@ -268,14 +267,13 @@ impl Resolver<'_, '_> {
             && site.kind == SiteKind::Call
             && self.has_accessor(symbols[0])
         {
-            // A call of a name that only a field has: the accessor that the field implies.
+            // Call of a name that only a field has: its implied accessor.
             return chosen(&symbols, step, step);
         }
         if symbols.len() == 1 && is_variable {
             let callee = self.symbols_ty(&symbols, false, None);
             let found = self.value_site(file, site, &callee);
-            // A value of a builtin type cannot be called: that is the result of the function that
-            // is held.
+            // A builtin value is not callable: the type is the result of the held function.
             let is_open = found.verdict == Verdict::Unresolved || matches!(callee, Ty::Builtin(..));
             return if is_open && site.kind == SiteKind::Call {
                 held_by(symbols[0])
@@ -288,11 +286,11 @@ impl Resolver<'_, '_> {
         let scope = |symbol: &SymbolRef| (symbol.file, self.program.symbol(*symbol).scope);
         let together = symbols.iter().all(|symbol| scope(symbol) == scope(&symbols[0]));
         let several = if together { Step::Overloads } else { Step::SeveralValues };
-        chosen(&fitting, step, self.why_several(&fitting, several))
+        chosen(&fitting, step, self.ambiguity_step(&fitting, several))
     }
 
-    /// Making a value of a type: the constructor, where overloads tell constructors apart, else the
-    /// type.
+    /// Resolves an instantiation: to the constructor, where overloads distinguish constructors,
+    /// else to the type.
     fn construct_site(
         &mut self,
         file: FileId,
@@ -316,8 +314,8 @@ impl Resolver<'_, '_> {
         chosen(&fitting, step, Step::Overloads)
     }
 
-    /// A field that a constructor makes with arguments: the constructor of its type, where the
-    /// field holds a value of it.
+    /// Resolves the initialization of a field with arguments: to the constructor of the field's
+    /// type.
     fn field_site(
         &mut self,
         file: FileId,
@@ -342,9 +340,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A name that is not seen at a place: that of a call may be found beside the types of the
-    /// arguments.
-    fn unseen_site(&mut self, file: FileId, site: &Site, name: Name) -> Resolution {
+    /// Resolves a name without a visible binding: a called one by argument-dependent lookup.
+    fn unbound_site(&mut self, file: FileId, site: &Site, name: Name) -> Resolution {
         let rules = &self.program.known(file).language.manifest.resolution;
         let args = match site.kind == SiteKind::Call && rules.argument_lookup {
             true => self.argument_types(file, site.args),
@@ -358,7 +355,7 @@ impl Resolver<'_, '_> {
         chosen(&fitting, Step::Package, Step::Overloads)
     }
 
-    /// Where types and values share names, those of the kind that the site uses.
+    /// Selects the symbols of the kind that a reference uses, where types and values share names.
     pub(super) fn fitting_kind(&self, kind: SiteKind, symbols: &Symbols) -> Symbols {
         if symbols.len() < 2 {
             return symbols.clone();
@@ -391,7 +388,7 @@ impl Resolver<'_, '_> {
         let is_missing = |member: &Member| *member == Member::None;
         match self.among(file, called, |resolver| resolver.member(&of, name), is_missing) {
             Member::Entity(Entity::Module(_)) if is_call(site.kind) => {
-                match self.past_modules(|resolver| resolver.member(&of, name)) {
+                match self.ignoring_modules(|resolver| resolver.member(&of, name)) {
                     Member::Symbols(symbols) => self.symbols_site(file, site, &symbols, step),
                     Member::Entity(entity) => self.entity_site(file, site, &entity, step),
                     _ => unresolved(Step::Dynamic),
@@ -399,7 +396,7 @@ impl Resolver<'_, '_> {
             }
             Member::Symbols(symbols) => self.symbols_site(file, site, &symbols, step),
             Member::Entity(entity) => self.entity_site(file, site, &entity, step),
-            Member::Outside(_) if self.may_be_given(&of, name) => {
+            Member::Outside(_) if self.may_have_member(&of, name) => {
                 self.by_unique_name(file, site, name)
             }
             Member::Outside(name) => external(
@@ -411,7 +408,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A call of `super(...)` itself: the base's constructor.
+    /// Resolves a call of `super(...)` itself: to the constructor of the base.
     fn super_site(&mut self, file: FileId, site: &Site, of: &Ty) -> Resolution {
         let Ty::Super(symbol) = of else { return unresolved(Step::ReceiverUnknown) };
         match self.extended(*symbol) {
@@ -426,7 +423,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether a field implies a callable of its name: a part of a record does.
+    /// True if a field implies a callable of its name, as a component of a record does.
     fn has_accessor(&self, field: crate::model::graph::SymbolRef) -> bool {
         let unit = self.program.known(field.file);
         let container = self.program.symbol(field).container.get();
@@ -435,7 +432,7 @@ impl Resolver<'_, '_> {
                 .is_some_and(|container| unit.facts.symbols[container].kind == SymbolKind::Struct)
     }
 
-    /// How the type of a receiver came to be known.
+    /// Returns the step by which the type of a receiver was inferred.
     fn receiver_step(&self, file: FileId, object: ExprId, of: &Ty) -> Step {
         match of {
             Ty::Module(_) => return Step::ModuleMember,
@@ -479,7 +476,7 @@ fn is_call(kind: SiteKind) -> bool {
     matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate)
 }
 
-/// The number of arguments of a site.
+/// Returns the number of arguments of a reference.
 pub(super) fn argument_count(args: Run) -> u16 {
     u16::try_from(args.len).unwrap_or(u16::MAX)
 }

@@ -1,6 +1,6 @@
-//! What may be claimed of references in a language that is not measured against a compiler: nothing
-//! is external but what an import names, a choice by types of arguments is no proof, and what only
-//! a name leads to is a candidate.
+//! Verdicts in languages that are not measured against a compiler (shared tier): external only for
+//! names of imports, overload choices by types are no proof, and matches by name alone are
+//! candidates.
 
 use super::outcome::unresolved;
 use super::site::argument_count;
@@ -11,17 +11,17 @@ use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 use crate::resolve::types::ty::Entity;
 use crate::resolve::{Name, Resolver, Symbols};
 
-/// Most candidates that are kept for a name; one with more says nothing about its target.
-const MOST_CANDIDATES: usize = 12;
+/// Maximum number of candidates for a name; with more the reference stays unresolved.
+const MAX_CANDIDATES: usize = 12;
 
 impl Resolver<'_, '_> {
-    /// The tier of the language that a file is in.
+    /// Returns the tier of a file's language.
     pub(in crate::resolve) fn tier(&self, file: FileId) -> Tier {
         self.program.known(file).language.tier()
     }
 
-    /// What is left of a verdict in a language of the shared tier.
-    pub(super) fn as_claimed(
+    /// Lowers a verdict to the claims of the shared tier.
+    pub(super) fn limited_by_tier(
         &mut self,
         file: FileId,
         site: &Site,
@@ -37,13 +37,13 @@ impl Resolver<'_, '_> {
                 _ => None,
             };
         match (found.verdict, found.step, name) {
-            // The library may have the name, or somebody may extend what it has.
+            // The library may have the name, or the repository may extend it.
             (Verdict::External, step, _) if step != Step::ExternalImport => match name {
                 Some((name, true)) => self.by_unique_name(file, site, name),
                 Some((name, false)) => self.by_name_alone(file, site, name),
                 None => unresolved(Step::Dynamic),
             },
-            // A member may have the name of its type: where a type is written, the type is meant.
+            // A member may have the name of its type: in type position, the type is the target.
             (
                 Verdict::Resolved | Verdict::Unresolved,
                 Step::Dynamic | Step::Lexical | Step::SelfMember,
@@ -54,8 +54,7 @@ impl Resolver<'_, '_> {
             (Verdict::Unresolved, Step::NoSuchName, Some((name, false))) => {
                 self.by_name_alone(file, site, name)
             }
-            // A program outside may have the name of the only definition: no file is linked with
-            // all others.
+            // An external program may define the name as well: no file is linked with all others.
             (Verdict::Likely, Step::UniqueName, Some((name, false)))
                 if !self.program.known(file).language.manifest.resolution.global_names =>
             {
@@ -73,7 +72,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether a verdict names a type, or what makes values of one.
+    /// True if a verdict's target is a type or a constructor.
     fn leads_to_type(&self, found: &Resolution) -> bool {
         let is_type = |symbol: &SymbolRef| {
             let kind = self.program.symbol(*symbol).kind;
@@ -90,7 +89,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// What the top of some file gives a name, where all files see that.
+    /// Returns the top-level definitions of a name in any file, in languages where all files share
+    /// names.
     pub(in crate::resolve) fn defined_anywhere(&self, file: FileId, name: Name) -> Option<Entity> {
         let family =
             crate::resolve::units::import_target::family(self.program.known(file).language);
@@ -101,12 +101,12 @@ impl Resolver<'_, '_> {
                 ) == family
         };
         let found = self.program.named_alone(name)?.iter().copied().filter(is_seen);
-        let found: Symbols = found.take(MOST_CANDIDATES + 1).collect();
-        (!found.is_empty() && found.len() <= MOST_CANDIDATES).then_some(Entity::Symbols(found))
+        let found: Symbols = found.take(MAX_CANDIDATES + 1).collect();
+        (!found.is_empty() && found.len() <= MAX_CANDIDATES).then_some(Entity::Symbols(found))
     }
 
-    /// The symbols that a name which no scope and no import explains may mean: all that have it.
-    /// One that is the only one, in a file that imports lead to, is likely.
+    /// Resolves a name without a binding or import: all symbols of that name are candidates. A
+    /// single one in an imported file is likely.
     fn by_name_alone(&mut self, file: FileId, site: &Site, name: Name) -> Resolution {
         if matches!(site.kind, SiteKind::Read | SiteKind::Write | SiteKind::Import) {
             return unresolved(Step::NoSuchName);
@@ -129,8 +129,8 @@ impl Resolver<'_, '_> {
                     self.program.known(symbol.file).language,
                 ) == family
         };
-        let all: Symbols = all.iter().copied().filter(fits).take(MOST_CANDIDATES + 1).collect();
-        if all.is_empty() || all.len() > MOST_CANDIDATES {
+        let all: Symbols = all.iter().copied().filter(fits).take(MAX_CANDIDATES + 1).collect();
+        if all.is_empty() || all.len() > MAX_CANDIDATES {
             return unresolved(Step::NoSuchName);
         }
         let reach = self.reachable(file);
@@ -154,7 +154,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// Whether a site of this kind stands where a type is written.
+/// True if a reference of this kind is in type position.
 fn wants_type(kind: SiteKind) -> bool {
     matches!(
         kind,

@@ -1,9 +1,9 @@
-//! Includes that several files fit: a repository may have one file for each machine, board or
-//! backend, in folders of their own, and a build decides which of them is pasted. What is found in
-//! one of them may as well be what another one has.
+//! Variants: includes that match several files. A repository may have one file for each machine,
+//! board or backend in parallel directories, and the build selects the included one. A symbol found
+//! in one of them may be replaced by that of another.
 
 use super::exhaustiveness::one_of_several;
-use super::heuristic::MOST_CANDIDATES;
+use super::heuristic::MAX_CANDIDATES;
 use super::outcome::chosen;
 use crate::grammar::ModuleSystem;
 use crate::model::facts::{ScopeId, Site};
@@ -15,9 +15,8 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 
 impl Resolver<'_, '_> {
-    /// Symbols that a file sees, with those that it would see just as well: an include that several
-    /// files fit leads to one of them (`asm/io.h` of one of many machines), and which one is
-    /// compiled is not known.
+    /// Returns visible symbols with their variants: an include that matches several files resolves
+    /// to one of them (`asm/io.h` of one of many machines), and the compiled one is unknown.
     pub(in crate::resolve) fn with_variants(
         &self,
         file: FileId,
@@ -47,8 +46,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// What a reference leads to, unless it was found in a file of which others would do just as
-    /// well: then it may be any of theirs.
+    /// Returns a resolution, or the candidates of all variants if its target is in a file with
+    /// variants.
     pub(super) fn or_variants(&mut self, file: FileId, found: Resolution) -> Resolution {
         // A macro whose replacement is a function of its own name resolves to that function as a
         // value does.
@@ -74,9 +73,9 @@ impl Resolver<'_, '_> {
         if variants.is_empty() { found } else { chosen(&variants, found.step, Step::SeveralValues) }
     }
 
-    /// A name that nothing in the program of a file has: what alternatives and other programs
-    /// define under it may be meant, and is never likely.
-    pub(super) fn by_name_apart(
+    /// Resolves a name that nothing in the program of a file defines: definitions in alternatives
+    /// and other programs are candidates, never likely.
+    pub(super) fn by_alternatives(
         &mut self,
         file: FileId,
         site: &Site,
@@ -86,30 +85,30 @@ impl Resolver<'_, '_> {
         if self.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
             return None;
         }
-        let found = self.linked_apart(file, name, scope);
+        let found = self.linked_in_alternatives(file, name, scope);
         let found = self.fitting_kind(site.kind, &found);
-        let is_few = (1..=MOST_CANDIDATES).contains(&found.len());
+        let is_few = (1..=MAX_CANDIDATES).contains(&found.len());
         is_few.then(|| match found[..] {
             [_] => one_of_several(chosen(&found, Step::UniqueName, Step::SeveralValues)),
             _ => chosen(&found, Step::UniqueName, Step::SeveralValues),
         })
     }
 
-    /// A symbol and those that a file would see in its place; none if there are no others.
+    /// Returns a symbol with its variants; empty if there are no others.
     fn variants_of(&mut self, file: FileId, symbol: SymbolRef) -> Symbols {
         let unit = self.program.known(symbol.file);
         let space = self.program.space_around(symbol.file, unit, self.program.symbol(symbol).scope);
         let all =
             space.and_then(|space| self.program.in_space(space, self.program.name_of(symbol)));
-        // A member is no name of the space around its type.
+        // A member is not in the namespace around its type.
         let Some(all) = all.filter(|all| all.contains(&symbol)) else { return Symbols::new() };
         let several = self.with_variants(file, Symbols::from_slice(&[symbol]), all);
         if several.len() > 1 { several } else { Symbols::new() }
     }
 }
 
-/// Whether two files are the same one of two folders (`arch/arm/asm/io.h` and
-/// `arch/mips/asm/io.h`), neither of which a third file is in.
+/// True if two files correspond in two parallel directories (`arch/arm/asm/io.h` and
+/// `arch/mips/asm/io.h`), neither of which contains a third file.
 fn is_variant(one: &str, other: &str, from: &str) -> bool {
     let (left, right): (Folders<'_>, Folders<'_>) =
         (one.split('/').collect(), other.split('/').collect());

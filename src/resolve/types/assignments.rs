@@ -1,27 +1,27 @@
-//! Variables that are given values again and again: which of the values may reach a place.
+//! Reaching definitions: the assignments of a variable whose values may reach a position.
 
 use crate::model::facts::{Binding, BindingId, BindingKind, ScopeId};
 use crate::model::graph::FileId;
 use crate::resolve::{Name, Resolver};
 use smallvec::SmallVec;
 
-/// So many bindings of one name are looked through in one step of the budget.
-pub(in crate::resolve) const BINDINGS_A_STEP: usize = 4;
+/// Bindings of one name that are scanned for one step of the budget.
+pub(in crate::resolve) const BINDINGS_PER_STEP: usize = 4;
 
-/// From so many on, the bindings of a name are searched rather than looked through.
-const MANY: usize = 64;
+/// Minimum number of bindings of a name for a binary search instead of a scan.
+const MIN_SEARCHED: usize = 64;
 
 impl<'a> Resolver<'_, 'a> {
-    /// Of the bindings of a name in a scope, those that may say what it means at a place: of a
-    /// variable with very many values the last one on every way to the place, and those after it;
-    /// else all.
+    /// Returns the bindings of a name in a scope that may reach a position. For a variable with at
+    /// least `MIN_SEARCHED` assignments: the last one whose block encloses the position, and those
+    /// after it; otherwise all.
     pub(in crate::resolve) fn last_values(
         &mut self,
         (file, scope, name): (FileId, ScopeId, Name),
         bound: &'a [(Name, BindingId)],
         (from, at): (ScopeId, u32),
     ) -> &'a [(Name, BindingId)] {
-        if bound.len() < MANY || !self.are_values_in_order((file, scope, name), bound) {
+        if bound.len() < MIN_SEARCHED || !self.are_values_in_order((file, scope, name), bound) {
             return bound;
         }
         let unit = self.program.known(file);
@@ -34,7 +34,7 @@ impl<'a> Resolver<'_, 'a> {
         &before[certain.unwrap_or(0)..]
     }
 
-    /// Whether bindings are values of a variable and nothing else, in the order of their places.
+    /// True if all bindings are assignments or parameters of one variable, sorted by position.
     fn are_values_in_order(
         &mut self,
         place: (FileId, ScopeId, Name),
@@ -52,8 +52,8 @@ impl<'a> Resolver<'_, 'a> {
         are_values
     }
 
-    /// The bindings of a variable that may reach a place: the last one on every way there, and
-    /// those after it.
+    /// Returns the bindings of a variable that may reach a position: the last one whose block
+    /// encloses it, and those after it.
     pub(in crate::resolve) fn reaching(
         &self,
         file: FileId,

@@ -1,5 +1,5 @@
-//! What values give: their items, keys and parts, what awaiting, unwrapping and entering them
-//! yields; for builtin types by table.
+//! Results of operations on values: items, keys, parts, and the results of awaiting, unwrapping and
+//! entering; for builtin types from the manifest's type flow tables.
 
 use super::ty::{Ty, no_types};
 use crate::grammar::{FlowKind, TypeFlow};
@@ -11,11 +11,11 @@ use crate::resolve::types::ty::{ARRAY, MAPPING};
 use crate::resolve::{Name, Resolver};
 use std::rc::Rc;
 
-/// The table of type flow for members of callables.
+/// Name of the type flow table for members of callables.
 pub(in crate::resolve) const FUNCTION: &str = "Function";
 
 impl Resolver<'_, '_> {
-    /// A generic type with arguments, or a wrapper that types are seen through.
+    /// Returns a generic type with arguments, or the type inside a transparent wrapper.
     pub(super) fn applied(&mut self, file: FileId, base: Ty, args: &[Ty]) -> Ty {
         match &base {
             Ty::Type(symbol, _) => Ty::Type(*symbol, args.into()),
@@ -38,7 +38,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The table of type flow for a builtin or outside type, by the last part of its name.
+    /// Returns the type flow table of a builtin or external type, by the last segment of its name.
     pub(in crate::resolve) fn flow(
         &self,
         file: FileId,
@@ -48,7 +48,7 @@ impl Resolver<'_, '_> {
         language.flow(name).or_else(|| language.flow(last_segment(name)))
     }
 
-    /// What a table of type flow says that a value gives in some way.
+    /// Applies one rule of a value's type flow table.
     pub(in crate::resolve) fn through(
         &mut self,
         file: FileId,
@@ -61,7 +61,7 @@ impl Resolver<'_, '_> {
         Some(self.template(template, flow, args, value))
     }
 
-    /// A type written in a table of type flow: a parameter, `Self`, or a name with arguments.
+    /// Instantiates a type of a type flow table: a parameter, `Self`, or a name with arguments.
     pub(in crate::resolve) fn template(
         &mut self,
         text: &str,
@@ -91,7 +91,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// What iterating over a value yields.
+    /// Returns the item type of an iteration over a value.
     pub(in crate::resolve) fn element(&mut self, file: FileId, value: &Ty) -> Ty {
         match value {
             Ty::Tuple(parts) => Ty::union(parts.iter().cloned()),
@@ -132,7 +132,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// What calling a member of a value without arguments gives.
+    /// Returns the result of calling a member of a value without arguments.
     pub(in crate::resolve) fn result_of_member(&mut self, value: &Ty, member: &str) -> Ty {
         let name = self.program.named(member);
         match self.member_ty(value, name) {
@@ -143,7 +143,7 @@ impl Resolver<'_, '_> {
 
     pub(super) fn indexed(&mut self, file: FileId, object: &Ty, key: ExprId) -> Ty {
         match object {
-            // A generic function or type with explicit arguments.
+            // Generic function or type with explicit arguments.
             Ty::Type(symbol, _) => {
                 let arg = self.instance_of_expr(file, key);
                 Ty::Type(*symbol, vec![arg].into())
@@ -168,7 +168,7 @@ impl Resolver<'_, '_> {
                     (None, Some(underlying)) => self.indexed(file, &underlying, key),
                     (None, None) => Ty::Unknown,
                 };
-                // A pointer is seen as what it leads to; indexing it gives the same.
+                // Pointers are treated as their target types, so indexing a pointer keeps the type.
                 if !given.is_known() && manifest.resolution.pointers_index {
                     object.clone()
                 } else {
@@ -218,7 +218,7 @@ impl Resolver<'_, '_> {
                     .collect::<Vec<_>>(),
             ),
             Ty::Callable(symbols, receiver) => {
-                // A variant whose parts are taken out again.
+                // Variant that is destructured.
                 let Some(&variant) = symbols.first() else { return Ty::Unknown };
                 let entry = self.program.symbol(variant);
                 if entry.kind != SymbolKind::Variant {
@@ -234,7 +234,7 @@ impl Resolver<'_, '_> {
             Ty::Builtin(name, _) if &**name == ARRAY || self.flow(file, name).is_some() => {
                 self.element(file, value)
             }
-            // A variant of a builtin type, whose parts a table tells.
+            // Variant of a builtin type, with its parts from a type flow table.
             Ty::Function(parts) if matches!(**parts, Ty::Tuple(_)) => {
                 self.item(file, parts, position)
             }
@@ -243,7 +243,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A member of a builtin value: as the table of type flow says.
+    /// Returns the type of a member of a builtin value, from its type flow table.
     pub(super) fn outside_member(&mut self, object: &Ty, name: Name, qualified: &Rc<str>) -> Ty {
         if let Some(result) = self.outside_member_of(object, name) {
             return if self.wanted == Some(Wanted::Others) { result } else { Ty::function(result) };
@@ -257,7 +257,7 @@ impl Resolver<'_, '_> {
                 inherited = Rc::from(FUNCTION);
                 (&inherited, &none)
             }
-            // Members that come from outside are those of a base there.
+            // External members are inherited from an external base.
             _ => match qualified.rsplit_once('.') {
                 Some((base, _)) => {
                     inherited = Rc::from(base);
@@ -267,7 +267,7 @@ impl Resolver<'_, '_> {
             },
         };
         let text = self.program.text(name);
-        let language = self.program.known(self.home).language;
+        let language = self.program.known(self.origin).language;
         let mut current: Rc<str> = if language.flow(outer).is_some() {
             outer.clone()
         } else {
@@ -280,7 +280,8 @@ impl Resolver<'_, '_> {
                     return self.template(template, flow, args, object);
                 }
                 let result = self.template(template, flow, args, object);
-                // Where callables have names of their own, what is not called is the value itself.
+                // Where callables have a namespace of their own, a member that is not called is the
+                // value.
                 return if self.wanted == Some(Wanted::Others) {
                     result
                 } else {
@@ -294,7 +295,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// The last part of a qualified name, whatever joins its parts.
+/// Returns the last segment of a qualified name, for any separator.
 pub(in crate::resolve) fn last_segment(name: &str) -> &str {
     name.rsplit(['.', ':', '/']).next().unwrap_or(name)
 }

@@ -1,5 +1,5 @@
-//! Type parameters: which ones a type has, written in its header or as variables in its bases, and
-//! what they stand for.
+//! Generic parameters of types, declared in the header or as type variables in the bases, and their
+//! substitution.
 
 use super::ty::{Ty, TyList};
 use crate::model::SymbolKind;
@@ -11,11 +11,11 @@ use crate::resolve::{Resolver, Symbols};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A type parameter, by the binding that makes it.
+/// Type parameter, identified by its binding.
 pub(in crate::resolve) type Parameter = (FileId, BindingId);
 
 impl Resolver<'_, '_> {
-    /// A replacement of a type's parameters by arguments.
+    /// Returns the substitution of a type's parameters by arguments.
     pub(in crate::resolve) fn arguments_of(
         &mut self,
         symbol: SymbolRef,
@@ -32,7 +32,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A type with the parameters of its receiver's type replaced by the receiver's arguments.
+    /// Substitutes the parameters of the receiver's type in a type by the receiver's arguments.
     pub(in crate::resolve) fn substituted(&mut self, ty: Ty, receiver: Option<&Ty>) -> Ty {
         let Some(Ty::Instance(symbol, args) | Ty::Type(symbol, args)) = receiver else { return ty };
         if args.is_empty() && self.program.symbol(*symbol).bases.len == 0 {
@@ -51,8 +51,7 @@ impl Resolver<'_, '_> {
             for (param, position) in self.parameters_of_type(*base).iter() {
                 let Some(arg) = base_args.get(*position) else { continue };
                 match given.iter_mut().find(|(known, _)| known == param) {
-                    // One variable is the parameter of several types: it stands for more than one
-                    // thing.
+                    // A type variable shared by several types may have several arguments.
                     Some((_, known)) if shared && known != arg => *known = Ty::Unknown,
                     Some(_) => {}
                     None => given.push((*param, arg.clone())),
@@ -69,12 +68,13 @@ impl Resolver<'_, '_> {
         ty.map(&own)
     }
 
-    /// Whether type parameters may be variables that several types and callables share.
+    /// True if the language has type variables, which several types and callables may share.
     pub(super) fn has_variables(&self, file: FileId) -> bool {
         !self.program.known(file).language.manifest.names.type_variables.is_empty()
     }
 
-    /// A base as a header gives it: a variable among its arguments is a type parameter.
+    /// Returns the type of a base in a header, where a type variable among the arguments is a type
+    /// parameter.
     pub(in crate::resolve) fn base_type(&mut self, file: FileId, base: ExprId) -> Ty {
         let ty = self.ty(file, base);
         let facts = self.program.known(file).facts;
@@ -90,7 +90,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A value that calling a type makes: the arguments may say what its parameters stand for.
+    /// Returns the instance that a constructor call creates; the arguments may bind type
+    /// parameters.
     pub(in crate::resolve) fn constructed(
         &mut self,
         file: FileId,
@@ -121,33 +122,33 @@ impl Resolver<'_, '_> {
         Ty::Instance(symbol, params.iter().map(|(param, _)| stands_for(param)).collect())
     }
 
-    /// The declarations that a type is made of: several of one name in one scope are one type where
-    /// the language merges them.
+    /// Returns the declarations of a type: several of one name in one scope where the language
+    /// merges them.
     pub(in crate::resolve) fn parts_of_type(&self, symbol: SymbolRef) -> Symbols {
         let merged = |kind: SymbolKind| matches!(kind, SymbolKind::Interface | SymbolKind::Class);
         let unit = self.program.known(symbol.file);
         let entry = unit.symbol(symbol.symbol);
         let mut parts = Symbols::from_slice(&[symbol]);
         if unit.language.manifest.resolution.merged_types && merged(entry.kind) {
-            let beside = self
+            let siblings = self
                 .program
                 .bindings(symbol.file, unit, entry.scope, unit.name(entry.name))
                 .filter(|(_, binding)| binding.kind == BindingKind::Symbol);
-            let beside =
-                beside.map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol });
+            let siblings = siblings
+                .map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol });
             parts.extend(
-                beside.filter(|part| *part != symbol && merged(self.program.symbol(*part).kind)),
+                siblings.filter(|part| *part != symbol && merged(self.program.symbol(*part).kind)),
             );
         }
         parts
     }
 
-    /// The parameters of a type, each with its position.
+    /// Returns the parameters of a type with their positions.
     fn parameters_of_type(&mut self, symbol: SymbolRef) -> Rc<[(Parameter, usize)]> {
         if let Some(known) = self.generic.get(&symbol) {
             return known.clone();
         }
-        // Ends circular bases: while they are being found out, a type has no parameters.
+        // Ends circular bases: a type has no parameters while they are being computed.
         self.generic.insert(symbol, Rc::from([]));
         let mut params: Vec<(Parameter, usize)> = Vec::new();
         for part in self.parts_of_type(symbol) {
@@ -167,7 +168,7 @@ impl Resolver<'_, '_> {
         params
     }
 
-    /// The variables that the bases of a type are applied to: those of the base that lists them, or
+    /// Returns the type variables in the bases of a type: those of the base that lists them, else
     /// all in order of appearance.
     fn variables_in_bases(&mut self, symbol: SymbolRef) -> Vec<Parameter> {
         let unit = self.program.known(symbol.file);

@@ -1,28 +1,28 @@
-//! What type an expression has. Values and types are one language of expressions; `ty` reads one as
-//! a value, `type_of` as a type.
+//! Type inference for expressions. Values and types share one expression language: `ty` evaluates
+//! an expression as a value, `type_of` as a type.
 
 use super::ty::{ARRAY, Entity, MAPPING, Ty, no_types};
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, GUARD, Run, flags};
+use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, Run, TYPE_GUARD, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::types::ty::Member;
 use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;
 
-/// Longest chain of expressions that is followed; longer ones have no known type.
-pub(in crate::resolve) const DEPTH: u32 = 80;
+/// Maximum depth of nested expressions; the type of a deeper one is unknown.
+pub(in crate::resolve) const MAX_DEPTH: u32 = 80;
 
 impl Resolver<'_, '_> {
-    /// The type of an expression's value.
+    /// Returns the type of an expression's value.
     pub(in crate::resolve) fn ty(&mut self, file: FileId, expr: ExprId) -> Ty {
         let Some(position) = expr.get() else { return Ty::Unknown };
         if let Some(known) = self.types.get(file, expr) {
             return known.clone();
         }
-        if self.depth >= DEPTH || !self.budget.take(1) {
+        if self.depth >= MAX_DEPTH || !self.budget.take(1) {
             return Ty::Unknown;
         }
-        // A value that depends on itself is not known by that way.
+        // A value that depends on itself has an unknown type on that path.
         self.types.set(file, expr, Ty::Unknown);
         self.depth += 1;
         let wanted = self.wanted.take();
@@ -155,10 +155,10 @@ impl Resolver<'_, '_> {
         items.iter().map(|item| self.ty(file, *item)).collect()
     }
 
-    /// The type that an expression in type position names, as a type.
+    /// Returns the type that an expression in type position names, as a type.
     pub(in crate::resolve) fn type_of(&mut self, file: FileId, expr: ExprId) -> Ty {
         let Some(position) = expr.get() else { return Ty::Unknown };
-        if self.depth >= DEPTH || !self.budget.take(1) {
+        if self.depth >= MAX_DEPTH || !self.budget.take(1) {
             return Ty::Unknown;
         }
         self.depth += 1;
@@ -223,18 +223,18 @@ impl Resolver<'_, '_> {
         ty
     }
 
-    /// A value of the type that an expression names.
+    /// Returns an instance of the type that an expression names.
     pub(in crate::resolve) fn instance_of_expr(&mut self, file: FileId, expr: ExprId) -> Ty {
         let ty = self.type_of(file, expr);
         let ty = instance_of(&ty);
         self.unaliased(ty)
     }
 
-    /// What a value of a type with a name and members of its own is made of.
+    /// Returns the underlying type of a value of a defined type that has members of its own.
     pub(in crate::resolve) fn underlying(&mut self, value: &Ty) -> Option<Ty> {
         let Ty::Instance(symbol, args) = value else { return None };
         let entry = self.program.symbol(*symbol);
-        if entry.kind != SymbolKind::TypeAlias || !entry.ty.is_some() || self.depth >= DEPTH {
+        if entry.kind != SymbolKind::TypeAlias || !entry.ty.is_some() || self.depth >= MAX_DEPTH {
             return None;
         }
         self.depth += 1;
@@ -244,7 +244,7 @@ impl Resolver<'_, '_> {
         Some(target.map(&map)).filter(|target| target != value)
     }
 
-    /// A value of an alias is a value of what the alias names.
+    /// Replaces an instance of an alias by an instance of the aliased type.
     pub(in crate::resolve) fn unaliased(&mut self, ty: Ty) -> Ty {
         if let Ty::Instance(symbol, args) = &ty {
             let entry = self.program.symbol(*symbol);
@@ -252,7 +252,7 @@ impl Resolver<'_, '_> {
             if entry.kind == SymbolKind::TypeAlias
                 && entry.ty.is_some()
                 && !distinct
-                && self.depth < DEPTH
+                && self.depth < MAX_DEPTH
             {
                 self.depth += 1;
                 let target = self.instance_of_expr(symbol.file, entry.ty);
@@ -264,7 +264,7 @@ impl Resolver<'_, '_> {
         ty
     }
 
-    /// The type of what a name means.
+    /// Returns the type of an entity.
     pub(in crate::resolve) fn entity_ty(&mut self, entity: &Entity, as_type: bool) -> Ty {
         match entity {
             Entity::Symbols(symbols) => self.symbols_ty(symbols, as_type, None),
@@ -276,7 +276,7 @@ impl Resolver<'_, '_> {
             Entity::Local(file, bindings) => {
                 let parts: Vec<Ty> =
                     bindings.iter().map(|binding| self.binding_ty(*file, *binding)).collect();
-                // Where one of several values is not known, the known ones do not speak for all.
+                // The union drops unknown parts.
                 Ty::union(parts)
             }
         }
@@ -295,8 +295,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The parameter of a member's type that a name in the member stands for
-    /// (`func (l List[T]) …`).
+    /// Returns the type parameter of a member's type that a name in the member refers to (`func (l
+    /// List[T]) …`).
     fn parameter_of_owner(&mut self, file: FileId, id: BindingId) -> Option<Ty> {
         let unit = self.program.known(file);
         let binding = unit.binding(id);
@@ -317,15 +317,15 @@ impl Resolver<'_, '_> {
         Some(Ty::Param(ty.file, BindingId::at(own)))
     }
 
-    /// The type that a test tells by its result.
+    /// Returns the type that a successful test (type guard) implies.
     pub(in crate::resolve) fn guarded(&mut self, file: FileId, test: ExprId) -> Option<Ty> {
         match self.ty(file, test) {
-            Ty::Builtin(name, args) if &*name == GUARD => args.first().cloned(),
+            Ty::Builtin(name, args) if &*name == TYPE_GUARD => args.first().cloned(),
             _ => None,
         }
     }
 
-    /// The type of a reference to symbols of one name, taken from a value or not.
+    /// Returns the type of a reference to symbols of one name, with or without a receiver.
     pub(in crate::resolve) fn symbols_ty(
         &mut self,
         symbols: &Symbols,
@@ -380,8 +380,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// What a member of a type gives where it is read through a value: some values say that
-    /// themselves.
+    /// Returns the type of a member read through an instance: a descriptor determines it itself.
     fn described(&mut self, symbol: SymbolRef, value: Ty, receiver: Option<&Ty>) -> Ty {
         let (Some(Ty::Instance(..)), Ty::Instance(..)) = (receiver, &value) else { return value };
         let Some(member) =
@@ -393,7 +392,7 @@ impl Resolver<'_, '_> {
         if given.is_known() { given } else { value }
     }
 
-    /// The type parameter that a variable is, because of the function that made its value.
+    /// Returns the type parameter that a variable declares, by the constructor of its value.
     fn type_variable(&self, symbol: SymbolRef) -> Option<Ty> {
         let unit = self.program.known(symbol.file);
         let makers = &unit.language.manifest.names.type_variables;
@@ -414,8 +413,8 @@ impl Resolver<'_, '_> {
             .map(|(id, _)| Ty::Param(symbol.file, id))
     }
 
-    /// Whether a member is one of the values of its type, because the type derives from one of the
-    /// library's that says so.
+    /// True if a member is a value of its enum, because its type derives from an enum base of the
+    /// library.
     fn is_enum_value(&mut self, symbol: SymbolRef) -> bool {
         let bases = &self.program.known(symbol.file).language.manifest.names.enum_bases;
         let entry = self.program.symbol(symbol);
@@ -431,7 +430,7 @@ impl Resolver<'_, '_> {
             })
     }
 
-    /// The type of a variable, field or constant: as declared, or of the values it is given.
+    /// Returns the type of a variable, field or constant: declared, or the union of its values.
     pub(super) fn value_ty(&mut self, symbol: SymbolRef) -> Ty {
         if let Some(known) = self.results.get(&symbol) {
             return known.clone();
@@ -448,7 +447,7 @@ impl Resolver<'_, '_> {
         ty
     }
 
-    /// The type of a member of a value.
+    /// Returns the type of a member of a value.
     pub(in crate::resolve) fn member_ty(&mut self, object: &Ty, name: Name) -> Ty {
         if let Ty::Union(parts) = object {
             let parts = parts.clone();
@@ -468,7 +467,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// A value of a type; of anything else, itself.
+/// Returns an instance of a type; any other value unchanged.
 pub(in crate::resolve) fn instance_of(ty: &Ty) -> Ty {
     match ty {
         Ty::Type(symbol, args) => Ty::Instance(*symbol, args.clone()),

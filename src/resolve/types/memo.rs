@@ -1,22 +1,22 @@
-//! The types of expressions as far as they have been found out. Nearly all that are asked for are
-//! of the file that is answered for: these stand by their position.
+//! Memo of the types of expressions. Nearly all are of the file being resolved, and are stored by
+//! position.
 
 use super::ty::Ty;
 use crate::model::facts::ExprId;
 use crate::model::graph::FileId;
 use rustc_hash::FxHashMap;
 
-/// Types by file and expression.
+/// Memo of types by file and expression.
 #[derive(Default)]
 pub(in crate::resolve) struct Types {
     file: Option<FileId>,
-    /// Of that file.
+    /// Types of that file, by expression id.
     own: Vec<Option<Ty>>,
     others: FxHashMap<(FileId, ExprId), Ty>,
 }
 
 impl Types {
-    /// None yet; most will be of a file with so many expressions.
+    /// Creates an empty memo for a file with this number of expressions.
     pub(in crate::resolve) fn of_file(file: FileId, exprs: usize) -> Self {
         Self { file: Some(file), own: vec![None; exprs], others: FxHashMap::default() }
     }

@@ -1,4 +1,4 @@
-//! What operators give, in languages that say how values of different types are computed with.
+//! Result types of operators, in languages with conversion rules between operand types.
 
 use super::ty::Ty;
 use crate::grammar::Conversions;
@@ -7,16 +7,16 @@ use crate::model::graph::FileId;
 use crate::resolve::Resolver;
 
 impl Resolver<'_, '_> {
-    /// The type of an operator's value; none if `callee` is no operator or the language has no
-    /// rules for it.
+    /// Returns the type of an operator expression; `None` if `callee` is no operator or the
+    /// language has no rules for it.
     pub(super) fn computed(&mut self, file: FileId, callee: ExprId, args: Run) -> Option<Ty> {
         let unit = self.program.known(file);
         let manifest = &unit.language.manifest;
         let Expr::Member(left, operator) = unit.facts.exprs[callee.get()?] else { return None };
         let operator = operator.get().map(|_| unit.text(operator))?;
         if manifest.names.operators.values().any(|member| member == operator) {
-            // Of a left side from outside it is not known whether it computes with what is on the
-            // right, or that with it.
+            // An operand of an external type may dispatch to its own operator or to that of the
+            // right operand.
             let member = self.ty(file, callee);
             return (!matches!(member, Ty::Callable(..) | Ty::Function(_))).then_some(Ty::Unknown);
         }
@@ -47,7 +47,8 @@ fn widens(rules: &Conversions, from: &str, to: &str) -> bool {
     rules.widening.get(from).is_some_and(|wider| wider.iter().any(|name| name == to))
 }
 
-/// The type that a value is computed with: its own, or what an object of this type holds.
+/// Returns the type that a value is converted to in arithmetic: its own, or the primitive type of a
+/// boxed one.
 fn number<'r>(rules: &'r Conversions, ty: &Ty) -> Option<&'r str> {
     let Ty::Builtin(name, _) = ty else { return None };
     rules

@@ -1,6 +1,7 @@
-//! What callables give back: as declared, or as their returns show, for a receiver and arguments.
+//! Return types of callables, declared or inferred from returned values, for a receiver and
+//! arguments.
 
-use super::infer::{DEPTH, instance_of};
+use super::infer::{MAX_DEPTH, instance_of};
 use super::ty::Ty;
 use crate::model::SymbolKind;
 use crate::model::facts::{
@@ -11,13 +12,13 @@ use crate::resolve::Resolver;
 use crate::resolve::types::ty::ARRAY;
 
 impl Resolver<'_, '_> {
-    /// The value that decorators put in the place of a callable, where they make one of a type of
-    /// the repository.
+    /// Returns the instance that decorators substitute for a callable, if they return a type of the
+    /// repository.
     pub(super) fn decorated(&mut self, symbol: SymbolRef) -> Option<Ty> {
         let (unit, entry) = (self.program.known(symbol.file), self.program.symbol(symbol));
         if entry.decorators.len == 0
             || !unit.language.manifest.resolution.decorators_replace
-            || self.depth >= DEPTH
+            || self.depth >= MAX_DEPTH
         {
             return None;
         }
@@ -51,7 +52,7 @@ impl Resolver<'_, '_> {
         value
     }
 
-    /// A value of the type that a symbol is a part of.
+    /// Returns an instance of the type that contains a symbol.
     pub(super) fn container_instance(&mut self, symbol: SymbolRef, receiver: Option<&Ty>) -> Ty {
         let container = match self.program.container(symbol) {
             Some(&container) => container,
@@ -68,7 +69,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The result of one callable for a receiver and arguments.
+    /// Returns the result of one callable for a receiver and arguments.
     pub(in crate::resolve) fn return_ty(
         &mut self,
         symbol: SymbolRef,
@@ -106,7 +107,7 @@ impl Resolver<'_, '_> {
             return receiver.map_or(Ty::Unknown, instance_of);
         }
         let result = self.bind_parameters(symbol, result, args);
-        let result = self.seen_by_receiver(symbol, result, receiver);
+        let result = self.bind_receiver_parameters(symbol, result, receiver);
         self.substituted(result, receiver)
     }
 
@@ -136,8 +137,8 @@ impl Resolver<'_, '_> {
         ty
     }
 
-    /// The type that a callable says it returns. A type parameter that is a variable stands for
-    /// what the returns show.
+    /// Returns the declared return type of a callable. If it is a type variable, the returned
+    /// values determine it.
     fn declared_result(&mut self, symbol: SymbolRef) -> Option<Ty> {
         let entry = self.program.symbol(symbol);
         let declared = entry.ty.is_some().then(|| self.instance_of_expr(symbol.file, entry.ty))?;
@@ -147,7 +148,7 @@ impl Resolver<'_, '_> {
         (names_a_type(&declared) && !is_variable).then_some(declared)
     }
 
-    /// Whether everything that a callable returns is its receiver, or made by calling its receiver.
+    /// True if a callable returns only its receiver or a call of its receiver.
     pub(super) fn returns_receiver(&self, symbol: SymbolRef) -> bool {
         let unit = self.program.known(symbol.file);
         let entry = self.program.symbol(symbol);
@@ -170,7 +171,7 @@ impl Resolver<'_, '_> {
         entry.values.len > 0 && unit.facts.lists[entry.values.range()].iter().all(is_receiver)
     }
 
-    /// Replaces a callable's own type parameters by what the arguments show.
+    /// Substitutes a callable's own type parameters, inferred from the arguments.
     pub(super) fn bind_parameters(&mut self, symbol: SymbolRef, result: Ty, args: &[Ty]) -> Ty {
         let entry = self.program.symbol(symbol);
         if (entry.type_params.len == 0 && !self.has_variables(symbol.file)) || args.is_empty() {
@@ -196,7 +197,7 @@ impl Resolver<'_, '_> {
         })
     }
 
-    /// A closure or callable as a function with what it gives back.
+    /// Converts a closure or callable to a function type with its result.
     fn as_function(&mut self, value: &Ty) -> Ty {
         let result = match value {
             Ty::Lambda(file, scope) => self.lambda_result(*file, *scope),
@@ -206,7 +207,7 @@ impl Resolver<'_, '_> {
         Ty::function(result)
     }
 
-    /// What a closure gives back.
+    /// Returns the result type of a closure.
     pub(in crate::resolve) fn lambda_result(&mut self, file: FileId, scope: ScopeId) -> Ty {
         let symbol = self.program.known(file).scope_symbol(scope);
         match symbol.get() {
@@ -230,7 +231,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// Whether a declared type says something: a name that stands for a computed type does not.
+/// True if a declared type is known: the name of a computed type is not.
 fn names_a_type(ty: &Ty) -> bool {
     match ty {
         Ty::Unknown => false,
@@ -245,7 +246,7 @@ pub(in crate::resolve) fn unify(
     known: &mut Vec<((FileId, BindingId), Ty)>,
 ) {
     match (declared, given) {
-        // The first argument that says what a parameter stands for decides.
+        // The first argument that binds a parameter decides.
         (Ty::Param(file, binding), given)
             if given.is_known() && !known.iter().any(|(param, _)| *param == (*file, *binding)) =>
         {

@@ -1,5 +1,5 @@
-//! Types as inference knows them. Values and types are told apart: `Instance` is a value of a type,
-//! `Type` the type itself.
+//! Types of inference. Values and types are distinct: `Instance` is a value of a type, `Type` is
+//! the type itself.
 
 use crate::model::facts::{BindingId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -7,55 +7,54 @@ use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Symbols};
 use std::rc::Rc;
 
-/// The names under which arrays, slices and mappings without a name of their own stand in tables of
-/// type flow.
+/// Names of arrays, slices and mappings without a named type in type flow tables.
 pub(in crate::resolve) const ARRAY: &str = "[]";
 pub(in crate::resolve) const MAPPING: &str = "{}";
 
-/// What is known of a value.
+/// Inferred type of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::resolve) enum Ty {
-    /// Nothing.
+    /// Unknown.
     Unknown,
-    /// A value of a type of the repository, with type arguments.
+    /// Instance of a type of the repository, with type arguments.
     Instance(SymbolRef, TyList),
-    /// A type of the repository.
+    /// Type of the repository, as a value.
     Type(SymbolRef, TyList),
-    /// The receiver seen as one of the bases of this type.
+    /// Receiver as an instance of one of the bases of this type.
     Super(SymbolRef),
-    /// A function or its overloads, and the value it was taken from.
+    /// Callable or its overloads, with the receiver that it was read from.
     Callable(Symbols, Option<Rc<Ty>>),
-    /// A closure.
+    /// Closure.
     Lambda(FileId, ScopeId),
-    /// A module.
+    /// Module.
     Module(Module),
-    /// A value of a type that the language or its library defines, by name.
+    /// Instance of a builtin or library type, by name.
     Builtin(Rc<str>, TyList),
-    /// Such a type itself.
+    /// Builtin or library type, as a value.
     BuiltinType(Rc<str>, TyList),
-    /// A value or type from outside of the repository, by qualified name.
+    /// External value or type, by qualified name.
     External(Rc<str>),
-    /// A tuple.
+    /// Tuple.
     Tuple(TyList),
-    /// A value whose members are the bindings of a scope.
+    /// Value whose members are the bindings of a scope.
     Members(FileId, ScopeId),
-    /// A type parameter.
+    /// Type parameter.
     Param(FileId, BindingId),
-    /// A value that is itself the type inside: what a declaration `Type[T]` gives.
+    /// Value that is the inner type itself: what a declaration `Type[T]` gives.
     TypeObject(Rc<Ty>),
-    /// A function type: result.
+    /// Function type with its result.
     Function(Rc<Ty>),
-    /// One of several.
+    /// Union.
     Union(TyList),
 }
 
-/// Types in a row: arguments, parts, alternatives. They are shared, so that a type can be
-/// exponentially large when it is written out; a list knows its size, and one that is too large has
-/// as many unknown types.
+/// Type list: arguments, parts, alternatives. Shared, because a type can be exponentially large
+/// when it is expanded; a list has its expanded size, and beyond the limit all its types are
+/// unknown.
 #[derive(Clone, Debug)]
 pub(in crate::resolve) struct TyList {
     types: Rc<[Ty]>,
-    /// Nodes of all of them, written out.
+    /// Number of nodes of all types, expanded.
     weight: u32,
 }
 
@@ -103,7 +102,7 @@ impl FromIterator<Ty> for TyList {
 }
 
 impl Ty {
-    /// How many nodes it has, written out.
+    /// Returns the number of nodes, expanded.
     pub(in crate::resolve) fn weight(&self) -> u32 {
         let (mut ty, mut weight) = (self, 1_u32);
         loop {
@@ -122,17 +121,17 @@ impl Ty {
         }
     }
 
-    /// A function that gives a value of this type.
+    /// Creates a function type with this result.
     pub(in crate::resolve) fn function(result: Ty) -> Ty {
         Ty::Function(Rc::new(bounded(result)))
     }
 
-    /// A value that is itself this type.
+    /// Creates a value that is this type itself.
     pub(super) fn type_object(of: Ty) -> Ty {
         Ty::TypeObject(Rc::new(bounded(of)))
     }
 
-    /// Functions that were taken from a value.
+    /// Creates a callable with the receiver that it was read from.
     pub(in crate::resolve) fn callable(symbols: Symbols, receiver: Option<&Ty>) -> Ty {
         Ty::Callable(symbols, receiver.map(|receiver| Rc::new(bounded(receiver.clone()))))
     }
@@ -149,7 +148,7 @@ impl Ty {
         !matches!(self, Ty::Unknown)
     }
 
-    /// One of several types; the same ones count once, unknown ones not at all.
+    /// Creates a union without duplicates and unknown types.
     pub(in crate::resolve) fn union(parts: impl IntoIterator<Item = Ty>) -> Ty {
         let mut distinct: Vec<Ty> = Vec::new();
         for part in parts {
@@ -172,7 +171,7 @@ impl Ty {
         }
     }
 
-    /// The alternatives of a union, or the type alone.
+    /// Returns the alternatives of a union, or the type alone.
     pub(in crate::resolve) fn alternatives(&self) -> &[Ty] {
         match self {
             Ty::Union(parts) => parts,
@@ -180,7 +179,7 @@ impl Ty {
         }
     }
 
-    /// The type with every part replaced for which `replace` has something else.
+    /// Returns the type with every part replaced for which `replace` returns one.
     pub(in crate::resolve) fn map(&self, replace: &impl Fn(&Ty) -> Option<Ty>) -> Ty {
         if let Some(other) = replace(self) {
             return other;
@@ -207,7 +206,7 @@ thread_local! {
     static NO_TYPES: TyList = Vec::new().into();
 }
 
-/// No type arguments, which most types have: a thread has them once.
+/// Returns the empty list, the most frequent one: shared per thread.
 pub(in crate::resolve) fn no_types() -> TyList {
     NO_TYPES.with(TyList::clone)
 }
@@ -218,43 +217,43 @@ fn add(distinct: &mut Vec<Ty>, ty: Ty) {
     }
 }
 
-/// What a name means.
+/// Result of a name lookup.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::resolve) enum Entity {
-    /// One symbol or overloads.
+    /// Symbol or overloads.
     Symbols(Symbols),
-    /// A module.
+    /// Module.
     Module(Module),
-    /// Something outside, by qualified name.
+    /// External name, qualified.
     External(Rc<str>),
-    /// A local variable, parameter or type parameter: the bindings that may reach here.
+    /// Local variable, parameter or type parameter: the bindings that may reach the reference.
     Local(FileId, smallvec::SmallVec<[BindingId; 2]>),
-    /// A name that the language or its library defines.
+    /// Name of the language or its library.
     Builtin(Name),
 }
 
-/// Nodes of the largest type: what contains a larger one is not known.
-const LARGEST_TYPE: u32 = 2_000;
+/// Maximum number of nodes of a type; a larger part of a type is unknown.
+const MAX_TYPE_NODES: u32 = 2_000;
 
-/// A type that is part of another one, in a box; not known if it is too large.
+/// Boxed part of a type; unknown if it is too large.
 fn bounded(ty: Ty) -> Ty {
-    if ty.weight() > LARGEST_TYPE { Ty::Unknown } else { ty }
+    if ty.weight() > MAX_TYPE_NODES { Ty::Unknown } else { ty }
 }
 
-/// Whether types of so many nodes together are too large to be parts of one.
+/// True if this number of nodes is too large for the parts of one type.
 fn is_too_large(weight: u32) -> bool {
-    weight > LARGEST_TYPE
+    weight > MAX_TYPE_NODES
 }
 
-/// What is found under a name.
+/// Result of a member lookup.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::resolve) enum Member {
     Symbols(Symbols),
     Entity(Entity),
-    /// It exists outside, under this qualified name.
+    /// Exists outside the repository, under this qualified name.
     Outside(Rc<str>),
     /// The type is known and has no such member.
     None,
-    /// Nothing can be said.
+    /// The lookup is inconclusive.
     Unknown,
 }

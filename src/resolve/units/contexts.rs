@@ -1,10 +1,10 @@
-//! Where closures and objects stand in a file: what may say of which type they are.
+//! Syntactic contexts of closures and objects, from which their types can be inferred.
 
 use crate::model::facts::{BindingKind, Expr, ExprId, FileFacts, NameId, ScopeId, ScopeKind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The closure that a value is, or the closures of which it is one.
+/// Returns the closures that a value may be.
 pub(in crate::resolve) fn closures(facts: &FileFacts, value: ExprId) -> SmallVec<[ScopeId; 1]> {
     match value.get().map(|value| facts.exprs[value]) {
         Some(Expr::Lambda(scope)) => smallvec::smallvec![scope],
@@ -15,14 +15,14 @@ pub(in crate::resolve) fn closures(facts: &FileFacts, value: ExprId) -> SmallVec
     }
 }
 
-/// Where a closure or an object stands, as far as that may say of what type it is.
+/// Context of a closure or an object that may determine its type.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::resolve) enum Context {
     /// Argument of a call, by its position.
     Argument(ExprId, usize),
-    /// Given to something of a declared type.
+    /// Value of something with a declared type.
     Declared(ExprId),
-    /// A member of the object with this scope.
+    /// Member of the object with this scope.
     Member(ScopeId, NameId),
 }
 
@@ -43,7 +43,7 @@ pub(in crate::resolve) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, Cont
         closures(facts, value).into_iter().chain(object)
     };
     for binding in facts.bindings.iter().filter(|binding| binding.name.is_some()) {
-        // What a closure is held as has a type, what it gives back has a value.
+        // The context of a closure has a type; its result has a value.
         if binding.kind == BindingKind::Result && binding.ty.is_some() {
             contexts.insert(binding.scope, Context::Declared(binding.ty));
         }

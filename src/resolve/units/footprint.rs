@@ -1,10 +1,9 @@
-//! The footprint of a resolution: what it looked at outside of its file. When none of that has
-//! changed, the result stands.
+//! Footprint of a resolution: its recorded dependencies outside the file. The result is valid as
+//! long as none of them has changed.
 //!
-//! A footprint is a filter, not a record: questions are kept as hashes of 32 bits. Two that share a
-//! hash cost a resolution that was not needed; a question that has another answer is never missed.
-//! Files are named by their keys in the store, which stay, so that a footprint holds in every
-//! process and whatever files come and go.
+//! A footprint is a filter: questions are stored as 32-bit hashes. A collision costs an unnecessary
+//! resolution; a changed answer is never missed. Files are identified by their keys in the store,
+//! so that a footprint is valid in every process and after files are added or removed.
 
 use crate::model::graph::FileId;
 use crate::model::packed;
@@ -12,8 +11,7 @@ use crate::resolve::units::space::Space;
 use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Something that was asked about the program as a whole, as a number that is the same in every
-/// process.
+/// Lookup in the whole program, as a hash that is the same in every process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(in crate::resolve) struct Question(pub(in crate::resolve) u64);
 
@@ -22,69 +20,68 @@ impl Question {
         Self(xxh3_64_with_seed(text.as_bytes(), topic))
     }
 
-    /// Which members have a name.
+    /// Members with a name.
     pub(in crate::resolve) fn members(name: &str) -> Self {
         Self::of(1, name)
     }
 
-    /// Which macros have a name.
+    /// Macros with a name.
     pub(in crate::resolve) fn macros(name: &str) -> Self {
         Self::of(2, name)
     }
 
-    /// Which interfaces ask for a method of this name first.
+    /// Interfaces whose lookup key is a method of this name.
     pub(in crate::resolve) fn interfaces(name: &str) -> Self {
         Self::of(3, name)
     }
 
-    /// Which members a type from outside gains.
-    pub(in crate::resolve) fn gained(ty: &str) -> Self {
+    /// Extension members of an external type.
+    pub(in crate::resolve) fn external_extensions(ty: &str) -> Self {
         Self::of(4, ty)
     }
 
-    /// Which package a word means.
+    /// Package that a word refers to.
     pub(in crate::resolve) fn declared(word: &str) -> Self {
         Self::of(5, word)
     }
 
-    /// Which module lies below another one under a name.
+    /// Child module of a name.
     pub(in crate::resolve) fn child(name: &str) -> Self {
         Self::of(6, name)
     }
 
-    /// Which files could be pasted under a name.
+    /// Files that an include of this name may refer to.
     pub(in crate::resolve) fn included(name: &str) -> Self {
         Self::of(7, name)
     }
 
-    /// Which callables and types outside of types have a name, in languages where a name alone
-    /// makes candidates.
+    /// Callables and top-level types with a name, in languages where a name alone makes candidates.
     pub(in crate::resolve) fn alone(name: &str) -> Self {
         Self::of(9, name)
     }
 
-    /// What another file binds to a name outside of everything.
+    /// Top-level bindings of a name in other files.
     pub(in crate::resolve) fn bound(name: &str) -> Self {
         Self::of(8, name)
     }
 
-    /// Which files a package has.
+    /// Files of a package.
     pub(in crate::resolve) fn package(identity: u64) -> Self {
         Self(identity ^ 0x5bd1_e995_9e37_79b9)
     }
 
-    /// What the files of a package bind to a name outside of everything.
+    /// Top-level bindings of a name in the files of a package.
     pub(in crate::resolve) fn member_of_package(identity: u64, name: &str) -> Self {
         Self::of(identity, name)
     }
 
-    /// How namespaces lie in each other, and what opens which.
+    /// Nesting of namespaces, and the namespaces that each one imports.
     pub(in crate::resolve) const SPACES: Self = Self(0x73e5_ab0c_51ac_e500);
 
-    /// Which directories are alternatives of each other.
+    /// Directories that are alternatives of each other.
     pub(in crate::resolve) const ALTERNATIVES: Self = Self(0x1d3f_90b7_5ac2_44e1);
 
-    /// What a namespace has under a name.
+    /// Members of a namespace with a name.
     pub(in crate::resolve) fn space(space: Space, name: &str) -> Self {
         Self::of(space.0, name)
     }
@@ -94,39 +91,37 @@ impl Question {
     }
 }
 
-/// A footprint: sorted lists of keys and of hashes, one after the other. A change looks through
-/// those of all files.
+/// Footprint: sorted lists of keys and hashes, concatenated. Invalidation scans those of all files.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Asked {
     numbers: Box<[u32]>,
-    /// Where each list but the last ends: facts, links, given, reach; then come questions.
+    /// Ends of the lists except the last: facts, links, given, reach; questions follow.
     ends: [u32; 4],
-    /// Whether it is not known what was asked, because the work did not end.
+    /// True if the dependencies are unknown, because the resolution failed.
     unknown: bool,
 }
 
-/// What has been looked at so far: quick to add to, whatever room it takes.
+/// Footprint under construction: optimized for insertion.
 #[derive(Default, Debug)]
-pub(in crate::resolve) struct Asking {
-    /// Files whose facts were looked at.
+pub(in crate::resolve) struct FootprintBuilder {
+    /// Files whose facts were read.
     pub(in crate::resolve) facts: FileSet,
-    /// Files of which it was asked where their imports lead, which package they are in, and which
-    /// libraries they know.
+    /// Files whose import targets, package or libraries were read.
     pub(in crate::resolve) links: FileSet,
-    /// Files of whose symbols it was asked what other files add to them.
+    /// Files with symbols whose extensions by other files were read.
     pub(in crate::resolve) given: FileSet,
-    /// Files of which it was asked what is reached from them over imports.
+    /// Files whose import closure was read.
     pub(in crate::resolve) reach: FileSet,
     pub(in crate::resolve) questions: FxHashSet<u32>,
 }
 
-impl Asking {
+impl FootprintBuilder {
     pub(in crate::resolve) fn ask(&mut self, question: Question) {
         self.questions.insert(question.short());
     }
 
-    /// The footprint; `keys` gives the key of each file.
-    pub(in crate::resolve) fn into_asked(self, keys: &[u32]) -> Asked {
+    /// Converts to a footprint; `keys` has the key of each file.
+    pub(in crate::resolve) fn build(self, keys: &[u32]) -> Asked {
         let (mut numbers, mut ends) = (Vec::new(), [0; 4]);
         for (files, end) in
             [self.facts, self.links, self.given, self.reach].into_iter().zip(&mut ends)
@@ -144,12 +139,12 @@ impl Asking {
 }
 
 impl Asked {
-    /// Of a file whose resolution failed: after any change it is tried again.
+    /// Footprint of a failed resolution: invalidated by any change.
     pub fn unknown() -> Self {
         Self { unknown: true, ..Self::default() }
     }
 
-    /// As it is kept: each list as its length and the steps from one number to the next.
+    /// Encodes the footprint: each list as its length and the varint deltas of its numbers.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = vec![u8::from(self.unknown)];
         for list in self.lists() {
@@ -163,7 +158,7 @@ impl Asked {
         bytes
     }
 
-    /// From what was kept; none if it was not that.
+    /// Decodes a footprint; `None` if the bytes are invalid.
     pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let unknown = packed::take(&mut bytes)? == 1;
         let (mut numbers, mut ends) = (Vec::new(), [0; 5]);
@@ -190,8 +185,8 @@ impl Asked {
     }
 }
 
-/// Whether hashes, which are sorted, have one: they are spread evenly, so that it is near where it
-/// would be if they were all there.
+/// True if the sorted hashes contain one. They are evenly distributed, so the search starts at the
+/// interpolated position.
 fn has_hash(hashes: &[u32], wanted: u32) -> bool {
     let mut place = ((u64::from(wanted) * hashes.len() as u64) >> 32) as usize;
     while place > 0 && hashes.get(place).is_some_and(|&hash| hash > wanted) {
@@ -203,7 +198,7 @@ fn has_hash(hashes: &[u32], wanted: u32) -> bool {
     hashes.get(place) == Some(&wanted)
 }
 
-/// What has another answer after a change. Files are by their keys.
+/// Answers that differ after a change. Files are identified by keys.
 #[derive(Default, Debug)]
 pub(in crate::resolve) struct Altered {
     pub(in crate::resolve) facts: FileSet,
@@ -211,9 +206,9 @@ pub(in crate::resolve) struct Altered {
     pub(in crate::resolve) given: FileSet,
     pub(in crate::resolve) reach: FileSet,
     questions: FxHashSet<u32>,
-    /// Files of which only some functions are others, with their names: they concern who looked at
-    /// the file and asked for one.
-    apart: Vec<(u32, FxHashSet<u32>)>,
+    /// Files of which only some functions differ, with their names: invalidates footprints with
+    /// both the file and a name.
+    functions: Vec<(u32, FxHashSet<u32>)>,
 }
 
 impl Altered {
@@ -221,26 +216,26 @@ impl Altered {
         self.questions.insert(question.short());
     }
 
-    /// Of a file only functions of these names are others.
+    /// Adds the functions of a file that differ, by name.
     pub(in crate::resolve) fn functions<'n>(
         &mut self,
         key: u32,
         names: impl Iterator<Item = &'n str>,
     ) {
-        self.apart.push((key, names.map(|name| Question::bound(name).short()).collect()));
+        self.functions.push((key, names.map(|name| Question::bound(name).short()).collect()));
     }
 
-    /// Whether one of the questions, or one about a function, was asked.
-    pub(in crate::resolve) fn has_question(&self, asking: &Asking) -> bool {
+    /// True if one of the recorded questions, or of those about functions, has a different answer.
+    pub(in crate::resolve) fn has_question(&self, asking: &FootprintBuilder) -> bool {
         let is_altered = |hash: &u32| {
             self.questions.contains(hash)
-                || self.apart.iter().any(|(_, names)| names.contains(hash))
+                || self.functions.iter().any(|(_, names)| names.contains(hash))
         };
         asking.questions.iter().any(is_altered)
     }
 
-    /// Whether a footprint has any of it.
-    pub(in crate::resolve) fn concerns(&self, asked: &Asked) -> bool {
+    /// True if the change invalidates a footprint.
+    pub(in crate::resolve) fn invalidates(&self, asked: &Asked) -> bool {
         if asked.unknown {
             return true;
         }
@@ -250,7 +245,7 @@ impl Altered {
         };
         has_any(questions, &self.questions)
             || self
-                .apart
+                .functions
                 .iter()
                 .any(|(key, names)| has_any(questions, names) && facts.binary_search(key).is_ok())
             || meets(links, &self.links)
@@ -260,16 +255,16 @@ impl Altered {
     }
 }
 
-/// Whether sorted hashes have one of some.
+/// True if the sorted hashes contain any of a set.
 fn has_any(hashes: &[u32], some: &FxHashSet<u32>) -> bool {
-    // Either is quick where the other is slow.
+    // Probes with the smaller side.
     match some.len() * 8 <= hashes.len() {
         true => some.iter().any(|hash| has_hash(hashes, *hash)),
         false => !some.is_empty() && hashes.iter().any(|hash| some.contains(hash)),
     }
 }
 
-/// A set of files.
+/// Set of files: bitset.
 #[derive(Clone, Default, Debug)]
 pub(in crate::resolve) struct FileSet(Vec<u64>);
 
@@ -286,13 +281,13 @@ impl FileSet {
         self.0.get(file.0 as usize / 64).is_some_and(|word| word & (1 << (file.0 % 64)) != 0)
     }
 
-    /// Whether it has none.
+    /// True if the set is empty.
     pub(in crate::resolve) fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }
 
-    /// Puts in those of another set.
-    pub(in crate::resolve) fn join(&mut self, others: &FewFiles) {
+    /// Adds the files of another set.
+    pub(in crate::resolve) fn join(&mut self, others: &SparseFileSet) {
         let end = others.0.last().map_or(0, |(word, _)| *word as usize + 1);
         if end > self.0.len() {
             self.0.resize(end, 0);
@@ -303,7 +298,7 @@ impl FileSet {
     }
 
     pub(in crate::resolve) fn iter(&self) -> impl Iterator<Item = FileId> + '_ {
-        // Few of many: words without any are passed over, and only the bits that are set are met.
+        // Sparse sets: words without a bit are skipped, and only set bits are visited.
         let words = (0_u32..).zip(&self.0).filter(|(_, bits)| **bits != 0);
         words.flat_map(|(word, &bits)| {
             let mut left = bits;
@@ -316,11 +311,11 @@ impl FileSet {
     }
 }
 
-/// A set of files that is kept: where it has any.
+/// Memoized set of files: the non-zero words of a bitset.
 #[derive(Debug)]
-pub(in crate::resolve) struct FewFiles(Box<[(u32, u64)]>);
+pub(in crate::resolve) struct SparseFileSet(Box<[(u32, u64)]>);
 
-impl FewFiles {
+impl SparseFileSet {
     pub(in crate::resolve) fn of(files: &FileSet) -> Self {
         Self((0_u32..).zip(files.0.iter().copied()).filter(|(_, bits)| *bits != 0).collect())
     }
@@ -331,13 +326,13 @@ mod tests {
     use super::*;
 
     fn asked(facts: &[u32], reach: &[u32], questions: &[Question]) -> Asked {
-        let mut asking = Asking::default();
+        let mut asking = FootprintBuilder::default();
         facts.iter().for_each(|file| asking.facts.insert(FileId(*file)));
         reach.iter().for_each(|file| asking.reach.insert(FileId(*file)));
         questions.iter().for_each(|question| asking.ask(*question));
-        // Files have other keys than numbers, in another order.
+        // Keys differ from file ids, and have another order.
         let keys: Vec<u32> = (0..100).map(|file| 1000 - file).collect();
-        let asked = asking.into_asked(&keys);
+        let asked = asking.build(&keys);
         let bytes = asked.bytes();
         assert_eq!(Asked::from_bytes(&bytes).as_ref(), Some(&asked));
         assert!(
@@ -348,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_footprint_is_concerned_by_what_it_has() {
+    fn a_footprint_is_invalidated_by_its_entries() {
         let asked = asked(
             &[3, 70],
             &[9],
@@ -357,7 +352,7 @@ mod tests {
         let with = |change: &dyn Fn(&mut Altered)| {
             let mut altered = Altered::default();
             change(&mut altered);
-            altered.concerns(&asked)
+            altered.invalidates(&asked)
         };
         assert!(!with(&|_| ()));
         assert!(
@@ -380,11 +375,11 @@ mod tests {
             !with(&|altered| altered.functions(998, ["f"].into_iter())),
             "it looked at other files"
         );
-        assert!(Altered::default().concerns(&Asked::unknown()));
+        assert!(Altered::default().invalidates(&Asked::unknown()));
     }
 
     #[test]
-    fn a_hash_is_found_wherever_it_stands() {
+    fn hashes_are_found_at_any_position() {
         let spread: Vec<u32> = (0..1000_u32)
             .map(|number| number.wrapping_mul(0x9e37_79b9))
             .collect::<std::collections::BTreeSet<_>>()

@@ -1,10 +1,10 @@
-//! Where imports lead: modules of the repository and names outside. Plain data.
+//! Targets of imports: modules of the repository and external names. Plain data.
 
 use crate::grammar::Language;
 use crate::model::graph::FileId;
 use crate::resolve::Name;
 
-/// A module: a file, or a package that has no file of its own or several.
+/// Module: a file, or a package without a file of its own or with several.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(in crate::resolve) enum Module {
     File(FileId),
@@ -12,12 +12,12 @@ pub(in crate::resolve) enum Module {
     Package(u32),
 }
 
-/// Where an import leads.
+/// Target of an import.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::resolve) enum ImportTarget {
-    /// Out of the repository: the module's name.
+    /// External: the name of the module.
     External(Box<str>),
-    /// To a module, and from there along names.
+    /// Module, and a path of names within it.
     Path { module: Module, path: Box<[Name]> },
 }
 
@@ -26,7 +26,7 @@ impl ImportTarget {
         ImportTarget::Path { module, path: Box::default() }
     }
 
-    /// The file it leads to or through.
+    /// Returns the file that the target is, or that its path starts in.
     pub(in crate::resolve) fn file(&self) -> Option<FileId> {
         match self {
             ImportTarget::Path { module: Module::File(file), .. } => Some(*file),
@@ -35,7 +35,7 @@ impl ImportTarget {
     }
 }
 
-/// Languages of one family understand each other's modules.
+/// Returns the language family: its languages resolve each other's modules.
 pub(in crate::resolve) fn family(language: &Language) -> &str {
     language.manifest.family.as_deref().unwrap_or(language.name)
 }

@@ -1,6 +1,6 @@
-//! One number for everything in a file's facts that the resolution of other files may look at. What
-//! only the sites of the file itself lead to is left out, and so are places: a body can change
-//! without it.
+//! Interface hash of a file: a hash of all facts that the resolution of other files can reach.
+//! Facts that only references of the file itself reach are excluded, and so are positions: an edit
+//! of a body leaves the hash equal.
 
 mod own;
 
@@ -13,41 +13,41 @@ use crate::resolve::units::scope_bindings::ByScope;
 use own::{Own, last_byte, ranks};
 use rustc_hash::FxHashMap;
 
-/// The number of a file. `contexts` tells where closures and objects stand.
+/// Returns the interface hash of a file. `contexts` has the contexts of closures and objects.
 pub(in crate::resolve) fn of(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Context>) -> u64 {
     of_first(facts, facts.symbols.len(), contexts)
 }
 
-/// The number that a file would have if it had only so many of its symbols. Those left out are
-/// functions at its top.
+/// Returns the interface hash of a file without the symbols from this number on. Those left out are
+/// functions at the top level.
 pub(in crate::resolve) fn of_first(
     facts: &FileFacts,
     symbols: usize,
     contexts: &FxHashMap<ScopeId, Context>,
 ) -> u64 {
     let mut reach = Reach::new(facts, symbols, contexts);
-    reach.go();
+    reach.run();
     reach.own().number(|scope| scope)
 }
 
-/// Which facts of a file others may look at, by position.
+/// Facts of a file that other files can reach, by position.
 pub(in crate::resolve) struct Reached {
     pub(in crate::resolve) scopes: Vec<bool>,
     pub(in crate::resolve) bindings: Vec<bool>,
     pub(in crate::resolve) exprs: Vec<bool>,
     pub(in crate::resolve) lists: Vec<bool>,
-    /// The number that the file has once these stand first.
+    /// Interface hash after partitioning, when these facts come first.
     pub(in crate::resolve) interface: u64,
 }
 
-/// Finds out what others may look at: what the number stands for, and with each binding all of its
+/// Computes the facts that other files can reach: the hashed ones, and with each binding all of its
 /// name in its scope.
 pub(in crate::resolve) fn reached(
     facts: &FileFacts,
     contexts: &FxHashMap<ScopeId, Context>,
 ) -> Reached {
     let mut reach = Reach::new(facts, facts.symbols.len(), contexts);
-    reach.go();
+    reach.run();
     let own = reach.own();
     reach.with_same_names();
     let Reach { scopes, bindings, exprs, lists, .. } = reach;
@@ -62,7 +62,7 @@ enum Step {
     Scope(usize),
 }
 
-/// What others can get to, starting at symbols and the names outside of bodies.
+/// Reachability from symbols and from names outside of bodies.
 struct Reach<'f> {
     facts: &'f FileFacts,
     symbols: &'f [Symbol],
@@ -70,16 +70,16 @@ struct Reach<'f> {
     by_scope: ByScope<NameId>,
     exprs: Vec<bool>,
     bindings: Vec<bool>,
-    /// The bindings that were followed.
+    /// Visited bindings.
     found: Vec<usize>,
     scopes: Vec<bool>,
     lists: Vec<bool>,
-    /// Scopes of which all names are reached.
+    /// Scopes with all names reached.
     open: Vec<bool>,
-    /// Names in scopes of which all bindings are reached, by the place of the first.
+    /// Names in scopes with all bindings reached, by the index of the first.
     bound: Vec<bool>,
     waiting: Vec<Step>,
-    /// Every place of what is reached; only their order matters.
+    /// Positions of everything reached; only their order matters.
     places: Vec<u32>,
 }
 
@@ -118,7 +118,7 @@ impl<'f> Reach<'f> {
         }
     }
 
-    fn go(&mut self) {
+    fn run(&mut self) {
         self.start();
         self.follow();
     }
@@ -133,12 +133,12 @@ impl<'f> Reach<'f> {
         }
     }
 
-    /// Reaches, with each binding, those of the same name in the same scope: they are looked at
-    /// together.
+    /// Reaches, for each binding, those of the same name in the same scope, because a lookup reads
+    /// them together.
     fn with_same_names(&mut self) {
-        let mut looked_at = 0;
-        while let Some(&position) = self.found.get(looked_at) {
-            looked_at += 1;
+        let mut visited = 0;
+        while let Some(&position) = self.found.get(visited) {
+            visited += 1;
             let Binding { name, scope, .. } = self.facts.bindings[position];
             self.want_bound(scope, name);
             self.follow();
@@ -170,7 +170,7 @@ impl<'f> Reach<'f> {
         for import in &self.facts.imports {
             self.want_scope(import.scope);
         }
-        // Which conditions hold for a symbol is a matter of places.
+        // The conditions of a symbol depend on positions.
         self.places.extend(self.symbols.iter().map(last_byte));
         self.places.extend(
             self.facts.conditions.iter().flat_map(|condition| [condition.start, condition.end]),
@@ -205,7 +205,7 @@ impl<'f> Reach<'f> {
         }
     }
 
-    /// Everything that a scope binds.
+    /// Reaches every binding of a scope.
     fn open_scope(&mut self, scope: ScopeId) {
         let Some(position) = scope.get() else { return };
         self.want_scope(scope);
@@ -220,7 +220,7 @@ impl<'f> Reach<'f> {
         }
     }
 
-    /// Everything that a name may mean from a scope outwards.
+    /// Reaches every binding of a name in a scope and its parents.
     fn want_name(&mut self, name: NameId, scope: ScopeId) {
         self.want_scope(scope);
         let mut around = scope;
@@ -230,7 +230,7 @@ impl<'f> Reach<'f> {
         }
     }
 
-    /// A closure or an object: what it binds, and what says of what type it is.
+    /// Reaches the bindings of a closure or an object, and the context that determines its type.
     fn want_closure(&mut self, scope: ScopeId) {
         self.open_scope(scope);
         self.want_context(scope);
@@ -280,7 +280,7 @@ impl<'f> Reach<'f> {
         self.want_scope(binding.block);
         self.places.push(binding.from);
         if binding.kind == BindingKind::Param {
-            // What callers give to a closure is asked of the place where the closure stands.
+            // The types of a closure's parameters depend on the context of the closure.
             self.want_context(binding.scope);
         }
     }
@@ -289,7 +289,7 @@ impl<'f> Reach<'f> {
         match self.contexts.get(&scope) {
             Some(Context::Argument(call, _)) => self.want(*call),
             Some(Context::Declared(ty)) => self.want(*ty),
-            // Objects stand in objects that begin before them.
+            // An object begins after the object that contains it.
             Some(Context::Member(object, _)) if *object < scope => self.want_context(*object),
             Some(Context::Member(..)) | None => {}
         }
@@ -301,7 +301,7 @@ impl<'f> Reach<'f> {
         self.want(scope.owner);
     }
 
-    /// What is reached now.
+    /// Returns the facts reached so far.
     fn own(&self) -> Own<'f> {
         let mut places = self.places.clone();
         places.sort_unstable();
@@ -312,7 +312,7 @@ impl<'f> Reach<'f> {
     }
 }
 
-/// Reaches a binding, and what it leads to later on.
+/// Reaches a binding and queues it.
 fn reach(binding: usize, reached: &mut [bool], waiting: &mut Vec<Step>) {
     if binding < reached.len() && !std::mem::replace(&mut reached[binding], true) {
         waiting.push(Step::Binding(binding));

@@ -1,5 +1,5 @@
-//! The interner of names: each text of the repository has one number, in every table and on every
-//! thread.
+//! Interner of names: each distinct text of the repository has one number, in every table and on
+//! every thread.
 
 use crate::resolve::Name;
 use hashbrown::HashTable;
@@ -7,23 +7,23 @@ use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Every name that was met. A name keeps its number as long as this lives; numbers differ from
-/// process to process.
+/// Interner. The number of a name is constant for the lifetime of the interner, and differs between
+/// processes.
 #[derive(Debug, Default)]
 pub struct Names {
-    /// Names of a whole build, which are met before anything is looked up.
+    /// Names of a full build, interned before any lookup.
     ids: HashTable<Name>,
-    /// One after the other.
+    /// Texts, concatenated.
     texts: String,
-    /// Where each text ends.
+    /// End of each text.
     ends: Vec<u32>,
-    /// Names of files that are read while others are resolved; their numbers follow.
+    /// Names of files that are read during resolution; their numbers follow.
     late: boxcar::Vec<Box<str>>,
     late_ids: Mutex<HashTable<Name>>,
 }
 
 impl Names {
-    /// The number of a text. Before anything is looked up: the cheaper way.
+    /// Interns a text with exclusive access, before any lookup: the cheaper way.
     pub fn intern(&mut self, text: &str) -> Name {
         if let Some(name) = self.early(text) {
             return name;
@@ -42,17 +42,17 @@ impl Names {
         name
     }
 
-    /// The numbers of texts, in their order.
+    /// Interns texts with exclusive access, in order.
     pub fn intern_all(&mut self, texts: &[&str]) -> Vec<Name> {
         texts.iter().map(|text| self.intern(text)).collect()
     }
 
-    /// The number of a text, at any time and from any thread.
+    /// Interns a text, at any time and from any thread.
     pub fn number(&self, text: &str) -> Name {
         self.early(text).unwrap_or_else(|| self.number_late(&mut self.late_ids(), text))
     }
 
-    /// The numbers of texts, in their order, at any time and from any thread.
+    /// Interns texts in order, at any time and from any thread.
     pub fn numbers<T: AsRef<str>>(&self, texts: &[T]) -> Vec<Name> {
         let mut late = self.late_ids();
         let number = |text: &T| {
@@ -80,7 +80,7 @@ impl Names {
         })
     }
 
-    /// How many names were met before anything was looked up.
+    /// Number of names interned before any lookup.
     pub(in crate::resolve) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_has_one_number_whenever_it_is_met() {
+    fn a_text_is_interned_once() {
         let mut names = Names::default();
         let early = names.intern_all(&["a", "bc", "a", ""]);
         assert_eq!((early[0], names.len()), (early[2], 3));

@@ -1,6 +1,6 @@
-//! Orders the facts of a file so that what the resolution of other files may look at stands first.
-//! The rest is needed only while the file itself is resolved: it can be let go, and is as it was
-//! when all facts are there again.
+//! Partition of a file's facts: the part that the resolution of other files can read comes first.
+//! The rest is needed only to resolve the file itself, and can be dropped from memory and read
+//! again.
 
 use crate::model::LanguageId;
 use crate::model::facts::{Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
@@ -12,7 +12,7 @@ use crate::resolve::units::{
     unit::{First, UnitTable},
 };
 
-/// How many of a file's facts others may look at, from the first on.
+/// Extent of the exported part: number of facts of each table, from the first.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared {
     interface: u64,
@@ -23,12 +23,12 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Puts the facts in this order. Symbols, imports and references stay where they are.
+    /// Partitions the facts. Symbols, imports and references keep their positions.
     pub fn first(facts: &mut FileFacts) -> Self {
         let Reached { scopes, bindings, exprs, mut lists, interface } =
             interface_hash::reached(facts, &contexts(facts));
         for run in runs(facts).filter(|run| !run.range().is_empty()) {
-            // Lists have nothing in common; one that had would have to stay whole.
+            // Runs are disjoint; one that is reached in part is kept whole.
             if lists[run.range()].contains(&true) {
                 lists[run.range()].fill(true);
             }
@@ -54,12 +54,12 @@ impl Shared {
         }
     }
 
-    /// Stands for everything in the file that the resolution of others may look at.
+    /// Interface hash of the file.
     pub fn interface(&self) -> u64 {
         self.interface
     }
 
-    /// As numbers, in which it is kept.
+    /// Stored form.
     pub fn numbers(&self) -> [u64; 5] {
         [
             self.interface,
@@ -70,7 +70,7 @@ impl Shared {
         ]
     }
 
-    /// From numbers that were kept for facts; none if there are not so many of these.
+    /// Reads the stored form; `None` if it does not fit the facts.
     pub fn of_numbers(
         facts: &FileFacts,
         [interface, scopes, bindings, exprs, lists]: [u64; 5],
@@ -86,7 +86,7 @@ impl Shared {
         })
     }
 
-    /// Prepares a file that has these names, and leaves of its facts what others may look at.
+    /// Prepares a file with these names, and truncates the facts to the exported part.
     pub fn leave(self, facts: &mut FileFacts, language: LanguageId, names: Vec<Name>) -> Prepared {
         let first = First { scopes: self.scopes, bindings: self.bindings };
         let prepared = Prepared::with(facts, language, |facts| {
@@ -103,12 +103,12 @@ impl Shared {
         facts.problems = Vec::new();
         facts.words = Box::default();
         facts.sites = Sites::default();
-        let spoken = crate::grammar::language(language);
+        let language_data = crate::grammar::language(language);
         for symbol in &mut facts.symbols {
             symbol.doc = Box::default();
-            symbol.signature = match spoken.tag_word(&symbol.signature) {
+            symbol.signature = match language_data.tag_word(&symbol.signature) {
                 Some(word) if symbol.kind.is_type() => word.into(),
-                _ => told_apart(&symbol.signature),
+                _ => distinguishing_part(&symbol.signature),
             };
         }
         facts.shrink();
@@ -116,9 +116,9 @@ impl Shared {
     }
 }
 
-/// Of a header, what tells definitions of one name apart: that it is text which is put in, and what
-/// follows the parameters.
-fn told_apart(signature: &str) -> Box<str> {
+/// Returns the part of a header that distinguishes definitions of one name: the mark of a macro,
+/// and qualifiers behind the parameters.
+fn distinguishing_part(signature: &str) -> Box<str> {
     let mark = if signature.starts_with('#') { "#" } else { "" };
     match signature.rsplit_once(')') {
         Some((_, tail)) if tail.contains("const") => format!("{mark}){tail}").into(),
@@ -130,7 +130,7 @@ fn count(wanted: &[bool]) -> usize {
     wanted.iter().filter(|wanted| **wanted).count()
 }
 
-/// Moves what is wanted to the front; both parts keep their order.
+/// Stable partition: moves the wanted items to the front.
 fn put_first<T>(items: &mut Vec<T>, wanted: &[bool]) {
     let mut rest = Vec::new();
     let mut first = Vec::with_capacity(items.len());
@@ -141,7 +141,7 @@ fn put_first<T>(items: &mut Vec<T>, wanted: &[bool]) {
     *items = first;
 }
 
-/// Where each item is after `put_first`.
+/// Returns the new position of each item after `put_first`.
 fn places(wanted: &[bool]) -> Vec<u32> {
     let (mut first, mut rest) =
         (0, u32::try_from(count(wanted)).expect("a file is limited to far fewer than 2^32 facts"));
@@ -153,7 +153,7 @@ fn places(wanted: &[bool]) -> Vec<u32> {
     wanted.iter().map(&mut place).collect()
 }
 
-/// Every list.
+/// Returns every run of the facts.
 fn runs(facts: &FileFacts) -> impl Iterator<Item = Run> + '_ {
     let of_exprs = facts.exprs.iter().filter_map(|expr| match *expr {
         Expr::Call(_, run)
@@ -170,7 +170,7 @@ fn runs(facts: &FileFacts) -> impl Iterator<Item = Run> + '_ {
     of_exprs.chain(of_symbols).chain(of_sites)
 }
 
-/// The positions that things have now, by those that they had.
+/// New positions by old ones.
 struct Places {
     scopes: Vec<u32>,
     bindings: Vec<u32>,
@@ -179,7 +179,7 @@ struct Places {
 }
 
 impl Places {
-    /// Names everything by its position now.
+    /// Renumbers all ids to the new positions.
     fn rename(&self, facts: &mut FileFacts) {
         for scope in &mut facts.scopes {
             self.scope(&mut scope.parent);
@@ -263,7 +263,7 @@ impl Places {
     }
 }
 
-/// What stands together goes together.
+/// The items of a run stay together.
 fn run(run: &mut Run, places: &[u32]) {
     if run.len > 0 {
         run.start = places[run.start as usize];

@@ -1,5 +1,4 @@
-//! What is worked out about a file alone before others are known: its table of names, its spaces,
-//! its head.
+//! Tables of a file that are computed from it alone: names, namespaces, head.
 
 use super::spaces::{Nesting, Spaces};
 use super::unit::{Unit, UnitTable};
@@ -10,19 +9,19 @@ use crate::resolve::Name;
 use crate::resolve::units::interner::Names;
 use std::sync::Arc;
 
-/// What is known of a file with facts without looking at these.
+/// Summary of a file that is known without reading its facts.
 #[derive(Clone, Debug)]
 pub struct Head {
     pub(in crate::resolve) language: &'static Language,
-    /// Stands for everything in it that the resolution of others may look at.
+    /// Interface hash.
     pub(in crate::resolve) interface: u64,
     pub(in crate::resolve) package: Option<Box<str>>,
-    /// Whether it says something about types that are not its own; see `says_anything`.
-    pub(in crate::resolve) speaks: bool,
+    /// True if the file extends types of other files, see `has_extensions`.
+    pub(in crate::resolve) extends_types: bool,
     pub(in crate::resolve) nesting: Option<Arc<Nesting>>,
 }
 
-/// What others may look at in a file.
+/// Exported part of a file.
 #[derive(Debug)]
 pub(in crate::resolve) struct Content {
     pub(in crate::resolve) facts: Arc<FileFacts>,
@@ -43,7 +42,7 @@ impl Content {
     }
 }
 
-/// What is worked out about a file alone before others are known.
+/// Tables computed from a file alone.
 #[derive(Debug)]
 pub struct Prepared {
     table: UnitTable,
@@ -52,13 +51,13 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Prepares a file of which all facts are there. `names` are those of the file, in the order of
-    /// its facts.
+    /// Prepares a file with all its facts. `names` are its interned names in the order of the
+    /// facts.
     pub fn of(facts: &FileFacts, language: LanguageId, names: Vec<Name>) -> Self {
         Self::with(facts, language, |_| UnitTable::of(facts, names.into(), None))
     }
 
-    /// Prepares a file whose facts still have their names.
+    /// Prepares a file whose names are not interned.
     pub(in crate::resolve) fn with(
         facts: &FileFacts,
         language: LanguageId,
@@ -70,13 +69,13 @@ impl Prepared {
             language,
             interface: table.interface,
             package: facts.package.clone(),
-            speaks: says_anything(facts, language),
+            extends_types: has_extensions(facts, language),
             nesting: Nesting::of(facts, language, &spaces).map(Arc::new),
         };
         Self { table, spaces, head }
     }
 
-    /// What is left of a file whose facts are at hand.
+    /// Splits into the head and the content with these facts.
     pub(in crate::resolve) fn into_parts(self, facts: Arc<FileFacts>) -> (Head, Content) {
         let Self { table, spaces, head } = self;
         let language = head.language;
@@ -84,8 +83,8 @@ impl Prepared {
     }
 }
 
-/// Whether a file says anything here: only such files are read.
-fn says_anything(facts: &crate::model::facts::FileFacts, language: &Language) -> bool {
+/// True if the file contributes to the derived tables: only such files are read for them.
+fn has_extensions(facts: &crate::model::facts::FileFacts, language: &Language) -> bool {
     let is_interface = |kind| {
         kind == crate::model::SymbolKind::Interface && language.manifest.resolution.structural
     };

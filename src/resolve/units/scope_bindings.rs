@@ -1,23 +1,22 @@
-//! The bindings of a file by the scope that owns them, and in each scope in order of their names
-//! and of appearance.
+//! Bindings of a file grouped by scope, and within a scope sorted by name and position.
 
 use crate::model::facts::{BindingId, FileFacts, ScopeId};
 
-/// So many bindings are looked at one by one.
-const FEW: usize = 8;
+/// Number of bindings that are scanned before a binary search.
+const MAX_SCANNED: usize = 8;
 
-/// Bindings of scopes, each with its name, in whatever form names are compared.
+/// Bindings by scope, each with its name in a comparable form.
 #[derive(Debug)]
 pub(in crate::resolve) struct ByScope<N> {
-    /// One scope after the other; at the end those without a scope.
+    /// Bindings grouped by scope; those without a scope come last.
     bindings: Vec<(N, BindingId)>,
-    /// Where the bindings of each scope start, and where the last ones end.
+    /// Start of each scope's bindings, and the end of the last.
     starts: Vec<u32>,
 }
 
 impl<N: Copy + Ord> ByScope<N> {
-    /// Puts the first bindings of a file in order. They are in its first scopes, or in none;
-    /// `name_of` gives the name of one, and nothing for those that are left out.
+    /// Groups the first bindings of a file, which are in its first scopes or in none; `name_of`
+    /// returns the name of a binding, or `None` to leave it out.
     pub(in crate::resolve) fn of(
         facts: &FileFacts,
         scopes: usize,
@@ -50,7 +49,7 @@ impl<N: Copy + Ord> ByScope<N> {
         Self { bindings: ordered, starts }
     }
 
-    /// The bindings of a scope, or those without one.
+    /// Returns the bindings of a scope, or those without one.
     pub(in crate::resolve) fn of_scope(&self, scope: ScopeId) -> &[(N, BindingId)] {
         let place = scope.get().unwrap_or(self.starts.len() - 2);
         match self.starts.get(place..) {
@@ -59,12 +58,12 @@ impl<N: Copy + Ord> ByScope<N> {
         }
     }
 
-    /// The bindings of a name in a scope.
+    /// Returns the bindings of a name in a scope.
     pub(in crate::resolve) fn of_name(&self, scope: ScopeId, name: N) -> &[(N, BindingId)] {
         self.place_of_name(scope, name).1
     }
 
-    /// The same, with where they begin among the bindings of all scopes.
+    /// Returns the bindings of a name in a scope and the index of the first.
     pub(in crate::resolve) fn place_of_name(
         &self,
         scope: ScopeId,
@@ -73,11 +72,12 @@ impl<N: Copy + Ord> ByScope<N> {
         let bindings = self.of_scope(scope);
         let first = bindings.partition_point(|&(bound, _)| bound < name);
         let from = &bindings[first..];
-        // Most names are bound once or twice.
-        let count = match from.iter().take(FEW).take_while(|&&(bound, _)| bound == name).count() {
-            FEW => from.partition_point(|&(bound, _)| bound == name),
-            count => count,
-        };
+        // Most names have one or two bindings.
+        let count =
+            match from.iter().take(MAX_SCANNED).take_while(|&&(bound, _)| bound == name).count() {
+                MAX_SCANNED => from.partition_point(|&(bound, _)| bound == name),
+                count => count,
+            };
         let place = scope.get().unwrap_or(self.starts.len() - 2);
         (self.starts.get(place).map_or(0, |start| *start as usize) + first, &from[..count])
     }

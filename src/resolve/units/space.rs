@@ -1,16 +1,16 @@
-//! A namespace as one number, the same in whatever files it is opened.
+//! Identity of a namespace as a hash that is the same in every file.
 
 use crate::grammar::Language;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
-/// A namespace, the same one in whatever files it is opened, or the outermost one of a family of
-/// languages: a hash of what it is called from the outermost on, the same in every process.
+/// Namespace, the same in every file that opens it, or the global one of a language family: a hash
+/// of its qualified name, the same in every process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(in crate::resolve) struct Space(pub(in crate::resolve) u64);
 
 impl Space {
-    /// The outermost one of a language's family.
+    /// Global namespace of a language's family.
     pub(in crate::resolve) fn root(language: &Language) -> Self {
         Self(FxBuildHasher.hash_one((
             0_u64,
@@ -18,7 +18,7 @@ impl Space {
         )))
     }
 
-    /// The one of this name inside of it.
+    /// Nested namespace with this name.
     pub(in crate::resolve) fn below(self, name: &str) -> Self {
         Self(FxBuildHasher.hash_one((self.0, FxBuildHasher.hash_one(name))))
     }

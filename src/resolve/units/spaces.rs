@@ -1,5 +1,5 @@
-//! Namespaces of files that are pasted into each other: which scope is which, how they lie in each
-//! other, and which are opened.
+//! Namespaces of languages with textual includes: the namespace of each scope, their nesting, and
+//! using-directives.
 
 use crate::grammar::{Language, ModuleSystem};
 use crate::model::facts::{
@@ -11,15 +11,15 @@ use crate::resolve::units::space::Space;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 
-/// The namespaces that the scopes of a file are in, and what the file puts into them.
+/// Namespaces of the scopes of a file.
 #[derive(Default, Debug)]
 pub(in crate::resolve) struct Spaces {
-    /// Scopes of files and namespaces, in order, each with its symbol.
+    /// File and namespace scopes in order, each with its symbol.
     pub(in crate::resolve) scopes: Vec<(ScopeId, Space, LocalSymbol)>,
 }
 
 impl Spaces {
-    /// Those of a file.
+    /// Computes the namespaces of a file.
     pub(in crate::resolve) fn of(facts: &FileFacts, language: &Language) -> Self {
         let mut spaces = Self::default();
         if language.manifest.modules.system != ModuleSystem::Includes {
@@ -44,13 +44,13 @@ impl Spaces {
         spaces
     }
 
-    /// The namespace of a scope.
+    /// Returns the namespace of a scope.
     pub(in crate::resolve) fn of_scope(&self, scope: ScopeId) -> Option<Space> {
         let place = self.scopes.binary_search_by_key(&scope, |(scope, ..)| *scope).ok()?;
         Some(self.scopes[place].1)
     }
 
-    /// The namespace that a symbol opens.
+    /// Returns the namespace that a symbol opens.
     pub(in crate::resolve) fn of_symbol(&self, symbol: LocalSymbol) -> Option<Space> {
         self.scopes
             .iter()
@@ -58,7 +58,7 @@ impl Spaces {
             .map(|(_, space, _)| *space)
     }
 
-    /// The innermost namespace around a scope.
+    /// Returns the innermost namespace around a scope.
     pub(in crate::resolve) fn around(
         &self,
         facts: &FileFacts,
@@ -74,27 +74,26 @@ impl Spaces {
     }
 }
 
-/// The text of a name of a file that has its own names.
+/// Text of a name in a file with names of its own.
 fn text(facts: &FileFacts, name: NameId) -> &str {
     name.get().map_or("", |position| &facts.names[position])
 }
 
-/// What a file says of namespaces: where they lie, and what is made visible in them. Most files of
-/// C say nothing.
+/// Namespace declarations of a file: nesting and imported names. Most files of C have none.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(in crate::resolve) struct Nesting {
-    /// Namespaces, each with the one around it and its symbol.
+    /// Namespaces, each with its parent and its symbol.
     pub(in crate::resolve) spaces: Vec<(Space, Space, LocalSymbol)>,
-    /// Names that are made visible in a namespace under the same or another name.
+    /// Names imported into a namespace, under the same or another name.
     pub(in crate::resolve) aliases: Vec<(Question, ImportId)>,
-    /// Imports that make the names of a namespace visible in another one.
+    /// Imports of all names of a namespace into another one (using-directives).
     pub(in crate::resolve) opened: Vec<(Space, ImportId)>,
     /// The same inside of functions and types.
     pub(in crate::resolve) opened_locally: Vec<(ScopeId, ImportId)>,
 }
 
 impl Nesting {
-    /// That of a file; none if it says nothing.
+    /// Collects them from a file; `None` if there are none.
     pub(in crate::resolve) fn of(
         facts: &FileFacts,
         language: &Language,
@@ -134,10 +133,10 @@ impl Nesting {
     }
 }
 
-/// What all files together say of namespaces.
+/// Namespace declarations of all files.
 #[derive(Debug, Default)]
 pub(in crate::resolve) struct Linkage {
-    /// The namespace around each, and the first symbol that opens it.
+    /// Parent of each namespace, and the first symbol that opens it.
     pub(in crate::resolve) spaces: FxHashMap<Space, (Space, SymbolRef)>,
     pub(in crate::resolve) aliases: FxHashMap<Question, Vec<(FileId, ImportId)>>,
     pub(in crate::resolve) opened: FxHashMap<Space, Vec<(FileId, ImportId)>>,
@@ -145,7 +144,7 @@ pub(in crate::resolve) struct Linkage {
 }
 
 impl Linkage {
-    /// Of what the files say, in their order.
+    /// Merges the declarations of files, in their order.
     pub(in crate::resolve) fn new<'n>(files: impl Iterator<Item = (FileId, &'n Nesting)>) -> Self {
         let mut linkage = Self::default();
         for (file, nesting) in files {
@@ -168,13 +167,13 @@ impl Linkage {
         linkage
     }
 
-    /// The namespace around one.
+    /// Returns the parent of a namespace.
     pub(in crate::resolve) fn parent(&self, space: Space) -> Option<Space> {
         self.spaces.get(&space).map(|(parent, _)| *parent)
     }
 
-    /// Stands for how namespaces lie in each other and what is made visible where. `key` gives the
-    /// key of a file.
+    /// Fingerprint of the nesting of namespaces and of imports between them. `key` returns the key
+    /// of a file.
     pub(in crate::resolve) fn nesting(&self, key: &impl Fn(FileId) -> u32) -> u64 {
         let mut number = 0_u64;
         let mut add = |part: u64| number = number.wrapping_add(part);
@@ -196,7 +195,7 @@ impl Linkage {
         number
     }
 
-    /// The namespace that a path names from another one outwards.
+    /// Resolves a path to a namespace, from a namespace outwards.
     pub(in crate::resolve) fn find(
         &self,
         from: Space,

@@ -1,5 +1,4 @@
-//! One file as resolution sees it: its facts, its names as names of the repository, its bindings in
-//! order of scope and name.
+//! One file as seen by name resolution: facts, interned names, bindings sorted by scope and name.
 
 use super::contexts::{Context, contexts};
 use crate::grammar::Language;
@@ -14,7 +13,7 @@ use crate::resolve::units::spaces::Spaces;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// One file with facts.
+/// File with facts.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::resolve) struct Unit<'a> {
     pub(in crate::resolve) facts: &'a FileFacts,
@@ -24,36 +23,35 @@ pub(in crate::resolve) struct Unit<'a> {
     pub(in crate::resolve) texts: &'a Names,
 }
 
-/// How many scopes and bindings of a file a table tells of, from the first on.
+/// Number of scopes and bindings covered by a table, from the first.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::resolve) struct First {
     pub(in crate::resolve) scopes: usize,
     pub(in crate::resolve) bindings: usize,
 }
 
-/// What is worked out once about the facts of a file.
+/// Tables computed once from the facts of a file.
 #[derive(Debug)]
 pub(in crate::resolve) struct UnitTable {
     pub(in crate::resolve) names: Arc<[Name]>,
     bindings: ByScope<Name>,
-    /// Imports that are visible to importers without being bound here.
+    /// Re-exports: imports visible to importers without a local binding.
     reexports: Vec<(Name, ImportId)>,
-    /// Imports of everything with the scopes that they are in, sorted.
+    /// Wildcard imports with their scopes, sorted.
     wildcards: Vec<(ScopeId, ImportId)>,
-    /// Marks of the names that others may find at the top of the file, all in one.
+    /// Bloom filter of the names that other files can find at the top level.
     marks: u64,
-    /// The callables whose scope each function scope is, where they belong to a type by an
-    /// expression.
+    /// Owner expressions of member functions defined outside of their type, by function scope.
     owners: FxHashMap<ScopeId, ExprId>,
-    /// Where closures and objects stand, by their scope.
+    /// Contexts of closures and objects, by their scope.
     contexts: FxHashMap<ScopeId, Context>,
-    /// Stands for everything that the resolution of other files may look at.
+    /// Interface hash.
     pub(in crate::resolve) interface: u64,
 }
 
 impl UnitTable {
-    /// Works it out. `names` are those of the file; `interface` is known of a file that was
-    /// prepared before.
+    /// Computes the tables. `names` are those of the file; `interface` is known for a partitioned
+    /// file.
     pub(in crate::resolve) fn of(
         facts: &FileFacts,
         names: Arc<[Name]>,
@@ -67,7 +65,7 @@ impl UnitTable {
         )
     }
 
-    /// The same with the bindings of the first scopes alone.
+    /// Computes the tables with the bindings of the first scopes only.
     pub(in crate::resolve) fn of_first(
         facts: &FileFacts,
         names: Arc<[Name]>,
@@ -123,8 +121,7 @@ impl UnitTable {
         Self { names, bindings, reexports, wildcards, marks, owners, contexts, interface }
     }
 
-    /// Leaves what is said of closures and members in the first scopes, with the first expressions,
-    /// alone.
+    /// Drops contexts and owners beyond the first scopes and expressions.
     pub(in crate::resolve) fn truncate(&mut self, scopes: usize, exprs: usize) {
         let is_left = |position: Option<usize>, count: usize| {
             position.is_some_and(|position| position < count)
@@ -145,38 +142,38 @@ impl UnitTable {
     }
 }
 
-/// One bit of 64 for a name. A file that has no name with the bit does not have the name.
+/// Filter bit of a name, one of 64. A file without the bit does not have the name.
 pub(in crate::resolve) fn mark(name: Name) -> u64 {
     1 << (name.0.wrapping_mul(0x9e37_79b9) >> 26)
 }
 
 impl<'a> Unit<'a> {
-    /// Where a closure or an object stands, as far as that may say of what type it is.
+    /// Returns the context of a closure or an object that may determine its type.
     pub(in crate::resolve) fn context(&self, scope: ScopeId) -> Option<Context> {
         self.table.contexts.get(&scope).copied()
     }
 
-    /// A name of the file as a name of the repository.
+    /// Returns the interned name of a name of the file.
     pub(in crate::resolve) fn name(&self, name: NameId) -> Name {
         name.get().map_or(Name(u32::MAX), |position| self.table.names[position])
     }
 
-    /// The text of a name of the file; empty for what has none.
+    /// Returns the text of a name of the file; empty if it has none.
     pub(in crate::resolve) fn text(&self, name: NameId) -> &'a str {
         name.get().map_or("", |position| self.texts.text(self.table.names[position]))
     }
 
-    /// All bindings of a scope, with their names, in the order of these.
+    /// Returns all bindings of a scope with their names, sorted by name.
     pub(in crate::resolve) fn all_bound(&self, scope: ScopeId) -> &'a [(Name, BindingId)] {
         self.table.bindings.of_scope(scope)
     }
 
-    /// The bindings of a name in a scope, in order of appearance, as they are in the table.
+    /// Returns the bindings of a name in a scope, in order of appearance, as stored in the table.
     pub(in crate::resolve) fn bound(&self, scope: ScopeId, name: Name) -> &'a [(Name, BindingId)] {
         self.table.bindings.of_name(scope, name)
     }
 
-    /// The bindings of a name in a scope, in order of appearance.
+    /// Returns the bindings of a name in a scope, in order of appearance.
     pub(in crate::resolve) fn bindings(
         &self,
         scope: ScopeId,
@@ -199,19 +196,19 @@ impl<'a> Unit<'a> {
         &self.facts.bindings[id.get().expect("ids of bindings come from the table of bindings")]
     }
 
-    /// Imports of everything with the scopes that they are in, by scope and in order.
+    /// Returns the wildcard imports with their scopes, sorted.
     pub(in crate::resolve) fn wildcards(&self) -> &'a [(ScopeId, ImportId)] {
         &self.table.wildcards
     }
 
-    /// Imports of everything in one scope, in order.
+    /// Returns the wildcard imports of one scope, in order.
     pub(in crate::resolve) fn wildcards_in(&self, scope: ScopeId) -> &'a [(ScopeId, ImportId)] {
         let from = self.table.wildcards.partition_point(|&(of, _)| of < scope);
         let (_, rest) = self.table.wildcards.split_at(from);
         &rest[..rest.partition_point(|&(of, _)| of == scope)]
     }
 
-    /// The marks of the names that the top of the file binds or hands on.
+    /// Filter bits of the names that the top level of the file binds or re-exports.
     pub(in crate::resolve) fn marks(&self) -> u64 {
         self.table.marks
     }
@@ -237,8 +234,8 @@ impl<'a> Unit<'a> {
         scope.get().map_or(LocalSymbol::NONE, |position| self.facts.scopes[position].symbol)
     }
 
-    /// The type expression that owns what is defined in a scope: of an extension, or of a member
-    /// defined outside its type.
+    /// Returns the type expression that owns the definitions in a scope: of an extension, or of a
+    /// member defined outside its type.
     pub(in crate::resolve) fn scope_owner(&self, scope: ScopeId) -> ExprId {
         let Some(position) = scope.get() else { return ExprId::NONE };
         let owner = self.facts.scopes[position].owner;
@@ -249,14 +246,14 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// The type expression that a member defined outside of its type belongs to, by the member's
+    /// Returns the type expression that owns a member defined outside of its type, by the member's
     /// scope.
     pub(in crate::resolve) fn member_owner(&self, scope: ScopeId) -> ExprId {
         self.table.owners.get(&scope).copied().unwrap_or(ExprId::NONE)
     }
 
-    /// The innermost type around a scope: the scope of its body, or the scope of a member that says
-    /// whose it is.
+    /// Returns the innermost type scope around a scope: of a type's body, or of a member with an
+    /// owner.
     pub(in crate::resolve) fn type_scope(&self, mut scope: ScopeId) -> ScopeId {
         while scope.is_some() {
             let is_type = self.scope_kind(scope) == ScopeKind::Type

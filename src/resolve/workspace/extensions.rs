@@ -1,59 +1,61 @@
-//! What is said about types outside of their bodies, as plain data: members, interfaces, and which
-//! interfaces have a method.
+//! Derived tables: facts about types outside of their bodies (extension members, implemented
+//! interfaces, interfaces by method). Plain data.
 
 use crate::model::graph::SymbolRef;
-use crate::resolve::units::footprint::Asking;
+use crate::resolve::units::footprint::FootprintBuilder;
 use crate::resolve::{Name, Symbols};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// The tables of all families.
+/// Derived tables of all language families.
 #[derive(Debug, Default)]
 pub(in crate::resolve) struct Derived {
-    /// Members that are defined outside of their type's body.
+    /// Members defined outside of their type's body, by type.
     pub(in crate::resolve) extensions: FxHashMap<SymbolRef, FxHashMap<Name, Symbols>>,
-    /// The type of each member that is defined outside of its type's body.
+    /// Types of members defined outside of their type's body.
     pub(in crate::resolve) containers: FxHashMap<SymbolRef, SymbolRef>,
-    /// Interfaces that types implement outside of their header.
+    /// Interfaces implemented outside of the type's header.
     pub(in crate::resolve) implemented: FxHashMap<SymbolRef, Symbols>,
-    /// Interfaces from outside that types implement outside of their header, by name.
+    /// External interfaces implemented outside of the type's header, by name.
     pub(in crate::resolve) implemented_outside: FxHashMap<SymbolRef, Vec<Box<str>>>,
-    /// Members that types from outside gain here, by the type's name.
-    pub(in crate::resolve) gained: FxHashMap<Box<str>, FxHashMap<Name, Symbols>>,
-    /// Interfaces that are satisfied by having their methods, by the name of one of these.
+    /// Extension members of external types, by the type's name.
+    pub(in crate::resolve) external_extensions: FxHashMap<Box<str>, FxHashMap<Name, Symbols>>,
+    /// Structural interfaces by the name of one of their methods.
     pub(in crate::resolve) interfaces: FxHashMap<Name, Vec<SymbolRef>>,
-    /// What the families' files say, by family.
+    /// Contributions of files, by language family.
     pub(in crate::resolve) families: BTreeMap<&'static str, Family>,
 }
 
-/// What the files of a family say.
+/// Contributions of the files of a family.
 #[derive(Debug, Default)]
 pub(in crate::resolve) struct Family {
-    /// Nested types with the types around them.
+    /// Nested types with their enclosing types.
     pub(in crate::resolve) nested: Vec<(SymbolRef, SymbolRef)>,
     pub(in crate::resolve) found: FoundExtensions,
     pub(in crate::resolve) interfaces: Vec<(Name, SymbolRef)>,
-    /// What was looked at to find that out.
-    pub(in crate::resolve) asked: Asking,
+    /// Footprint of the computation.
+    pub(in crate::resolve) asked: FootprintBuilder,
 }
 
-/// What files say about types that are not theirs.
+/// Extensions declared in files other than that of the type.
 #[derive(Debug, Default)]
 pub(in crate::resolve) struct FoundExtensions {
     /// Members with their types.
     pub(in crate::resolve) members: Vec<(SymbolRef, SymbolRef)>,
     /// Types with interfaces that they implement.
     pub(in crate::resolve) implemented: Vec<(SymbolRef, SymbolRef)>,
-    /// The same for interfaces from outside.
+    /// Types with external interfaces that they implement.
     pub(in crate::resolve) outside: Vec<(SymbolRef, Box<str>)>,
-    /// Types from outside with members that they gain.
-    pub(in crate::resolve) gained: Vec<(Box<str>, SymbolRef)>,
+    /// External types with their extension members.
+    pub(in crate::resolve) external_extensions: Vec<(Box<str>, SymbolRef)>,
 }
 
 impl Derived {
-    /// Whether what a family's files say was found out with the help of something that is
-    /// `altered`.
-    pub(in crate::resolve) fn rests_on(&self, is_altered: impl Fn(&Asking) -> bool) -> bool {
+    /// True if the contribution of a family depends on an altered answer.
+    pub(in crate::resolve) fn depends_on_altered(
+        &self,
+        is_altered: impl Fn(&FootprintBuilder) -> bool,
+    ) -> bool {
         self.families.values().any(|family| is_altered(&family.asked))
     }
 }

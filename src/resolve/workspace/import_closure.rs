@@ -1,29 +1,28 @@
-//! Which files are reached from a file over imports. What is reached from files that many others
-//! import, and from some of all others, is a memo: it is found out once, when it is first met, and
-//! joined to what is reached from those before it.
+//! Import closure: the files reachable from a file over imports. Closures of files with many
+//! importers, and of a sample of all others, are memoized on first use and joined into the closures
+//! of their importers.
 
 use crate::model::graph::FileId;
-use crate::resolve::units::footprint::{FewFiles, FileSet};
+use crate::resolve::units::footprint::{FileSet, SparseFileSet};
 use std::sync::OnceLock;
 
-/// What so many files import is followed once for all of them.
-const MANY: u32 = 8;
+/// Minimum number of importers of a memoized file.
+const MIN_IMPORTERS: u32 = 8;
 
-/// One file in so many has a memo in any case: a way over files that few import is as long
-/// as the repository has files.
-const LANDMARKS: usize = 64;
+/// Sampling interval of other memoized files: bounds the length of paths without a memo.
+const LANDMARK_INTERVAL: usize = 64;
 
-/// What is reached from the files that have a memo, as far as it is known; nothing for the others.
+/// Memo by file: empty until computed; `None` for files without a memo.
 #[derive(Debug, Default)]
-pub(in crate::resolve) struct Reach(Vec<Option<OnceLock<FewFiles>>>);
+pub(in crate::resolve) struct Reach(Vec<Option<OnceLock<SparseFileSet>>>);
 
 impl Reach {
-    /// Of so many files, which import these; nothing is known yet.
+    /// Creates empty memos for a number of files with these imports.
     pub(in crate::resolve) fn new(files: usize, imports: impl Iterator<Item = FileId>) -> Self {
         let mut importers = vec![0; files];
         imports.for_each(|imported| importers[imported.0 as usize] += 1);
         let has_memo = |(file, count): (usize, u32)| {
-            count >= MANY || (count > 0 && file.is_multiple_of(LANDMARKS))
+            count >= MIN_IMPORTERS || (count > 0 && file.is_multiple_of(LANDMARK_INTERVAL))
         };
         Self(
             importers
@@ -34,29 +33,28 @@ impl Reach {
         )
     }
 
-    /// The files that are reached from a file, itself among them. `next_to` gives those one step
-    /// away from a file.
+    /// Returns the files reachable from a file, including itself. `next_to` returns the direct
+    /// neighbours of a file.
     pub(in crate::resolve) fn from<I: Iterator<Item = FileId>>(
         &self,
         file: FileId,
         next_to: &impl Fn(FileId) -> I,
     ) -> FileSet {
         let (reached, open) = self.follow(file, next_to);
-        // The furthest come first: what is reached from those before them is joined from theirs.
+        // The most distant first: the closures of the others join theirs.
         for landmark in open.into_iter().rev() {
             if let Some(shared) = self.shared(landmark) {
-                shared.get_or_init(|| FewFiles::of(&self.follow(landmark, next_to).0));
+                shared.get_or_init(|| SparseFileSet::of(&self.follow(landmark, next_to).0));
             }
         }
         reached
     }
 
-    fn shared(&self, file: FileId) -> Option<&OnceLock<FewFiles>> {
+    fn shared(&self, file: FileId) -> Option<&OnceLock<SparseFileSet>> {
         self.0.get(file.0 as usize)?.as_ref()
     }
 
-    /// Follows imports as far as what they lead to is not known. Also gives the files on the way
-    /// that have a memo of which nothing is known yet.
+    /// Traverses imports up to memoized closures. Also returns visited files with an empty memo.
     fn follow<I: Iterator<Item = FileId>>(
         &self,
         file: FileId,
@@ -65,17 +63,17 @@ impl Reach {
         let (mut waiting, mut reached, mut open) = (vec![file], FileSet::default(), Vec::new());
         reached.insert(file);
         while let Some(next) = waiting.pop() {
-            for beside in next_to(next) {
-                if reached.contains(beside) {
+            for neighbour in next_to(next) {
+                if reached.contains(neighbour) {
                     continue;
                 }
-                let shared = self.shared(beside);
+                let shared = self.shared(neighbour);
                 match shared.and_then(OnceLock::get) {
                     Some(known) => reached.join(known),
                     None => {
-                        reached.insert(beside);
-                        waiting.push(beside);
-                        open.extend(shared.is_some().then_some(beside));
+                        reached.insert(neighbour);
+                        waiting.push(neighbour);
+                        open.extend(shared.is_some().then_some(neighbour));
                     }
                 }
             }
@@ -117,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_already_is_joined() {
+    fn memoized_closures_are_joined() {
         let reach = Reach::new(310, (0..310).flat_map(imports));
         let memos = [0, 64, 128, 192, 300, 301].map(|file: usize| reach.0[file].is_some());
         assert!(
@@ -136,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_way_is_followed_once() {
+    fn long_import_chains_are_memoized() {
         let steps = std::cell::Cell::new(0_u64);
         let next_to = |file: FileId| {
             steps.set(steps.get() + 1);

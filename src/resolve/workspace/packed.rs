@@ -1,5 +1,5 @@
-//! The compact form of what is known of a file without its facts: its head, where its imports lead,
-//! and its footprint.
+//! Encoding of the data about a file that is known without its facts: head, import targets,
+//! footprint.
 
 use crate::grammar;
 use crate::model::LanguageId;
@@ -10,27 +10,27 @@ use crate::resolve::units::prepared::Head;
 use crate::resolve::units::{space::Space, spaces::Nesting};
 use std::sync::Arc;
 
-/// What is known of a file without its facts. Files are by their keys.
+/// Data about a file without its facts. Files are identified by keys.
 #[derive(Clone, Debug)]
 pub struct PackedEntry {
-    /// What its language and its facts say.
+    /// Head.
     pub head: Head,
-    /// The files that its imports lead to or through.
+    /// Files that its imports lead to or through.
     pub imported: Vec<u32>,
-    /// What its resolution looked at.
+    /// Footprint of its resolution.
     pub asked: Asked,
 }
 
 impl PackedEntry {
-    /// Writes it.
+    /// Encodes the entry.
     pub fn write(&self, writer: &mut Writer) {
         let mut write = || -> Option<()> {
-            let Head { language, interface, package, speaks, nesting } = &self.head;
+            let Head { language, interface, package, extends_types, nesting } = &self.head;
             writer.small(u32::from(language.id.0))?;
             writer.bits(*interface)?;
             writer.flag(package.is_some())?;
             writer.text(package.as_deref().unwrap_or_default())?;
-            writer.flag(*speaks)?;
+            writer.flag(*extends_types)?;
             writer.flag(nesting.is_some())?;
             if let Some(nesting) = nesting {
                 pass_over(writer, nesting)?;
@@ -42,7 +42,7 @@ impl PackedEntry {
         write().expect("writing does not fail");
     }
 
-    /// Reads it; none if that is not what was written.
+    /// Decodes an entry; `None` if the bytes are invalid.
     pub fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let language = LanguageId(u16::try_from(reader.small(0)?).ok()?);
         if usize::from(language.0) >= grammar::count() {
@@ -50,7 +50,7 @@ impl PackedEntry {
         }
         let interface = reader.bits(0)?;
         let (has_package, package) = (reader.flag(false)?, reader.text("")?);
-        let speaks = reader.flag(false)?;
+        let extends_types = reader.flag(false)?;
         let nesting = if reader.flag(false)? {
             Some(Arc::new(pass_over(reader, &Nesting::default())?))
         } else {
@@ -59,8 +59,13 @@ impl PackedEntry {
         let imported = keys(reader, &[])?;
         let asked = Asked::from_bytes(&reader.bytes(&[])?)?;
         let package = has_package.then_some(package);
-        let head =
-            Head { language: grammar::language(language), interface, package, speaks, nesting };
+        let head = Head {
+            language: grammar::language(language),
+            interface,
+            package,
+            extends_types,
+            nesting,
+        };
         Some(Self { head, imported, asked })
     }
 }

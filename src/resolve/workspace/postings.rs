@@ -1,6 +1,6 @@
-//! The posting lists of symbols: which symbols a namespace or a package has under a name, which
-//! members and which macros have one. A whole build makes them in memory and writes them down; a
-//! change looks them up where they were written, and adds what files say that have changed since.
+//! Posting lists of symbols: by name in a namespace or package, members by name, macros by name. A
+//! full build creates them in memory and stores them; an incremental update reads the stored ones
+//! and overlays the changed files.
 
 use crate::grammar::Tier;
 use crate::model::SymbolKind;
@@ -13,10 +13,10 @@ use crate::resolve::units::unit::Unit;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// One symbol in a posting list of its file: the list, the symbol, and whether it is a declaration.
+/// Entry of a file in a posting list: list, symbol, and whether it is a declaration.
 pub(in crate::resolve) type Own = (Question, LocalSymbol, bool);
 
-/// What a file adds to posting lists, in order. `package` is that of
+/// Returns the entries of a file in posting lists, in order. `package` is that of
 /// [`package_with_names`](crate::resolve::imports::package_with_names).
 pub(in crate::resolve) fn of_file(
     unit: Unit<'_>,
@@ -63,24 +63,24 @@ pub(in crate::resolve) fn of_file(
 /// All posting lists.
 #[derive(Debug, Default)]
 pub(in crate::resolve) struct Postings {
-    /// Lists that are made in memory: all of a whole build. Files are in order.
+    /// Lists in memory: all of a full build. Files are in order.
     lists: FxHashMap<Question, Symbols>,
-    /// Those of them that have declarations.
+    /// Those with declarations.
     declared: FxHashSet<Question>,
-    /// Lists with members that are defined outside of the bodies of their types.
+    /// Lists including members defined outside of the bodies of their types.
     joined: FxHashMap<Question, Symbols>,
     written: Option<Written>,
 }
 
-/// Lists that were written down, and what has changed since.
+/// Stored lists with an overlay of changed files.
 #[derive(Debug)]
 struct Written {
     archive: Arc<dyn Archive>,
-    /// Keys of files that say other things than was written.
+    /// Keys of changed files, whose stored entries are ignored.
     hidden: FxHashSet<u32>,
-    /// What these say now.
+    /// Current entries of changed files.
     since: FxHashMap<Question, Vec<Posting>>,
-    /// Lists that were looked up.
+    /// Memo of lists that were read.
     found: FoundPostings,
 }
 
@@ -91,7 +91,7 @@ struct FoundPostings {
 }
 
 impl Postings {
-    /// Those that an archive has.
+    /// Creates posting lists backed by an archive.
     pub(in crate::resolve) fn written(archive: Arc<dyn Archive>) -> Self {
         let written = Written {
             archive,
@@ -102,7 +102,7 @@ impl Postings {
         Self { written: Some(written), ..Self::default() }
     }
 
-    /// Adds what a file says; files come in order.
+    /// Adds the entries of a file; files come in order.
     pub(in crate::resolve) fn add(&mut self, file: FileId, unit: Unit<'_>, package: Option<u64>) {
         for (list, symbol, is_declared) in of_file(unit, package) {
             self.lists.entry(list).or_default().push(SymbolRef { file, symbol });
@@ -112,7 +112,7 @@ impl Postings {
         }
     }
 
-    /// Replaces what a file that has changed since the lists were written says.
+    /// Replaces the entries of a file that has changed since the lists were stored.
     pub(in crate::resolve) fn replace(&mut self, key: u32, before: &[Own], now: &[Own]) {
         let written = self.written.as_mut().expect("files change in tables that are read by need");
         if !written.hidden.insert(key) {
@@ -135,14 +135,14 @@ impl Postings {
         }
     }
 
-    /// Files have other numbers, or were looked up in vain.
-    pub(in crate::resolve) fn forget_found(&mut self) {
+    /// Clears the memo, because file ids have changed or a read has failed.
+    pub(in crate::resolve) fn clear_memo(&mut self) {
         if let Some(written) = &mut self.written {
             written.found = FoundPostings::default();
         }
     }
 
-    /// The symbols of a list, files in order. `position` gives the number of the file with a key.
+    /// Returns the symbols of a list, ordered by file. `position` maps a key to the file.
     pub(in crate::resolve) fn get(
         &self,
         list: Question,
@@ -154,7 +154,7 @@ impl Postings {
         self.plain(list, position).map(|(symbols, _)| symbols)
     }
 
-    /// The same, where some of them are declarations.
+    /// Returns a list only if it contains declarations.
     pub(in crate::resolve) fn with_declarations(
         &self,
         list: Question,
@@ -164,7 +164,7 @@ impl Postings {
         self.get(list, position)
     }
 
-    /// A list without members from elsewhere, and whether it has declarations.
+    /// Returns a list without members defined elsewhere, and whether it has declarations.
     fn plain(
         &self,
         list: Question,
@@ -181,7 +181,7 @@ impl Postings {
         if let Some(place) = places().get(&list) {
             return place.map(known);
         }
-        // Outside of the lock: two threads may read the same list, and one copy is forgotten.
+        // Outside of the lock: two threads may read the same list, and one copy is dropped.
         let mut all: Vec<(SymbolRef, bool)> = Vec::new();
         let mut take = |posting: Posting| {
             let file = position(posting.file);
@@ -196,7 +196,7 @@ impl Postings {
         };
         written.archive.postings(list.0, &mut own);
         written.since.get(&list).into_iter().flatten().copied().for_each(take);
-        // Those of one file stay in their order.
+        // Stable: the symbols of one file keep their order.
         all.sort_by_key(|(symbol, _)| symbol.file);
         let place = (!all.is_empty()).then(|| {
             let is_declared = all.iter().any(|(_, is_declared)| *is_declared);
@@ -209,8 +209,8 @@ impl Postings {
         place.map(known)
     }
 
-    /// Adds members that are defined outside of the bodies of their types to lists, in place of
-    /// those added before.
+    /// Adds members defined outside of the bodies of their types to lists, and replaces those added
+    /// before.
     pub(in crate::resolve) fn join(
         &mut self,
         members: &[(Question, SymbolRef)],
@@ -228,7 +228,7 @@ impl Postings {
         self.joined = joined;
     }
 
-    /// Every list of a whole build, in order of their numbers.
+    /// Returns every list of a full build, sorted by hash.
     pub(super) fn in_order(&self) -> Vec<(Question, &Symbols)> {
         let mut lists: Vec<(Question, &Symbols)> =
             self.lists.iter().map(|(list, symbols)| (*list, symbols)).collect();
@@ -237,7 +237,7 @@ impl Postings {
     }
 }
 
-/// The names that a file puts into namespaces, as questions whose answers they are part of, with
+/// Returns the names that a file adds to namespaces, as questions whose answers contain them, with
 /// their symbols.
 fn names_in_spaces<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> + 'u {
     let put = move |binding: &'u crate::model::facts::Binding| {
@@ -250,7 +250,7 @@ fn names_in_spaces<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalS
     unit.facts.bindings.iter().filter(move |_| any).filter_map(put)
 }
 
-/// A member that is defined outside of its type's body.
+/// True for a member defined outside of its type's body.
 fn is_member_elsewhere(unit: &Unit<'_>, symbol: LocalSymbol) -> bool {
     symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].owner.is_some())
 }

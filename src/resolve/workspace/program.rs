@@ -1,12 +1,12 @@
-//! The program as one resolution sees it: the tables through accessors that write down what was
-//! asked. Everything that the result of a file may depend on goes through here.
+//! The program as seen by one resolution: accessors to the tables that record a footprint. Every
+//! input of a file's resolution is read through them.
 
 use super::tables::Tables;
 use crate::grammar::ModuleSystem;
 use crate::model::RepoPath;
 use crate::model::facts::{Binding, BindingId, ScopeId, ScopeKind, Symbol};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::units::footprint::{Asking, FileSet, Question};
+use crate::resolve::units::footprint::{FileSet, FootprintBuilder, Question};
 use crate::resolve::units::space::Space;
 use crate::resolve::units::unit::Unit;
 use crate::resolve::{Name, Symbols};
@@ -17,18 +17,17 @@ use crate::resolve::{
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 
-/// A view of the tables that remembers what it was asked.
+/// View of the tables that records accesses.
 #[derive(Debug)]
 pub(in crate::resolve) struct Program<'a> {
     tables: &'a Tables,
-    /// All of a file of which the tables have only what others look at.
+    /// All facts of the file being resolved; the tables have only its exported part.
     own: Option<(FileId, Unit<'a>)>,
-    /// Whether the facts of that file were looked at, which happens all the time.
-    own_asked: Cell<bool>,
-    /// Whether it was asked how namespaces lie in each other, which every name that is not known
-    /// asks.
-    spaces_asked: Cell<bool>,
-    asked: RefCell<Asking>,
+    /// True if the facts of that file were read: a flag, because it is the most frequent access.
+    is_own_read: Cell<bool>,
+    /// True if the nesting of namespaces was read: a flag, because every unknown name reads it.
+    are_spaces_read: Cell<bool>,
+    asked: RefCell<FootprintBuilder>,
 }
 
 impl<'a> Program<'a> {
@@ -36,35 +35,33 @@ impl<'a> Program<'a> {
         Self {
             tables,
             own: None,
-            own_asked: Cell::default(),
-            spaces_asked: Cell::default(),
+            is_own_read: Cell::default(),
+            are_spaces_read: Cell::default(),
             asked: RefCell::default(),
         }
     }
 
-    /// A view for the resolution of one file.
+    /// Creates a view for the resolution of one file.
     pub(in crate::resolve) fn for_file(tables: &'a Tables, file: FileId, unit: Unit<'a>) -> Self {
         let program = Self { own: Some((file, unit)), ..Self::over(tables) };
-        // In languages that paste files into each other there is a question about nearly every
-        // name.
+        // With textual includes there is a question for nearly every name.
         program.asked.borrow_mut().questions.reserve(unit.table.names.len());
         program
     }
 
-    /// What was asked.
-    pub(in crate::resolve) fn into_asking(self) -> Asking {
+    /// Returns the recorded footprint.
+    pub(in crate::resolve) fn into_footprint(self) -> FootprintBuilder {
         let mut asked = self.asked.into_inner();
-        if let Some((own, _)) = self.own.filter(|_| self.own_asked.get()) {
+        if let Some((own, _)) = self.own.filter(|_| self.is_own_read.get()) {
             asked.facts.insert(own);
         }
-        if self.spaces_asked.get() {
+        if self.are_spaces_read.get() {
             asked.ask(Question::SPACES);
         }
         asked
     }
 
-    /// The tables themselves, for what is made from all files at once and made again when any
-    /// changes.
+    /// Returns the tables themselves, for global computations that are repeated after any change.
     pub(in crate::resolve) fn whole(&self) -> &'a Tables {
         self.tables
     }
@@ -80,7 +77,7 @@ impl<'a> Program<'a> {
     pub(in crate::resolve) fn unit(&self, file: FileId) -> Option<Unit<'a>> {
         match self.own {
             Some((own, unit)) if own == file => {
-                self.own_asked.set(true);
+                self.is_own_read.set(true);
                 Some(unit)
             }
             _ => {
@@ -90,8 +87,8 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// The unit of a file that is known to have facts: one that a symbol, scope or expression was
-    /// found in.
+    /// Returns the unit of a file with facts: one that contains a known symbol, scope or
+    /// expression.
     pub(in crate::resolve) fn known(&self, file: FileId) -> Unit<'a> {
         self.unit(file).expect("ids come from files with facts")
     }
@@ -109,12 +106,12 @@ impl<'a> Program<'a> {
         self.tables.names.text(name)
     }
 
-    /// The name with this text, which no file may have.
+    /// Interns a text, which need not occur in any file.
     pub(in crate::resolve) fn named(&self, text: &str) -> Name {
         self.tables.names.number(text)
     }
 
-    /// What a scope of a file binds to a name, in order of appearance.
+    /// Returns the bindings of a name in a scope of a file, in order of appearance.
     pub(in crate::resolve) fn bound(
         &self,
         file: FileId,
@@ -128,7 +125,7 @@ impl<'a> Program<'a> {
         unit.bound(scope, name)
     }
 
-    /// The same, with what they are.
+    /// Returns the same bindings with their data.
     pub(in crate::resolve) fn bindings(
         &self,
         file: FileId,
@@ -139,7 +136,7 @@ impl<'a> Program<'a> {
         self.bound(file, unit, scope, name).iter().map(move |&(_, id)| (id, unit.binding(id)))
     }
 
-    /// Members of a type that are defined outside of its body.
+    /// Returns the members of a type that are defined outside of its body.
     pub(in crate::resolve) fn extensions(
         &self,
         ty: SymbolRef,
@@ -148,19 +145,19 @@ impl<'a> Program<'a> {
         self.tables.derived.extensions.get(&ty)
     }
 
-    /// The type of a member that is defined outside of its type's body.
+    /// Returns the type of a member defined outside of its type's body.
     pub(in crate::resolve) fn container(&self, member: SymbolRef) -> Option<&'a SymbolRef> {
         self.asked.borrow_mut().given.insert(member.file);
         self.tables.derived.containers.get(&member)
     }
 
-    /// Interfaces that a type implements outside of its header.
+    /// Returns the interfaces that a type implements outside of its header.
     pub(in crate::resolve) fn implemented(&self, ty: SymbolRef) -> Option<&'a Symbols> {
         self.asked.borrow_mut().given.insert(ty.file);
         self.tables.derived.implemented.get(&ty)
     }
 
-    /// The same for interfaces from outside, by name.
+    /// Returns the external interfaces that a type implements outside of its header, by name.
     pub(in crate::resolve) fn implemented_outside(
         &self,
         ty: SymbolRef,
@@ -169,30 +166,33 @@ impl<'a> Program<'a> {
         self.tables.derived.implemented_outside.get(&ty)
     }
 
-    /// Members that a type from outside gains here.
-    pub(in crate::resolve) fn gained(&self, ty: &str) -> Option<&'a FxHashMap<Name, Symbols>> {
-        self.ask(Question::gained(ty));
-        self.tables.derived.gained.get(ty)
+    /// Returns the extension members of an external type.
+    pub(in crate::resolve) fn external_extensions(
+        &self,
+        ty: &str,
+    ) -> Option<&'a FxHashMap<Name, Symbols>> {
+        self.ask(Question::external_extensions(ty));
+        self.tables.derived.external_extensions.get(ty)
     }
 
-    /// Interfaces that are satisfied by having their methods, by the name of the first of these.
+    /// Returns the structural interfaces with this name as the first of their methods.
     pub(in crate::resolve) fn interfaces(&self, name: Name) -> Option<&'a Vec<SymbolRef>> {
         self.ask(Question::interfaces(self.text(name)));
         self.tables.derived.interfaces.get(&name)
     }
 
-    /// Every member of a name.
+    /// Returns every member with a name.
     pub(in crate::resolve) fn members(&self, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::members(self.text(name)))
     }
 
-    /// Every callable and type outside of types of a name, in languages where a name alone makes
+    /// Returns every callable and top-level type with a name, in languages where a name alone makes
     /// candidates.
     pub(in crate::resolve) fn named_alone(&self, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::alone(self.text(name)))
     }
 
-    /// Every macro of a name.
+    /// Returns every macro with a name.
     pub(in crate::resolve) fn macros(&self, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::macros(self.text(name)))
     }
@@ -202,8 +202,8 @@ impl<'a> Program<'a> {
         self.tables.posting_list(list)
     }
 
-    /// Says that a file is searched for by the last part of a path.
-    pub(in crate::resolve) fn asks_for_included(&self, path: &str) {
+    /// Records a search for a file by the last segment of a path.
+    pub(in crate::resolve) fn record_included(&self, path: &str) {
         self.ask(Question::included(path.rsplit('/').next().unwrap_or(path)));
     }
 
@@ -212,7 +212,7 @@ impl<'a> Program<'a> {
         &self.tables.modules
     }
 
-    /// Where an import leads.
+    /// Returns the target of an import.
     pub(in crate::resolve) fn import_target(
         &self,
         file: FileId,
@@ -221,28 +221,28 @@ impl<'a> Program<'a> {
         &self.import_targets(file)[import]
     }
 
-    /// Where all imports of a file lead.
+    /// Returns the targets of all imports of a file.
     pub(in crate::resolve) fn import_targets(&self, file: FileId) -> &'a [ImportTarget] {
         self.asked.borrow_mut().links.insert(file);
         self.tables.import_targets(file)
     }
 
-    /// The file that an import leads to or through.
+    /// Returns the file that an import leads to or through.
     pub(in crate::resolve) fn import_file(&self, file: FileId, import: usize) -> Option<FileId> {
         self.import_target(file, import).file()
     }
 
-    /// The package that a file belongs to.
+    /// Returns the package of a file.
     pub(in crate::resolve) fn package_of(&self, file: FileId) -> Option<u32> {
         self.linked(file).package_of(file)
     }
 
-    /// The root file of the crate that a file belongs to.
+    /// Returns the root file of the crate of a file.
     pub(in crate::resolve) fn crate_root(&self, file: FileId) -> FileId {
         self.linked(file).crate_root(file)
     }
 
-    /// The file and scope that name a file as a child module.
+    /// Returns the file and scope that declare a file as a child module.
     pub(in crate::resolve) fn crate_parent(&self, file: FileId) -> Option<(FileId, ScopeId)> {
         self.linked(file).crate_parent(file)
     }
@@ -253,7 +253,7 @@ impl<'a> Program<'a> {
         &package.files
     }
 
-    /// What the files of a package bind to a name outside of everything, in order.
+    /// Returns the top-level bindings of a name in the files of a package, in order.
     pub(in crate::resolve) fn package_member(
         &self,
         package: u32,
@@ -263,12 +263,13 @@ impl<'a> Program<'a> {
         self.ask_list(Question::member_of_package(identity, self.text(name)))
     }
 
-    /// The root file of the library that a file knows under a name.
+    /// Returns the root file of the library that a file refers to by a name.
     pub(in crate::resolve) fn library(&self, file: FileId, name: &str) -> Option<FileId> {
         self.linked(file).library(file, name)
     }
 
-    /// The package, or the part of a package's name, that a single word means in a file.
+    /// Returns the package, or the prefix of a package's name, that a single word refers to in a
+    /// file.
     pub(in crate::resolve) fn declared_package(&self, file: FileId, word: &str) -> Option<Module> {
         let language = self.unit(file)?.language;
         if language.manifest.modules.system != ModuleSystem::DeclaredPackages {
@@ -278,42 +279,42 @@ impl<'a> Program<'a> {
         self.tables.modules.declared_package(language, word)
     }
 
-    /// Whether the package of a file says that it needs an outside library of this name.
+    /// True if the package of a file declares an external dependency of this name.
     pub(in crate::resolve) fn depends_on(&self, file: FileId, name: &str) -> bool {
         self.linked(file).depends_on(file, name)
     }
 
-    /// The module below another one under this name, in systems where folders nest modules.
+    /// Returns the child module of this name, in systems where directories nest modules.
     pub(in crate::resolve) fn child_module(&self, module: Module, name: Name) -> Option<Module> {
         self.ask(Question::child(self.text(name)));
         self.tables.modules.child(self.tables, module, self.text(name))
     }
 
-    /// Whether no program is known to have both files.
-    pub(in crate::resolve) fn are_apart(&self, from: FileId, definition: FileId) -> bool {
+    /// True if no program is known to contain both files.
+    pub(in crate::resolve) fn are_separate(&self, from: FileId, definition: FileId) -> bool {
         self.ask(Question::ALTERNATIVES);
         let alternatives = &self.tables.modules.alternatives;
-        alternatives.are_apart(self.path(from).as_str(), self.path(definition).as_str())
+        alternatives.are_separate(self.path(from).as_str(), self.path(definition).as_str())
     }
 
-    /// Whether no program has both files.
+    /// True if no program contains both files.
     pub(in crate::resolve) fn exclude_each_other(&self, one: FileId, other: FileId) -> bool {
         self.ask(Question::ALTERNATIVES);
         let alternatives = &self.tables.modules.alternatives;
         alternatives.exclude_each_other(self.path(one).as_str(), self.path(other).as_str())
     }
 
-    /// Whether modules can lie below a module in folders.
+    /// True if a module can have child modules in directories.
     pub(in crate::resolve) fn has_folder(&self, module: Module) -> bool {
         self.tables.modules.has_folder(self.tables, module)
     }
 
-    /// Says that the tops of files are searched for a name.
-    pub(in crate::resolve) fn asks_for_bound(&self, name: Name) {
+    /// Records a search of the top levels of files for a name.
+    pub(in crate::resolve) fn record_bound(&self, name: Name) {
         self.ask(Question::bound(self.text(name)));
     }
 
-    /// The files that a file may know types of, as far as imports lead; see [`Tables::next_to`].
+    /// Returns the files whose types a file may know by imports; see [`Tables::next_to`].
     pub(in crate::resolve) fn reached_from(&self, file: FileId) -> FileSet {
         self.asked.borrow_mut().reach.insert(file);
         self.tables.reach.from(file, &|next| self.tables.next_to(next))
@@ -321,7 +322,7 @@ impl<'a> Program<'a> {
 
     pub(in crate::resolve) fn space_of_scope(&self, file: FileId, scope: ScopeId) -> Option<Space> {
         let unit = self.unit(file)?;
-        // Blocks and types are no namespaces: that is seen sooner than looked up.
+        // Blocks and types are no namespaces: the check is cheaper than the lookup.
         let may_be = matches!(unit.scope_kind(scope), ScopeKind::File | ScopeKind::Module);
         may_be.then(|| unit.spaces.of_scope(scope)).flatten()
     }
@@ -330,7 +331,7 @@ impl<'a> Program<'a> {
         self.unit(symbol.file)?.spaces.of_symbol(symbol.symbol)
     }
 
-    /// The innermost namespace around a scope.
+    /// Returns the innermost namespace around a scope.
     pub(in crate::resolve) fn space_around(
         &self,
         file: FileId,
@@ -341,12 +342,12 @@ impl<'a> Program<'a> {
         unit.spaces.around(unit.facts, scope)
     }
 
-    /// What a namespace has under a name, in all files.
+    /// Returns the members of a namespace with a name, in all files.
     pub(in crate::resolve) fn in_space(&self, space: Space, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::space(space, self.text(name)))
     }
 
-    /// The same, where some of it is a declaration.
+    /// Returns the same only if some of them are declarations.
     pub(in crate::resolve) fn with_declarations(
         &self,
         space: Space,
@@ -357,28 +358,28 @@ impl<'a> Program<'a> {
         self.tables.postings.with_declarations(list, &|key| self.tables.position(key))
     }
 
-    /// Everything that a namespace holds under a name, in all files.
+    /// Returns all members of a namespace with a name, in all files.
     pub(in crate::resolve) fn space_members(&self, namespace: SymbolRef, name: Name) -> Symbols {
         let space = self.space_of_symbol(namespace);
         space.and_then(|space| self.in_space(space, name)).cloned().unwrap_or_default()
     }
 
-    /// How namespaces lie in each other and what is made visible where. For names in one of them,
+    /// Returns the nesting of namespaces and the imports between them. For names in a namespace,
     /// see `in_space`.
     pub(in crate::resolve) fn spaces(&self) -> &'a crate::resolve::units::spaces::Linkage {
-        self.spaces_asked.set(true);
+        self.are_spaces_read.set(true);
         &self.tables.linkage
     }
 }
 
 impl Tables {
-    /// What a look at the program gives, and what was asked for it.
-    pub(in crate::resolve) fn looked_at<T>(
+    /// Runs a computation and returns its result with its footprint.
+    pub(in crate::resolve) fn recorded<T>(
         &self,
         make: impl FnOnce(&Program<'_>) -> T,
-    ) -> (T, Asking) {
+    ) -> (T, FootprintBuilder) {
         let program = Program::over(self);
         let made = make(&program);
-        (made, program.into_asking())
+        (made, program.into_footprint())
     }
 }

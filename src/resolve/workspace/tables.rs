@@ -1,5 +1,5 @@
-//! The files of a repository with the tables that lookups need. Of a file there is at hand what
-//! others may look at: in a whole build of every file, else of those that somebody looked at.
+//! Files of a repository with lookup tables. The exported parts of files are in memory: in a full
+//! build of every file, otherwise of the files that were read.
 
 use super::postings::{self, Own, Postings};
 use crate::grammar::Language;
@@ -22,32 +22,32 @@ use crate::resolve::{
 };
 use std::sync::{Arc, OnceLock};
 
-/// A file as the tables know it.
+/// Entry of a file.
 #[derive(Clone, Debug)]
 pub(in crate::resolve) struct File {
     pub(in crate::resolve) path: RepoPath,
-    /// None of a file without facts.
+    /// `None` for a file without facts.
     pub(in crate::resolve) head: Option<Head>,
-    /// What others may look at, once somebody has; nothing inside if it could not be read.
+    /// Exported part, read on first access; `None` inside if the read failed.
     pub(in crate::resolve) content: OnceLock<Option<Arc<Content>>>,
 }
 
-/// The tables. Shared by all threads.
+/// Symbol table, shared by all threads.
 #[derive(Debug, Default)]
 pub struct Tables {
     pub(in crate::resolve) files: Vec<File>,
-    /// The key of each file in the store.
+    /// Key of each file in the store.
     pub(in crate::resolve) keys: Vec<u32>,
-    /// The number of the file with each key.
+    /// File of each key.
     pub(in crate::resolve) positions: Vec<Option<FileId>>,
     pub(in crate::resolve) names: Arc<Names>,
     pub(in crate::resolve) modules: Modules,
-    /// Which files others lead to.
+    /// Memo of import closures.
     pub(in crate::resolve) reach: Reach,
     pub(in crate::resolve) linkage: Linkage,
     pub(in crate::resolve) derived: Derived,
     pub(in crate::resolve) postings: Postings,
-    /// Files that module systems read besides sources.
+    /// Project files of module systems.
     pub(in crate::resolve) project_files: Vec<ProjectFile>,
     pub(in crate::resolve) archive: Option<Arc<dyn Archive>>,
 }
@@ -62,7 +62,7 @@ impl Tables {
         (self.files, self.keys) = (files, keys);
     }
 
-    /// What a file adds to posting lists.
+    /// Returns the entries of a file in posting lists.
     pub(in crate::resolve) fn own_postings(&self, file: FileId) -> Vec<Own> {
         let own =
             self.unit(file).map(|unit| postings::of_file(unit, self.package_with_names(file)));
@@ -73,7 +73,7 @@ impl Tables {
         imports::package_with_names(self.head(file)?, &self.files[file.0 as usize].path)
     }
 
-    /// Makes what rests on all heads.
+    /// Computes the tables that depend on all heads.
     pub(in crate::resolve) fn connect(&mut self) {
         self.linkage = Linkage::new(
             self.ids().filter_map(|file| Some((file, self.head(file)?.nesting.as_deref()?))),
@@ -82,32 +82,32 @@ impl Tables {
             Reach::new(self.files.len(), self.ids().flat_map(|file| self.modules.imported(file)));
     }
 
-    /// The files that module systems read besides sources.
+    /// Project files of module systems.
     pub fn project_files(&self) -> &[ProjectFile] {
         &self.project_files
     }
 
-    /// All files with their keys, in order.
+    /// Returns all files with their keys, in order.
     pub fn listing(&self) -> impl Iterator<Item = (RepoPath, u32)> + '_ {
         self.files.iter().zip(&self.keys).map(|(file, key)| (file.path.clone(), *key))
     }
 
-    /// The key of a file in the store.
+    /// Returns the key of a file in the store.
     pub fn key(&self, file: FileId) -> u32 {
         self.keys[file.0 as usize]
     }
 
-    /// The file with a key.
+    /// Returns the file with a key.
     pub fn position(&self, key: u32) -> Option<FileId> {
         self.positions.get(key as usize).copied().flatten()
     }
 
-    /// The keys of the files that the imports of a file lead to or through.
+    /// Returns the keys of the files that the imports of a file lead to or through.
     pub fn imported_keys(&self, file: FileId) -> Vec<u32> {
         self.modules.imported(file).map(|file| self.key(file)).collect()
     }
 
-    /// What is known of a file without its facts.
+    /// Returns the head of a file.
     pub fn head(&self, file: FileId) -> Option<&Head> {
         self.files.get(file.0 as usize)?.head.as_ref()
     }
@@ -120,12 +120,13 @@ impl Tables {
         self.head(file).map(|head| head.language)
     }
 
-    /// The language of a file that says something about types that are not its own.
-    pub(in crate::resolve) fn speaks(&self, file: FileId) -> Option<&'static Language> {
-        self.head(file).filter(|head| head.speaks).map(|head| head.language)
+    /// Returns the language of a file that extends types of other files.
+    pub(in crate::resolve) fn extends_types(&self, file: FileId) -> Option<&'static Language> {
+        self.head(file).filter(|head| head.extends_types).map(|head| head.language)
     }
 
-    /// The files that the imports of a file lead to or through, in order and once.
+    /// Returns the files that the imports of a file lead to or through, sorted and without
+    /// duplicates.
     pub(in crate::resolve) fn import_files(&self, file: FileId) -> Box<[FileId]> {
         let mut files: Vec<FileId> =
             self.import_targets(file).iter().filter_map(ImportTarget::file).collect();
@@ -138,7 +139,7 @@ impl Tables {
         self.postings.get(list, &|key| self.position(key))
     }
 
-    /// The posting list of a namespace's member by its name.
+    /// Returns the posting list of a namespace member by its name.
     pub(in crate::resolve) fn list_of_member(
         &self,
         owner: SymbolRef,
@@ -153,8 +154,8 @@ impl Tables {
         self.postings.join(members, &|key| positions.get(key as usize).copied().flatten());
     }
 
-    /// The distinct names of all symbols, in no particular order; the empty one is that of symbols
-    /// without a name. Of tables with everything at hand.
+    /// Returns the distinct names of all symbols, unordered, with the empty name for unnamed
+    /// symbols. Requires all facts in memory.
     pub fn symbol_names(&self) -> Vec<Box<str>> {
         let mut is_used = vec![false; self.names.len()];
         let mut has_unnamed = false;
@@ -173,8 +174,8 @@ impl Tables {
             .collect()
     }
 
-    /// Every posting list of tables with everything at hand, in order: its number, and the places
-    /// of its symbols by file key, each with whether it is a declaration.
+    /// Returns every posting list in order: its hash, and its symbols by file key and position,
+    /// each with whether it is a declaration. Requires all facts in memory.
     pub fn posting_lists(&self) -> impl Iterator<Item = (u64, Vec<crate::resolve::Posting>)> {
         self.postings.in_order().into_iter().map(|(list, symbols)| {
             let posting = |symbol: &SymbolRef| crate::resolve::Posting {
@@ -200,7 +201,7 @@ impl Tables {
         content.as_ref().map(|content| content.unit(&self.names))
     }
 
-    /// Reads what others may look at in a file.
+    /// Reads the exported part of a file.
     fn read(&self, file: FileId, head: &Head) -> Option<Arc<Content>> {
         let (mut facts, shared) = self.archive.as_ref()?.facts(self.key(file))?;
         let names = self.names.numbers(&facts.names);
@@ -208,7 +209,7 @@ impl Tables {
         Some(Arc::new(prepared.into_parts(Arc::new(facts)).1))
     }
 
-    /// All facts of a file as they were kept last.
+    /// Reads all stored facts of a file.
     pub fn facts(&self, file: FileId) -> Option<(FileFacts, Shared)> {
         self.archive.as_ref()?.facts(self.key(file))
     }
@@ -221,42 +222,41 @@ impl Tables {
         )
     }
 
-    /// Of how many files facts are in memory.
+    /// Number of files with facts in memory.
     pub fn loaded_files(&self) -> usize {
         let is_at_hand = |file: &&File| file.content.get().is_some_and(Option::is_some);
         self.files.iter().filter(is_at_hand).count()
     }
 
-    /// Forgets what was read by need, if that are the facts of more than so many files: they are
-    /// read again.
+    /// Evicts facts that were read on demand if they belong to more than this number of files.
     pub fn forget_facts(&mut self, most: usize) {
         if self.archive.is_some() && self.loaded_files() > most {
             self.files.iter_mut().for_each(|file| file.content = OnceLock::new());
-            self.postings.forget_found();
+            self.postings.clear_memo();
         }
     }
 
-    /// Every file with facts. Reads all of them.
+    /// Returns every file with facts. Reads all of them.
     pub(in crate::resolve) fn units(&self) -> impl Iterator<Item = (FileId, Unit<'_>)> {
         self.ids().filter_map(|file| Some((file, self.unit(file)?)))
     }
 
-    /// Every file.
+    /// Returns every file.
     pub(in crate::resolve) fn ids(&self) -> impl Iterator<Item = FileId> + use<> {
         let files =
             u32::try_from(self.files.len()).expect("a repository has far fewer than 2^32 files");
         (0..files).map(FileId)
     }
 
-    /// The files one step away from a file: those it imports, and those of its package where they
-    /// know each other.
+    /// Returns the direct neighbours of a file: its imports, and the files of its package where the
+    /// language shares names between them.
     pub(in crate::resolve) fn next_to(&self, file: FileId) -> impl Iterator<Item = FileId> + '_ {
         let shares =
             self.language(file).is_some_and(|language| language.manifest.modules.shared_folder);
         let package = self.modules.package_of(file).filter(|_| shares);
-        let beside = package
+        let siblings = package
             .into_iter()
             .flat_map(|package| self.modules.package(package).files.iter().copied());
-        self.modules.imported(file).chain(beside)
+        self.modules.imported(file).chain(siblings)
     }
 }

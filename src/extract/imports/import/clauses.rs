@@ -1,5 +1,4 @@
-//! Imports of clauses: a quoted module, and what is taken from it by default, by name or as a
-//! whole.
+//! Imports with clauses: a quoted module with default, named and namespace imports.
 
 use super::ImportEntry;
 use crate::extract::walk::Walker;
@@ -93,7 +92,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Notes that an import takes only types if one of the node's own words says so.
+    /// Marks an import as type-only if one of the node's keywords does.
     pub(in crate::extract::imports) fn mark_type_only(
         &mut self,
         import: ImportId,

@@ -1,4 +1,4 @@
-//! Imports that are paths: trees of them with lists, aliases and wildcards, and single ones.
+//! Imports of paths: trees with lists, aliases and wildcards, and single paths.
 
 use super::ImportEntry;
 use crate::extract::walk::Walker;
@@ -68,8 +68,8 @@ impl<'t> Walker<'t> {
         prefix.truncate(depth);
     }
 
-    /// The last segment of a path is what is imported; the word for the module itself means the
-    /// path before it.
+    /// Imports the last segment of a path; the keyword for the module itself imports the path
+    /// before it.
     fn import_leaf(
         &mut self,
         path: &[String],

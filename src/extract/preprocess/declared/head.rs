@@ -1,5 +1,4 @@
-//! The head of a declaration: the words in front of what decides what it is, each as what it may
-//! be.
+//! Head of a declaration: its leading words, classified.
 
 use crate::extract::preprocess::attributes::{Finder, Holds};
 use crate::extract::preprocess::tokens::Kind;
@@ -8,33 +7,33 @@ use crate::grammar::WordLists;
 use crate::model::SiteKind;
 use smallvec::SmallVec;
 
-/// A part of the head of a declaration.
+/// Part of the head of a declaration.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    /// A word or a path that is none of the language.
+    /// Word or path without a meaning in the language.
     Name,
-    /// Names of builtin types, or a type that is named with the word for its kind.
+    /// Names of builtin types, or an elaborated type (`struct name`).
     Type,
-    /// What makes a pointer or a reference.
+    /// Pointer or reference mark.
     Mark,
 }
 
-/// Parts by their first tokens; few declarations have more of them.
+/// Parts by their first tokens; few declarations have more.
 type Parts = SmallVec<[(Part, usize); 8]>;
 
-/// The head of a declaration.
+/// Head of a declaration.
 pub(super) struct Head {
     pub(super) parts: Parts,
-    /// The token after it.
+    /// Token behind it.
     pub(super) end: usize,
-    /// The name is not among the parts: an operator, or in parentheses.
+    /// True if the name is not among the parts: an operator, or in parentheses.
     pub(super) named_elsewhere: bool,
-    /// It is the name of a destructor.
+    /// True for the name of a destructor.
     pub(super) destructor: bool,
 }
 
 impl Finder<'_> {
-    /// Reads the head of a declaration; none for statements.
+    /// Reads the head of a declaration; `None` for statements.
     pub(super) fn head(&mut self, start: usize, inside: Holds) -> Option<Head> {
         let mut head =
             Head { parts: Parts::new(), end: start, named_elsewhere: false, destructor: false };
@@ -44,7 +43,7 @@ impl Finder<'_> {
                 Kind::Word if token.lists == WordLists::default() => {
                     let mut last = self.end_of_path(at);
                     if self.tokens.get(last + 1).is_some_and(|next| next.kind == Kind::Scope) {
-                        // The path of a destructor or an operator.
+                        // Path of a destructor or an operator.
                         if self.is_in(last + 2, WordLists::NAME) {
                             at = last + 2;
                             continue;
@@ -56,7 +55,8 @@ impl Finder<'_> {
                     }
                     if !self.is(last + 1, b'(') {
                         head.parts.push((Part::Name, at));
-                    } else if self.is_attribute(at) && self.stands_before(at, &head, inside) {
+                    } else if self.is_attribute(at) && self.is_leading_attribute(at, &head, inside)
+                    {
                         at = self.take(at) + 1;
                         continue;
                     } else {
@@ -78,7 +78,7 @@ impl Finder<'_> {
                     continue;
                 }
                 Kind::Word if self.is_in(at, WordLists::NAME) => {
-                    // An operator: its name ends before the parameters.
+                    // Operator: its name ends before the parameters.
                     while self
                         .tokens
                         .get(at)
@@ -120,7 +120,7 @@ impl Finder<'_> {
         Some(head)
     }
 
-    /// Blanks the value whose type is meant. Gives the last token of it.
+    /// Masks the operand of a type operator. Returns its last token.
     fn value_type(&mut self, at: usize) -> usize {
         let close = self.end_of_use(at);
         if close > at && at >= self.noted {
@@ -137,8 +137,8 @@ impl Finder<'_> {
         close
     }
 
-    /// After `class` and the like: attributes before the name of a type with a body. Gives the
-    /// token to go on with.
+    /// Processes attributes between `class` and the name of a type with a body. Returns the next
+    /// token.
     fn type_head(&mut self, mut at: usize) -> usize {
         while self.is_attribute(at) || self.is_in(at, WordLists::ATTRIBUTE) {
             let end = self.end_of_use(at);

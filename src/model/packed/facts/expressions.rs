@@ -1,11 +1,11 @@
-//! The compact form of expressions: what each is, by number, and what it is made of.
+//! Encoding of expressions: a tag and operands.
 
-use super::{Before, run};
+use super::{DeltaState, run};
 use crate::model::facts::{Expr, ExprId, NameId, Run, ScopeId};
 use crate::model::packed::Pass;
 
-/// Passes over an expression.
-pub(super) fn expr<P: Pass>(pass: &mut P, expr: &Expr, before: &mut Before) -> Option<Expr> {
+/// Encodes or decodes an expression.
+pub(super) fn expr<P: Pass>(pass: &mut P, expr: &Expr, before: &mut DeltaState) -> Option<Expr> {
     let (tag, [a, b, c]) = numbers(expr);
     let tag = pass.number(tag)?;
     let mut parts = Parts { pass, before };
@@ -45,7 +45,7 @@ pub(super) fn expr<P: Pass>(pass: &mut P, expr: &Expr, before: &mut Before) -> O
     Some(expr)
 }
 
-/// What an expression is, by number, and the numbers of what it is made of, in order.
+/// Returns the tag and the operands of an expression, in order.
 fn numbers(expr: &Expr) -> (u64, [u32; 3]) {
     match *expr {
         Expr::Unknown => (0, [0; 3]),
@@ -80,14 +80,14 @@ fn numbers(expr: &Expr) -> (u64, [u32; 3]) {
     }
 }
 
-/// Passes over what expressions are made of.
+/// Operands of expressions.
 struct Parts<'p, P> {
     pass: &'p mut P,
-    before: &'p mut Before,
+    before: &'p mut DeltaState,
 }
 
 impl<P: Pass> Parts<'_, P> {
-    /// Expressions are made of those before them.
+    /// Operands precede their expression.
     fn of(&mut self, expr: u32) -> Option<ExprId> {
         let own = self.before.expr;
         Some(ExprId(own.wrapping_sub(self.pass.small(own.wrapping_sub(expr))?)))

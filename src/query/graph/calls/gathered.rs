@@ -1,5 +1,5 @@
-//! What has been seen of the neighbours of a symbol: an edge for each, with its sites and how many
-//! of them are how certain.
+//! Collector of the neighbours of a symbol: one edge for each, with its sites and counts by
+//! certainty.
 
 use super::{Edge, End, Neighbours, Through};
 use crate::query::{Certainty, Counts};
@@ -19,9 +19,9 @@ impl Counts {
     }
 }
 
-/// Edges in the making.
+/// Edges under construction.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct EdgeCollector {
     pub(super) edges: Vec<Edge>,
     places: FxHashMap<(End, Option<Through>), usize>,
     pub(super) vague: Vec<(SiteRow, Certainty)>,
@@ -29,8 +29,8 @@ pub(super) struct Gathered {
     pub(super) counts: Counts,
 }
 
-impl Gathered {
-    /// Makes room for edges of so many sites.
+impl EdgeCollector {
+    /// Reserves capacity for the edges of this number of sites.
     pub(super) fn reserve(&mut self, sites: usize) {
         self.edges.reserve(sites);
         self.places.reserve(sites);
@@ -66,7 +66,7 @@ impl Gathered {
         site: SiteRow,
     ) {
         let next = self.edges.len();
-        // Sites come in order of place: often several of one edge one after the other.
+        // Sites come in order of position, so consecutive ones often belong to one edge.
         let is_last =
             self.edges.last().is_some_and(|edge| (edge.end, edge.through) == (end, through));
         let place =
@@ -79,7 +79,7 @@ impl Gathered {
         edge.sites.push(site);
     }
 
-    /// `last` come behind the others that are as sure.
+    /// Sorts the edges; those to `last` follow others of the same certainty.
     pub(super) fn finish(mut self, order: &KeyOrder, last: &FxHashSet<End>) -> Neighbours {
         for edge in &mut self.edges {
             edge.sites.sort_by_key(|site| order.site(site));

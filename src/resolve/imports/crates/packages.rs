@@ -1,5 +1,4 @@
-//! What the manifests of packages say: names of libraries, root files of crates, other names of
-//! dependencies.
+//! Package manifests: names of libraries, crate roots, renamed dependencies.
 
 use super::super::{Modules, normal};
 use crate::grammar::{Language, ModuleSystem};
@@ -7,25 +6,25 @@ use crate::model::graph::FileId;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
-/// A package.
+/// Package.
 #[derive(Debug)]
 pub(super) struct Package {
     pub(super) folder: String,
-    /// The name by which code knows its library.
+    /// Name of its library in code.
     pub(super) library_name: String,
     pub(super) library: Option<FileId>,
-    /// The roots of its crates, the library's first.
+    /// Crate roots, the library's first.
     pub(super) roots: Vec<FileId>,
-    /// Names that its code has for libraries, with the names the libraries have themselves.
+    /// Renamed libraries: name in code -> own name.
     pub(super) renames: BTreeMap<String, String>,
-    /// The names that its code has for the libraries it needs.
+    /// Names of its dependencies in code.
     pub(super) dependencies: BTreeSet<String>,
 }
 
-/// The files of the repository by path, in order.
+/// Files of the repository, sorted by path.
 type PackageFiles<'m> = Vec<(&'m str, FileId)>;
 
-/// Every package of the repository; those in deeper folders come first.
+/// Reads every package of the repository, deepest directories first.
 pub(super) fn read(modules: &Modules) -> Vec<Package> {
     let mut packages: Vec<Package> = Vec::new();
     let mut files: PackageFiles<'_> =
@@ -99,8 +98,8 @@ fn package(
     })
 }
 
-/// Whether a file is the root of a crate in a folder of crates: directly in it, or the main file of
-/// a folder in it.
+/// True if a file is the root of a crate in a directory of crates: directly in it, or the main file
+/// of a subdirectory.
 fn is_crate_of(language: &Language, path: &str, folder: &str) -> bool {
     let Some(rest) = path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) else {
         return false;
@@ -115,8 +114,7 @@ fn is_crate_of(language: &Language, path: &str, folder: &str) -> bool {
     }
 }
 
-/// Every library that a package needs: its name in code, and its own name where that is another
-/// one.
+/// Returns every dependency of a package: its name in code, and its own name if it is renamed.
 fn dependencies(manifest: &Table) -> BTreeMap<String, Option<String>> {
     let mut found = BTreeMap::new();
     let targets = manifest

@@ -1,5 +1,4 @@
-//! Configurations of compilers: the folder that paths start from, and patterns of paths that stand
-//! for others.
+//! Compiler configurations: base directories and path mappings.
 
 use super::super::json::Json;
 use super::super::normal;
@@ -9,24 +8,24 @@ use crate::model::graph::FileId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Longest chain of configurations that extend each other.
-const CHAIN: u32 = 16;
-/// The files that hold for their folder, the first one found.
+/// Maximum length of a chain of `extends`.
+const MAX_EXTENDS: u32 = 16;
+/// Configuration files of a directory, in order of precedence.
 const NAMES: [&str; 2] = ["tsconfig.json", "jsconfig.json"];
 
-/// The configurations of all folders.
+/// Configurations of all directories.
 #[derive(Debug, Default)]
 pub(super) struct Configs {
     by_folder: BTreeMap<String, Config>,
 }
 
-/// What one configuration says, with paths from the root of the repository.
+/// Configuration, with paths from the root of the repository.
 #[derive(Clone, Debug, Default)]
 struct Config {
     base: Option<String>,
-    /// Pattern -> paths with a star: its own or inherited ones; of a configuration that only names
-    /// its parts, those of each. They are shared with where they come from: many configurations may
-    /// extend a large one.
+    /// Pattern -> paths with a star: own or inherited ones; of a configuration that only has
+    /// `references`, those of each part. Shared, because many configurations may extend a large
+    /// one.
     paths: Vec<Arc<Patterns<Vec<String>>>>,
 }
 
@@ -44,7 +43,7 @@ impl Configs {
         Self { by_folder }
     }
 
-    /// The file that a path without a leading dot stands for in a folder.
+    /// Resolves a path without a leading dot from a directory.
     pub(super) fn find(
         &self,
         folder: &str,
@@ -63,10 +62,10 @@ impl Configs {
     }
 }
 
-/// Reads configurations, each once.
+/// Reader of configurations, each once.
 struct Read<'f> {
     files: &'f BTreeMap<String, String>,
-    /// Those that were read; one that is being read says nothing, so that circles end.
+    /// Configurations read so far; one in progress is empty, so that cycles end.
     known: BTreeMap<String, Config>,
 }
 
@@ -75,7 +74,7 @@ impl Read<'_> {
         if let Some(known) = self.known.get(path) {
             return known.clone();
         }
-        let Some(text) = self.files.get(path).filter(|_| depth < CHAIN) else {
+        let Some(text) = self.files.get(path).filter(|_| depth < MAX_EXTENDS) else {
             return Config::default();
         };
         self.known.insert(path.to_owned(), Config::default());
@@ -114,7 +113,7 @@ impl Read<'_> {
                 .collect();
             config.paths = if own.is_empty() { Vec::new() } else { vec![Arc::new(own)] };
         }
-        // A configuration that only names its parts says what they say.
+        // A configuration with only `references` has the mappings of its parts.
         if options.is_none() && config.paths.is_empty() {
             let names = json.get("references").map(Json::texts).unwrap_or_default();
             let mut parts = BTreeSet::new();
@@ -131,8 +130,8 @@ impl Read<'_> {
     }
 }
 
-/// Drops the patterns that come again further on. Parts that have parts in common would double what
-/// those say with every step.
+/// Drops all but the last occurrence of shared patterns. Parts with common parts would otherwise
+/// double their number at each level.
 fn last_of_each(paths: &mut Vec<Arc<Patterns<Vec<String>>>>) {
     let mut seen = BTreeSet::new();
     paths.reverse();
@@ -140,7 +139,7 @@ fn last_of_each(paths: &mut Vec<Arc<Patterns<Vec<String>>>>) {
     paths.reverse();
 }
 
-/// The path of another configuration that one names; those in packages from outside are not there.
+/// Returns the path of a referenced configuration; `None` for one in an external package.
 fn other(files: &BTreeMap<String, String>, folder: &str, name: &str) -> Option<String> {
     let path = normal(folder, name)?;
     [path.clone(), format!("{path}.json"), format!("{path}/{}", NAMES[0])]

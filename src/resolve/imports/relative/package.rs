@@ -1,24 +1,22 @@
-//! Packages with a manifest: their names, what they offer under which path, and their own short
-//! names for paths.
+//! Packages with a manifest: names, exported paths, and private aliases of paths.
 
 use super::super::json::Json;
-use super::super::{PATH_BYTES, normal};
+use super::super::{MAX_PATH_BYTES, normal};
 use super::folders_around;
 use super::patterns::{Fit, Patterns};
 use crate::model::graph::FileId;
 use std::collections::BTreeMap;
 
-/// Fields of a manifest that name its main file, in order of preference: sources before what is
-/// built from them.
+/// Manifest fields of the main file in order of preference: sources before build output.
 const MAIN_FIELDS: [&str; 6] = ["source", "types", "typings", "module", "browser", "main"];
-/// Folders that hold the sources of a package.
+/// Source directories of a package.
 const SOURCE_FOLDERS: [&str; 3] = ["src", "source", "lib"];
 
-/// The packages of the repository.
+/// Packages of the repository.
 #[derive(Debug, Default)]
 pub(super) struct Packages {
     by_folder: BTreeMap<String, Package>,
-    /// Name -> folders.
+    /// Name -> directories.
     by_name: BTreeMap<String, Vec<String>>,
 }
 
@@ -26,7 +24,7 @@ pub(super) struct Packages {
 struct Package {
     /// Path below the package (`.`, `./x`, `./x/*`) -> files, most preferred first.
     exports: Option<Patterns<Vec<String>>>,
-    /// Short name (`#x`) -> files or packages.
+    /// Alias (`#x`) -> files or packages.
     imports: Patterns<Vec<String>>,
     main: Vec<String>,
 }
@@ -48,8 +46,7 @@ impl Packages {
         packages
     }
 
-    /// The file that a package's name, with a path below it, or a short name of the package around
-    /// stands for.
+    /// Resolves the name of a package with a path below it, or an alias of the enclosing package.
     pub(super) fn find(
         &self,
         folder: &str,
@@ -82,14 +79,14 @@ impl Packages {
         };
         let (name, rest) = module.split_at(name_end);
         let folders = self.by_name.get(name)?;
-        // Of several packages of one name, the nearest one is meant.
+        // Of several packages of one name, the nearest one.
         let shared =
             |other: &&String| folder.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
         let at = folders.iter().max_by_key(shared)?;
         self.below(at, rest.trim_start_matches('/'), exists)
     }
 
-    /// The main file of a folder that has a manifest.
+    /// Returns the main file of a directory with a manifest.
     pub(super) fn entry(
         &self,
         folder: &str,
@@ -150,20 +147,20 @@ fn texts(value: &Json) -> Vec<String> {
     value.texts().into_iter().map(str::to_owned).collect()
 }
 
-/// Most folders that a built file lies below and its source does not.
-const BUILT_BELOW: usize = 16;
+/// Maximum number of output directories in the path of a built file.
+const MAX_OUTPUT_DIRECTORIES: usize = 16;
 
-/// The source behind a file of a package: the file itself, or what it is built from. A built file
-/// lies below folders that the sources do not have; they are left out one after the other.
+/// Returns the source of a package's file: the file itself, or the source that it is built from, by
+/// removing output directories from the path one by one.
 fn source(folder: &str, file: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
     let below = |path: &str| normal(folder, path).and_then(|path| exists(&path));
     let file = file.trim_start_matches("./");
-    if folder.len() + file.len() > PATH_BYTES {
+    if folder.len() + file.len() > MAX_PATH_BYTES {
         return None;
     }
     let inner =
         std::iter::successors(Some(file), |rest| rest.split_once('/').map(|(_, inner)| inner));
     let in_sources =
         |rest: &str| SOURCE_FOLDERS.iter().find_map(|source| below(&format!("{source}/{rest}")));
-    below(file).or_else(|| inner.take(BUILT_BELOW + 1).find_map(in_sources))
+    below(file).or_else(|| inner.take(MAX_OUTPUT_DIRECTORIES + 1).find_map(in_sources))
 }

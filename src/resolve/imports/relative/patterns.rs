@@ -1,24 +1,22 @@
-//! Patterns of paths: a text, or a text with one star that takes whatever is there, and what each
-//! leads to.
+//! Path patterns, exact or with one `*`, with their targets.
 
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Patterns with their targets. Of equal patterns the last one counts.
+/// Patterns with their targets. The last of equal patterns wins.
 #[derive(Debug)]
 pub(super) struct Patterns<T> {
     exact: FxHashMap<String, T>,
-    /// Length of what is before the star -> that -> what is behind the star, with the target.
+    /// Length of the prefix -> prefix -> suffixes with targets.
     starred: BTreeMap<usize, FxHashMap<String, Vec<(String, T)>>>,
 }
 
-/// What a pattern makes of a text.
+/// Match of a text.
 pub(super) struct Fit<'p, 't, T> {
-    /// Compares how well patterns fit: an exact one best, else the one with the longest part before
-    /// the star.
+    /// Rank of the match: exact patterns first, then the longest prefix.
     pub(super) rank: (bool, usize),
     pub(super) target: &'p T,
-    /// What the star takes; empty without one.
+    /// Text matched by the star; empty without one.
     pub(super) star: &'t str,
 }
 
@@ -48,7 +46,7 @@ impl<T> Patterns<T> {
         self.exact.is_empty() && self.starred.is_empty()
     }
 
-    /// The pattern that fits a text best.
+    /// Returns the best match of a text.
     pub(super) fn best<'t>(&self, text: &'t str) -> Option<Fit<'_, 't, T>> {
         if let Some(target) = self.exact.get(text) {
             return Some(Fit { rank: (true, text.len()), target, star: "" });

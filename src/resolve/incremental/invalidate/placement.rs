@@ -1,7 +1,6 @@
-//! Files whose place among the files decides what they mean: where one comes or goes, whom that
-//! concerns.
+//! Effects of added, removed and moved files on module systems.
 
-use super::{Listing, Replaced, SeenFile, language_by_name};
+use super::{Listing, Replaced, VisibleChange, language_by_name};
 use crate::grammar::{Language, ModuleSystem};
 use crate::model::graph::FileId;
 use crate::resolve::units::footprint::{Altered, Asked, Question};
@@ -10,17 +9,16 @@ use crate::resolve::workspace::postings::Own;
 use crate::resolve::workspace::tables::Tables;
 use rustc_hash::FxHashSet;
 
-/// What a change means for where imports lead, and what is asked about modules by name.
+/// Effects of a change on import targets and on lookups of modules by name.
 pub(super) struct Placement {
-    /// Whether module systems see other files, or the same ones in other packages.
+    /// True if the set of files, or their packages, differ for module systems.
     pub(super) is_other: bool,
-    /// Whether that may concern files of every family.
+    /// True if files of every family may be affected.
     pub(super) is_everywhere: bool,
-    /// Families of which files come, go or move, and whether a crate has another tree.
+    /// Families with added, removed or moved files; true if a crate tree differs.
     families: FxHashSet<&'static str>,
     has_other_crates: bool,
-    /// Keys of files that are seen otherwise, and of those that paste one by a name that comes or
-    /// goes.
+    /// Keys of files with a visible change, and of those that include an added or removed name.
     pub(super) files: FxHashSet<u32>,
     pub(super) questions: Vec<Question>,
 }
@@ -34,13 +32,13 @@ impl Placement {
         has_project_files: bool,
         asked: &[&Asked],
     ) -> Self {
-        let others = || replaced.iter().filter(|file| file.seen == SeenFile::Anything);
+        let others = || replaced.iter().filter(|file| file.seen == VisibleChange::Anything);
         let is_crate =
             |language: &Language| language.manifest.modules.system == ModuleSystem::CrateTree;
         let mut placement = Self {
             is_other: listing.is_some()
                 || has_project_files
-                || replaced.iter().any(Replaced::is_placed_otherwise),
+                || replaced.iter().any(Replaced::is_moved),
             is_everywhere: has_project_files,
             families: FxHashSet::default(),
             has_other_crates: others().flat_map(Replaced::languages).any(is_crate),
@@ -52,9 +50,8 @@ impl Placement {
             let path = &tables.files[file.0 as usize].path;
             (path, tables.language(*file).or_else(|| language_by_name(path)))
         });
-        let placed = replaced
-            .iter()
-            .filter(|file| file.is_placed_otherwise() || tables.position(file.key).is_none());
+        let placed =
+            replaced.iter().filter(|file| file.is_moved() || tables.position(file.key).is_none());
         let placed = placed.flat_map(|file| {
             let languages = file.languages().map(Some);
             languages
@@ -77,13 +74,13 @@ impl Placement {
         let key = |place: usize| {
             listing.map_or_else(|| tables.keys[place], |Listing(files)| files[place].1)
         };
-        let paste = asked.iter().enumerate().filter(|(_, asked)| included.concerns(asked));
+        let paste = asked.iter().enumerate().filter(|(_, asked)| included.invalidates(asked));
         placement.files.extend(paste.map(|(place, _)| key(place)));
         placement
     }
 
-    /// Whether the imports of a file may lead elsewhere.
-    pub(super) fn concerns(&self, tables: &Tables, file: FileId) -> bool {
+    /// True if the import targets of a file may differ.
+    pub(super) fn invalidates(&self, tables: &Tables, file: FileId) -> bool {
         let Some(language) = tables.language(file) else { return false };
         let by_system = match language.manifest.modules.system {
             ModuleSystem::Includes => false,

@@ -1,4 +1,4 @@
-//! Members of symbols, modules, files and packages by name: what stands behind a dot.
+//! Members of symbols, modules, files and packages by name: lookups behind a separator.
 
 use super::{Bound, ScopePlace, Visited};
 use crate::model::SymbolKind;
@@ -11,7 +11,7 @@ use crate::resolve::{Name, Resolver, Symbols};
 use smallvec::SmallVec;
 
 impl<'a> Resolver<'_, 'a> {
-    /// What a name means below something else.
+    /// Looks a name up below an entity.
     pub(in crate::resolve) fn below(
         &mut self,
         entity: &Entity,
@@ -31,7 +31,7 @@ impl<'a> Resolver<'_, 'a> {
         }
     }
 
-    /// What a name means inside a namespace or type.
+    /// Looks a name up inside a namespace or type.
     pub(in crate::resolve) fn symbol_member(
         &mut self,
         symbol: SymbolRef,
@@ -42,7 +42,7 @@ impl<'a> Resolver<'_, 'a> {
         if matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace) {
             let shared = self.program.space_members(symbol, name);
             if !shared.is_empty() {
-                return Some(Entity::Symbols(self.seen_here(shared)));
+                return Some(Entity::Symbols(self.visible_to_origin(shared)));
             }
             if !self.budget.take(1) || !visited.enter(self.visit(ScopePlace::Inline(symbol), name))
             {
@@ -68,7 +68,7 @@ impl<'a> Resolver<'_, 'a> {
         (!found.is_empty()).then_some(Entity::Symbols(found))
     }
 
-    /// What a name means to those who import a module.
+    /// Looks a name up in a module, as visible to importers.
     pub(in crate::resolve) fn module_member(
         &mut self,
         module: Module,
@@ -128,7 +128,8 @@ impl<'a> Resolver<'_, 'a> {
         self.through_wildcards(file, name, top, visited)
     }
 
-    /// A binding at the top of a file that only gives another name to something.
+    /// Returns the target of a top-level binding whose value is a name; for any other, the binding
+    /// itself.
     pub(super) fn alias_of(
         &mut self,
         file: FileId,

@@ -1,12 +1,12 @@
-//! The modules whose names wildcard imports make visible at a place, in the order in which a
-//! depth-first search meets them. They are the same for every name, so that the search is a memo,
-//! and a name costs a look at each module rather than at each import between them.
+//! Modules whose names wildcard imports make visible in a scope, in depth-first order. They are
+//! independent of the name, so the search is memoized, and a lookup costs one check of each module
+//! rather than of each import between them.
 
 use crate::grammar::ModuleSystem;
 use crate::model::SymbolKind;
 use crate::model::facts::ScopeId;
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::names::scopes::{CHAIN, ScopePlace, Visited};
+use crate::resolve::names::scopes::{MAX_CHAIN, ScopePlace, Visited};
 use crate::resolve::types::ty::Entity;
 use crate::resolve::units::footprint::FileSet;
 use crate::resolve::units::import_target::{ImportTarget, Module};
@@ -15,79 +15,79 @@ use crate::resolve::{Name, Resolver, Symbols};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// So many imports, or modules, are looked at in one step of the budget.
-const A_STEP: usize = 32;
+/// Imports, or modules, visited for one step of the budget.
+const VISITS_PER_STEP: usize = 32;
 
-/// After so many searches for one file, others go on where these went.
-const MANY_SEARCHES: usize = 16;
+/// Minimum number of searches for one file after which searches are joined from memos.
+const MIN_SEARCHES: usize = 16;
 
-/// Where a search starts: the scope whose wildcards it follows, the module around if that was
-/// searched already, and whether values are passed over.
+/// Start of a search: the scope whose wildcard imports it follows, the enclosing module if it was
+/// searched, and whether values are skipped.
 type Start = (FileId, ScopeId, Option<ScopePlace>, bool);
 
 /// Memos of one resolver.
 #[derive(Default, Debug)]
 pub(in crate::resolve) struct Wildcards {
-    /// Nothing for a place from which every name has a way of its own.
+    /// Memo of searches; `None` for a scope where each name needs a search of its own.
     stops: FxHashMap<Start, Option<Rc<[Stop]>>>,
-    /// Whether a search is under way: one inside of it would have no end.
+    /// True during a search: a nested one would not terminate.
     is_searching: bool,
-    /// The import of everything from outside that may have a callable, or anything else, that a
-    /// file declares nowhere; nothing inside if there are several.
+    /// External wildcard import that may have an undeclared callable, or other name, of a file;
+    /// `None` inside if there are several.
     pub(super) outside: FxHashMap<(FileId, bool), Option<Option<usize>>>,
 }
 
 impl Wildcards {
-    /// Goes on with another file. What is found for one does not depend on those before it.
+    /// Clears the memo for another file: results are independent of earlier files.
     pub(in crate::resolve) fn begin(&mut self) {
         self.stops.clear();
     }
 }
 
-/// Where a search stops to ask for a name.
+/// Place that a search checks for a name.
 #[derive(Clone, Debug)]
 pub(super) enum Stop {
-    /// The top of a file.
+    /// Top level of a file.
     File {
         file: FileId,
-        /// Whether it was reached by an import that a list of exports restricts.
+        /// True if an export list restricts the import that reached it.
         is_listed: bool,
-        /// Whether the search does not go on from it.
+        /// True if the search ends there.
         is_leaf: bool,
         marks: u64,
     },
     Package(u32),
-    /// A module written inside a file.
+    /// Inline module.
     Inline(SymbolRef),
-    /// The folder of a module: after everything that the module makes visible.
+    /// Directory of a module: after the names that the module makes visible.
     Folder(Module),
-    /// What is no module.
+    /// Anything but a module.
     Other(Box<Entity>),
 }
 
-/// A module has a name and does not give it: the search goes on elsewhere than for other names.
-pub(super) struct OwnWay;
+/// Error: a module binds a name but has no meaning for it, so this name needs a search of its own.
+pub(super) struct NotShared;
 
-/// A search.
+/// Search state.
 #[derive(Default)]
 struct Search {
     stops: Vec<Stop>,
     files: FileSet,
     others: FxHashSet<ScopePlace>,
     depth: usize,
-    /// Whether it has met something that is not known for all names at once.
+    /// True if a part depends on the name.
     is_cut: bool,
 }
 
 impl Search {
-    /// Enters a place; false if it was there, or is at the end of a chain.
+    /// Enters a place; false if it was visited, or the chain is too long.
     fn enter(&mut self, place: ScopePlace) -> bool {
-        let enters = self.depth < CHAIN && self.meet(place);
+        let enters = self.depth < MAX_CHAIN && self.meet(place);
         self.depth += usize::from(enters);
         enters
     }
 
-    /// Notes a place; false if it was noted already.
+    /// Marks a place as visited; false if it was before.
     fn meet(&mut self, place: ScopePlace) -> bool {
         match place {
             ScopePlace::Module(Module::File(file)) => {
@@ -99,7 +99,7 @@ impl Search {
         }
     }
 
-    /// Goes where another search went, as far as it is new.
+    /// Adds the unvisited stops of another search.
     fn join(&mut self, stops: &[Stop]) {
         for stop in stops {
             let is_new = match stop {
@@ -114,7 +114,7 @@ impl Search {
 }
 
 impl Resolver<'_, '_> {
-    /// The innermost scope around a scope with wildcards that hold in it.
+    /// Returns the innermost enclosing scope with wildcard imports that apply to a scope.
     pub(super) fn scope_with_wildcards(&self, file: FileId, from: ScopeId) -> Option<ScopeId> {
         let unit = self.program.known(file);
         if unit.wildcards().is_empty() {
@@ -123,7 +123,7 @@ impl Resolver<'_, '_> {
         self.scopes_of_module(file, from).find(|scope| !unit.wildcards_in(*scope).is_empty())
     }
 
-    /// A scope and those around it, as far as the module goes that they are in.
+    /// Returns a scope and its enclosing scopes within the module.
     fn scopes_of_module(&self, file: FileId, from: ScopeId) -> impl Iterator<Item = ScopeId> {
         let unit = self.program.known(file);
         let closed = unit.language.manifest.modules.closed;
@@ -136,7 +136,7 @@ impl Resolver<'_, '_> {
         })
     }
 
-    /// The wildcards that hold in a scope, in order.
+    /// Returns the wildcard imports that apply to a scope, in order.
     pub(super) fn wildcards_at(&self, file: FileId, scope: ScopeId) -> Vec<usize> {
         let unit = self.program.known(file);
         let scopes = self.scopes_of_module(file, scope);
@@ -146,7 +146,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// The stops of a search from a scope of a file; none if each name has a way of its own.
+    /// Returns the stops of a search from a scope of a file; `None` if each name needs a search of
+    /// its own.
     pub(super) fn stops_from(
         &mut self,
         file: FileId,
@@ -179,7 +180,7 @@ impl Resolver<'_, '_> {
     fn search_from(&mut self, file: FileId, scope: ScopeId, search: &mut Search) {
         let targets = self.program.import_targets(file);
         let wildcards = self.wildcards_at(file, scope);
-        if !self.budget.take(1 + wildcards.len() / A_STEP) {
+        if !self.budget.take(1 + wildcards.len() / VISITS_PER_STEP) {
             return;
         }
         for import in wildcards {
@@ -217,7 +218,7 @@ impl Resolver<'_, '_> {
                     let marks = unit.marks();
                     search.stops.push(Stop::File { file, is_listed, is_leaf, marks });
                     if !unit.wildcards().is_empty() {
-                        self.go_on(file, ScopeId(0), ScopePlace::Module(module), search);
+                        self.continue_from(file, ScopeId(0), ScopePlace::Module(module), search);
                     }
                 }
                 search.stops.extend(has_folder.then_some(Stop::Folder(module)));
@@ -226,11 +227,17 @@ impl Resolver<'_, '_> {
         search.depth -= 1;
     }
 
-    /// Goes on from a module. After many searches it is joined what one from there has found: not
-    /// before, because in circles of modules the order depends on where a search starts.
-    fn go_on(&mut self, file: FileId, scope: ScopeId, module: ScopePlace, search: &mut Search) {
+    /// Continues from a module. After many searches the memoized search from there is joined: not
+    /// earlier, because in cycles of modules the order depends on the start of a search.
+    fn continue_from(
+        &mut self,
+        file: FileId,
+        scope: ScopeId,
+        module: ScopePlace,
+        search: &mut Search,
+    ) {
         let start = (file, scope, Some(module), self.types_only);
-        let is_late = self.wildcards.stops.len() >= MANY_SEARCHES;
+        let is_late = self.wildcards.stops.len() >= MIN_SEARCHES;
         match self.wildcards.stops.get(&start).filter(|_| is_late) {
             Some(Some(known)) => search.join(known),
             Some(None) => search.is_cut = true,
@@ -244,36 +251,36 @@ impl Resolver<'_, '_> {
             let only = Entity::Symbols(Symbols::from_slice(&[symbol]));
             return search.stops.push(Stop::Other(Box::new(only)));
         }
-        // What a namespace has in all files is looked up by the name.
+        // The contents of a namespace in all files are looked up by name.
         search.is_cut |= self.program.space_of_symbol(symbol).is_some();
         if !search.enter(ScopePlace::Inline(symbol)) {
             return;
         }
         search.stops.push(Stop::Inline(symbol));
         if let Some(scope) = self.scope_with_wildcards(symbol.file, entry.inner) {
-            self.go_on(symbol.file, scope, ScopePlace::Inline(symbol), search);
+            self.continue_from(symbol.file, scope, ScopePlace::Inline(symbol), search);
         }
         search.depth -= 1;
     }
 
-    /// What the first stop that has a name gives for it.
+    /// Returns the meaning of a name at the first stop that has it.
     pub(super) fn first_of(
         &mut self,
         stops: &[Stop],
         name: Name,
         visited: &mut Visited,
-    ) -> Result<Option<Entity>, OwnWay> {
-        if stops.is_empty() || !self.budget.take(1 + stops.len() / A_STEP) {
+    ) -> Result<Option<Entity>, NotShared> {
+        if stops.is_empty() || !self.budget.take(1 + stops.len() / VISITS_PER_STEP) {
             return Ok(None);
         }
-        self.program.asks_for_bound(name);
+        self.program.record_bound(name);
         let mark = mark(name);
         for stop in stops {
             let found = match stop {
                 Stop::File { marks, .. } if marks & mark == 0 => continue,
                 Stop::File { file, is_listed, is_leaf, .. } => {
                     match self.at_stop(*file, *is_listed, name, visited) {
-                        Err(OwnWay) if *is_leaf => continue,
+                        Err(NotShared) if *is_leaf => continue,
                         found => found?,
                     }
                 }
@@ -281,7 +288,9 @@ impl Resolver<'_, '_> {
                     let inner = self.program.symbol(*symbol).inner;
                     let place = (inner, u32::MAX, true);
                     match self.in_scope(symbol.file, inner, name, place, false) {
-                        Some(_) => Some(self.symbol_member(*symbol, name, visited).ok_or(OwnWay)?),
+                        Some(_) => {
+                            Some(self.symbol_member(*symbol, name, visited).ok_or(NotShared)?)
+                        }
                         None => None,
                     }
                 }
@@ -301,24 +310,24 @@ impl Resolver<'_, '_> {
         Ok(None)
     }
 
-    /// What a file gives for a name that its top may have.
+    /// Returns the meaning of a name at the top level of a file.
     fn at_stop(
         &mut self,
         file: FileId,
         is_listed: bool,
         name: Name,
         visited: &mut Visited,
-    ) -> Result<Option<Entity>, OwnWay> {
+    ) -> Result<Option<Entity>, NotShared> {
         let (unit, top, module) = (self.program.known(file), ScopeId(0), Module::File(file));
         let is_bound = !self.program.bound(file, unit, top, name).is_empty();
-        if is_bound && is_listed && !self.is_offered(module, name) {
-            return Err(OwnWay);
+        if is_bound && is_listed && !self.is_exported_by_list(module, name) {
+            return Err(NotShared);
         }
         let place = (top, u32::MAX, true);
         let gives = is_bound && self.in_scope(file, top, name, place, false).is_some();
         if !gives && unit.reexport(name).is_none() {
             return Ok(None);
         }
-        self.module_member(module, name, visited).map(Some).ok_or(OwnWay)
+        self.module_member(module, name, visited).map(Some).ok_or(NotShared)
     }
 }

@@ -1,4 +1,5 @@
-//! The number itself: what was reached, hashed by the ranks that it has among what was reached.
+//! Computation of the interface hash: hashes the reached facts, with ids replaced by ranks among
+//! them.
 
 use crate::model::facts::{
     Binding, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId, ScopeKind, Symbol,
@@ -6,19 +7,20 @@ use crate::model::facts::{
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
-/// What the number of a file stands for.
+/// Facts covered by the interface hash.
 pub(super) struct Own<'f> {
     pub(super) facts: &'f FileFacts,
     pub(super) symbols: &'f [Symbol],
     pub(super) exprs: Vec<bool>,
     pub(super) bindings: Vec<bool>,
     pub(super) scopes: Vec<bool>,
-    /// Every place of it, in order.
+    /// Their positions, sorted.
     pub(super) places: Vec<u32>,
 }
 
 impl Own<'_> {
-    /// The number. Tables name some scopes by their position: `moved` tells where a scope is then.
+    /// Returns the hash. Some tables refer to scopes by position: `moved` maps a scope to its new
+    /// position.
     pub(super) fn number(&self, moved: impl Fn(usize) -> usize) -> u64 {
         let facts = self.facts;
         let ranks = Ranks {
@@ -74,7 +76,7 @@ fn marked<'f, T>(all: &'f [T], wanted: &'f [bool]) -> impl Iterator<Item = (usiz
     all.iter().enumerate().filter(|(position, _)| wanted[*position])
 }
 
-/// For each position, how many before it are reached.
+/// Returns for each position the number of reached ones before it.
 pub(super) fn ranks(wanted: &[bool]) -> Vec<u32> {
     wanted
         .iter()
@@ -86,7 +88,7 @@ pub(super) fn ranks(wanted: &[bool]) -> Vec<u32> {
         .collect()
 }
 
-/// Ids as they would be if there were nothing but what is reached.
+/// Ranks: ids as if the reached facts were the only ones.
 struct Ranks<'f> {
     pub(super) facts: &'f FileFacts,
     pub(super) exprs: Vec<u32>,
@@ -131,7 +133,7 @@ impl Ranks<'_> {
             self.expr_id(scope.owner),
         );
         parts.hash(hasher);
-        // Namespaces are named by it.
+        // The identity of a namespace includes the position of its scope.
         let named = matches!(scope.kind, ScopeKind::File | ScopeKind::Module);
         named.then_some(position).hash(hasher);
     }

@@ -1,5 +1,5 @@
-//! What a text says: the words to look for with their weight, the names it writes as code, the
-//! places it points to. Knows no store.
+//! Parser of a question: search terms with weights, names written as code, and source locations.
+//! Independent of the store.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::weight;
 use crate::model::words::{self, Term};
 
-/// Words that say nothing about code, or that every task has.
+/// Stop words: without relevance to code, or present in every task description.
 const STOP: &str = "a an the and or but if then else when while for to of in on at by with from \
                     into as is are was were be been \
                     being this that these those it its i we you he she they them our your their \
@@ -24,74 +24,74 @@ const STOP: &str = "a an the and or but if then else when while for to of in on 
                     doesn isn won let get set was etc eg ie vs one two first where work works \
                     please think seems something however";
 
-/// Whether a word, in lower case, says nothing.
+/// True for a stop word in lower case.
 pub(super) fn is_stop_word(word: &[u8]) -> bool {
     static WORDS: LazyLock<FxHashSet<&[u8]>> =
         LazyLock::new(|| STOP.split_whitespace().map(str::as_bytes).collect());
     WORDS.contains(word)
 }
 
-/// A word that is looked for.
-pub(super) struct AskedWord {
-    /// As it was written, in lower case.
+/// Search term.
+pub(super) struct QuestionTerm {
+    /// Word as written, in lower case.
     pub(super) text: String,
-    /// How much it counts.
+    /// Weight.
     pub(super) weight: f64,
 }
 
-/// How a text writes a name.
+/// Notation of a name in the text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Written {
     /// As code: `snake_case`, `CamelCase`, `call()`.
     Code,
-    /// In back ticks or with what it belongs to: `Container.name`.
+    /// In back ticks, or qualified: `Container.name`.
     Marked,
-    /// The text is nothing else.
+    /// As the whole text.
     Alone,
 }
 
-/// A name that the text writes.
-pub(super) struct AskedName {
+/// Name in the text.
+pub(super) struct QuestionName {
     pub(super) text: String,
     pub(super) written: Written,
-    /// How often.
+    /// Number of occurrences.
     pub(super) count: u32,
-    /// Whether the first line has it.
+    /// True if the first line contains it.
     pub(super) in_subject: bool,
 }
 
-/// A place that the text points to.
-pub(super) struct AskedPlace {
-    /// The path as written.
+/// Source location in the text.
+pub(super) struct QuestionLocation {
+    /// Path as written.
     pub(super) path: String,
     pub(super) line: Option<u32>,
-    /// The function that a stack trace names with it.
+    /// Function named with it in a stack trace.
     pub(super) function: Option<String>,
 }
 
-/// See the module.
-pub(super) struct Asked {
-    /// The words, each once; then neighbours as one word.
-    pub(super) words: Vec<AskedWord>,
-    /// By the number of a word: its position.
+/// Parsed question.
+pub(super) struct Question {
+    /// Distinct words; then adjacent words as compounds.
+    pub(super) words: Vec<QuestionTerm>,
+    /// Position by term.
     pub(super) terms: FxHashMap<Term, u16>,
-    /// By neighbours written as one, in lower case without separators: the position.
+    /// Position by compound, in lower case without separators.
     pub(super) compounds: FxHashMap<Box<[u8]>, u16>,
-    /// From this position on words are compounds.
+    /// Number of single words; compounds follow.
     pub(super) singles: usize,
-    pub(super) names: Vec<AskedName>,
-    pub(super) places: Vec<AskedPlace>,
-    /// What a short text consists of, if some of that is written as code and nothing is a word that
-    /// says nothing: it may be a list of names.
+    pub(super) names: Vec<QuestionName>,
+    pub(super) places: Vec<QuestionLocation>,
+    /// Words of a short text without stop words that contains a name written as code: it may be a
+    /// list of names.
     pub(super) list: Vec<String>,
-    /// Whether it asks for tests.
+    /// True if it asks for tests.
     pub(super) wants_tests: bool,
-    /// Whether it is a few words, of which each may be mistyped or cut short.
+    /// True for a short text, whose words may be misspelt or abbreviated.
     pub(super) is_short: bool,
 }
 
-impl Asked {
-    /// Reads a text.
+impl Question {
+    /// Parses a text.
     pub(super) fn read(text: &str) -> Self {
         let mut reader = TextReader::default();
         let text = text.trim();
@@ -120,11 +120,11 @@ impl Asked {
             && !alone.iter().any(|word| is_stop_word(word.to_ascii_lowercase().as_bytes()));
         let list =
             if is_list { alone.into_iter().map(str::to_owned).collect() } else { Vec::new() };
-        Asked { list, ..reader.finish(is_short) }
+        Question { list, ..reader.finish(is_short) }
     }
 }
 
-/// A word while it is counted.
+/// Word with its counts.
 struct Counted {
     text: String,
     subject: u32,
@@ -137,8 +137,8 @@ struct TextReader {
     order: Vec<Term>,
     counted: FxHashMap<Term, Counted>,
     compounds: Vec<(Box<[u8]>, f64)>,
-    names: Vec<AskedName>,
-    places: Vec<AskedPlace>,
+    names: Vec<QuestionName>,
+    places: Vec<QuestionLocation>,
     wants_tests: bool,
 }
 
@@ -188,7 +188,7 @@ impl TextReader {
         self.names_of(line, is_subject);
     }
 
-    /// Names that are written as code.
+    /// Collects names written as code.
     fn names_of(&mut self, line: &str, is_subject: bool) {
         let is_part = |letter: char| {
             letter.is_alphanumeric() || matches!(letter, '_' | '.' | ':' | '#' | '/' | '-')
@@ -261,13 +261,16 @@ impl TextReader {
                 name.count += 1;
                 name.in_subject |= in_subject;
             }
-            None => {
-                self.names.push(AskedName { text: text.to_owned(), written, count: 1, in_subject })
-            }
+            None => self.names.push(QuestionName {
+                text: text.to_owned(),
+                written,
+                count: 1,
+                in_subject,
+            }),
         }
     }
 
-    /// Paths, with a line and a function where a stack trace has them.
+    /// Collects paths, with line and function in stack traces.
     fn places(&mut self, text: &str) {
         for line in text.lines() {
             let is_of_path = |letter: char| {
@@ -305,7 +308,7 @@ impl TextReader {
                             .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
                             .collect::<String>()
                     });
-                    self.places.push(AskedPlace {
+                    self.places.push(QuestionLocation {
                         path: token.trim_start_matches("./").to_owned(),
                         line: line_number,
                         function: function.filter(|name| !name.is_empty()),
@@ -316,7 +319,7 @@ impl TextReader {
         }
     }
 
-    fn finish(self, is_short: bool) -> Asked {
+    fn finish(self, is_short: bool) -> Question {
         let mut words = Vec::new();
         let mut terms = FxHashMap::default();
         let mut counted = self.counted;
@@ -334,7 +337,7 @@ impl TextReader {
             let often = f64::from(subject + prose) + weight::OFTEN_IN_CODE * f64::from(code);
             let weight = own * (1.0 + weight::OFTEN * often.max(1.0).ln());
             terms.insert(term, u16::try_from(words.len()).unwrap_or(u16::MAX));
-            words.push(AskedWord { text, weight });
+            words.push(QuestionTerm { text, weight });
         }
         let singles = words.len();
         let mut compounds: FxHashMap<Box<[u8]>, u16> = FxHashMap::default();
@@ -342,13 +345,13 @@ impl TextReader {
         for (joined, weight) in self.compounds {
             if seen.insert(joined.clone()) {
                 compounds.insert(joined.clone(), u16::try_from(words.len()).unwrap_or(u16::MAX));
-                words.push(AskedWord {
+                words.push(QuestionTerm {
                     text: String::from_utf8_lossy(&joined).into_owned(),
                     weight,
                 });
             }
         }
-        Asked {
+        Question {
             words,
             terms,
             compounds,
@@ -362,7 +365,7 @@ impl TextReader {
     }
 }
 
-/// A run in lower case without separators: `get_user` and `getUser` are one.
+/// Normalizes an identifier to lower case without separators: `get_user` and `getUser` are equal.
 pub(super) fn joined(run: &[u8]) -> Vec<u8> {
     run.iter().filter(|byte| **byte != b'_').map(u8::to_ascii_lowercase).collect()
 }
