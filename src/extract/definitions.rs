@@ -2,6 +2,7 @@
 //! documentation.
 
 pub(super) mod callables;
+pub(super) mod constructions;
 pub(super) mod declarators;
 pub(super) mod decorators;
 pub(super) mod doc_types;

@@ -3,10 +3,9 @@
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::Definition;
-use crate::extract::walk::children::Children;
 use crate::extract::walk::{Declared, Pending, READ, Usage, Walker, Wrapper};
 use crate::grammar::{Rule, Selector, TypeRule};
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind, flags};
+use crate::model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
@@ -134,7 +133,7 @@ impl<'t> Walker<'t> {
         // The target of a pointer may be constant; the pointer is not.
         let kind = if points && kind == SymbolKind::Constant { SymbolKind::Variable } else { kind };
         if declared.is_callable {
-            return match self.bare_arguments(&declared) {
+            return match self.bare_arguments(&declared, ty_node) {
                 Some(arguments) => {
                     let value = self.constructed(ty_node, ty, &arguments);
                     self.bind_pattern(name_node, Flow { ty, value, node }, Bind::Declare(kind))
@@ -212,87 +211,6 @@ impl<'t> Walker<'t> {
         self.leave_callable(context);
         self.build.symbol_mut(symbol).ty = returns.unwrap_or(ty);
         symbol
-    }
-
-    /// Returns the names in a parameter list that can only be arguments: inside a function, bare
-    /// and each without a declarator.
-    fn bare_arguments(&mut self, declared: &Declared<'t>) -> Option<Children<'t>> {
-        if !self.language.manifest.resolution.locals_construct || !declared.wraps.is_empty() {
-            return None;
-        }
-        if !matches!(
-            self.build.scope_kind(self.owner_scope()),
-            ScopeKind::Function | ScopeKind::Block
-        ) {
-            return None;
-        }
-        let params = self.named_children(declared.params?);
-        let mut names = Children::new();
-        for param in params {
-            let Some(Rule::Param { ty: Some(ty), .. }) = self.rule_at(param) else { return None };
-            let only = self.only_named_child(param)?;
-            let name = ty.first(param).filter(|name| name.id() == only.id())?;
-            let is_name = self.language.type_rule(name.kind_id()) == Some(&TypeRule::Name {});
-            let name_id = self.name_of(name);
-            let is_value = self.build.visible(self.scope, name_id).is_some_and(|binding| {
-                matches!(
-                    binding.kind,
-                    BindingKind::Param | BindingKind::Value | BindingKind::Narrow
-                )
-            });
-            if !is_name || !is_value {
-                return None;
-            }
-            names.push(name);
-        }
-        (!names.is_empty()).then_some(names)
-    }
-
-    /// Value of a declared type with constructor arguments; the call site is at the name of the
-    /// type.
-    fn constructed(
-        &mut self,
-        ty_node: Option<Node<'t>>,
-        ty: ExprId,
-        arguments: &[Node<'t>],
-    ) -> ExprId {
-        let named = ty_node.and_then(|node| self.type_name_node(node));
-        let mut list = Vec::new();
-        for argument in arguments {
-            let value = self.visit(*argument, READ);
-            list.push(self.known(value));
-        }
-        let Some(name_node) = named.filter(|_| ty.is_some()) else {
-            return self.build.of(ty, Expr::OfType);
-        };
-        let list = self.build.list(&list);
-        let name = self.name_of(name_node);
-        self.take_call_site();
-        self.site(Usage::Site(SiteKind::Construct), name_node, name, ty);
-        if let Some(site) = self.take_call_site().get() {
-            self.build.sites[site].args = list;
-        }
-        self.build.expr(Expr::Construct(ty, list))
-    }
-
-    /// Returns the name node of a type that is a name, a path or a generic application.
-    fn type_name_node(&self, node: Node<'t>) -> Option<Node<'t>> {
-        match self.language.type_rule(node.kind_id())? {
-            TypeRule::Name {} => Some(node),
-            TypeRule::Member { name, .. } => {
-                name.first(node).and_then(|name| self.type_name_node(name))
-            }
-            TypeRule::Apply { base, .. } => {
-                base.first(node).and_then(|base| self.type_name_node(base))
-            }
-            TypeRule::Pass { of: Some(of), .. } => {
-                of.first(node).and_then(|inner| self.type_name_node(inner))
-            }
-            TypeRule::Specifier { name: Some(name), .. } => {
-                name.first(node).and_then(|name| self.type_name_node(name))
-            }
-            _ => None,
-        }
     }
 
     /// Returns the value of an initialiser; an initializer list is a value of the declared type.
