@@ -106,6 +106,8 @@ pub struct TraceNode {
     pub certainty: Certainty,
     /// All sites of the link, in order of position.
     pub sites: Vec<SiteInfo>,
+    /// True for a caller that is test code.
+    pub in_tests: bool,
     /// True if an earlier node has the same symbol; the children are not repeated.
     pub repeated: bool,
     /// Numbers of sites of the next step that were not followed because of their certainty. Zero at
@@ -323,6 +325,7 @@ fn full_node(lookup: &Lookup<'_>, node: &LightNode) -> Result<TraceNode, QueryEr
             .transpose()?,
         certainty: edge.certainty,
         sites: sites(lookup, &edge.sites)?,
+        in_tests: edge.in_tests,
         repeated: node.repeated,
         not_followed: node.not_followed,
     })

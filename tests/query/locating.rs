@@ -1,6 +1,7 @@
 //! What a question finds: by words of bodies and documentation, by what it writes as code, by stack
 //! traces; and what it does not bind to.
 
+use cograph::query::trace::TraceFinding;
 use cograph::query::{
     ExploreParams, ReferencesParams, SearchParams, SearchResult, Tests, TraceParams, explore,
     references_all, search_in, trace_all,
@@ -201,4 +202,28 @@ class Field {
     let counts: Vec<u64> =
         found.answers.iter().map(|answer| answer.counts.certain + answer.counts.likely).collect();
     assert_eq!(counts, [2, 2]);
+}
+
+#[test]
+fn a_call_of_one_of_several_definitions_is_a_call_of_what_they_are() {
+    let project = project(
+        "//- mem.h
+#if defined(FAST)
+static int read32(const void *at) { return *(const int *)at; }
+#elif defined(SAFE)
+static int read32(const void *at) { return 1; }
+#else
+static int read32(const void *at) { return 2; }
+#endif
+//- use.c
+#include \"mem.h\"
+int first(const void *at) { return read32(at) + read32(at); }
+",
+    );
+    let params = TraceParams { symbol: "read32".to_owned(), ..TraceParams::default() };
+    let found = trace_all(&project.snapshot, &params, 8, &token()).expect("a trace");
+    let [only] = found.answers.as_slice() else { panic!("one meaning: {:?}", found.answers) };
+    assert_eq!(only.also.len(), 2);
+    let TraceFinding::Tree(tree) = &only.finding else { panic!("{:?}", only.finding) };
+    assert_eq!((tree.nodes.len(), tree.root_counts.certain, tree.root_counts.possible), (1, 2, 0));
 }

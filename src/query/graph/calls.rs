@@ -2,6 +2,7 @@
 //!
 //! `trace` and `explore` traverse the same edges.
 
+mod candidates;
 mod gathered;
 
 use gathered::EdgeCollector;
@@ -62,6 +63,8 @@ pub(in crate::query) struct Edge {
     pub(in crate::query) through: Option<Through>,
     /// Highest certainty of the sites.
     pub(in crate::query) certainty: Certainty,
+    /// True if the end is test code (callers only).
+    pub(in crate::query) in_tests: bool,
     /// Sites in order of position. Most of the thousands of callers of a common function have one.
     pub(in crate::query) sites: SmallVec<[SiteRow; 1]>,
 }
@@ -139,12 +142,11 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         }
         let mut seen = FxHashSet::default();
         meant.retain(|key| seen.insert(*key));
-        for key in meant {
+        seen.extend(&same);
+        for &key in &meant {
             self.take_all(&mut gathered, key, None)?;
-            for site in self.lookup.snapshot.sites_possibly_to(key)? {
-                self.take(&mut gathered, site, None)?;
-            }
         }
+        self.take_possible(&mut gathered, &meant, &seen)?;
         if unresolved == Unresolved::Counted && self.follow < Certainty::Textual {
             gathered.unlisted = self.unresolved_named(row.name)?;
             gathered.counts.textual += gathered.unlisted;

@@ -5,7 +5,6 @@ use super::{Edge, End, Neighbours, Through};
 use crate::query::{Certainty, Counts};
 use crate::store::{KeyOrder, SiteRow};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 
 impl Counts {
     /// Counts one site.
@@ -72,27 +71,28 @@ impl EdgeCollector {
         let place =
             if is_last { next - 1 } else { *self.places.entry((end, through)).or_insert(next) };
         if place == next {
-            self.edges.push(Edge { end, through, certainty, sites: SmallVec::new() });
+            let (in_tests, sites) = Default::default();
+            self.edges.push(Edge { end, through, certainty, in_tests, sites });
         }
         let edge = &mut self.edges[place];
         edge.certainty = edge.certainty.min(certainty);
         edge.sites.push(site);
     }
 
-    /// Sorts the edges; those to `last` follow others of the same certainty.
-    pub(super) fn finish(mut self, order: &KeyOrder, last: &FxHashSet<End>) -> Neighbours {
+    /// Sorts the edges; those to `tests` follow others of the same certainty.
+    pub(super) fn finish(mut self, order: &KeyOrder, tests: &FxHashSet<End>) -> Neighbours {
         for edge in &mut self.edges {
+            edge.in_tests = tests.contains(&edge.end);
             edge.sites.sort_by_key(|site| order.site(site));
             edge.sites.dedup_by_key(|site| site.key);
         }
         self.edges.sort_by_key(|edge| {
             let is_external = matches!(edge.end, End::External(_));
-            let is_last = last.contains(&edge.end);
             (
                 is_external,
                 edge.certainty,
                 edge.through.is_some(),
-                is_last,
+                edge.in_tests,
                 edge.sites.first().map(|site| order.site(site)),
             )
         });
