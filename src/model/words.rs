@@ -23,6 +23,9 @@ const TERM_BITS: u32 = 26;
 /// Weight of a word in the path, as a number of occurrences in the text.
 const PATH_WEIGHT: u32 = 3;
 
+/// Bytes of text for one distinct identifier, about: for the capacity of a table.
+const BYTES_OF_AN_IDENTIFIER: usize = 40;
+
 /// Term: hash of a stem.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Term(pub u32);
@@ -116,25 +119,67 @@ pub fn term(stem: &[u8]) -> Term {
     Term((xxh3_64(stem) & ((1 << TERM_BITS) - 1)) as u32)
 }
 
-/// Passes the terms of an identifier to `visit`.
-pub fn terms(run: &[u8], mut visit: impl FnMut(Term)) {
-    parts(run, |part| {
-        stem(part);
-        visit(term(part));
-    });
+/// Filter for words by their first two letters, which stemming keeps except for a `y`: rejects most
+/// words whose stem is none of a few.
+#[derive(Clone)]
+pub struct StemFilter(Box<[u64; 1 << 10]>);
+
+impl Default for StemFilter {
+    fn default() -> Self {
+        Self(Box::new([0; 1 << 10]))
+    }
+}
+
+impl StemFilter {
+    /// Adds a stem.
+    pub fn insert(&mut self, stem: &[u8]) {
+        match *stem {
+            [first, second, ..] => {
+                self.set(first, second);
+                if second == b'i' {
+                    self.set(first, b'y');
+                }
+            }
+            [first] => (0..=u8::MAX).for_each(|second| self.set(first, second)),
+            [] => {}
+        }
+    }
+
+    /// False if the stem of a word was not added.
+    pub fn may_have(&self, word: &[u8]) -> bool {
+        let [first, second, ..] = *word else { return true };
+        let (place, bit) = Self::place(first, second);
+        self.0[place] & bit != 0
+    }
+
+    fn set(&mut self, first: u8, second: u8) {
+        let (place, bit) = Self::place(first, second);
+        self.0[place] |= bit;
+    }
+
+    fn place(first: u8, second: u8) -> (usize, u64) {
+        let letters = usize::from(first) << 8 | usize::from(second);
+        (letters >> 6, 1 << (letters & 63))
+    }
 }
 
 /// Encodes the terms of a file: number of words, then terms in order with quantized frequencies.
 pub fn of_file(path: &str, text: &[u8]) -> Box<[u8]> {
-    let mut identifiers: FxHashMap<&[u8], u32> = FxHashMap::default();
+    let mut identifiers: FxHashMap<u64, (&[u8], u32)> = FxHashMap::default();
+    identifiers.reserve(text.len() / BYTES_OF_AN_IDENTIFIER);
     for (_, run) in runs(text) {
-        *identifiers.entry(run).or_default() += 1;
+        identifiers.entry(xxh3_64(run)).or_insert((run, 0)).1 += 1;
     }
     for (_, run) in runs(path.as_bytes()) {
-        *identifiers.entry(run).or_default() += PATH_WEIGHT;
+        identifiers.entry(xxh3_64(run)).or_insert((run, 0)).1 += PATH_WEIGHT;
     }
     let mut found: Vec<(Term, u32)> = Vec::with_capacity(identifiers.len() * 2);
-    identifiers.into_iter().for_each(|(run, count)| terms(run, |term| found.push((term, count))));
+    for (run, count) in identifiers.into_values() {
+        parts(run, |part| {
+            stem(part);
+            found.push((term(part), count));
+        });
+    }
     found.sort_unstable_by_key(|(term, _)| *term);
     let all: u64 = found.iter().map(|(_, count)| u64::from(*count)).sum();
     let mut packed = Vec::with_capacity(found.len() * 3);
@@ -198,6 +243,28 @@ mod tests {
         ] {
             assert_eq!(words(text).join(" "), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_filter_has_every_word_whose_stem_was_added() {
+        let letters = b"abdeginsty";
+        let mut word = Vec::new();
+        for number in 0..100_000_usize {
+            word.clear();
+            let mut rest = number;
+            while rest > 0 {
+                word.push(letters[rest % letters.len()]);
+                rest /= letters.len();
+            }
+            let mut filter = StemFilter::default();
+            let mut stemmed = word.clone();
+            stem(&mut stemmed);
+            filter.insert(&stemmed);
+            assert!(filter.may_have(&word), "{}", String::from_utf8_lossy(&word));
+        }
+        let mut filter = StemFilter::default();
+        filter.insert(b"pars");
+        assert!(!filter.may_have(b"other"));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::query::graph::lookup::Lookup;
 use crate::store::{FileKey, SymbolKey};
 
 /// Maximum number of files read for one question, best first.
-pub const FILES: usize = 100;
+pub const FILES: usize = 80;
 /// Maximum number of additional files that contain named symbols.
 pub const NAMED_FILES: usize = 60;
 /// Maximum bytes of source read for one question.

@@ -87,7 +87,10 @@ fn ends_short(word: &[u8], end: usize) -> bool {
 
 /// Returns the length of the part before the suffix, if the word has it.
 fn before(word: &[u8], suffix: &str) -> Option<usize> {
-    word.ends_with(suffix.as_bytes()).then(|| word.len() - suffix.len())
+    let (end, suffix) = (word.len().checked_sub(suffix.len())?, suffix.as_bytes());
+    // Most words differ in the last two letters.
+    let last = |letters: &[u8]| letters.last_chunk::<2>().copied();
+    (last(word) == last(suffix) && word[end..] == *suffix).then_some(end)
 }
 
 fn plural(word: &mut Vec<u8>) {

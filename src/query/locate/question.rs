@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::weight;
-use crate::model::words::{self, Term};
+use crate::model::words::{self, StemFilter, Term};
 
 /// Stop words: without relevance to code, or present in every task description.
 const STOP: &str = "a an the and or but if then else when while for to of in on at by with from \
@@ -75,6 +75,8 @@ pub(super) struct Question {
     pub(super) words: Vec<QuestionTerm>,
     /// Position by term.
     pub(super) terms: FxHashMap<Term, u16>,
+    /// Filter for the stems of `terms`.
+    pub(super) stems: StemFilter,
     /// Position by compound, in lower case without separators.
     pub(super) compounds: FxHashMap<Box<[u8]>, u16>,
     /// Number of single words; compounds follow.
@@ -122,6 +124,15 @@ impl Question {
             if is_list { alone.into_iter().map(str::to_owned).collect() } else { Vec::new() };
         Question { list, ..reader.finish(is_short) }
     }
+
+    /// Returns the position of the term of a word, which is stemmed in place.
+    pub(super) fn position_of(&self, word: &mut Vec<u8>) -> Option<u16> {
+        if !self.stems.may_have(word) {
+            return None;
+        }
+        words::stem(word);
+        self.terms.get(&words::term(word)).copied()
+    }
 }
 
 /// Word with its counts.
@@ -135,6 +146,7 @@ struct Counted {
 #[derive(Default)]
 struct TextReader {
     order: Vec<Term>,
+    stems: StemFilter,
     counted: FxHashMap<Term, Counted>,
     compounds: Vec<(Box<[u8]>, f64)>,
     names: Vec<QuestionName>,
@@ -163,6 +175,7 @@ impl TextReader {
                 let term = words::term(part);
                 let counted = self.counted.entry(term).or_insert_with(|| {
                     self.order.push(term);
+                    self.stems.insert(part);
                     Counted { text, subject: 0, prose: 0, code: 0 }
                 });
                 match (is_subject, is_code) {
@@ -354,6 +367,7 @@ impl TextReader {
         Question {
             words,
             terms,
+            stems: self.stems,
             compounds,
             singles,
             names: self.names,

@@ -2,6 +2,7 @@
 //! frequencies by field.
 
 use std::hash::{BuildHasher, Hasher};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -19,10 +20,8 @@ use crate::store::{SymbolKey, SymbolRow};
 
 /// Minimum number of lines of a variable, constant or field to be a unit.
 const MIN_LINES: u32 = 3;
-/// Maximum number of threads that read files for one question.
+/// Maximum number of threads that count terms for one question.
 const MAX_THREADS: usize = 4;
-/// Minimum number of bytes of text for another thread.
-const MIN_SHARE: usize = 64 << 10;
 /// Maximum number of containers whose names count.
 const MAX_CONTAINERS: usize = 5;
 
@@ -63,43 +62,53 @@ struct Source {
     text: Vec<u8>,
 }
 
-/// Reads the candidate files in parallel and returns their units.
+/// Reads the candidate files, counts terms in those that were read while others are still being
+/// read, and returns their units in the order of the candidates.
 pub(super) fn read_units(
     lookup: &Lookup<'_>,
     files: &dyn ReadFile,
     question: &Question,
     chosen: &Chosen,
 ) -> Result<Vec<Unit>, QueryError> {
-    let sources = sources(lookup, files, chosen)?;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-    let units_of = |part: &[Source]| {
+    let (sender, receiver) = mpsc::channel();
+    let receiver = Mutex::new(receiver);
+    let count_terms = || {
         let mut matcher = Matcher { question, known: FxHashMap::default() };
         let mut units = Vec::new();
-        part.iter().for_each(|source| of_file(&mut matcher, source, &mut units));
+        // The lock ends with the statement: a file is counted without it.
+        while let Ok(source) = { lock(&receiver).recv() } {
+            of_file(&mut matcher, &source, &mut units);
+        }
         units
     };
-    let mut parts = shares(&sources, threads);
-    let own = parts.pop().unwrap_or_default();
-    let units = thread::scope(|scope| {
-        let others: Vec<_> =
-            parts.into_iter().map(|part| scope.spawn(move || units_of(part))).collect();
-        let own = units_of(own);
-        let others = others.into_iter().map(thread::ScopedJoinHandle::join);
-        let found: Result<Vec<Vec<Unit>>, _> = others.chain([Ok(own)]).collect();
-        // Re-raises a panic of a thread on the calling thread.
-        found.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    });
+    let mut units = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(count_terms)).collect();
+        let read = read_sources(lookup, files, chosen, &sender);
+        drop(sender);
+        let mut units = count_terms();
+        for other in others {
+            // Re-raises a panic of a thread on the calling thread.
+            units.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        read.map(|()| units)
+    })?;
     lookup.check()?;
-    Ok(units.into_iter().flatten().collect())
+    units.sort_by_key(|unit| (unit.file, unit.key));
+    Ok(units)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads symbols and texts of the candidate files, in order.
-fn sources(
+fn read_sources(
     lookup: &Lookup<'_>,
     files: &dyn ReadFile,
     chosen: &Chosen,
-) -> Result<Vec<Source>, QueryError> {
-    let mut sources = Vec::new();
+    sender: &mpsc::Sender<Source>,
+) -> Result<(), QueryError> {
     let mut bytes = 0;
     for (place, candidate) in chosen.files.iter().enumerate() {
         lookup.check()?;
@@ -113,26 +122,10 @@ fn sources(
         bytes += text.len();
         let place = u32::try_from(place).unwrap_or(u32::MAX);
         let symbols = lookup.snapshot.symbols_of(&file)?;
-        sources.push(Source { place, path: file.path.clone(), symbols, text });
+        let source = Source { place, path: file.path.clone(), symbols, text };
+        sender.send(source).expect("the receiver outlives the reader");
     }
-    Ok(sources)
-}
-
-/// Splits files into at most this number of contiguous parts of similar text size.
-fn shares(sources: &[Source], parts: usize) -> Vec<&[Source]> {
-    let all: usize = sources.iter().map(|source| source.text.len()).sum();
-    let share = (all / parts.max(1)).max(MIN_SHARE);
-    let mut cut = Vec::new();
-    let (mut start, mut bytes) = (0, 0);
-    for (at, source) in sources.iter().enumerate() {
-        bytes += source.text.len();
-        if bytes >= share && cut.len() + 1 < parts {
-            cut.push(&sources[start..=at]);
-            (start, bytes) = (at + 1, 0);
-        }
-    }
-    cut.push(&sources[start..]);
-    cut
+    Ok(())
 }
 
 /// Question terms of an identifier, and its number of words.
@@ -155,9 +148,9 @@ impl Matcher<'_> {
         let question = self.question;
         self.known.entry(hasher.finish()).or_insert_with(|| {
             let mut found = RunHits::default();
-            words::terms(run, |term| {
+            words::parts(run, |part| {
                 found.words += 1;
-                found.hits.extend(question.terms.get(&term).copied());
+                found.hits.extend(question.position_of(part));
             });
             let mut whole = joined(run);
             if found.words > 0
@@ -167,8 +160,7 @@ impl Matcher<'_> {
             }
             // `readme` matches `ReadMe` as well.
             if found.words > 1 {
-                words::stem(&mut whole);
-                found.hits.extend(question.terms.get(&words::term(&whole)).copied());
+                found.hits.extend(question.position_of(&mut whole));
             }
             found
         })
@@ -223,7 +215,6 @@ fn of_file(matcher: &mut Matcher<'_>, source: &Source, units: &mut Vec<Unit>) {
     let (mut in_path, mut path_length) = (Counts::default(), 0.0);
     let without_extension = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     matcher.count(without_extension.as_bytes(), field::PATH, &mut in_path, &mut path_length);
-    let start = units.len();
     let mut open: Vec<(usize, Counts, Unit)> = Vec::new();
     let mut runs = words::runs(text).peekable();
     let prose = prose::spans(text);
@@ -272,7 +263,6 @@ fn of_file(matcher: &mut Matcher<'_>, source: &Source, units: &mut Vec<Unit>) {
         }
     }
     open.into_iter().for_each(|unit| close(unit, units));
-    units[start..].sort_by_key(|unit| unit.key);
 }
 
 fn close((_, counts, mut unit): (usize, Counts, Unit), units: &mut Vec<Unit>) {
@@ -325,30 +315,4 @@ fn begin(
         lengths,
     };
     (counts, unit)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_are_shared_out_whole_and_in_order() {
-        let source = |(place, bytes): (u32, usize)| {
-            let path = RepoPath::new("a.py").expect("a path");
-            Source { place, path, symbols: Vec::new(), text: vec![b'x'; bytes] }
-        };
-        let sizes = [300 << 10, 10, 90 << 10, 200 << 10, 0, 70 << 10];
-        let sources: Vec<Source> = (0..).zip(sizes).map(source).collect();
-        for parts in 1..8 {
-            let shares = shares(&sources, parts);
-            let places: Vec<u32> = shares.iter().copied().flatten().map(|one| one.place).collect();
-            assert_eq!(places, [0, 1, 2, 3, 4, 5], "{parts}");
-            assert!(
-                shares.len() <= parts && (parts < 3 || shares.len() > 2),
-                "{parts}: {}",
-                shares.len()
-            );
-        }
-        assert_eq!(shares(&[], 4).len(), 1);
-    }
 }
