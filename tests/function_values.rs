@@ -60,9 +60,7 @@ fn of_several_functions_each_is_one_of_the_candidates() {
         let answer = asked(&["trace", function]);
         assert!(answer.starts_with(&format!("0 callers of {function}")), "{answer}");
         assert!(
-            answer.contains(
-                "not followed, because their target is not certain (function-value):\na.c: use:11"
-            ),
+            answer.contains("not followed, target not certain (function-value):\na.c: use:11"),
             "{answer}"
         );
         let answer = asked(&["trace", function, "--certainty", "possible"]);

@@ -17,14 +17,14 @@ SEED = 7
 MOST_CALLERS = 60
 BYTES_OF_A_TOKEN = 4
 
-# `Container.name:12,34` in the list of callers of one file, with the marks that a caller may have.
-ENTRY = re.compile(r"(?:^|, )(?P<name>[^:]+?(?::[^:\d][^:]*?)*):(?P<lines>\d+(?:,\d+)*)(?=, |$)")
-# The first line about a meaning names the callee's file; `…/` is its directory.
+# `Container.name:12,34+5` in the list of callers of one file, with the marks that a caller may have.
+ENTRY = re.compile(r"(?:^|, )(?P<name>[^:]+?(?::[^:\d][^:]*?)*):(?P<lines>\d+(?:,\d+)*)(?:\+\d+)?(?=, |$)")
+# The first line about a meaning names the callee's file; `…` is this file, `…/` its directory.
 HEAD = re.compile(r"callers? of .*\((?P<path>[^()]+):\d+\)")
-THERE = "…/"
+SAME, THERE = "…", "…/"
 # What follows is not the list of callers: sites that were not followed, and notes.
 OTHERS = "other meanings:"
-ENDS = ("not followed", "… ", "~ ", "^ ", "= ", "? ")
+ENDS = ("not followed", "0 callers, ",  "… ", "~ ", "^ ", "= ", "? ")
 
 
 class Worth:
@@ -98,20 +98,22 @@ def callers_by_callee(truth):
 
 def groups(text):
     """(file, its line of the reply) of every file whose callers a reply lists, with the whole path of the file."""
-    directory, is_list = "", False
+    path, is_list = "", False
     for line in text.splitlines():
         if line.startswith(OTHERS):
             return
         # The first line of the answer about each meaning.
         if above := HEAD.search(line):
-            directory, is_list = os.path.dirname(above["path"]), True
+            path, is_list = above["path"], True
             continue
         if line.startswith(ENDS):
             is_list = False
         file, separator, _ = line.partition(": ")
         if separator and is_list:
-            if file.startswith(THERE):
-                file = os.path.normpath(os.path.join(directory, file[len(THERE) :]))
+            if file == SAME:
+                file = path
+            elif file.startswith(THERE):
+                file = os.path.normpath(os.path.join(os.path.dirname(path), file[len(THERE) :]))
             yield file, line
 
 

@@ -13,6 +13,14 @@ pub(super) trait Answer {
     /// Fills the page, best entries first, and returns the first line: what, and how many of how
     /// many.
     fn render(&self, page: &mut Page) -> String;
+    /// The same as one of several results: evidence of a result without uses is only counted.
+    fn render_briefly(&self, page: &mut Page) -> String {
+        self.render(page)
+    }
+    /// Bytes of the result without callers in tests, which come after the other results.
+    fn least(&self) -> Option<usize> {
+        None
+    }
     /// The complete result as JSON.
     fn json(&self) -> Value;
     /// Structured output of at most `room` bytes, if the tool declares it. `freshness` is the
@@ -24,4 +32,20 @@ pub(super) trait Answer {
     fn is_empty(&self) -> bool {
         false
     }
+    /// Short form of a result without uses of a symbol, for a list after the other results.
+    fn unused(&self) -> Option<UnusedSymbol> {
+        None
+    }
+}
+
+/// Symbol without uses of the requested kind.
+pub(super) struct UnusedSymbol {
+    /// Kind of the uses, in the plural.
+    pub(super) what: &'static str,
+    /// Path of the file.
+    pub(super) file: String,
+    /// Name and line, and the numbers of other uses.
+    pub(super) entry: String,
+    /// Number of lines with the name that no reference accounts for.
+    pub(super) lines: usize,
 }

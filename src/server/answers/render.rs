@@ -194,6 +194,13 @@ impl Groups {
         true
     }
 
+    /// Number of bytes of all groups.
+    fn bytes(&self) -> usize {
+        let entries = self.order.iter().flat_map(|(_, entries)| entries);
+        let headings = self.order.iter().map(|(heading, _)| heading.len() + 2);
+        headings.chain(entries.map(|entry| entry.len() + self.separator.len())).sum()
+    }
+
     /// Writes the groups, all of which fit.
     fn write(self, page: &mut Page) {
         let stacked = self.separator.starts_with('\n');

@@ -73,10 +73,13 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
         let is_unused = result.counts.certain + result.counts.likely == 0;
         let symbols: Vec<SymbolKey> =
             result.declarations.iter().chain([&result.symbol]).map(|symbol| symbol.key).collect();
+        let (symbol, possible) = (result.symbol.clone(), result.counts.possible);
         let answer = FoundReferences { params: params.clone(), result };
         if !is_unused || !is_about_all {
             return Ok(Box::new(answer));
         }
-        Ok(Box::new(Unused { answer, elsewhere: search.of(&symbols)? }))
+        let elsewhere = search.of(&symbols)?;
+        let what = "references";
+        Ok(Box::new(Unused { what, symbol, alike: 0, possible, answer, elsewhere }))
     })
 }

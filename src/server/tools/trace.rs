@@ -18,9 +18,9 @@ pub(in crate::server) static TOOL: Tool =
         title: "Trace calls",
         about: "Who calls a symbol, what it calls, or (with `to`) how it reaches another, with the \
             line of every call. \
-            Overrides and implementations are followed. In a list `…/` is the directory of the \
-            first line's path, `.name` has the \
-            container of the name before, or of the file's name.",
+            Overrides and implementations are followed. In a list `…` is the first line's file, \
+            `…/` its directory, `.name` has the \
+            container of the name before, or of the file's name, `+n` n more lines.",
         class: Class::Heavy,
         deadline: HEAVY_DEADLINE,
         own: &[
@@ -69,14 +69,18 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
     let is_about_all = params.direction == Direction::Callers && params.tests == Tests::default();
     let mut search = ElsewhereSearch::new(context.snapshot, context.files, context.cancel);
     several::about(&params.symbol, found, |result| {
-        let is_unused =
-            matches!(&result.finding, TraceFinding::Tree(tree) if tree.nodes.is_empty());
+        let possible = match &result.finding {
+            TraceFinding::Tree(tree) if tree.nodes.is_empty() => Some(tree.root_counts.possible),
+            _ => None,
+        };
         let symbols: Vec<SymbolKey> =
             result.also.iter().chain([&result.root]).map(|symbol| symbol.key).collect();
+        let (symbol, alike) = (result.root.clone(), result.also.len());
         let answer = Traced { params: params.clone(), result };
-        if !is_unused || !is_about_all {
+        let Some(possible) = possible.filter(|_| is_about_all) else {
             return Ok(Box::new(answer));
-        }
-        Ok(Box::new(Unused { answer, elsewhere: search.of(&symbols)? }))
+        };
+        let elsewhere = search.of(&symbols)?;
+        Ok(Box::new(Unused { what: "callers", symbol, alike, possible, answer, elsewhere }))
     })
 }

@@ -3,11 +3,14 @@
 
 use std::collections::HashMap;
 
-/// Abbreviates the directory of the path in the first line.
+/// Abbreviates the path in the first line.
+const SAME: &str = "…";
+/// Abbreviates its directory.
 const THERE: &str = "…/";
 
 /// Prefixes printed so far.
 pub(super) struct Elision {
+    path: String,
     directory: String,
     containers: HashMap<String, String>,
 }
@@ -15,12 +18,19 @@ pub(super) struct Elision {
 impl Elision {
     /// Starts below a first line with this path.
     pub(super) fn below(path: &str) -> Self {
-        Self { directory: directory(path).to_owned(), containers: HashMap::new() }
+        Self {
+            path: path.to_owned(),
+            directory: directory(path).to_owned(),
+            containers: HashMap::new(),
+        }
     }
 
-    /// A path as a heading: `…/file`, or `…/../other/file` if that is shorter than the path.
+    /// A path as a heading: `…`, `…/file`, or `…/../other/file` if that is shorter than the path.
     pub(super) fn heading(&self, path: &str) -> String {
         let shared = shared_directories(&self.directory, path);
+        if shared > 0 && self.path == path {
+            return SAME.to_owned();
+        }
         let up = self.directory[shared..].matches('/').count();
         let relative = format!("{THERE}{}{}", "../".repeat(up), &path[shared..]);
         if shared > 0 && relative.len() < path.len() { relative } else { path.to_owned() }
@@ -62,12 +72,14 @@ mod tests {
     #[test]
     fn the_directory_of_the_first_line_is_not_written_again() {
         for (first, path, expected) in [
+            ("src/long/a.x", "src/long/a.x", "…"),
             ("src/long/a.x", "src/long/b.x", "…/b.x"),
             ("src/long/a.x", "src/long/deep/c.x", "…/deep/c.x"),
             ("source/long/deep/a.x", "source/long/other/b.x", "…/../other/b.x"),
             ("src/long/a.x", "tests/long/a.x", "tests/long/a.x"),
             // Elision would not be shorter.
             ("src/long/a.x", "src/b.x", "src/b.x"),
+            ("a.x", "a.x", "a.x"),
             ("a.x", "b.x", "b.x"),
             ("a.x", "src/b.x", "src/b.x"),
             ("directory/a.x", "directory_too/a.x", "directory_too/a.x"),

@@ -2,15 +2,26 @@
 //! occurrences of the name in text.
 
 use super::{Groups, grouped, merged, name, path, plural};
-use crate::query::Elsewhere;
-use crate::server::answers::Answer;
+use crate::query::{Elsewhere, SymbolInfo};
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
+use crate::server::answers::{Answer, UnusedSymbol};
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
 
+/// Divisor: share of the answer for lines with the name. More of them are rarely more evidence.
+const LINES_PART: usize = 8;
+
 /// Result without uses of a symbol, and other evidence of use.
 pub(in crate::server) struct Unused<A> {
+    /// Kind of the uses, in the plural.
+    pub(in crate::server) what: &'static str,
+    /// Symbol.
+    pub(in crate::server) symbol: SymbolInfo,
+    /// Number of symbols that share the result.
+    pub(in crate::server) alike: usize,
+    /// Number of uses with an uncertain target.
+    pub(in crate::server) possible: u64,
     /// Result.
     pub(in crate::server) answer: A,
     /// Other evidence of use.
@@ -59,7 +70,8 @@ impl<A: Answer> Answer for Unused<A> {
             page.add("the name in text that no reference accounts for:");
             let entries =
                 lines.iter().map(|(file, line)| (path(file).to_string(), line.to_string()));
-            let shown = grouped(page, Groups::inline(page.room()), entries);
+            let most = page.room().min(page.whole() / LINES_PART);
+            let shown = grouped(page, Groups::inline(most), entries);
             page.left_out(shown, lines.len() as u64, "lines", "`grep` with `word` shows them");
         }
         if *unsearched > 0 {
@@ -75,11 +87,55 @@ impl<A: Answer> Answer for Unused<A> {
         format!("{first}; {}", said.join("; "))
     }
 
+    fn render_briefly(&self, page: &mut Page) -> String {
+        let Elsewhere { values, lines, unsearched, not_read } = &self.elsewhere;
+        if *unsearched > 0 || not_read.is_some() {
+            return self.render(page);
+        }
+        let mut first = self.answer.render(page);
+        if !values.is_empty() {
+            let places = plural(values.len() as u64, "place");
+            first.push_str(&format!("; used without a call at {places}"));
+        }
+        if !lines.is_empty() {
+            let lines = plural(lines.len() as u64, "line");
+            first.push_str(&format!("; its name in {lines} that no reference accounts for"));
+        }
+        first
+    }
+
+    fn least(&self) -> Option<usize> {
+        self.answer.least()
+    }
+
     fn json(&self) -> Value {
         reply::unused(self.answer.json(), &self.elsewhere)
     }
 
     fn is_empty(&self) -> bool {
         self.answer.is_empty() && self.elsewhere.is_nowhere()
+    }
+
+    fn unused(&self) -> Option<UnusedSymbol> {
+        let Elsewhere { values, lines, unsearched, not_read } = &self.elsewhere;
+        // Uncertain uses may be all that there are: their lines are worth more than a number.
+        if self.possible > 0 || *unsearched > 0 || not_read.is_some() {
+            return None;
+        }
+        let mut entry = format!("{}:{}", name(&self.symbol), self.symbol.first_line);
+        match self.alike {
+            0 => {}
+            1 => entry.push_str(" and one like it"),
+            many => entry.push_str(&format!(" and {many} like it")),
+        }
+        if !values.is_empty() {
+            entry.push_str(&format!(" ({} as a value)", values.len()));
+        }
+        Some(UnusedSymbol {
+            what: self.what,
+            file: path(&self.symbol.path).to_string(),
+            entry,
+            lines: lines.len(),
+        })
     }
 }

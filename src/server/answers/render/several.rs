@@ -1,14 +1,17 @@
-//! Rendering of a query for an ambiguous name: one part per meaning, best first, within one budget.
+//! Rendering of a query for an ambiguous name: one part per meaning with uses, best first, then one
+//! entry per meaning without, within one budget.
 
-use super::{Groups, RAISE, name, path};
+use super::{Groups, RAISE, name, path, plural};
 use crate::query::{Meanings, QueryError, SymbolInfo};
-use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
+use crate::server::answers::{Answer, UnusedSymbol};
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
 
 /// Space below which a part consists of its first line only, in bytes.
 const MIN_ROOM: usize = 200;
+/// Divisor: share of the answer for meanings without uses, if others have some.
+const UNUSED_PART: usize = 16;
 /// Title of the meanings that are only listed.
 const OTHERS: &str = "other meanings:";
 /// Bytes per token.
@@ -39,21 +42,38 @@ pub(in crate::server) fn about<T>(
 impl Answer for Several {
     fn render(&self, page: &mut Page) -> String {
         let total = self.parts.len() + self.others.len();
-        let mut shown = 0;
+        let (mut whole, mut unused) = (Vec::new(), Vec::new());
         for part in &self.parts {
-            let left = self.parts.len() - shown;
-            // The best parts may take more than their share, but leave a line for each of the
-            // others.
-            let room = (page.room() / 2).max(page.room() / left);
+            match part.unused() {
+                Some(symbol) => unused.push((part, symbol)),
+                None => whole.push(part),
+            }
+        }
+        // Nothing is used: the evidence for the best meaning is the answer.
+        let is_unused = whole.is_empty() && !unused.is_empty();
+        if is_unused {
+            whole.push(unused.remove(0).0);
+        }
+        let least: Vec<usize> = whole.iter().map(|part| part.least().unwrap_or(MIN_ROOM)).collect();
+        let of_unused = if unused.is_empty() { 0 } else { page.whole() / UNUSED_PART };
+        let mut shown = 0;
+        for part in &whole {
+            let others = least[shown + 1..].iter().sum::<usize>() + of_unused;
+            // Tests of the best parts come after the rest of all others.
+            let room = page.room().saturating_sub(others).max(least[shown]).min(page.room());
             if room < MIN_ROOM {
                 break;
             }
             let mut own = Page::part(room / TOKEN);
-            let head = part.render(&mut own);
+            let head =
+                if is_unused { part.render(&mut own) } else { part.render_briefly(&mut own) };
             if !page.add(&own.finish(&head)) {
                 break;
             }
             shown += 1;
+        }
+        if shown == whole.len() {
+            shown += list_unused(unused.into_iter().map(|(_, symbol)| symbol).collect(), page);
         }
         let mut groups = Groups::inline(page.room().saturating_sub(OTHERS.len() + 1));
         let listed = self
@@ -88,6 +108,104 @@ impl Answer for Several {
     }
 }
 
+/// Lists meanings without uses, and returns their number.
+fn list_unused(symbols: Vec<UnusedSymbol>, page: &mut Page) -> usize {
+    let Some(UnusedSymbol { what, lines, .. }) = symbols.first() else { return 0 };
+    let mut title = format!("0 {what}, with uses as a value");
+    if *lines > 0 {
+        let lines = plural(*lines as u64, "unaccounted line");
+        title.push_str(&format!("; the name in {lines}"));
+    }
+    title.push(':');
+    let most = page.room().min(page.whole() / UNUSED_PART);
+    let mut groups = Groups::inline(most.saturating_sub(title.len() + 1));
+    let listed =
+        symbols.iter().take_while(|symbol| groups.add(&symbol.file, &symbol.entry)).count();
+    if listed > 0 {
+        page.add(&title);
+    }
+    groups.write(page);
+    listed
+}
+
 fn place(symbol: &SymbolInfo) -> String {
     format!("{}:{}", name(symbol), symbol.first_line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Callers of one meaning, some of them in tests.
+    struct Fake {
+        name: &'static str,
+        callers: usize,
+        in_tests: usize,
+        values: usize,
+    }
+
+    impl Answer for Fake {
+        fn render(&self, page: &mut Page) -> String {
+            let callers = (0..self.callers).map(|at| format!("{}: caller_{at:09}", self.name));
+            let tests = (0..self.in_tests).map(|at| format!("{}: test_{at:011}", self.name));
+            let shown = page.add_all(callers.chain(tests));
+            page.left_out(shown, (self.callers + self.in_tests) as u64, "callers", RAISE);
+            format!("{} callers of {}", self.callers + self.in_tests, self.name)
+        }
+        fn least(&self) -> Option<usize> {
+            Some(240 + self.callers * 24)
+        }
+        fn json(&self) -> Value {
+            json!(self.name)
+        }
+        fn unused(&self) -> Option<UnusedSymbol> {
+            let entry = format!("{}:1 ({} as a value)", self.name, self.values);
+            let is_unused = self.callers + self.in_tests == 0;
+            is_unused.then(|| UnusedSymbol {
+                what: "callers",
+                file: "a.x".to_owned(),
+                entry,
+                lines: 3,
+            })
+        }
+    }
+
+    fn rendered(fakes: Vec<Fake>) -> String {
+        let parts = fakes.into_iter().map(|fake| Box::new(fake) as Box<dyn Answer>).collect();
+        let mut page = Page::new(500);
+        let several = Several { name: "name".to_owned(), parts, others: Vec::new() };
+        let head = several.render(&mut page);
+        page.finish(&head)
+    }
+
+    #[test]
+    fn meanings_without_uses_are_one_entry_each_behind_the_others() {
+        let fake = |name, callers, values| Fake { name, callers, in_tests: 0, values };
+        let text = rendered(vec![fake("A", 0, 7), fake("B", 1, 0), fake("C", 0, 1)]);
+        assert_eq!(
+            text,
+            "`name` means 3 symbols; best first\n1 callers of B\nB: caller_000000000\n\
+             0 callers, with uses as a value; the name in 3 unaccounted lines:\n\
+             a.x: A:1 (7 as a value), C:1 (1 as a value)"
+        );
+        let text = rendered(vec![fake("A", 0, 7), fake("C", 0, 1)]);
+        assert!(text.contains("\n0 callers of A\n0 callers, with"), "one is shown whole: {text}");
+    }
+
+    #[test]
+    fn tests_of_one_meaning_come_after_the_rest_of_all() {
+        let text = rendered(vec![
+            Fake { name: "A", callers: 2, in_tests: 200, values: 0 },
+            Fake { name: "B", callers: 9, in_tests: 200, values: 0 },
+            Fake { name: "C", callers: 5, in_tests: 0, values: 0 },
+        ]);
+        let count = |what: &str| text.matches(what).count();
+        assert_eq!(
+            (count("A: caller"), count("B: caller"), count("C: caller")),
+            (2, 9, 5),
+            "{text}"
+        );
+        assert!(count("A: test") > 10, "{text}");
+        assert!(text.len() <= 2000, "{}", text.len());
+    }
 }

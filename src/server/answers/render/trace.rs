@@ -1,5 +1,6 @@
 //! Rendering of `trace`.
 
+mod tree;
 mod vague;
 
 use super::elide::Elision;
@@ -7,17 +8,24 @@ use super::{Groups, counts, full_name, grouped, name, path, plural};
 use crate::query::trace::{
     Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree,
 };
-use crate::query::{Certainty, SiteInfo, SymbolInfo, TraceParams, TraceResult};
+use crate::query::{Certainty, SiteInfo, TraceParams, TraceResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
+use tree::indented;
 use vague::{uncertain, unfollowed};
 
 /// Divisor: share of the space for sites that were not followed, if others were. All are counted in
 /// any case.
 const VAGUE_PART: usize = 20;
+
+/// Bytes for the first line and a note.
+const FIRST_LINE: usize = 240;
+
+/// Maximum number of lines of one caller or callee where not all fit.
+const FIRST_LINES: usize = 2;
 
 /// Maximum number of callers or callees by dynamic dispatch that are listed with the direct ones.
 const FEW: u64 = 3;
@@ -72,6 +80,16 @@ impl Answer for Traced {
         }
     }
 
+    fn least(&self) -> Option<usize> {
+        let TraceFinding::Tree(tree) = &self.result.finding else { return None };
+        let nodes: Vec<&TraceNode> = tree.nodes.iter().filter(|node| !node.in_tests).collect();
+        let mut groups = Groups::inline(usize::MAX);
+        self.entries(&nodes, FIRST_LINES).iter().for_each(|(file, entry)| {
+            groups.add(file, entry);
+        });
+        Some(FIRST_LINE + groups.bytes())
+    }
+
     fn json(&self) -> Value {
         reply::trace(&self.result)
     }
@@ -95,7 +113,7 @@ impl Traced {
         } else {
             let shown = indented(tree, root, callers, page);
             page.left_out(shown, tree.total.number(), what, NARROW);
-            legend(&tree.nodes.iter().collect::<Vec<_>>(), page);
+            legend(&tree.nodes.iter().collect::<Vec<_>>(), true, page);
             shown
         };
         self.vague(tree, callers, page);
@@ -139,7 +157,7 @@ impl Traced {
         let few = dispatched.len() as u64 == apart && apart <= FEW;
         let listed = if named.is_empty() || few { tree.nodes.iter().collect() } else { named };
         let shown = self.list(&listed, page);
-        legend(&listed[..shown], page);
+        legend(&listed[..shown], false, page);
         if listed.len() == tree.nodes.len() {
             page.left_out(shown, tree.total.number(), what, NARROW);
             return shown;
@@ -158,22 +176,39 @@ impl Traced {
         shown
     }
 
-    /// Writes nodes grouped by file, as many as fit.
+    /// Writes nodes grouped by file: with all lines of their calls if they all fit, otherwise with
+    /// the first ones of each, as many nodes as fit.
     fn list(&self, nodes: &[&TraceNode], page: &mut Page) -> usize {
-        let callers = self.params.direction == Direction::Callers;
-        let mut elision = Elision::below(&path(&self.result.root.path).to_string());
-        let entries = nodes.iter().map(|node| {
-            let (file, entry) = flat_entry(node, callers, Some(&mut elision));
-            (elision.heading(&file), entry)
-        });
+        let all = self.entries(nodes, usize::MAX);
+        let mut groups = Groups::inline(page.room());
+        let fits = all.iter().all(|(file, entry)| groups.add(file, entry));
+        let entries = if fits { all } else { self.entries(nodes, FIRST_LINES) };
         let groups = Groups::inline(page.room());
         grouped(page, groups, entries)
     }
 }
 
+impl Traced {
+    /// Headings and entries, with at most this many lines of calls each.
+    fn entries(&self, nodes: &[&TraceNode], most: usize) -> Vec<(String, String)> {
+        let callers = self.params.direction == Direction::Callers;
+        let mut elision = Elision::below(&path(&self.result.root.path).to_string());
+        let entry = |node: &&TraceNode| {
+            let (file, entry) = flat_entry(node, callers, most, Some(&mut elision));
+            (elision.heading(&file), entry)
+        };
+        nodes.iter().map(entry).collect()
+    }
+}
+
 /// A caller as `file: name:line,line`; a callee as `file: name:definition line@call lines`.
-fn flat_entry(node: &TraceNode, callers: bool, elision: Option<&mut Elision>) -> (String, String) {
-    let at = site_lines(&node.sites);
+fn flat_entry(
+    node: &TraceNode,
+    callers: bool,
+    most: usize,
+    elision: Option<&mut Elision>,
+) -> (String, String) {
+    let at = site_lines(&node.sites, most);
     let mark = mark(node);
     match &node.end {
         TraceEnd::Symbol(symbol) => {
@@ -198,10 +233,14 @@ fn flat_entry(node: &TraceNode, callers: bool, elision: Option<&mut Elision>) ->
     }
 }
 
-fn site_lines(sites: &[SiteInfo]) -> String {
+/// `12,34`, with `+5` for the lines beyond `most`.
+fn site_lines(sites: &[SiteInfo], most: usize) -> String {
     let mut lines: Vec<String> = sites.iter().map(|site| site.at.line.to_string()).collect();
     lines.dedup();
-    lines.join(",")
+    let more = lines.len().saturating_sub(most);
+    lines.truncate(most);
+    let first = lines.join(",");
+    if more > 0 { format!("{first}+{more}") } else { first }
 }
 
 fn mark(node: &TraceNode) -> String {
@@ -219,7 +258,7 @@ fn mark(node: &TraceNode) -> String {
     format!("{certainty}{link}")
 }
 
-fn legend(nodes: &[&TraceNode], page: &mut Page) {
+fn legend(nodes: &[&TraceNode], is_tree: bool, page: &mut Page) {
     let meanings: Vec<&str> = [
         (nodes.iter().any(|node| node.certainty == Certainty::Likely), "~ likely, not proven"),
         (
@@ -236,7 +275,7 @@ fn legend(nodes: &[&TraceNode], page: &mut Page) {
             "= through a variable or field that holds it",
         ),
         (
-            nodes.iter().any(|node| node.repeated),
+            is_tree && nodes.iter().any(|node| node.repeated),
             "* its callers or callees stand at its other place",
         ),
     ]
@@ -248,51 +287,6 @@ fn legend(nodes: &[&TraceNode], page: &mut Page) {
     }
 }
 
-/// Tree of several levels. Nodes come breadth first: the first that fit are shown, each below its
-/// parent. A line without a path is in the file of the previous line. Returns the number of nodes
-/// shown.
-fn indented(tree: &TraceTree, root: &SymbolInfo, callers: bool, page: &mut Page) -> usize {
-    let entries: Vec<(String, String)> =
-        tree.nodes.iter().map(|node| flat_entry(node, callers, None)).collect();
-    let root_file = path(&root.path).to_string();
-    let mut room = page.room();
-    let mut children: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
-    let mut top = Vec::new();
-    for (at, node) in tree.nodes.iter().enumerate() {
-        let siblings = node.parent.map_or(&mut top, |parent| &mut children[parent]);
-        let above =
-            siblings.last().copied().or(node.parent).map_or(&root_file, |above| &entries[above].0);
-        let cost = tree_line(node, &entries[at], above).len() + 1;
-        if cost > room {
-            break;
-        }
-        room -= cost;
-        siblings.push(at);
-    }
-    let mut shown = 0;
-    let mut above = &root_file;
-    let mut pending: Vec<usize> = top.into_iter().rev().collect();
-    while let Some(at) = pending.pop() {
-        // The space was calculated in breadth-first order; an additional path may not fit at the
-        // end.
-        if !page.add(&tree_line(&tree.nodes[at], &entries[at], above)) {
-            break;
-        }
-        shown += 1;
-        above = &entries[at].0;
-        pending.extend(children[at].iter().rev());
-    }
-    shown
-}
-
-/// One line for a node: indented, with its file unless that is the file of the previous line.
-fn tree_line(node: &TraceNode, (file, entry): &(String, String), above: &str) -> String {
-    let indent = "  ".repeat(node.depth as usize - 1);
-    let place = if file == above { String::new() } else { format!("{file}: ") };
-    let star = if node.repeated { " *" } else { "" };
-    format!("{indent}{place}{entry}{star}")
-}
-
 /// A step, with the line of the call in the previous step that leads to it.
 fn path_step(steps: &[PathStep], at: usize, step: &PathStep) -> String {
     let what = format!("{} (line {})", full_name(&step.symbol), step.symbol.first_line);
@@ -300,7 +294,11 @@ fn path_step(steps: &[PathStep], at: usize, step: &PathStep) -> String {
     let how = match step.link {
         Some(TraceLink::Dispatch) => "by dispatch".to_owned(),
         Some(TraceLink::Value) => "by a function value".to_owned(),
-        _ => format!("called at {}:{}", path(&before.symbol.path), site_lines(&step.sites)),
+        _ => format!(
+            "called at {}:{}",
+            path(&before.symbol.path),
+            site_lines(&step.sites, usize::MAX)
+        ),
     };
     let sure = if step.certainty == Certainty::Certain {
         String::new()
@@ -316,7 +314,7 @@ mod tests {
     use crate::model::Verdict;
     use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Visibility};
     use crate::query::Counts;
-    use crate::query::Total;
+    use crate::query::{SymbolInfo, Total};
     use crate::store::SymbolKey;
 
     fn symbol(path: &str, container: &str, name: &str, line: u32) -> SymbolInfo {
@@ -356,6 +354,7 @@ mod tests {
             through: None,
             certainty: Certainty::Certain,
             sites,
+            in_tests: false,
             repeated: false,
             not_followed: Counts::default(),
         }
@@ -413,7 +412,7 @@ mod tests {
         let mut page = Page::new(1000);
         let head = traced(nodes, 1).render(&mut page);
         let expected = "3 callers of Container.target (src/package/module/base.x:10)\n\
-                        …/base.x: Container.a:51,52\n…/other.x: C.f:2, .g:9";
+                        …: Container.a:51,52\n…/other.x: C.f:2, .g:9";
         assert_eq!(page.finish(&head), expected);
     }
 
@@ -448,6 +447,23 @@ mod tests {
             page.finish(&head).matches("^Class.caller:8").count() > 80,
             "alone they have the whole room"
         );
+    }
+
+    #[test]
+    fn where_not_all_lines_fit_the_first_of_each_caller_are_listed() {
+        let lines: Vec<u32> = (100..140).collect();
+        let nodes: Vec<TraceNode> = (0..40)
+            .map(|at| node(symbol("src/a.x", "C", &format!("caller_{at:02}"), 1), None, 1, &lines))
+            .collect();
+        let mut page = Page::new(500);
+        let head = traced(nodes.clone(), 1).render(&mut page);
+        let text = page.finish(&head);
+        assert!(text.contains("src/a.x: C.caller_00:100,101+38, .caller_01:100,101+38"), "{text}");
+        assert!(text.contains(".caller_39:"), "{text}");
+        let mut page = Page::new(5000);
+        let head = traced(nodes, 1).render(&mut page);
+        let text = page.finish(&head);
+        assert!(text.contains(".caller_39:100,101,102,") && !text.contains('+'), "{text}");
     }
 
     #[test]

@@ -33,8 +33,7 @@ impl Traced {
         let mut reasons: Vec<&str> = sites.iter().map(|(site, _)| site.step.word()).collect();
         reasons.sort_unstable();
         reasons.dedup();
-        let title =
-            format!("not followed, because their target is not certain ({}):", reasons.join(", "));
+        let title = format!("not followed, target not certain ({}):", reasons.join(", "));
         let most = if tree.nodes.is_empty() { page.room() } else { page.room() / VAGUE_PART };
         let mut groups = Groups::inline(most.saturating_sub(title.len() + 1));
         let elision = Elision::below(&path(&self.result.root.path).to_string());
