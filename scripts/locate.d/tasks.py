@@ -1,4 +1,4 @@
-"""Tasks with what they changed, read from either form of truth."""
+"""Tasks with what they changed, and questions with what they ask for, read from any form of truth."""
 import gzip
 import json
 from dataclasses import dataclass, field
@@ -14,6 +14,7 @@ class Task:
     text: str
     files: tuple[str, ...]
     functions: tuple[str, ...] = field(default=())  # path:Container.name
+    expected: tuple[str, ...] = field(default=())  # what the answer has to list, `A|B` for one of several
 
 
 def read(path):
@@ -21,7 +22,11 @@ def read(path):
     opener = gzip.open if str(path).endswith(".gz") else open
     with opener(path, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    return [_issue(row) if "meta_data" in row else _commit(row) for row in rows if not row.get("easy")]
+    return [_question(row) if "question" in row else _issue(row) if "meta_data" in row else _commit(row) for row in rows if not row.get("easy")]
+
+
+def _question(row):
+    return Task(row["question"], row["project"], "", row["question"], (), (), tuple(row["expected"]))
 
 
 def _issue(row):
