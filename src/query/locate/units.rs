@@ -71,7 +71,7 @@ pub(super) fn read_units(
     chosen: &Chosen,
 ) -> Result<Vec<Unit>, QueryError> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-    let (sender, receiver) = mpsc::channel();
+    let (sender, receiver) = mpsc::sync_channel(chosen.files.len());
     let receiver = Mutex::new(receiver);
     let count_terms = || {
         let mut matcher = Matcher { question, known: FxHashMap::default() };
@@ -107,7 +107,7 @@ fn read_sources(
     lookup: &Lookup<'_>,
     files: &dyn ReadFile,
     chosen: &Chosen,
-    sender: &mpsc::Sender<Source>,
+    sender: &mpsc::SyncSender<Source>,
 ) -> Result<(), QueryError> {
     let mut bytes = 0;
     for (place, candidate) in chosen.files.iter().enumerate() {
