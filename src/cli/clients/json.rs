@@ -281,6 +281,13 @@ mod tests {
     }
 
     #[test]
+    fn a_carriage_return_alone_ends_a_line_comment() {
+        let text = "{\"s\": {\"a\": 1 // of a\r}}";
+        let changed = insert(text);
+        assert_eq!(entries(&changed, true, &["s"]).last(), Some(&("n".to_owned(), new())));
+    }
+
+    #[test]
     fn a_list_that_is_missing_is_made() {
         check_both(
             "\u{feff}{\n    \"theme\": \"dark\"\n}\n",

@@ -39,7 +39,7 @@ impl Parsed<'_> {
         let after = self.tokens(from, to).map(|token| token.range.end).max().unwrap_or(from);
         let comma = object.properties.last().and_then(|last| self.comma(last.range.end, to));
         let newline = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
-        let has_lines = self.text[from..to].contains('\n');
+        let has_lines = self.text[from..to].contains(['\n', '\r']);
         let mut splices = Vec::new();
         if let (Some(last), None) = (object.properties.last(), comma) {
             splices.push((last.range.end..last.range.end, ",".to_owned()));
