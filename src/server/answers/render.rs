@@ -49,6 +49,15 @@ pub(in crate::server) fn name(symbol: &SymbolInfo) -> SafeLine {
     SafeLine::new(&symbol.qualified_name(), 160)
 }
 
+/// ` and 2 like it`, for further symbols that share a result; empty for none.
+fn like_it(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => " and one like it".to_owned(),
+        many => format!(" and {many} like it"),
+    }
+}
+
 /// Declaration header on one line.
 fn signature(symbol: &SymbolInfo) -> SafeLine {
     SafeLine::new(&symbol.signature, 200)

@@ -1,7 +1,7 @@
 //! Rendering of a result without uses: other evidence of use, such as uses as a value and
 //! occurrences of the name in text.
 
-use super::{Groups, grouped, merged, name, path, plural};
+use super::{Groups, grouped, like_it, merged, name, path, plural};
 use crate::query::{Elsewhere, SymbolInfo};
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
@@ -122,12 +122,8 @@ impl<A: Answer> Answer for Unused<A> {
         if self.possible > 0 || *unsearched > 0 || not_read.is_some() {
             return None;
         }
-        let mut entry = format!("{}:{}", name(&self.symbol), self.symbol.first_line);
-        match self.alike {
-            0 => {}
-            1 => entry.push_str(" and one like it"),
-            many => entry.push_str(&format!(" and {many} like it")),
-        }
+        let (symbol, alike) = (&self.symbol, like_it(self.alike));
+        let mut entry = format!("{}:{}{alike}", name(symbol), symbol.first_line);
         if !values.is_empty() {
             entry.push_str(&format!(" ({} as a value)", values.len()));
         }

@@ -54,7 +54,8 @@ impl Answer for Several {
         if is_unused {
             whole.push(unused.remove(0).0);
         }
-        let least: Vec<usize> = whole.iter().map(|part| part.least().unwrap_or(MIN_ROOM)).collect();
+        let share = page.room() / whole.len().max(1);
+        let least: Vec<usize> = whole.iter().map(|part| part.least().unwrap_or(share)).collect();
         let of_unused = if unused.is_empty() { 0 } else { page.whole() / UNUSED_PART };
         let mut shown = 0;
         for part in &whole {
@@ -190,6 +191,27 @@ mod tests {
         );
         let text = rendered(vec![fake("A", 0, 7), fake("C", 0, 1)]);
         assert!(text.contains("\n0 callers of A\n0 callers, with"), "one is shown whole: {text}");
+    }
+
+    #[test]
+    fn results_that_do_not_tell_tests_apart_share_the_room() {
+        struct Long(&'static str);
+        impl Answer for Long {
+            fn render(&self, page: &mut Page) -> String {
+                page.add_all((0..500).map(|at| format!("{}: {at:04}", self.0)));
+                format!("uses of {}", self.0)
+            }
+            fn json(&self) -> Value {
+                json!(self.0)
+            }
+        }
+        let parts: Vec<Box<dyn Answer>> = vec![Box::new(Long("A")), Box::new(Long("B"))];
+        let mut page = Page::new(1000);
+        let several = Several { name: "name".to_owned(), parts, others: Vec::new() };
+        let head = several.render(&mut page);
+        let text = page.finish(&head);
+        let (one, other) = (text.matches("A: ").count(), text.matches("B: ").count());
+        assert!(other > 100 && one.abs_diff(other) < 60, "{one} and {other}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod tree;
 mod vague;
 
 use super::elide::Elision;
-use super::{Groups, counts, full_name, grouped, name, path, plural};
+use super::{Groups, counts, full_name, grouped, like_it, name, path, plural};
 use crate::query::trace::{
     Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree,
 };
@@ -139,11 +139,7 @@ impl Traced {
             SafeLine::new(&root.name, 120).to_string(),
         );
         let whose = Elision::below(&file).entry(&file, &container, &own);
-        let also = match self.result.also.len() {
-            0 => String::new(),
-            1 => " and one like it".to_owned(),
-            many => format!(" and {many} like it"),
-        };
+        let also = like_it(self.result.also.len());
         format!("{shown}{of} {what} of {whose} ({file}:{}){also}{depth}{sites}", root.name_at.line)
     }
 
