@@ -328,8 +328,10 @@ pub struct Resolution {
     pub decorators_replace: bool,
     /// The result type of a function without a declared one is inferred from its returns.
     pub infer_returns: bool,
-    /// The variants of an enumeration without a name are names of the enclosing scope.
+    /// The variants of an enumeration are names of the enclosing scope.
     pub variants_visible: bool,
+    /// Words of an enumeration whose variants are members only (`enum class`).
+    pub scoped_enum_words: Vec<String>,
     /// Declarations and definitions of one name are the same entity (headers).
     pub declarations: bool,
     /// Indexing a pointer gives its target.

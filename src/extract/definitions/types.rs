@@ -5,7 +5,7 @@ use crate::extract::definitions::callables::CallableContext;
 use crate::extract::walk::Definition;
 use crate::extract::walk::{Callable, Pending, READ, Surroundings, Usage, Walker};
 use crate::grammar::{Rule, Selector};
-use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeKind, flags};
+use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
 use crate::model::{ProblemKind, SiteKind, SymbolKind, Visibility};
 use tree_sitter::Node;
 
@@ -75,7 +75,32 @@ impl<'t> Walker<'t> {
         self.visit_left_out(node);
         let outer = before.scope.0;
         self.leave_callable(before);
+        if *kind == SymbolKind::Enum {
+            self.bind_variants(symbol, node);
+        }
         self.build.expr(Expr::Name(name, outer))
+    }
+
+    /// Binds the variants of an enumeration in the scope around it as well, if the language does.
+    fn bind_variants(&mut self, of: LocalSymbol, node: Node<'t>) {
+        let rules = &self.language.manifest.resolution;
+        let is_scoped = |word: &&str| rules.scoped_enum_words.iter().any(|other| other == word);
+        if !rules.variants_visible || self.words(node).iter().any(is_scoped) {
+            return;
+        }
+        // Where types have tags, the body of a type is no scope of names.
+        let owns = |kind: ScopeKind| !rules.tagged_types || kind != ScopeKind::Type;
+        let around = self.build.nearest(self.scope, owns);
+        let first = of.get().map_or(usize::MAX, |own| own + 1);
+        let members = self.build.facts.symbols.get(first..).unwrap_or_default();
+        let variants: Vec<_> = (first..)
+            .zip(members)
+            .filter(|(_, member)| member.container == of && member.kind == SymbolKind::Variant)
+            .map(|(at, member)| (LocalSymbol::at(at), member.name, member.extent.start_byte))
+            .collect();
+        for (variant, name, from) in variants {
+            self.build.bind_symbol(around, self.scope, name, from, variant);
+        }
     }
 
     /// Opens the scope of a type's members.
@@ -100,7 +125,7 @@ impl<'t> Walker<'t> {
     }
 
     /// Records the names of the members that a body declares.
-    fn note_members(&mut self, scope: crate::model::facts::ScopeId, body: Node<'t>) {
+    fn note_members(&mut self, scope: ScopeId, body: Node<'t>) {
         if !self.language.manifest.resolution.hoisted {
             return;
         }
