@@ -138,6 +138,43 @@ fn more_symbols_than_are_looked_at_make_the_total_a_lower_bound() {
     assert!(hits.iter().all(|(_, matched)| *matched == Match::Around));
 }
 
+/// Totals of the same symbols must not depend on which other names, some of them of symbols long
+/// gone, share a block of the name index.
+#[test]
+fn whether_a_total_is_exact_depends_on_the_total_alone() {
+    let total_of = |matching: u32, others_between: u32| {
+        let mut builder = GraphBuilder::default();
+        let file = builder.file("all.x", 0, "");
+        let mut line = 0;
+        let mut symbol = |builder: &mut GraphBuilder, name: &str| {
+            line += 1;
+            builder.symbol(file, SymbolKind::Constant, name, (line, line), Options::default())
+        };
+        for number in 0..matching {
+            let found = symbol(&mut builder, &format!("k{number:04}_of"));
+            // Enough for a list of names that outrank all others.
+            if number < 20 {
+                let (to, step) = (Answer::To(found), Step::Lexical);
+                let name = format!("k{number:04}_of");
+                builder.site(file, None, SiteKind::Read, &name, (1, number), to, step);
+            }
+            for other in 0..others_between {
+                symbol(&mut builder, &format!("k{number:04}_zz{other}"));
+            }
+        }
+        let cache = Cache::new();
+        cache.publish(&builder.finish().0).expect("a store");
+        let (hits, total) = ask(&cache.snapshot(), "of", 20);
+        assert_eq!(hits.len(), 20);
+        total
+    };
+    for others_between in [0, 12] {
+        assert_eq!(total_of(500, others_between), Total::Exact(500), "{others_between}");
+        let total = total_of(501, others_between);
+        assert!(matches!(total, Total::AtLeast(501)), "{others_between}: {total}");
+    }
+}
+
 #[test]
 fn the_best_of_very_many_names_are_found_without_looking_at_all() {
     let mut builder = GraphBuilder::default();

@@ -21,16 +21,17 @@ const MAX_RUNS_MISTYPED: usize = 900;
 /// Difference in blocks up to which two words are considered equally rare.
 const FEW_RUNS: usize = 8;
 
-/// Number of blocks scanned before the first check for a full list: totals of small repositories
-/// are exact.
-const MIN_RUNS: usize = 60;
+/// Highest total that is always counted; a higher one is reported as a lower bound. A scan that
+/// ends early has found more, so that the report does not depend on the blocks that it left out:
+/// which names share a block depends on the history of changes.
+const MAX_COUNTED: u64 = 500;
 
 /// Names found by a scan.
 pub(super) struct NameScan<'q> {
     walk: NameWalk<'q>,
     names: Vec<NameFound>,
-    /// Number of hits needed; `None` if a filter may exclude any of them, so that a list is never
-    /// known to be full.
+    /// Number of hits needed; `None` if all blocks are scanned: without a limit, or where a filter
+    /// may exclude any hit, so that a list is never known to be full.
     wanted: Option<usize>,
     is_complete: bool,
 }
@@ -38,7 +39,8 @@ pub(super) struct NameScan<'q> {
 impl<'q> NameScan<'q> {
     pub(super) fn new(filter: &Filter<'_, 'q>, at_most: usize) -> Result<Self, QueryError> {
         let walk = filter.lookup.snapshot.walk_names(at_most)?;
-        let wanted = (!filter.is_filtered()).then(|| filter.wanted());
+        let may_end_early = at_most != usize::MAX && !filter.is_filtered();
+        let wanted = may_end_early.then(|| filter.wanted());
         Ok(Self { walk, names: Vec::new(), wanted, is_complete: true })
     }
 
@@ -60,15 +62,12 @@ impl<'q> NameScan<'q> {
         let fullness = std::cell::RefCell::new(Fullness {
             wanted: self.wanted,
             best_left,
+            symbols: 0,
             uses: BinaryHeap::new(),
         });
         self.names.iter().for_each(|name| fullness.borrow_mut().add(name));
-        let mut seen = 0;
         let names = &mut self.names;
-        let is_enough = |most| {
-            seen += 1;
-            seen > MIN_RUNS && fullness.borrow().is_full(most)
-        };
+        let is_enough = |most| fullness.borrow().is_full(most);
         self.is_complete &= self.walk.visit(wanted, runs, is_enough, |name| {
             if let Some(matched) = fits(name) {
                 let found = NameFound {
@@ -109,16 +108,20 @@ impl<'q> NameScan<'q> {
 
     fn finish(self, filter: &Filter<'_, '_>) -> Result<Matches, QueryError> {
         let mut found = filter.best_of(self.names)?;
-        found.is_complete &= self.is_complete;
+        let is_counted = self.wanted.is_none() || found.total <= MAX_COUNTED;
+        found.is_complete &= self.is_complete && is_counted;
         Ok(found)
     }
 }
 
-/// Early termination: true if the list is full of names that outrank everything left.
+/// Early termination: true if the list is full of names that outrank everything left, and the
+/// total is above what is counted.
 struct Fullness {
     wanted: Option<usize>,
     /// Best possible quality of the remaining names.
     best_left: Option<Match>,
+    /// Number of symbols found, of any quality.
+    symbols: u64,
     /// Numbers of references of the found names of at least that quality: the highest ones, as many
     /// as needed.
     uses: BinaryHeap<Reverse<u32>>,
@@ -126,6 +129,7 @@ struct Fullness {
 
 impl Fullness {
     fn add(&mut self, name: &NameFound) {
+        self.symbols += u64::from(name.symbols());
         let (Some(wanted), Some(best_left), Some((_, most))) =
             (self.wanted, self.best_left, name.figures)
         else {
@@ -142,7 +146,8 @@ impl Fullness {
     fn is_full(&self, most_left: u32) -> bool {
         // Strictly more references: among equals the path decides.
         let is_better = |least: &Reverse<u32>| least.0 > most_left;
-        self.wanted.is_some_and(|wanted| self.uses.len() >= wanted)
+        self.symbols > MAX_COUNTED
+            && self.wanted.is_some_and(|wanted| self.uses.len() >= wanted)
             && self.uses.peek().is_some_and(is_better)
     }
 }
