@@ -28,7 +28,7 @@ pub use format::error::{StoreError, StoreErrorKind};
 pub use format::location::{Location, Version, WriterLock};
 pub use format::rows::{
     FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, NamedInside, ProblemRow,
-    RelationRow, SiteKey, SiteRow, SiteTarget, SymbolHead, SymbolKey, SymbolRow,
+    RelationRow, SiteKey, SiteRow, SiteTarget, SymbolDocument, SymbolHead, SymbolKey, SymbolRow,
 };
 pub use format::schema::FORMAT;
 pub use format::segment::{Draft, Placed, Segment, decompressed};

@@ -16,7 +16,7 @@ use crate::model::words;
 use crate::model::{RepoPath, SymbolKind};
 use crate::query::graph::lookup::Lookup;
 use crate::query::{QueryError, ReadFile};
-use crate::store::{SymbolKey, SymbolRow};
+use crate::store::{SymbolDocument, SymbolKey};
 
 /// Minimum number of lines of a variable, constant or field to be a unit.
 const MIN_LINES: u32 = 3;
@@ -58,7 +58,7 @@ pub(super) struct Unit {
 struct Source {
     place: u32,
     path: RepoPath,
-    symbols: Vec<SymbolRow>,
+    symbols: Vec<SymbolDocument>,
     text: Vec<u8>,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn read_units(
     let (sender, receiver) = mpsc::sync_channel(chosen.files.len());
     let receiver = Mutex::new(receiver);
     let count_terms = || {
-        let mut matcher = Matcher { question, known: FxHashMap::default() };
+        let mut matcher = Matcher::new(question);
         let mut units = Vec::new();
         // The lock ends with the statement: a file is counted without it.
         while let Ok(source) = { lock(&receiver).recv() } {
@@ -121,17 +121,18 @@ fn read_sources(
         let text = if is_read { files.read(&file.path).unwrap_or_default() } else { Vec::new() };
         bytes += text.len();
         let place = u32::try_from(place).unwrap_or(u32::MAX);
-        let symbols = lookup.snapshot.symbols_of(&file)?;
+        let symbols = lookup.snapshot.symbol_documents_of(&file, is_always_unit, MIN_LINES)?;
         let source = Source { place, path: file.path.clone(), symbols, text };
         sender.send(source).expect("the receiver outlives the reader");
     }
     Ok(())
 }
 
-/// Question terms of an identifier, and its number of words.
-#[derive(Clone, Default)]
+/// Question terms of an identifier: range in [`Matcher::hits`], and its number of words.
+#[derive(Clone, Copy)]
 struct RunHits {
-    hits: SmallVec<[u16; 4]>,
+    first: u32,
+    count: u16,
     words: u16,
 }
 
@@ -139,31 +140,51 @@ struct Matcher<'a> {
     question: &'a Question,
     /// By hash of an identifier.
     known: FxHashMap<u64, RunHits>,
+    /// Question terms of all known identifiers.
+    hits: Vec<u16>,
 }
 
-impl Matcher<'_> {
-    fn of_run(&mut self, run: &[u8]) -> &RunHits {
+impl<'a> Matcher<'a> {
+    fn new(question: &'a Question) -> Self {
+        Self { question, known: FxHashMap::default(), hits: Vec::new() }
+    }
+
+    fn of_run(&mut self, run: &[u8]) -> RunHits {
         let mut hasher = FxBuildHasher.build_hasher();
         hasher.write(run);
-        let question = self.question;
-        self.known.entry(hasher.finish()).or_insert_with(|| {
-            let mut found = RunHits::default();
-            words::parts(run, |part| {
-                found.words += 1;
-                found.hits.extend(question.position_of(part));
-            });
-            let mut whole = joined(run);
-            if found.words > 0
-                && let Some(&place) = question.compounds.get(whole.as_slice())
-            {
-                found.hits.push(place);
-            }
-            // `readme` matches `ReadMe` as well.
-            if found.words > 1 {
-                found.hits.extend(question.position_of(&mut whole));
-            }
-            found
-        })
+        let hash = hasher.finish();
+        if let Some(&found) = self.known.get(&hash) {
+            return found;
+        }
+        let found = self.match_run(run);
+        self.known.insert(hash, found);
+        found
+    }
+
+    fn match_run(&mut self, run: &[u8]) -> RunHits {
+        let Self { question, hits, .. } = self;
+        let (first, mut words) = (hits.len(), 0);
+        words::parts(run, |part| {
+            words += 1;
+            hits.extend(question.position_of(part));
+        });
+        let mut whole = joined(run);
+        if words > 0
+            && let Some(&place) = question.compounds.get(whole.as_slice())
+        {
+            hits.push(place);
+        }
+        // `readme` matches `ReadMe` as well.
+        if words > 1 {
+            hits.extend(question.position_of(&mut whole));
+        }
+        // The bytes of source of one question are limited to far fewer than 2^32.
+        let count = u16::try_from(hits.len() - first).unwrap_or(u16::MAX);
+        RunHits { first: u32::try_from(first).unwrap_or(u32::MAX), count, words }
+    }
+
+    fn terms(&self, found: RunHits) -> &[u16] {
+        &self.hits[found.first as usize..][..usize::from(found.count)]
     }
 
     /// Counts the words of a text in a field.
@@ -171,7 +192,7 @@ impl Matcher<'_> {
         for (_, run) in words::runs(text) {
             let found = self.of_run(run);
             *length += f32::from(found.words);
-            for &word in &found.hits {
+            for &word in self.terms(found) {
                 counts.add(word, at, 1.0);
             }
         }
@@ -195,124 +216,154 @@ impl Counts {
     }
 }
 
+/// True for the kinds whose symbols are units whatever their length.
+fn is_always_unit(kind: SymbolKind) -> bool {
+    kind.is_callable() || kind.is_type()
+}
+
+fn row_of(symbols: &[SymbolDocument], key: Option<SymbolKey>) -> Option<&SymbolDocument> {
+    let key = key?;
+    symbols.binary_search_by_key(&key, |symbol| symbol.key).ok().map(|place| &symbols[place])
+}
+
 /// True if a symbol may be part of the answer.
-fn is_unit(symbol: &SymbolRow, symbols: &[SymbolRow], first: u32) -> bool {
-    let lines = symbol.extent.end.line - symbol.extent.start.line + 1;
-    let container =
-        symbol.container.and_then(|key| symbols.get(key.0.checked_sub(first)? as usize));
-    let in_callable = container.is_some_and(|container| container.kind.is_callable());
-    symbol.kind.is_callable()
-        || symbol.kind.is_type()
-        || (lines >= MIN_LINES
-            && !in_callable
-            && !matches!(symbol.kind, SymbolKind::Module | SymbolKind::Namespace))
+fn is_unit(symbol: &SymbolDocument, symbols: &[SymbolDocument]) -> bool {
+    let in_callable =
+        || row_of(symbols, symbol.container).is_some_and(|container| container.kind.is_callable());
+    is_always_unit(symbol.kind)
+        || !(matches!(symbol.kind, SymbolKind::Module | SymbolKind::Namespace) || in_callable())
+}
+
+/// Unit whose extent has begun and not yet ended.
+struct OpenUnit {
+    end: usize,
+    counts: Counts,
+    unit: Unit,
+}
+
+/// Units whose extent contains the current position, outermost first.
+#[derive(Default)]
+struct OpenUnits {
+    stack: Vec<OpenUnit>,
+    /// Positions of the units that the current text belongs to: text in a callable belongs to it,
+    /// not to the enclosing type.
+    owners: SmallVec<[usize; 8]>,
+    /// Words by field since `owners` changed: not yet added to the lengths.
+    words: [f32; FIELDS],
+}
+
+impl OpenUnits {
+    fn push(&mut self, unit: OpenUnit) {
+        self.add_lengths();
+        self.stack.push(unit);
+        self.find_owners();
+    }
+
+    /// Moves the units that end up to a position to `units`.
+    fn close(&mut self, at: usize, units: &mut Vec<Unit>) {
+        self.add_lengths();
+        for mut closed in self.stack.extract_if(.., |open| open.end <= at) {
+            closed.unit.hits = closed.counts.0;
+            units.push(closed.unit);
+        }
+        self.find_owners();
+    }
+
+    /// Least end of an open unit.
+    fn next_end(&self) -> usize {
+        self.stack.iter().map(|open| open.end).min().unwrap_or(usize::MAX)
+    }
+
+    fn add_lengths(&mut self) {
+        for &owner in &self.owners {
+            let lengths = &mut self.stack[owner].unit.lengths;
+            lengths.iter_mut().zip(self.words).for_each(|(length, words)| *length += words);
+        }
+        self.words = [0.0; FIELDS];
+    }
+
+    fn find_owners(&mut self) {
+        let is_callable = |open: &OpenUnit| open.unit.kind.is_callable();
+        let innermost = self.stack.iter().rposition(is_callable);
+        self.owners.clear();
+        self.owners.extend((0..self.stack.len()).filter(|&level| {
+            is_callable(&self.stack[level]) || innermost.is_none_or(|callable| callable < level)
+        }));
+    }
+
+    fn count(&mut self, terms: &[u16], words: u16, at: usize) {
+        self.words[at] += f32::from(words);
+        for &term in terms {
+            for &owner in &self.owners {
+                self.stack[owner].counts.add(term, at, 1.0);
+            }
+        }
+    }
 }
 
 fn of_file(matcher: &mut Matcher<'_>, source: &Source, units: &mut Vec<Unit>) {
     let Source { place, path, symbols, text } = source;
-    let (place, path) = (*place, path.as_str());
-    let Some(first) = symbols.first().map(|symbol| symbol.key.0) else { return };
+    let path = path.as_str();
     let (mut in_path, mut path_length) = (Counts::default(), 0.0);
     let without_extension = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     matcher.count(without_extension.as_bytes(), field::PATH, &mut in_path, &mut path_length);
-    let mut open: Vec<(usize, Counts, Unit)> = Vec::new();
-    let mut runs = words::runs(text).peekable();
-    let prose = prose::spans(text);
-    let mut next_prose = 0;
-    let mut wanted = symbols.iter().filter(|symbol| is_unit(symbol, symbols, first)).peekable();
-    loop {
-        let next_unit = wanted.peek().map(|symbol| symbol.extent.start_byte as usize);
-        let next_run = runs.peek().map(|(at, _)| *at);
-        let at = match (next_unit, next_run) {
-            (None, None) => break,
-            (Some(unit), None) => unit,
-            (None, Some(run)) => run,
-            (Some(unit), Some(run)) => unit.min(run),
-        };
-        while let Some(position) = open.iter().position(|(end, ..)| *end <= at) {
-            close(open.remove(position), units);
+    let mut wanted = symbols.iter().filter(|symbol| is_unit(symbol, symbols)).peekable();
+    let mut open = OpenUnits::default();
+    let mut prose = prose::spans(text).into_iter().peekable();
+    // Offset of the next start or end of a unit.
+    let mut next_event = 0;
+    for (at, run) in words::runs(text).chain([(usize::MAX, &[][..])]) {
+        if next_event <= at {
+            while let Some(symbol) = wanted.next_if(|symbol| symbol.bytes.start as usize <= at) {
+                open.close(symbol.bytes.start as usize, units);
+                open.push(begin(matcher, *place, symbol, symbols, (&in_path, path_length)));
+            }
+            open.close(at, units);
+            let next_start = wanted.peek().map_or(usize::MAX, |next| next.bytes.start as usize);
+            next_event = next_start.min(open.next_end());
         }
-        if next_unit == Some(at)
-            && let Some(symbol) = wanted.next()
-        {
-            let (counts, unit) =
-                begin(matcher, place, symbol, symbols, first, (&in_path, path_length));
-            open.push((symbol.extent.end_byte as usize, counts, unit));
-        } else if let Some((_, run)) = runs.next() {
-            if open.is_empty() {
-                continue;
-            }
-            while prose.get(next_prose).is_some_and(|(_, end)| *end <= at) {
-                next_prose += 1;
-            }
-            let is_prose = prose.get(next_prose).is_some_and(|(start, _)| *start <= at);
-            let place = if is_prose { field::PROSE } else { field::CODE };
-            let found = matcher.of_run(run);
-            // Text in a callable belongs to it, not to the enclosing type.
-            let innermost_callable = open.iter().rposition(|(.., unit)| unit.kind.is_callable());
-            for (level, (_, counts, unit)) in open.iter_mut().enumerate() {
-                if unit.kind.is_callable()
-                    || innermost_callable.is_none_or(|callable| callable < level)
-                {
-                    unit.lengths[place] += f32::from(found.words);
-                    for &word in &found.hits {
-                        counts.add(word, place, 1.0);
-                    }
-                }
-            }
+        if open.stack.is_empty() {
+            continue;
         }
+        while prose.next_if(|(_, end)| *end <= at).is_some() {}
+        let is_prose = prose.peek().is_some_and(|(start, _)| *start <= at);
+        let found = matcher.of_run(run);
+        let field = if is_prose { field::PROSE } else { field::CODE };
+        open.count(matcher.terms(found), found.words, field);
     }
-    open.into_iter().for_each(|unit| close(unit, units));
-}
-
-fn close((_, counts, mut unit): (usize, Counts, Unit), units: &mut Vec<Unit>) {
-    unit.hits = counts.0;
-    units.push(unit);
 }
 
 fn begin(
     matcher: &mut Matcher<'_>,
     place: u32,
-    symbol: &SymbolRow,
-    symbols: &[SymbolRow],
-    first: u32,
+    symbol: &SymbolDocument,
+    symbols: &[SymbolDocument],
     (in_path, path_length): (&Counts, f32),
-) -> (Counts, Unit) {
+) -> OpenUnit {
     let mut counts = in_path.clone();
     let mut lengths = [0.0; FIELDS];
     lengths[field::PATH] = path_length;
-    matcher.count(symbol.name_text.as_bytes(), field::NAME, &mut counts, &mut lengths[field::NAME]);
+    let mut count = |text: &str, at: usize| {
+        matcher.count(text.as_bytes(), at, &mut counts, &mut lengths[at]);
+    };
+    count(&symbol.name, field::NAME);
     let mut container = symbol.container;
     for _ in 0..MAX_CONTAINERS {
-        let Some(row) = container.and_then(|key| symbols.get(key.0.checked_sub(first)? as usize))
-        else {
-            break;
-        };
-        matcher.count(
-            row.name_text.as_bytes(),
-            field::CONTAINER,
-            &mut counts,
-            &mut lengths[field::CONTAINER],
-        );
+        let Some(row) = row_of(symbols, container) else { break };
+        count(&row.name, field::CONTAINER);
         container = row.container;
     }
-    matcher.count(
-        symbol.signature.as_bytes(),
-        field::SIGNATURE,
-        &mut counts,
-        &mut lengths[field::SIGNATURE],
-    );
-    matcher.count(symbol.doc.as_bytes(), field::DOC, &mut counts, &mut lengths[field::DOC]);
-    let lines = symbol.extent.end.line - symbol.extent.start.line + 1;
+    count(&symbol.signature, field::SIGNATURE);
+    count(&symbol.doc, field::DOC);
     let unit = Unit {
         key: symbol.key,
         file: place,
         kind: symbol.kind,
-        lines,
+        lines: symbol.lines,
         references: symbol.references,
         is_test: symbol.flags & flags::TEST != 0,
         hits: Vec::new(),
         lengths,
     };
-    (counts, unit)
+    OpenUnit { end: symbol.bytes.end as usize, counts, unit }
 }

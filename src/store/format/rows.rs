@@ -1,5 +1,6 @@
 //! Rows as plain data: keys, files, symbols, sites, imports and relations of one generation.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -166,6 +167,31 @@ pub struct SymbolHead {
     pub container: Option<SymbolKey>,
     /// Flags, see `model::facts::flags`.
     pub flags: u16,
+    /// Number of resolved and likely sites.
+    pub references: u32,
+}
+
+/// Columns of a symbol that full-text search needs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SymbolDocument {
+    /// Key.
+    pub key: SymbolKey,
+    /// Unqualified name.
+    pub name: Box<str>,
+    /// Kind.
+    pub kind: SymbolKind,
+    /// Lexically enclosing symbol.
+    pub container: Option<SymbolKey>,
+    /// Flags, see `model::facts::flags`.
+    pub flags: u16,
+    /// Extent in bytes.
+    pub bytes: Range<u32>,
+    /// Number of lines.
+    pub lines: u32,
+    /// Header on one line.
+    pub signature: Box<str>,
+    /// First paragraph of its documentation.
+    pub doc: Box<str>,
     /// Number of resolved and likely sites.
     pub references: u32,
 }

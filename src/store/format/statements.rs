@@ -137,6 +137,11 @@ statements! {
     SYMBOL_BY_KEY = concat!(symbol_columns!(), " WHERE s.id = ?1");
     SYMBOLS_OF_NAME = concat!(symbol_columns!(), " WHERE s.name = ?1 ORDER BY s.id");
     SYMBOLS_BETWEEN = concat!(symbol_columns!(), " WHERE s.id >= ?1 AND s.id < ?2 ORDER BY s.id");
+    // Symbols of several lines, and those of the kinds whose bits are in ?3.
+    SYMBOL_DOCUMENTS = "SELECT s.id, n.text, s.traits, s.container, s.start_byte, s.length, \
+                        s.more_lines, s.signature, s.doc, s.refs FROM symbol s JOIN name n ON n.id \
+                        = s.name WHERE s.id >= ?1 AND s.id < ?2 AND (s.more_lines >= ?4 OR ?3 >> \
+                        (s.traits >> 2 & 31) & 1) ORDER BY s.id";
     SYMBOLS_AT = concat!(
         symbol_columns!(),
         " WHERE s.id >= ?1 AND s.id < ?2 AND (s.start_line <= ?4 AND s.start_line + s.more_lines \

@@ -6,7 +6,7 @@ use crate::model::{
 use crate::store::format::columns::{Mark, Traits, bits, unpack_signature};
 use crate::store::format::rows::{
     FileKey, FileRow, ImportRow, LanguageKey, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow,
-    SiteTarget, SymbolHead, SymbolKey, SymbolRow,
+    SiteTarget, SymbolDocument, SymbolHead, SymbolKey, SymbolRow,
 };
 use crate::store::format::schema::file_flags;
 use rusqlite::Row;
@@ -92,6 +92,24 @@ pub(super) fn symbol_row(row: &Row<'_>) -> rusqlite::Result<SymbolRow> {
         references: row.get(18)?,
         first_site: row.get(19)?,
         site_span: row.get(20)?,
+    })
+}
+
+pub(super) fn symbol_document(row: &Row<'_>) -> rusqlite::Result<SymbolDocument> {
+    let Traits { kind, flags, .. } = traits(row, 2)?;
+    let (start, length): (u32, u32) = (row.get(4)?, row.get(5)?);
+    let name: Box<str> = row.get(1)?;
+    Ok(SymbolDocument {
+        key: SymbolKey(row.get(0)?),
+        signature: unpack_signature(row.get_ref(7)?.as_str()?, &name),
+        name,
+        kind,
+        container: optional(row, 3)?.map(SymbolKey),
+        flags,
+        bytes: start..start.saturating_add(length),
+        lines: row.get::<_, u32>(6)?.saturating_add(1),
+        doc: row.get(8)?,
+        references: row.get(9)?,
     })
 }
 

@@ -1,7 +1,8 @@
 //! Queries on a snapshot: rows by key, by name and by edge. No ranking, no selection.
 
 use super::row_decoder::{
-    file_row, import_row, optional, problem_row, relation_row, site_row, symbol_head, symbol_row,
+    file_row, import_row, optional, problem_row, relation_row, site_row, symbol_document,
+    symbol_head, symbol_row,
 };
 use std::ops::Range;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use crate::model::{RepoPath, SkipReason, SymbolKind};
 use crate::store::format::error::StoreError;
 use crate::store::format::rows::{
     FileKey, FileRow, ImportRow, LanguageKey, NameKey, NamedInside, ProblemRow, RelationRow,
-    SiteKey, SiteRow, SymbolHead, SymbolKey, SymbolRow,
+    SiteKey, SiteRow, SymbolDocument, SymbolHead, SymbolKey, SymbolRow,
 };
 use crate::store::format::statements::{self, Statement};
 use crate::store::read::sandbox::{self, SqlBounds, SqlOutcome};
@@ -149,6 +150,24 @@ impl Snapshot {
             statements::SYMBOLS_BETWEEN,
             [file.first_symbol, file.first_symbol + file.symbols],
             symbol_row,
+        )
+    }
+
+    /// Symbols of a file with at least `min_lines` lines, and those of these kinds whatever their
+    /// length, by start position.
+    pub fn symbol_documents_of(
+        &self,
+        file: &FileRow,
+        kinds: impl Fn(SymbolKind) -> bool,
+        min_lines: u32,
+    ) -> Result<Vec<SymbolDocument>, StoreError> {
+        let wanted = SymbolKind::ALL.iter().filter(|kind| kinds(**kind));
+        let bits = wanted.fold(0_i64, |bits, kind| bits | 1 << *kind as u8);
+        let keys = [file.first_symbol, file.first_symbol + file.symbols].map(i64::from);
+        self.all(
+            statements::SYMBOL_DOCUMENTS,
+            [keys[0], keys[1], bits, i64::from(min_lines) - 1],
+            symbol_document,
         )
     }
 
