@@ -1,7 +1,7 @@
 //! Linkage in languages with textual includes: top-level names visible to a file through its
 //! includes, and link-time targets.
 
-use crate::model::facts::{ImportId, ScopeId, Site, flags};
+use crate::model::facts::{Expr, ExprId, ImportId, ScopeId, Site, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind};
 use crate::resolve::types::ty::Entity;
@@ -325,6 +325,26 @@ impl Resolver<'_, '_> {
             (function, _) => function.is_some(),
         };
         symbols.into_iter().filter(|symbol| text(symbol) != calls_function).collect()
+    }
+
+    /// Excludes macros that are replaced by their own name (`enum { A }; #define A A`): a use of
+    /// the name refers to what else has it.
+    pub(in crate::resolve) fn without_own_names(&self, mut symbols: Symbols) -> Symbols {
+        let is_own_name = |symbol: &SymbolRef| {
+            let entry = self.program.symbol(*symbol);
+            let facts = self.program.known(symbol.file).facts;
+            let is_name = |value: &ExprId| match value.get().map(|value| facts.exprs[value]) {
+                Some(Expr::Name(name, _)) => name == entry.name,
+                _ => false,
+            };
+            entry.signature.starts_with('#')
+                && entry.values.len > 0
+                && facts.lists[entry.values.range()].iter().all(is_name)
+        };
+        if symbols.len() > 1 && !symbols.iter().all(is_own_name) {
+            symbols.retain(|symbol| !is_own_name(symbol));
+        }
+        symbols
     }
 
     /// True if a value of the type is created by a conversion from a builtin type, without a

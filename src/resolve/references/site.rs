@@ -246,7 +246,8 @@ impl Resolver<'_, '_> {
         let symbols = self.without_stubs(self.compiled_with(file, site.byte, symbols));
         let declarations = self.program.known(file).language.manifest.resolution.declarations;
         if !is_call(site.kind) {
-            let mut symbols = if declarations { self.with_definitions(&symbols) } else { symbols };
+            let symbols = if declarations { self.with_definitions(&symbols) } else { symbols };
+            let mut symbols = self.without_own_names(symbols);
             self.defined(&mut symbols);
             let symbols = self.compiled_with(file, site.byte, symbols);
             return chosen(&symbols, step, self.ambiguity_step(&symbols, Step::SeveralValues));
