@@ -15,13 +15,14 @@ mod relative;
 
 pub(super) use crates::inline_modules;
 
-use super::{Name, Program};
 use crate::grammar::{Language, ModuleSystem};
 use crate::model::RepoPath;
 use crate::model::facts::{Import, ImportId};
 use crate::model::graph::FileId;
+use crate::resolve::Name;
 use crate::resolve::units::import_target::{ImportTarget, Module, family};
 use crate::resolve::units::unit::Unit;
+use crate::resolve::workspace::program::Program;
 use crate::resolve::{units::prepared::Head, workspace::tables::Tables};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 use std::collections::BTreeMap;

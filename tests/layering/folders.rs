@@ -13,6 +13,21 @@ pub(super) const MAX_FILES: usize = 14;
 /// Types of `src` that may share a name.
 pub(super) const MAX_NAMESAKES: usize = 3;
 
+/// Files of one top-level module in which a type may have methods of its own.
+pub(super) const MAX_IMPL_FILES: usize = 3;
+
+/// Types with methods in more files: module, name.
+pub(super) const SPREAD: &[(&str, &str)] = &[
+    // The pass over a tree: its functions and their context are one class still.
+    ("extract", "Walker"),
+    // One search in a text, with a file for each kind of what it looks for.
+    ("extract", "Finder"),
+    // What the outside asks of the tables stands where the answer is made.
+    ("resolve", "Tables"),
+    // One read transaction: each file has the statements of one part of the store.
+    ("store", "Snapshot"),
+];
+
 /// The layers inside of each top-level module, from the bottom up: folders, and files that stand
 /// beside them. What is in one layer knows nothing of its neighbours and of what is above.
 pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
@@ -73,11 +88,15 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
         "resolve",
         &[
             &["units"],
-            &["types", "workspace"],
-            &["calls", "imports"],
+            &["workspace"],
+            &["imports"],
+            &["db"],
             &["names"],
-            &["members", "references"],
-            &["incremental"],
+            &["members"],
+            &["types"],
+            &["calls"],
+            &["references"],
+            &["incremental", "queries"],
         ],
     ),
     (
@@ -192,28 +211,11 @@ pub(super) fn crowded(files: &[(String, String)]) -> Vec<String> {
 pub(super) fn namesakes(files: &[(String, String)]) -> Vec<String> {
     let mut named: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (file, text) in files {
-        let all = tokens(text);
-        let code: Vec<_> = all
-            .iter()
-            .filter(|token| !matches!(token.kind, Kind::Comment | Kind::Literal))
-            .collect();
-        let (mut depth, mut tests) = (0_usize, None);
-        for (at, token) in code.iter().enumerate() {
-            let next =
-                |offset: usize| code.get(at + offset).map_or("", |token| token.text.as_str());
-            match token.text.as_str() {
-                "{" => depth += 1,
-                "}" => {
-                    depth -= 1;
-                    tests = tests.filter(|opened| *opened < depth);
-                }
-                "mod" if next(1) == "tests" && next(2) == "{" => tests = tests.or(Some(depth)),
-                "struct" | "enum" | "trait" | "union"
-                    if tests.is_none() && starts_upper(next(1)) =>
-                {
-                    named.entry(next(1).to_owned()).or_default().push(file);
-                }
-                _ => {}
+        for pair in outside_of_tests(text).windows(2) {
+            if matches!(pair[0].as_str(), "struct" | "enum" | "trait" | "union")
+                && starts_upper(&pair[1])
+            {
+                named.entry(pair[1].clone()).or_default().push(file);
             }
         }
     }
@@ -223,6 +225,95 @@ pub(super) fn namesakes(files: &[(String, String)]) -> Vec<String> {
             format!("{} types are named `{name}`: {}", files.len(), files.join(", "))
         })
         .collect()
+}
+
+/// A type has its methods in few files, but for those that are known to be spread out: a method
+/// is called without an import, so that nothing says which file depends on which.
+pub(super) fn spread_out(files: &[(String, String)], known: &[(&str, &str)]) -> Vec<String> {
+    let mut places: BTreeMap<(String, String), BTreeSet<&str>> = BTreeMap::new();
+    for (file, text) in files {
+        let Some(module) = super::rules::module_of(file) else { continue };
+        for name in types_with_methods(&outside_of_tests(text)) {
+            places.entry((module.to_owned(), name)).or_default().insert(file);
+        }
+    }
+    places.retain(|_, files| files.len() > MAX_IMPL_FILES);
+    let is_known =
+        |module: &str, name: &str| known.iter().any(|&(of, known)| of == module && known == name);
+    let is_there = |(module, name): &(&str, &str)| {
+        places.contains_key(&((*module).to_owned(), (*name).to_owned()))
+    };
+    let new = places.iter().filter(|((module, name), _)| !is_known(module, name));
+    let mut found: Vec<String> = new
+        .map(|((module, name), files)| {
+            format!("`{module}::{name}` has methods in {} files: use functions", files.len())
+        })
+        .collect();
+    let stale = known.iter().filter(|known| !is_there(known));
+    found.extend(
+        stale.map(|known| format!("no type is spread out like {known:?}: take the exception out")),
+    );
+    found
+}
+
+/// The names of the types that have methods of their own, by their `impl` blocks.
+fn types_with_methods(code: &[String]) -> Vec<String> {
+    let is_start = |at: usize| at == 0 || matches!(code[at - 1].as_str(), "}" | ";" | "]");
+    let blocks =
+        (0..code.len()).filter(|&at| code[at] == "impl" && is_start(at)).filter_map(|at| {
+            let after = skip_generics(code, at + 1);
+            let head: Vec<&str> = code[after..]
+                .iter()
+                .map(String::as_str)
+                .take_while(|token| *token != "{")
+                .collect();
+            let path = head.iter().take_while(|token| !matches!(**token, "<" | "where"));
+            let name = path.filter(|token| starts_upper(token)).last()?;
+            (!head.contains(&"for")).then(|| (*name).to_owned())
+        });
+    blocks.collect()
+}
+
+/// The position behind the generic parameters that start at a position, if any do.
+fn skip_generics(code: &[String], start: usize) -> usize {
+    let mut depth = 0_usize;
+    for at in start..code.len() {
+        match code[at].as_str() {
+            "<" => depth += 1,
+            ">" if !matches!(code[at - 1].as_str(), "-" | "=") => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return if at == start { start } else { at + 1 };
+        }
+    }
+    start
+}
+
+/// The code of a file without comments, literals, and what is in its module for tests.
+fn outside_of_tests(text: &str) -> Vec<String> {
+    let all = tokens(text).into_iter();
+    let code: Vec<String> = all
+        .filter(|token| !matches!(token.kind, Kind::Comment | Kind::Literal))
+        .map(|token| token.text)
+        .collect();
+    let (mut depth, mut tests, mut left) = (0_usize, None, Vec::new());
+    for (at, token) in code.iter().enumerate() {
+        let next = |offset: usize| code.get(at + offset).map_or("", String::as_str);
+        match token.as_str() {
+            "{" => depth += 1,
+            "}" => {
+                depth -= 1;
+                tests = tests.filter(|opened| *opened < depth);
+            }
+            "mod" if next(1) == "tests" && next(2) == "{" => tests = tests.or(Some(depth)),
+            _ => {}
+        }
+        if tests.is_none() {
+            left.push(token.clone());
+        }
+    }
+    left
 }
 
 fn starts_upper(name: &str) -> bool {

@@ -2,12 +2,13 @@
 
 use crate::grammar::Conversions;
 use crate::model::SymbolKind;
-use crate::model::facts::flags;
+use crate::model::facts::Run;
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::types::builtin_types::last_segment;
-use crate::resolve::types::ty::ARRAY;
-use crate::resolve::types::ty::Ty;
-use crate::resolve::{Resolver, Symbols};
+use crate::resolve::Symbols;
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::{ARRAY, Ty};
+use crate::resolve::members::hierarchy;
+use crate::resolve::members::type_flow::last_segment;
 use std::rc::Rc;
 
 /// Maximum number of overloads that are compared pairwise; of more, each is compared with the best
@@ -41,299 +42,238 @@ struct Candidate {
     gathers: bool,
 }
 
-impl Resolver<'_, '_> {
-    /// Returns the callables that fit the arguments best, as far as types are known.
-    pub(super) fn closest(&mut self, file: FileId, symbols: Symbols, args: &[Ty]) -> Symbols {
-        let mut left: Vec<Candidate> = Vec::new();
-        for symbol in &symbols {
-            if !self.budget.take(1) {
-                return symbols;
-            }
-            left.extend(self.candidate(file, *symbol, args));
-        }
-        if left.is_empty() {
+/// Returns the callables that fit the arguments best, as far as types are known.
+pub(super) fn closest(db: &Db, file: FileId, symbols: Symbols, args: &[Ty]) -> Symbols {
+    let mut left: Vec<Candidate> = Vec::new();
+    for symbol in &symbols {
+        if !db.budget.take(1) {
             return symbols;
         }
-        // Phases: without boxing, with boxing, variadic. Unknown types fit any phase.
-        let rank = |candidate: &Candidate| match (candidate.gathers, candidate.worst) {
-            (true, _) => 3,
-            (false, Passing::Unlikely) => 2,
-            (false, Passing::Boxed) => 1,
-            (false, _) => 0,
-        };
-        if let Some(least) = left.iter().map(rank).min() {
-            left.retain(|candidate| rank(candidate) == least);
-        }
-        let all = 0..left.len();
-        let mut is_as_specific = |one: usize, other: usize| {
-            one == other || self.is_as_specific(file, &left[one], &left[other], args)
-        };
-        let most_specific: Vec<usize> = if left.len() <= MAX_PAIRWISE {
-            all.clone().filter(|&one| all.clone().all(|other| is_as_specific(one, other))).collect()
-        } else {
-            // Tournament: a candidate as specific as all others survives, because each one is
-            // replaced only by one that it is not as specific as.
-            let best = all
-                .clone()
-                .reduce(|best, next| if is_as_specific(best, next) { best } else { next })
-                .unwrap_or(0);
-            let is_best = all.clone().all(|other| is_as_specific(best, other));
-            all.filter(|&one| is_best && is_as_specific(one, best)).collect()
-        };
-        match most_specific[..] {
-            [] => left.into_iter().map(|candidate| candidate.symbol).collect(),
-            // Identical signatures stay ambiguous; a definition precedes the one that it overrides.
-            _ => most_specific.into_iter().map(|position| left[position].symbol).collect(),
-        }
+        left.extend(candidate(db, file, *symbol, args));
     }
-
-    fn candidate(&mut self, file: FileId, symbol: SymbolRef, args: &[Ty]) -> Option<Candidate> {
-        let declared = self.parameter_types(symbol);
-        let is_variadic = self.program.symbol(symbol).arity.1 == u16::MAX && !declared.is_empty();
-        let mut gathers = false;
-        if is_variadic {
-            let whole = declared.len() == args.len()
-                && declared.last().zip(args.last()).is_some_and(|(param, arg)| {
-                    self.passing(file, param, arg) < Passing::Boxed
-                        && (arg.is_known() || !self.is_closed(file))
-                });
-            gathers = !whole;
-        }
-        let params: Vec<Ty> =
-            (0..args.len()).map(|position| parameter(&declared, position, gathers)).collect();
-        let mut worst = Passing::Same;
-        for (param, arg) in params.iter().zip(args) {
-            worst = worst.max(self.passing(file, param, arg));
-        }
-        (worst != Passing::Never).then_some(Candidate { symbol, params, worst, gathers })
+    if left.is_empty() {
+        return symbols;
     }
-
-    fn is_closed(&self, file: FileId) -> bool {
-        self.program.known(file).language.manifest.conversions.top.is_some()
+    // Phases: without boxing, with boxing, variadic. Unknown types fit any phase.
+    let rank = |candidate: &Candidate| match (candidate.gathers, candidate.worst) {
+        (true, _) => 3,
+        (false, Passing::Unlikely) => 2,
+        (false, Passing::Boxed) => 1,
+        (false, _) => 0,
+    };
+    if let Some(least) = left.iter().map(rank).min() {
+        left.retain(|candidate| rank(candidate) == least);
     }
-
-    pub(in crate::resolve) fn parameter_types(&mut self, symbol: SymbolRef) -> Rc<[Ty]> {
-        if let Some(known) = self.parameters.get(&symbol) {
-            return known.clone();
-        }
-        let params = self.program.symbol(symbol).params;
-        let bindings = self.program.known(symbol.file).facts.bindings.as_slice();
-        let types: Rc<[Ty]> = bindings[params.range()]
-            .iter()
-            .map(|param| self.instance_of_expr(symbol.file, param.ty))
-            .collect();
-        self.parameters.insert(symbol, types.clone());
-        types
-    }
-
-    /// True if one callable is at least as specific as another, in the parameters that differ for
-    /// these arguments.
-    fn is_as_specific(
-        &mut self,
-        file: FileId,
-        one: &Candidate,
-        other: &Candidate,
-        args: &[Ty],
-    ) -> bool {
-        one.params.iter().zip(&other.params).zip(args).all(|((one, other), arg)| {
-            one == other || (arg.is_known() && self.passing(file, other, one) <= Passing::Derived)
-        })
-    }
-
-    /// Returns the conversion of a value of type `given` to `wanted`.
-    fn passing(&mut self, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
-        let rules = &self.program.known(file).language.manifest.conversions;
-        if !wanted.is_known() || !given.is_known() {
-            return Passing::Open;
-        }
-        if wanted == given {
-            return Passing::Same;
-        }
-        match (wanted, given) {
-            (Ty::Union(parts), _) => {
-                let all = parts.iter().map(|part| self.passing(file, part, given));
-                all.max().unwrap_or(Passing::Open)
-            }
-            (_, Ty::Union(parts)) => {
-                let all = parts.iter().map(|part| self.passing(file, wanted, part));
-                all.max().unwrap_or(Passing::Open)
-            }
-            (_, Ty::Builtin(null, _)) if rules.null.as_deref() == Some(&**null) => {
-                match primitive(rules, wanted) {
-                    true => Passing::Never,
-                    false => Passing::Derived,
-                }
-            }
-            (Ty::Param(of, binding), _) => {
-                let bound = self.program.known(*of).binding(*binding).ty;
-                let limit =
-                    if bound.is_some() { self.instance_of_expr(*of, bound) } else { Ty::Unknown };
-                match limit {
-                    Ty::Unknown | Ty::Param(..) => match primitive(rules, given) {
-                        true => Passing::Boxed,
-                        false => Passing::Derived,
-                    },
-                    limit => self.passing(file, &limit, given).max(Passing::Derived),
-                }
-            }
-            (_, Ty::Param(of, binding)) => {
-                let bound = self.program.known(*of).binding(*binding).ty;
-                match (bound.is_some(), &rules.top) {
-                    (true, _) => {
-                        let limit = self.instance_of_expr(*of, bound);
-                        if matches!(limit, Ty::Param(..)) {
-                            Passing::Open
-                        } else {
-                            self.passing(file, wanted, &limit)
-                        }
-                    }
-                    (false, Some(top)) => self.passing(file, wanted, &Ty::builtin(top, &[])),
-                    (false, None) => Passing::Open,
-                }
-            }
-            (Ty::Instance(wanted, _), Ty::Instance(given, _)) => {
-                self.passing_project(*wanted, *given)
-            }
-            (_, Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_)) => {
-                self.passing_closure(rules, wanted)
-            }
-            (Ty::Builtin(wanted, inner), Ty::Builtin(given, held))
-                if &**wanted == ARRAY && &**given == ARRAY =>
-            {
-                let (Some(inner), Some(held)) = (inner.first(), held.first()) else {
-                    return Passing::Open;
-                };
-                match self.passing(file, inner, held) {
-                    Passing::Derived if primitive(rules, held) || primitive(rules, inner) => {
-                        Passing::Never
-                    }
-                    Passing::Boxed if rules.top.is_some() => Passing::Never,
-                    passing => passing,
-                }
-            }
-            (_, Ty::Instance(given, _)) => self.passing_outside(rules, wanted, *given),
-            (Ty::Instance(..), _) => match outside_name(given) {
-                Some(_) if rules.top.is_some() => Passing::Never,
-                Some(_) => Passing::Unlikely,
-                None => Passing::Open,
-            },
-            _ => match (outside_name(wanted), outside_name(given)) {
-                (Some(wanted), Some(given)) => passing_names(rules, wanted, given),
-                _ => Passing::Open,
-            },
-        }
-    }
-
-    fn passing_project(&mut self, wanted: SymbolRef, given: SymbolRef) -> Passing {
-        if wanted == given {
-            return Passing::Same;
-        }
-        let hierarchy = self.hierarchy(given);
-        match hierarchy.types.iter().any(|(ty, _)| *ty == wanted) {
-            true => Passing::Derived,
-            false
-                if hierarchy.open
-                    || !hierarchy.outside.is_empty() && self.is_outside_base(wanted) =>
-            {
-                Passing::Unlikely
-            }
-            false => Passing::Never,
-        }
-    }
-
-    /// True if external types may derive from a type of the repository: in languages without a
-    /// known top type.
-    fn is_outside_base(&self, symbol: SymbolRef) -> bool {
-        !self.is_closed(symbol.file)
-    }
-
-    fn passing_closure(&mut self, rules: &Conversions, wanted: &Ty) -> Passing {
-        match wanted {
-            Ty::Instance(symbol, _) => match self.program.symbol(*symbol).kind {
-                SymbolKind::Interface | SymbolKind::TypeAlias => Passing::Derived,
-                _ if rules.top.is_some() => Passing::Never,
-                _ => Passing::Unlikely,
-            },
-            _ if primitive(rules, wanted) => Passing::Never,
-            Ty::Builtin(name, _) if &**name == ARRAY => Passing::Never,
-            _ => match outside_name(wanted) {
-                Some(name)
-                    if rules.supertypes.contains_key(name)
-                        || rules.top.as_deref() == Some(name) =>
-                {
-                    Passing::Never
-                }
-                _ => Passing::Open,
-            },
-        }
-    }
-
-    /// Conversion of a value of a type of the repository to an external type.
-    fn passing_outside(&mut self, rules: &Conversions, wanted: &Ty, given: SymbolRef) -> Passing {
-        let Some(wanted_name) = outside_name(wanted) else { return Passing::Open };
-        if rules.top.as_deref() == Some(wanted_name) {
-            return Passing::Derived;
-        }
-        if primitive(rules, wanted) || wanted_name == ARRAY {
-            return if rules.top.is_some() { Passing::Never } else { Passing::Unlikely };
-        }
-        let hierarchy = self.hierarchy(given);
-        let mut all_known = !hierarchy.open;
-        for base in &hierarchy.outside {
-            match passing_names(rules, wanted_name, last_segment(base)) {
-                Passing::Same | Passing::Derived => return Passing::Derived,
-                Passing::Never => {}
-                _ => all_known = false,
-            }
-        }
-        if all_known && rules.top.is_some() { Passing::Never } else { Passing::Unlikely }
-    }
-
-    /// True if a member of a derived type overrides one of a base: same arity and parameter types.
-    pub(in crate::resolve) fn overrides(&mut self, own: SymbolRef, base: SymbolRef) -> bool {
-        if self.program.symbol(own).arity != self.program.symbol(base).arity {
-            return false;
-        }
-        let (own, base) = (self.parameter_types(own), self.parameter_types(base));
-        own.len() == base.len()
-            && own.iter().zip(base.iter()).all(|(own, base)| {
-                let open = |ty: &Ty| matches!(ty, Ty::Unknown | Ty::Param(..));
-                open(own) || open(base) || outline(own) == outline(base)
-            })
-    }
-
-    /// Adds the members of a base to those of derived types, except overridden ones.
-    pub(in crate::resolve) fn join_overloads(&mut self, members: &mut Symbols, of_base: &Symbols) {
-        for base in of_base {
-            if !members.contains(base)
-                && !members.clone().iter().any(|own| self.overrides(*own, *base))
-            {
-                members.push(*base);
-            }
-        }
-    }
-
-    /// Drops declarations if there are definitions.
-    pub(in crate::resolve) fn defined(&self, symbols: &mut Symbols) {
-        let is_definition =
-            |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::DECLARATION == 0;
-        if symbols.len() > 1 && symbols.iter().any(is_definition) {
-            symbols.retain(|symbol| is_definition(symbol));
-        }
+    let all = 0..left.len();
+    let is_as_specific = |one: usize, other: usize| {
+        one == other || is_as_specific(db, file, &left[one], &left[other], args)
+    };
+    let most_specific: Vec<usize> = if left.len() <= MAX_PAIRWISE {
+        all.clone().filter(|&one| all.clone().all(|other| is_as_specific(one, other))).collect()
+    } else {
+        // Tournament: a candidate as specific as all others survives, because each one is
+        // replaced only by one that it is not as specific as.
+        let best = all
+            .clone()
+            .reduce(|best, next| if is_as_specific(best, next) { best } else { next })
+            .unwrap_or(0);
+        let is_best = all.clone().all(|other| is_as_specific(best, other));
+        all.filter(|&one| is_best && is_as_specific(one, best)).collect()
+    };
+    match most_specific[..] {
+        [] => left.into_iter().map(|candidate| candidate.symbol).collect(),
+        // Identical signatures stay ambiguous; a definition precedes the one that it overrides.
+        _ => most_specific.into_iter().map(|position| left[position].symbol).collect(),
     }
 }
 
-/// Erases type arguments, which do not distinguish overloads.
-fn outline(ty: &Ty) -> Ty {
-    match ty {
-        Ty::Instance(symbol, _) => Ty::instance(*symbol),
-        Ty::Builtin(name, inner) if &**name == ARRAY => match inner.first() {
-            Some(Ty::Param(..)) | None => Ty::builtin(ARRAY, &[]),
-            Some(inner) => Ty::builtin(ARRAY, &[outline(inner)]),
-        },
-        Ty::Builtin(name, _) | Ty::External(name) => Ty::builtin(last_segment(name), &[]),
-        other => other.clone(),
+fn candidate(db: &Db, file: FileId, symbol: SymbolRef, args: &[Ty]) -> Option<Candidate> {
+    let declared = parameter_types(db, symbol);
+    let is_variadic = db.program.symbol(symbol).arity.1 == u16::MAX && !declared.is_empty();
+    let mut gathers = false;
+    if is_variadic {
+        let whole = declared.len() == args.len()
+            && declared.last().zip(args.last()).is_some_and(|(param, arg)| {
+                passing(db, file, param, arg) < Passing::Boxed
+                    && (arg.is_known() || !is_closed(db, file))
+            });
+        gathers = !whole;
     }
+    let params: Vec<Ty> =
+        (0..args.len()).map(|position| parameter(&declared, position, gathers)).collect();
+    let mut worst = Passing::Same;
+    for (param, arg) in params.iter().zip(args) {
+        worst = worst.max(passing(db, file, param, arg));
+    }
+    (worst != Passing::Never).then_some(Candidate { symbol, params, worst, gathers })
+}
+
+fn is_closed(db: &Db, file: FileId) -> bool {
+    db.program.known(file).language.manifest.conversions.top.is_some()
+}
+
+pub(in crate::resolve) fn parameter_types(db: &Db, symbol: SymbolRef) -> Rc<[Ty]> {
+    if let Some(known) = db.parameters.get(&symbol) {
+        return known;
+    }
+    let params = db.program.symbol(symbol).params;
+    let bindings = db.program.known(symbol.file).facts.bindings.as_slice();
+    let types: Rc<[Ty]> = bindings[params.range()]
+        .iter()
+        .map(|param| db.instance_of_expr(symbol.file, param.ty))
+        .collect();
+    db.parameters.insert(symbol, types.clone());
+    types
+}
+
+/// True if one callable is at least as specific as another, in the parameters that differ for
+/// these arguments.
+fn is_as_specific(db: &Db, file: FileId, one: &Candidate, other: &Candidate, args: &[Ty]) -> bool {
+    one.params.iter().zip(&other.params).zip(args).all(|((one, other), arg)| {
+        one == other || (arg.is_known() && passing(db, file, other, one) <= Passing::Derived)
+    })
+}
+
+/// Returns the conversion of a value of type `given` to `wanted`.
+fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
+    let rules = &db.program.known(file).language.manifest.conversions;
+    if !wanted.is_known() || !given.is_known() {
+        return Passing::Open;
+    }
+    if wanted == given {
+        return Passing::Same;
+    }
+    match (wanted, given) {
+        (Ty::Union(parts), _) => {
+            let all = parts.iter().map(|part| passing(db, file, part, given));
+            all.max().unwrap_or(Passing::Open)
+        }
+        (_, Ty::Union(parts)) => {
+            let all = parts.iter().map(|part| passing(db, file, wanted, part));
+            all.max().unwrap_or(Passing::Open)
+        }
+        (_, Ty::Builtin(null, _)) if rules.null.as_deref() == Some(&**null) => {
+            match primitive(rules, wanted) {
+                true => Passing::Never,
+                false => Passing::Derived,
+            }
+        }
+        (Ty::Param(of, binding), _) => {
+            let bound = db.program.known(*of).binding(*binding).ty;
+            let limit = if bound.is_some() { db.instance_of_expr(*of, bound) } else { Ty::Unknown };
+            match limit {
+                Ty::Unknown | Ty::Param(..) => match primitive(rules, given) {
+                    true => Passing::Boxed,
+                    false => Passing::Derived,
+                },
+                limit => passing(db, file, &limit, given).max(Passing::Derived),
+            }
+        }
+        (_, Ty::Param(of, binding)) => {
+            let bound = db.program.known(*of).binding(*binding).ty;
+            match (bound.is_some(), &rules.top) {
+                (true, _) => {
+                    let limit = db.instance_of_expr(*of, bound);
+                    if matches!(limit, Ty::Param(..)) {
+                        Passing::Open
+                    } else {
+                        passing(db, file, wanted, &limit)
+                    }
+                }
+                (false, Some(top)) => passing(db, file, wanted, &Ty::builtin(top, &[])),
+                (false, None) => Passing::Open,
+            }
+        }
+        (Ty::Instance(wanted, _), Ty::Instance(given, _)) => passing_project(db, *wanted, *given),
+        (_, Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_)) => {
+            passing_closure(db, rules, wanted)
+        }
+        (Ty::Builtin(wanted, inner), Ty::Builtin(given, held))
+            if &**wanted == ARRAY && &**given == ARRAY =>
+        {
+            let (Some(inner), Some(held)) = (inner.first(), held.first()) else {
+                return Passing::Open;
+            };
+            match passing(db, file, inner, held) {
+                Passing::Derived if primitive(rules, held) || primitive(rules, inner) => {
+                    Passing::Never
+                }
+                Passing::Boxed if rules.top.is_some() => Passing::Never,
+                passing => passing,
+            }
+        }
+        (_, Ty::Instance(given, _)) => passing_outside(db, rules, wanted, *given),
+        (Ty::Instance(..), _) => match outside_name(given) {
+            Some(_) if rules.top.is_some() => Passing::Never,
+            Some(_) => Passing::Unlikely,
+            None => Passing::Open,
+        },
+        _ => match (outside_name(wanted), outside_name(given)) {
+            (Some(wanted), Some(given)) => passing_names(rules, wanted, given),
+            _ => Passing::Open,
+        },
+    }
+}
+
+fn passing_project(db: &Db, wanted: SymbolRef, given: SymbolRef) -> Passing {
+    if wanted == given {
+        return Passing::Same;
+    }
+    let hierarchy = hierarchy::hierarchy(db, given);
+    match hierarchy.types.iter().any(|(ty, _)| *ty == wanted) {
+        true => Passing::Derived,
+        false if hierarchy.open || !hierarchy.outside.is_empty() && is_outside_base(db, wanted) => {
+            Passing::Unlikely
+        }
+        false => Passing::Never,
+    }
+}
+
+/// True if external types may derive from a type of the repository: in languages without a
+/// known top type.
+fn is_outside_base(db: &Db, symbol: SymbolRef) -> bool {
+    !is_closed(db, symbol.file)
+}
+
+fn passing_closure(db: &Db, rules: &Conversions, wanted: &Ty) -> Passing {
+    match wanted {
+        Ty::Instance(symbol, _) => match db.program.symbol(*symbol).kind {
+            SymbolKind::Interface | SymbolKind::TypeAlias => Passing::Derived,
+            _ if rules.top.is_some() => Passing::Never,
+            _ => Passing::Unlikely,
+        },
+        _ if primitive(rules, wanted) => Passing::Never,
+        Ty::Builtin(name, _) if &**name == ARRAY => Passing::Never,
+        _ => match outside_name(wanted) {
+            Some(name)
+                if rules.supertypes.contains_key(name) || rules.top.as_deref() == Some(name) =>
+            {
+                Passing::Never
+            }
+            _ => Passing::Open,
+        },
+    }
+}
+
+/// Conversion of a value of a type of the repository to an external type.
+fn passing_outside(db: &Db, rules: &Conversions, wanted: &Ty, given: SymbolRef) -> Passing {
+    let Some(wanted_name) = outside_name(wanted) else { return Passing::Open };
+    if rules.top.as_deref() == Some(wanted_name) {
+        return Passing::Derived;
+    }
+    if primitive(rules, wanted) || wanted_name == ARRAY {
+        return if rules.top.is_some() { Passing::Never } else { Passing::Unlikely };
+    }
+    let hierarchy = hierarchy::hierarchy(db, given);
+    let mut all_known = !hierarchy.open;
+    for base in &hierarchy.outside {
+        match passing_names(rules, wanted_name, last_segment(base)) {
+            Passing::Same | Passing::Derived => return Passing::Derived,
+            Passing::Never => {}
+            _ => all_known = false,
+        }
+    }
+    if all_known && rules.top.is_some() { Passing::Never } else { Passing::Unlikely }
 }
 
 /// Returns the type of the parameter for the argument at a position.
@@ -422,4 +362,16 @@ fn passing_names(rules: &Conversions, wanted: &str, given: &str) -> Passing {
         }
     }
     if all_known { Passing::Never } else { Passing::Unlikely }
+}
+
+/// True if a callable accepts this number of arguments; a spread argument may expand to any
+/// number.
+pub(in crate::resolve) fn accepts(db: &Db, symbol: SymbolRef, count: u16, spread: bool) -> bool {
+    let (least, most) = db.program.symbol(symbol).arity;
+    count <= most && (spread || count >= least)
+}
+
+/// Returns the number of arguments of a reference.
+pub(in crate::resolve) fn argument_count(args: Run) -> u16 {
+    u16::try_from(args.len).unwrap_or(u16::MAX)
 }

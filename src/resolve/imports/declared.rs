@@ -4,8 +4,8 @@ use super::{Modules, item};
 use crate::grammar::Language;
 use crate::model::facts::{Import, ImportKind};
 use crate::model::graph::FileId;
-use crate::resolve::Program;
 use crate::resolve::units::import_target::{ImportTarget, Module, family};
+use crate::resolve::workspace::program::Program;
 
 pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
     let language = program.known(file).language;

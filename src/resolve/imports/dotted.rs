@@ -5,9 +5,10 @@ use super::{Modules, Package, item};
 use crate::grammar::{Language, ModuleSystem};
 use crate::model::facts::{Import, ImportKind};
 use crate::model::graph::FileId;
+use crate::resolve::Name;
 use crate::resolve::units::import_target::{ImportTarget, Module, family};
+use crate::resolve::workspace::program::Program;
 use crate::resolve::workspace::tables::Tables;
-use crate::resolve::{Name, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Lookup tables for absolute imports.

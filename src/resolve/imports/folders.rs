@@ -5,8 +5,8 @@ use super::Modules;
 use crate::grammar::{self, ModuleSystem};
 use crate::model::facts::Import;
 use crate::model::graph::FileId;
-use crate::resolve::Program;
 use crate::resolve::units::import_target::{ImportTarget, Module, family};
+use crate::resolve::workspace::program::Program;
 
 /// Data from the system's project files.
 #[derive(Debug, Default)]

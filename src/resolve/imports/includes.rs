@@ -4,8 +4,8 @@
 use super::normal;
 use crate::model::facts::{Import, ImportKind};
 use crate::model::graph::FileId;
-use crate::resolve::Program;
 use crate::resolve::units::import_target::{ImportTarget, Module};
+use crate::resolve::workspace::program::Program;
 use crate::resolve::workspace::tables::Tables;
 use rustc_hash::FxHashMap;
 

@@ -8,8 +8,8 @@ mod patterns;
 use super::{Modules, item, normal};
 use crate::model::facts::{Import, ImportKind};
 use crate::model::graph::FileId;
-use crate::resolve::Program;
 use crate::resolve::units::import_target::{ImportTarget, Module};
+use crate::resolve::workspace::program::Program;
 
 /// Data from the system's project files.
 #[derive(Debug, Default)]

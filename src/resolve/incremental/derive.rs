@@ -7,9 +7,11 @@
 
 use crate::model::facts::LocalSymbol;
 use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::db::Db;
+use crate::resolve::members::{aliases, inherent, structural};
 use crate::resolve::workspace::extensions::{Family, FoundExtensions};
+use crate::resolve::workspace::program::Program;
 use crate::resolve::workspace::tables::Tables;
-use crate::resolve::{Program, Resolver, members::structural};
 use std::collections::BTreeMap;
 
 /// Computes the contributions of some families again and keeps the others. `is_touched` selects
@@ -144,18 +146,18 @@ fn nest(tables: &mut Tables, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)> {
 }
 
 fn nested(program: &Program<'_>, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)> {
-    let mut resolver = Resolver::new(program, FileId(0));
+    let db = &Db::new(program, FileId(0));
     let mut found = Vec::new();
     for &file in files {
         let unit = program.known(file);
         if !unit.language.manifest.resolution.declarations {
             continue;
         }
-        resolver.begin(file);
+        db.begin(file);
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
             if symbol.kind.is_type()
                 && symbol.owner.is_some()
-                && let Some(owner) = resolver.named_type(file, symbol.owner)
+                && let Some(owner) = aliases::named_type(db, file, symbol.owner)
             {
                 found.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
             }
@@ -166,17 +168,17 @@ fn nested(program: &Program<'_>, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)
 
 fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
     let mut found = FoundExtensions::default();
-    let mut resolver = Resolver::new(program, FileId(0));
+    let db = &Db::new(program, FileId(0));
     for &file in files {
         let unit = program.known(file);
-        resolver.begin(file);
+        db.begin(file);
         let mut previous = None;
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
             if !symbol.owner.is_some() {
                 continue;
             }
-            let Some(owner) = resolver.named_type(file, symbol.owner) else {
-                if let Some(outside) = resolver.outside_owner(file, symbol.owner) {
+            let Some(owner) = aliases::named_type(db, file, symbol.owner) else {
+                if let Some(outside) = inherent::outside_owner(db, file, symbol.owner) {
                     found
                         .external_extensions
                         .push((outside, SymbolRef { file, symbol: LocalSymbol::at(position) }));
@@ -185,11 +187,10 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
             };
             found.members.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
             if symbol.implements.is_some() && previous != Some((symbol.owner, symbol.implements)) {
-                match resolver.named_type(file, symbol.implements) {
+                match aliases::named_type(db, file, symbol.implements) {
                     Some(interface) => found.implemented.push((owner, interface)),
                     None => found.outside.extend(
-                        resolver
-                            .outside_owner(file, symbol.implements)
+                        inherent::outside_owner(db, file, symbol.implements)
                             .map(|interface| (owner, interface)),
                     ),
                 }

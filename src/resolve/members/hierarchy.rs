@@ -2,25 +2,15 @@
 
 use crate::grammar::MemberLookup;
 use crate::model::SymbolKind;
-use crate::model::facts::Expr;
-use crate::model::graph::SymbolRef;
-use crate::resolve::Resolver;
+use crate::model::facts::{BindingKind, Expr, ExprId};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::Symbols;
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::{Hierarchy, Ty, TyList, no_types};
+use crate::resolve::members::aliases;
 use crate::resolve::members::mro::{breadth_first, depth_first, merge};
-use crate::resolve::types::ty::{Ty, TyList, no_types};
 use crate::resolve::units::bounds::MAX_BASES;
 use std::rc::Rc;
-
-/// Type and all its ancestors in lookup order, each with the type arguments of the inheritance.
-#[derive(Debug, Default)]
-pub(in crate::resolve) struct Hierarchy {
-    pub(in crate::resolve) types: Vec<(SymbolRef, TyList)>,
-    /// Names of external bases.
-    pub(in crate::resolve) outside: Vec<Rc<str>>,
-    /// True if a base is unknown.
-    pub(in crate::resolve) open: bool,
-    /// True for single inheritance: the hierarchy is then the type and the hierarchy of its base.
-    pub(super) is_linear: bool,
-}
 
 /// Type whose hierarchy is being computed.
 struct PendingHierarchy {
@@ -30,146 +20,129 @@ struct PendingHierarchy {
     visited: usize,
 }
 
-impl Hierarchy {
-    /// Adds external bases without duplicates.
-    fn add_outside(&mut self, names: &[Rc<str>]) {
-        for name in names {
-            if !self.outside.contains(name) {
-                self.outside.push(name.clone());
+/// Returns the bases of a type in source order, including external ones.
+fn direct_bases(db: &Db, symbol: SymbolRef) -> Vec<Ty> {
+    let facts = db.program.known(symbol.file).facts;
+    let mut bases = Vec::new();
+    for part in parts_of_type(db, symbol) {
+        for base in &facts.lists[db.program.symbol(part).bases.range()] {
+            if let Some(Expr::Base(base, _)) = base.get().map(|position| facts.exprs[position]) {
+                bases.push(base_type(db, symbol.file, base));
             }
         }
     }
+    let entry = db.program.symbol(symbol);
+    if entry.kind == SymbolKind::Variant && entry.inner.is_some() && entry.container.is_some() {
+        // Enum value with members of its own.
+        bases.push(Ty::instance(SymbolRef { file: symbol.file, symbol: entry.container }));
+    }
+    bases
 }
 
-impl Resolver<'_, '_> {
-    /// Returns the bases of a type in source order, including external ones.
-    fn direct_bases(&mut self, symbol: SymbolRef) -> Vec<Ty> {
-        let facts = self.program.known(symbol.file).facts;
-        let mut bases = Vec::new();
-        for part in self.parts_of_type(symbol) {
-            for base in &facts.lists[self.program.symbol(part).bases.range()] {
-                if let Some(Expr::Base(base, _)) = base.get().map(|position| facts.exprs[position])
-                {
-                    bases.push(self.base_type(symbol.file, base));
-                }
-            }
-        }
-        let entry = self.program.symbol(symbol);
-        if entry.kind == SymbolKind::Variant && entry.inner.is_some() && entry.container.is_some() {
-            // Enum value with members of its own.
-            bases.push(Ty::instance(SymbolRef { file: symbol.file, symbol: entry.container }));
-        }
-        bases
-    }
-
-    /// Returns the first base that a type extends rather than implements.
-    pub(in crate::resolve) fn extended(&mut self, symbol: SymbolRef) -> Option<Ty> {
-        let facts = self.program.known(symbol.file).facts;
-        let bases = &facts.lists[self.program.symbol(symbol).bases.range()];
-        let base = bases.iter().find_map(|base| {
-            match base.get().map(|position| facts.exprs[position]) {
-                Some(Expr::Base(base, false)) => Some(base),
-                _ => None,
-            }
+/// Returns the first base that a type extends rather than implements.
+pub(in crate::resolve) fn extended(db: &Db, symbol: SymbolRef) -> Option<Ty> {
+    let facts = db.program.known(symbol.file).facts;
+    let bases = &facts.lists[db.program.symbol(symbol).bases.range()];
+    let base =
+        bases.iter().find_map(|base| match base.get().map(|position| facts.exprs[position]) {
+            Some(Expr::Base(base, false)) => Some(base),
+            _ => None,
         })?;
-        Some(self.ty(symbol.file, base))
-    }
+    Some(db.ty(symbol.file, base))
+}
 
-    /// Returns the hierarchy of a type in the language's order: the nearest `MAX_BASES`, and open
-    /// if there are more.
-    pub(in crate::resolve) fn hierarchy(&mut self, symbol: SymbolRef) -> Rc<Hierarchy> {
-        if let Some(known) = self.linear.get(&symbol) {
-            return known.clone();
-        }
-        // Bases first, iteratively: a chain of types can be as long as a file.
-        let mut waiting = vec![self.begin_hierarchy(symbol)];
-        while let Some(PendingHierarchy { bases, visited, .. }) = waiting.last_mut() {
-            let next = bases[*visited..]
-                .iter()
-                .inspect(|_| *visited += 1)
-                .filter_map(declared)
-                .find(|base| !self.linear.contains_key(base));
-            match next {
-                Some(base) => {
-                    let next = self.begin_hierarchy(base);
-                    waiting.push(next);
-                }
-                None => {
-                    let Some(PendingHierarchy { symbol, bases, .. }) = waiting.pop() else { break };
-                    let hierarchy = self.join_hierarchy(symbol, &bases);
-                    self.linear.insert(symbol, Rc::new(hierarchy));
-                }
+/// Returns the hierarchy of a type in the language's order: the nearest `MAX_BASES`, and open
+/// if there are more.
+pub(in crate::resolve) fn hierarchy(db: &Db, symbol: SymbolRef) -> Rc<Hierarchy> {
+    if let Some(known) = db.linear.get(&symbol) {
+        return known;
+    }
+    // Bases first, iteratively: a chain of types can be as long as a file.
+    let mut waiting = vec![begin_hierarchy(db, symbol)];
+    while let Some(PendingHierarchy { bases, visited, .. }) = waiting.last_mut() {
+        let next = bases[*visited..]
+            .iter()
+            .inspect(|_| *visited += 1)
+            .filter_map(declared)
+            .find(|base| !db.linear.contains(base));
+        match next {
+            Some(base) => {
+                let next = begin_hierarchy(db, base);
+                waiting.push(next);
+            }
+            None => {
+                let Some(PendingHierarchy { symbol, bases, .. }) = waiting.pop() else { break };
+                let hierarchy = join_hierarchy(db, symbol, &bases);
+                db.linear.insert(symbol, Rc::new(hierarchy));
             }
         }
-        self.linear[&symbol].clone()
     }
+    db.linear.get(&symbol).expect("the loop ended with the type itself")
+}
 
-    /// Collects the bases of a type, with aliases resolved.
-    fn begin_hierarchy(&mut self, symbol: SymbolRef) -> PendingHierarchy {
-        // Ends circular bases: a type has no bases while they are being computed.
-        self.linear.insert(
-            symbol,
-            Rc::new(Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() }),
-        );
-        let mut bases = Vec::new();
-        for base in self.direct_bases(symbol) {
-            for base in base.alternatives() {
-                bases.push(match base {
-                    Ty::Type(base, args) | Ty::Instance(base, args) => {
-                        Ty::Type(self.alias_target(*base).unwrap_or(*base), args.clone())
-                    }
-                    other => other.clone(),
-                });
-            }
+/// Collects the bases of a type, with aliases resolved.
+fn begin_hierarchy(db: &Db, symbol: SymbolRef) -> PendingHierarchy {
+    // Ends circular bases: a type has no bases while they are being computed.
+    db.linear.insert(
+        symbol,
+        Rc::new(Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() }),
+    );
+    let mut bases = Vec::new();
+    for base in direct_bases(db, symbol) {
+        for base in base.alternatives() {
+            bases.push(match base {
+                Ty::Type(base, args) | Ty::Instance(base, args) => {
+                    Ty::Type(aliases::alias_target(db, *base).unwrap_or(*base), args.clone())
+                }
+                other => other.clone(),
+            });
         }
-        PendingHierarchy { symbol, bases, visited: 0 }
     }
+    PendingHierarchy { symbol, bases, visited: 0 }
+}
 
-    /// Joins a type with the known hierarchies of its bases.
-    fn join_hierarchy(&mut self, symbol: SymbolRef, bases: &[Ty]) -> Hierarchy {
-        let mut hierarchy = Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() };
-        let mut parents: Vec<Vec<(SymbolRef, TyList)>> = Vec::new();
-        hierarchy.is_linear = bases.len() <= 1;
-        for base in bases {
-            match base {
-                Ty::Type(base, args) => {
-                    let above = self.linear[base].clone();
-                    let map = self.arguments_of(*base, args);
-                    let own = (*base, args.clone());
-                    let mapped = |args: &TyList| match args.is_empty() {
-                        true => args.clone(),
-                        false => args.iter().map(|arg| arg.map(&map)).collect(),
-                    };
-                    let inherited =
-                        above.types.iter().skip(1).map(|(ty, args)| (*ty, mapped(args)));
-                    parents.push(std::iter::once(own).chain(inherited).collect());
-                    hierarchy.add_outside(&above.outside);
-                    hierarchy.open |= above.open;
-                    hierarchy.is_linear &= above.is_linear;
-                }
-                Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
-                    hierarchy.add_outside(std::slice::from_ref(name));
-                }
-                _ => hierarchy.open = true,
+/// Joins a type with the known hierarchies of its bases.
+fn join_hierarchy(db: &Db, symbol: SymbolRef, bases: &[Ty]) -> Hierarchy {
+    let mut hierarchy = Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() };
+    let mut parents: Vec<Vec<(SymbolRef, TyList)>> = Vec::new();
+    hierarchy.is_linear = bases.len() <= 1;
+    for base in bases {
+        match base {
+            Ty::Type(base, args) => {
+                let above = db.linear.get(base).expect("bases come first");
+                let map = db.arguments_of(*base, args);
+                let own = (*base, args.clone());
+                let mapped = |args: &TyList| match args.is_empty() {
+                    true => args.clone(),
+                    false => args.iter().map(|arg| arg.map(&map)).collect(),
+                };
+                let inherited = above.types.iter().skip(1).map(|(ty, args)| (*ty, mapped(args)));
+                parents.push(std::iter::once(own).chain(inherited).collect());
+                hierarchy.add_outside(&above.outside);
+                hierarchy.open |= above.open;
+                hierarchy.is_linear &= above.is_linear;
             }
-        }
-        if let Some(interfaces) = self.program.implemented(symbol) {
-            hierarchy.is_linear = false;
-            parents.extend(interfaces.iter().map(|interface| vec![(*interface, no_types())]));
-        }
-        let order = self.program.known(symbol.file).language.manifest.resolution.members;
-        match order {
-            MemberLookup::C3 => merge(&mut hierarchy.types, parents),
-            MemberLookup::Embedding => breadth_first(&mut hierarchy.types, parents),
-            MemberLookup::Chain | MemberLookup::InherentFirst => {
-                depth_first(&mut hierarchy.types, parents)
+            Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
+                hierarchy.add_outside(std::slice::from_ref(name));
             }
+            _ => hierarchy.open = true,
         }
-        hierarchy.open |=
-            hierarchy.types.len() > MAX_BASES || !self.budget.take(hierarchy.types.len());
-        hierarchy.types.truncate(MAX_BASES);
-        hierarchy
     }
+    if let Some(interfaces) = db.program.implemented(symbol) {
+        hierarchy.is_linear = false;
+        parents.extend(interfaces.iter().map(|interface| vec![(*interface, no_types())]));
+    }
+    let order = db.program.known(symbol.file).language.manifest.resolution.members;
+    match order {
+        MemberLookup::C3 => merge(&mut hierarchy.types, parents),
+        MemberLookup::Embedding => breadth_first(&mut hierarchy.types, parents),
+        MemberLookup::Chain | MemberLookup::InherentFirst => {
+            depth_first(&mut hierarchy.types, parents)
+        }
+    }
+    hierarchy.open |= hierarchy.types.len() > MAX_BASES || !db.budget.take(hierarchy.types.len());
+    hierarchy.types.truncate(MAX_BASES);
+    hierarchy
 }
 
 /// Returns the type of the repository that a base is.
@@ -178,4 +151,47 @@ fn declared(base: &Ty) -> Option<SymbolRef> {
         Ty::Type(symbol, _) => Some(*symbol),
         _ => None,
     }
+}
+
+/// True if the language has type variables, which several types and callables may share.
+pub(in crate::resolve) fn has_variables(db: &Db, file: FileId) -> bool {
+    !db.program.known(file).language.manifest.names.type_variables.is_empty()
+}
+
+/// Returns the type of a base in a header, where a type variable among the arguments is a type
+/// parameter.
+fn base_type(db: &Db, file: FileId, base: ExprId) -> Ty {
+    let ty = db.ty(file, base);
+    let facts = db.program.known(file).facts;
+    match (&ty, base.get().map(|position| facts.exprs[position])) {
+        (Ty::Type(symbol, _), Some(Expr::Apply(_, args))) if has_variables(db, file) => {
+            let args = facts.lists[args.range()]
+                .iter()
+                .map(|arg| db.instance_of_expr(file, *arg))
+                .collect();
+            Ty::Type(*symbol, args)
+        }
+        _ => ty,
+    }
+}
+
+/// Returns the declarations of a type: several of one name in one scope where the language
+/// merges them.
+pub(in crate::resolve) fn parts_of_type(db: &Db, symbol: SymbolRef) -> Symbols {
+    let merged = |kind: SymbolKind| matches!(kind, SymbolKind::Interface | SymbolKind::Class);
+    let unit = db.program.known(symbol.file);
+    let entry = unit.symbol(symbol.symbol);
+    let mut parts = Symbols::from_slice(&[symbol]);
+    if unit.language.manifest.resolution.merged_types && merged(entry.kind) {
+        let siblings = db
+            .program
+            .bindings(symbol.file, unit, entry.scope, unit.name(entry.name))
+            .filter(|(_, binding)| binding.kind == BindingKind::Symbol);
+        let siblings =
+            siblings.map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol });
+        parts.extend(
+            siblings.filter(|part| *part != symbol && merged(db.program.symbol(*part).kind)),
+        );
+    }
+    parts
 }

@@ -1,7 +1,7 @@
 //! Method resolution order: the orders in which languages search a type and its bases for a member.
 
 use crate::model::graph::SymbolRef;
-use crate::resolve::types::ty::TyList;
+use crate::resolve::db::ty::TyList;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Type with the type arguments of the inheritance.
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::model::facts::LocalSymbol;
     use crate::model::graph::FileId;
-    use crate::resolve::types::ty::no_types;
+    use crate::resolve::db::ty::no_types;
 
     fn ty(number: usize) -> SymbolRef {
         SymbolRef { file: FileId(0), symbol: LocalSymbol::at(number) }

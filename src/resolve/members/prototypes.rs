@@ -3,93 +3,91 @@
 
 use crate::model::facts::{BindingKind, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::types::builtin_types::FUNCTION;
-use crate::resolve::types::ty::Member;
-use crate::resolve::types::ty::{Entity, Ty};
-use crate::resolve::{Name, Resolver, Symbols};
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::{Entity, Member, Ty};
+use crate::resolve::{Name, Symbols};
 use std::rc::Rc;
 
-impl Resolver<'_, '_> {
-    /// Returns the constructor function of a type, in languages where callables create instances.
-    pub(in crate::resolve) fn constructor_function(&self, ty: &Ty) -> Option<SymbolRef> {
-        let Ty::Callable(symbols, _) = ty else { return None };
-        let symbol = *symbols.last()?;
-        let manifest = &self.program.known(symbol.file).language.manifest;
-        manifest.names.values_member.as_ref().map(|_| symbol)
-    }
+/// Name of the type flow table for members of callables.
+pub(in crate::resolve) const FUNCTION: &str = "Function";
 
-    /// Returns an instance of a type or of a constructor function.
-    pub(in crate::resolve) fn made(&self, ty: &Ty) -> Ty {
-        match self.constructor_function(ty) {
-            Some(symbol) => Ty::instance(symbol),
-            None => crate::resolve::types::infer::instance_of(ty),
-        }
-    }
+/// Returns the constructor function of a type, in languages where callables create instances.
+pub(super) fn constructor_function(db: &Db, ty: &Ty) -> Option<SymbolRef> {
+    let Ty::Callable(symbols, _) = ty else { return None };
+    let symbol = *symbols.last()?;
+    let manifest = &db.program.known(symbol.file).language.manifest;
+    manifest.names.values_member.as_ref().map(|_| symbol)
+}
 
-    /// Returns the variable that holds an object, in languages where objects can be assigned
-    /// members.
-    pub(super) fn held_object(&self, file: FileId, scope: ScopeId) -> Option<SymbolRef> {
-        let unit = self.program.known(file);
-        let takes_members = unit.language.manifest.names.values_member.is_some();
-        let symbol = unit.scope_symbol(scope);
-        (takes_members && symbol.is_some()).then_some(SymbolRef { file, symbol })
+/// Returns an instance of a type or of a constructor function.
+pub(in crate::resolve) fn made(db: &Db, ty: &Ty) -> Ty {
+    match constructor_function(db, ty) {
+        Some(symbol) => Ty::instance(symbol),
+        None => crate::resolve::db::ty::instance_of(ty),
     }
+}
 
-    /// Returns the member of an object: in its literal, assigned to it, or of its prototype.
-    pub(super) fn scope_members(&mut self, file: FileId, scope: ScopeId, name: Name) -> Member {
-        let unit = self.program.known(file);
-        let mut found = Symbols::new();
-        let mut local = None;
-        for (id, binding) in self.program.bindings(file, unit, scope, name) {
-            match binding.kind {
-                BindingKind::Symbol => found.push(SymbolRef { file, symbol: binding.symbol }),
-                BindingKind::Field | BindingKind::Value => local = Some(id),
-                _ => {}
-            }
-        }
-        if found.is_empty()
-            && let Some(object) = self.held_object(file, scope)
-            && let Some(given) =
-                self.program.extensions(object).and_then(|members| members.get(&name))
-        {
-            found.extend(given.iter().copied());
-        }
-        if !found.is_empty() {
-            return Member::Symbols(found);
-        }
-        if let Some(id) = local {
-            return Member::Entity(Entity::Local(file, smallvec::smallvec![id]));
-        }
-        let owner = unit.scope_owner(scope);
-        if owner.is_some() {
-            let base = self.instance_of_expr(file, owner);
-            return self.member(&base, name);
-        }
-        Member::None
-    }
+/// Returns the variable that holds an object, in languages where objects can be assigned
+/// members.
+pub(super) fn held_object(db: &Db, file: FileId, scope: ScopeId) -> Option<SymbolRef> {
+    let unit = db.program.known(file);
+    let takes_members = unit.language.manifest.names.values_member.is_some();
+    let symbol = unit.scope_symbol(scope);
+    (takes_members && symbol.is_some()).then_some(SymbolRef { file, symbol })
+}
 
-    /// Returns a member assigned to a callable.
-    pub(super) fn callable_member(&self, of: &Ty, name: Name) -> Member {
-        let given = |symbol: SymbolRef| {
-            self.program.extensions(symbol).and_then(|members| members.get(&name))
-        };
-        match self.constructor_function(of).and_then(given) {
-            Some(found) => Member::Symbols(Symbols::from_slice(found)),
-            None => Member::Outside(Rc::from(self.program.text(name))),
+/// Returns the member of an object: in its literal, assigned to it, or of its prototype.
+pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -> Member {
+    let unit = db.program.known(file);
+    let mut found = Symbols::new();
+    let mut local = None;
+    for (id, binding) in db.program.bindings(file, unit, scope, name) {
+        match binding.kind {
+            BindingKind::Symbol => found.push(SymbolRef { file, symbol: binding.symbol }),
+            BindingKind::Field | BindingKind::Value => local = Some(id),
+            _ => {}
         }
     }
+    if found.is_empty()
+        && let Some(object) = held_object(db, file, scope)
+        && let Some(given) = db.program.extensions(object).and_then(|members| members.get(&name))
+    {
+        found.extend(given.iter().copied());
+    }
+    if !found.is_empty() {
+        return Member::Symbols(found);
+    }
+    if let Some(id) = local {
+        return Member::Entity(Entity::Local(file, smallvec::smallvec![id]));
+    }
+    let owner = unit.scope_owner(scope);
+    if owner.is_some() {
+        let base = db.instance_of_expr(file, owner);
+        return db.member(&base, name);
+    }
+    Member::None
+}
 
-    /// True if unindexed code may have assigned a member to a function: any one in languages where
-    /// functions are objects, except those that every function has.
-    pub(in crate::resolve) fn may_have_member(&self, of: &Ty, name: Name) -> bool {
-        if !matches!(of, Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_)) {
-            return false;
-        }
-        let language = self.program.known(self.origin).language;
-        let Some((_, functions)) = language.flow(FUNCTION) else { return false };
-        let objects = functions.base.as_deref().and_then(|base| language.flow(base));
-        let text = self.program.text(name);
-        !functions.members.contains_key(text)
-            && !objects.is_some_and(|(_, flow)| flow.members.contains_key(text))
+/// Returns a member assigned to a callable.
+pub(super) fn callable_member(db: &Db, of: &Ty, name: Name) -> Member {
+    let given =
+        |symbol: SymbolRef| db.program.extensions(symbol).and_then(|members| members.get(&name));
+    match constructor_function(db, of).and_then(given) {
+        Some(found) => Member::Symbols(Symbols::from_slice(found)),
+        None => Member::Outside(Rc::from(db.program.text(name))),
     }
+}
+
+/// True if unindexed code may have assigned a member to a function: any one in languages where
+/// functions are objects, except those that every function has.
+pub(in crate::resolve) fn may_have_member(db: &Db, of: &Ty, name: Name) -> bool {
+    if !matches!(of, Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_)) {
+        return false;
+    }
+    let language = db.program.known(db.origin.get()).language;
+    let Some((_, functions)) = language.flow(FUNCTION) else { return false };
+    let objects = functions.base.as_deref().and_then(|base| language.flow(base));
+    let text = db.program.text(name);
+    !functions.members.contains_key(text)
+        && !objects.is_some_and(|(_, flow)| flow.members.contains_key(text))
 }

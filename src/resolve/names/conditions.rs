@@ -5,7 +5,8 @@ use crate::grammar::ModuleSystem;
 use crate::model::Step;
 use crate::model::facts::{Condition, flags};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::{Name, Resolver, Symbols};
+use crate::resolve::db::Db;
+use crate::resolve::{Name, Symbols};
 
 /// Maximum number of lines of a stub after its first one.
 const MAX_STUB_LINES: u32 = 4;
@@ -13,124 +14,108 @@ const MAX_STUB_LINES: u32 = 4;
 /// Condition: name, and whether it holds.
 type Held = (Name, bool);
 
-impl Resolver<'_, '_> {
-    /// Returns the symbols of one name that may be compiled together with a position: none with a
-    /// contradicting condition, and of the rest those with the most conditions in common with the
-    /// position.
-    pub(in crate::resolve) fn compiled_with(
-        &self,
-        file: FileId,
-        at: u32,
-        symbols: Symbols,
-    ) -> Symbols {
-        if symbols.len() < 2 {
-            return symbols;
+/// Returns the symbols of one name that may be compiled together with a position: none with a
+/// contradicting condition, and of the rest those with the most conditions in common with the
+/// position.
+pub(in crate::resolve) fn compiled_with(
+    db: &Db,
+    file: FileId,
+    at: u32,
+    symbols: Symbols,
+) -> Symbols {
+    if symbols.len() < 2 {
+        return symbols;
+    }
+    let symbols = in_one_program(db, file, symbols);
+    let here = conditions_at(db, file, at);
+    if here.is_empty()
+        || symbols.iter().all(|symbol| db.program.known(symbol.file).facts.conditions.is_empty())
+    {
+        return symbols;
+    }
+    let needs: Vec<Vec<Held>> = symbols.iter().map(|symbol| conditions_of(db, *symbol)).collect();
+    let possible = |needs: &&Vec<Held>| {
+        !needs.iter().any(|(tested, holds)| here.contains(&(*tested, !*holds)))
+    };
+    let shared = |needs: &Vec<Held>| needs.iter().filter(|need| here.contains(need)).count();
+    let most = needs.iter().filter(possible).map(shared).max().unwrap_or(0);
+    let left =
+        symbols.iter().zip(&needs).filter(|(_, needs)| possible(needs) && shared(needs) == most);
+    let left: Symbols = left.map(|(symbol, _)| *symbol).collect();
+    if left.is_empty() { symbols } else { left }
+}
+
+/// Returns the symbols of one name in files that may be in one program with a file; all if
+/// there are none.
+fn in_one_program(db: &Db, file: FileId, symbols: Symbols) -> Symbols {
+    if db.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
+        return symbols;
+    }
+    let is_possible = |symbol: &SymbolRef| !db.program.exclude_each_other(file, symbol.file);
+    let left: Symbols = symbols.iter().copied().filter(is_possible).collect();
+    if left.is_empty() { symbols } else { left }
+}
+
+/// Drops stubs from symbols of one name: short static callables, next to another one in the
+/// same file under the opposite condition.
+pub(in crate::resolve) fn without_stubs(db: &Db, symbols: Symbols) -> Symbols {
+    let entry = |symbol: &SymbolRef| db.program.symbol(*symbol);
+    let is_conditional = |symbol: &&SymbolRef| entry(symbol).flags & flags::CONDITIONAL != 0;
+    if symbols.len() < 2 || symbols.iter().filter(is_conditional).count() < 2 {
+        return symbols;
+    }
+    let lines =
+        |symbol: &SymbolRef| entry(symbol).extent.end.line - entry(symbol).extent.start.line;
+    let is_declaration = |symbol: &SymbolRef| entry(symbol).flags & flags::DECLARATION != 0;
+    let is_stub = |symbol: &SymbolRef| {
+        let about = entry(symbol);
+        let is_small = about.kind.is_callable()
+            && about.flags & flags::STATIC != 0
+            && !is_declaration(symbol)
+            && lines(symbol) <= MAX_STUB_LINES;
+        is_small && is_conditional(&symbol) && {
+            symbols.iter().any(|other| {
+                let is_other =
+                    other != symbol && other.file == symbol.file && entry(other).kind == about.kind;
+                is_other
+                    && (is_declaration(other) || lines(other) > lines(symbol).max(MAX_STUB_LINES))
+                    && exclude_each_other(db, *symbol, *other)
+            })
         }
-        let symbols = self.in_one_program(file, symbols);
-        let here = self.conditions_at(file, at);
-        if here.is_empty()
-            || symbols
-                .iter()
-                .all(|symbol| self.program.known(symbol.file).facts.conditions.is_empty())
-        {
-            return symbols;
-        }
-        let needs: Vec<Vec<Held>> =
-            symbols.iter().map(|symbol| self.conditions_of(*symbol)).collect();
-        let possible = |needs: &&Vec<Held>| {
-            !needs.iter().any(|(tested, holds)| here.contains(&(*tested, !*holds)))
-        };
-        let shared = |needs: &Vec<Held>| needs.iter().filter(|need| here.contains(need)).count();
-        let most = needs.iter().filter(possible).map(shared).max().unwrap_or(0);
-        let left = symbols
-            .iter()
-            .zip(&needs)
-            .filter(|(_, needs)| possible(needs) && shared(needs) == most);
-        let left: Symbols = left.map(|(symbol, _)| *symbol).collect();
-        if left.is_empty() { symbols } else { left }
-    }
+    };
+    let left: Symbols = symbols.iter().copied().filter(|symbol| !is_stub(symbol)).collect();
+    if left.is_empty() { symbols } else { left }
+}
 
-    /// Returns the symbols of one name in files that may be in one program with a file; all if
-    /// there are none.
-    fn in_one_program(&self, file: FileId, symbols: Symbols) -> Symbols {
-        if self.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
-            return symbols;
-        }
-        let is_possible = |symbol: &SymbolRef| !self.program.exclude_each_other(file, symbol.file);
-        let left: Symbols = symbols.iter().copied().filter(is_possible).collect();
-        if left.is_empty() { symbols } else { left }
-    }
+/// True if two symbols are never compiled together.
+pub(super) fn exclude_each_other(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
+    let is_conditional =
+        |symbol: SymbolRef| db.program.symbol(symbol).flags & flags::CONDITIONAL != 0;
+    let excludes = || {
+        let needs = conditions_of(db, a);
+        conditions_of(db, b).iter().any(|(tested, holds)| needs.contains(&(*tested, !*holds)))
+    };
+    is_conditional(a) && is_conditional(b) && excludes()
+}
 
-    /// Drops stubs from symbols of one name: short static callables, next to another one in the
-    /// same file under the opposite condition.
-    pub(in crate::resolve) fn without_stubs(&self, symbols: Symbols) -> Symbols {
-        let entry = |symbol: &SymbolRef| self.program.symbol(*symbol);
-        let is_conditional = |symbol: &&SymbolRef| entry(symbol).flags & flags::CONDITIONAL != 0;
-        if symbols.len() < 2 || symbols.iter().filter(is_conditional).count() < 2 {
-            return symbols;
-        }
-        let lines =
-            |symbol: &SymbolRef| entry(symbol).extent.end.line - entry(symbol).extent.start.line;
-        let is_declaration = |symbol: &SymbolRef| entry(symbol).flags & flags::DECLARATION != 0;
-        let is_stub = |symbol: &SymbolRef| {
-            let about = entry(symbol);
-            let is_small = about.kind.is_callable()
-                && about.flags & flags::STATIC != 0
-                && !is_declaration(symbol)
-                && lines(symbol) <= MAX_STUB_LINES;
-            is_small && is_conditional(&symbol) && {
-                symbols.iter().any(|other| {
-                    let is_other = other != symbol
-                        && other.file == symbol.file
-                        && entry(other).kind == about.kind;
-                    is_other
-                        && (is_declaration(other)
-                            || lines(other) > lines(symbol).max(MAX_STUB_LINES))
-                        && self.exclude_each_other(*symbol, *other)
-                })
-            }
-        };
-        let left: Symbols = symbols.iter().copied().filter(|symbol| !is_stub(symbol)).collect();
-        if left.is_empty() { symbols } else { left }
-    }
+/// Returns the step for several remaining symbols: conditional variants, or `otherwise`.
+pub(in crate::resolve) fn ambiguity_step(db: &Db, symbols: &Symbols, otherwise: Step) -> Step {
+    let needs = || symbols.iter().map(|symbol| conditions_of(db, *symbol));
+    let are_variants = symbols.len() > 1 && needs().all(|needs| !needs.is_empty()) && {
+        let all: Vec<Vec<Held>> = needs().collect();
+        all.iter().any(|needs| *needs != all[0])
+    };
+    if are_variants { Step::Conditional } else { otherwise }
+}
 
-    /// True if two symbols are never compiled together.
-    pub(super) fn exclude_each_other(&self, a: SymbolRef, b: SymbolRef) -> bool {
-        let is_conditional =
-            |symbol: SymbolRef| self.program.symbol(symbol).flags & flags::CONDITIONAL != 0;
-        let excludes = || {
-            let needs = self.conditions_of(a);
-            self.conditions_of(b).iter().any(|(tested, holds)| needs.contains(&(*tested, !*holds)))
-        };
-        is_conditional(a) && is_conditional(b) && excludes()
-    }
+fn conditions_of(db: &Db, symbol: SymbolRef) -> Vec<Held> {
+    conditions_at(db, symbol.file, db.program.symbol(symbol).extent.end_byte.saturating_sub(1))
+}
 
-    /// Returns the step for several remaining symbols: conditional variants, or `otherwise`.
-    pub(in crate::resolve) fn ambiguity_step(&self, symbols: &Symbols, otherwise: Step) -> Step {
-        let needs = || symbols.iter().map(|symbol| self.conditions_of(*symbol));
-        let are_variants = symbols.len() > 1 && needs().all(|needs| !needs.is_empty()) && {
-            let all: Vec<Vec<Held>> = needs().collect();
-            all.iter().any(|needs| *needs != all[0])
-        };
-        if are_variants { Step::Conditional } else { otherwise }
-    }
-
-    fn conditions_of(&self, symbol: SymbolRef) -> Vec<Held> {
-        self.conditions_at(
-            symbol.file,
-            self.program.symbol(symbol).extent.end_byte.saturating_sub(1),
-        )
-    }
-
-    fn conditions_at(&self, file: FileId, at: u32) -> Vec<Held> {
-        let unit = self.program.known(file);
-        let holds_at = |condition: &&Condition| condition.start <= at && at < condition.end;
-        let around = unit
-            .facts
-            .conditions
-            .iter()
-            .take_while(|condition| condition.start <= at)
-            .filter(holds_at);
-        around.map(|condition| (unit.name(condition.tested), condition.holds)).collect()
-    }
+fn conditions_at(db: &Db, file: FileId, at: u32) -> Vec<Held> {
+    let unit = db.program.known(file);
+    let holds_at = |condition: &&Condition| condition.start <= at && at < condition.end;
+    let around =
+        unit.facts.conditions.iter().take_while(|condition| condition.start <= at).filter(holds_at);
+    around.map(|condition| (unit.name(condition.tested), condition.holds)).collect()
 }

@@ -4,386 +4,341 @@
 use crate::model::facts::{Expr, ExprId, ImportId, ScopeId, Site, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind};
-use crate::resolve::types::ty::Entity;
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::Entity;
+use crate::resolve::names::placement::links_to;
+use crate::resolve::names::{definition, namespaces, placement};
 use crate::resolve::units::footprint::Question;
 use crate::resolve::units::space::Space;
-use crate::resolve::{Name, Resolver, Symbols};
+use crate::resolve::{Name, Symbols};
 
-impl Resolver<'_, '_> {
-    /// Looks a name up in the namespaces around a scope, as visible to a file.
-    pub(in crate::resolve) fn visible_around(
-        &mut self,
-        file: FileId,
-        scope: ScopeId,
-        name: Name,
-    ) -> Option<(Entity, Step)> {
-        let program = self.program;
-        let Some(space) = program.space_of_scope(file, scope) else {
-            let imports = program.spaces().opened_locally.get(&(file, scope))?;
-            return imports.iter().find_map(|import| self.through_opened(file, *import, name));
+/// Maximum nesting of the lookups that using-declarations start.
+const MAX_NESTED: u32 = 16;
+
+/// Looks a name up in the namespaces around a scope, as visible to a file.
+pub(super) fn visible_around(
+    db: &Db,
+    file: FileId,
+    scope: ScopeId,
+    name: Name,
+) -> Option<(Entity, Step)> {
+    let program = db.program;
+    let Some(space) = program.space_of_scope(file, scope) else {
+        let imports = program.spaces().opened_locally.get(&(file, scope))?;
+        return imports.iter().find_map(|import| through_opened(db, file, *import, name));
+    };
+    let mut found = visible_in_space(db, file, space, name);
+    found.retain(|symbol| namespaces::is_wanted(db, *symbol));
+    if !found.is_empty() {
+        let step = if found.iter().any(|symbol| symbol.file == file) {
+            Step::Lexical
+        } else {
+            Step::Wildcard
         };
-        let mut found = self.visible_in_space(file, space, name);
-        found.retain(|symbol| self.is_wanted(*symbol));
-        if !found.is_empty() {
-            let step = if found.iter().any(|symbol| symbol.file == file) {
-                Step::Lexical
-            } else {
-                Step::Wildcard
-            };
-            return Some((Entity::Symbols(found), step));
+        return Some((Entity::Symbols(found), step));
+    }
+    let (reach, linkage) = (db.reachable(file), program.spaces());
+    let alias = Question::space(space, program.text(name));
+    for (of, import) in linkage.aliases.get(&alias).into_iter().flatten() {
+        if reach.contains(*of) {
+            return using_declaration(db, *of, *import).map(|entity| (entity, Step::Import));
         }
-        let (reach, linkage) = (self.reachable(file), program.spaces());
-        let alias = Question::space(space, program.text(name));
-        for (of, import) in linkage.aliases.get(&alias).into_iter().flatten() {
-            if reach.contains(*of) {
-                return self.using_declaration(*of, *import).map(|entity| (entity, Step::Import));
-            }
-        }
-        let opened = linkage.opened.get(&space)?;
-        opened.iter().filter(|(of, _)| reach.contains(*of)).find_map(|(of, import)| {
-            let entry = &program.known(*of).facts.imports[import.get()?];
-            let separator = program.known(*of).language.manifest.modules.separator.as_str();
-            let target =
-                linkage.find(space, &entry.module, separator).filter(|target| *target != space)?;
-            self.visible_in(file, target, name)
-        })
     }
-
-    /// Returns the symbols of a namespace that the file being resolved sees; all if it sees none.
-    pub(in crate::resolve) fn visible_to_origin(&mut self, found: Symbols) -> Symbols {
-        if found.len() < 2 {
-            return found;
-        }
-        let reach = self.reachable(self.origin);
-        let seen: Symbols =
-            found.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
-        if seen.is_empty() { found } else { seen }
-    }
-
-    /// Looks a name up through a using-directive inside a function.
-    fn through_opened(
-        &mut self,
-        file: FileId,
-        import: ImportId,
-        name: Name,
-    ) -> Option<(Entity, Step)> {
-        let program = self.program;
-        let unit = program.known(file);
-        let entry = &unit.facts.imports[import.get()?];
-        let from = program.space_around(file, unit, entry.scope)?;
-        let separator = unit.language.manifest.modules.separator.as_str();
-        let target = program.spaces().find(from, &entry.module, separator)?;
-        self.visible_in(file, target, name)
-    }
-
-    fn visible_in(&mut self, file: FileId, space: Space, name: Name) -> Option<(Entity, Step)> {
-        let mut found = self.visible_in_space(file, space, name);
-        found.retain(|symbol| self.is_wanted(*symbol));
-        (!found.is_empty()).then_some((Entity::Symbols(found), Step::Wildcard))
-    }
-
-    /// Returns the symbols of a namespace with a name that a file sees.
-    fn visible_in_space(&mut self, file: FileId, space: Space, name: Name) -> Symbols {
-        if let Some(known) = self.seen.get(&(file, space, name)) {
-            return known.clone();
-        }
-        let all = self.program.in_space(space, name);
-        let found = all.map_or_else(Symbols::new, |all| {
-            let reach = self.reachable(file);
-            let found: Symbols =
-                all.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
-            self.with_variants(file, found, all)
-        });
-        self.seen.insert((file, space, name), found.clone());
-        found
-    }
-
-    /// Returns the target of an import from another scope (using-declaration).
-    pub(in crate::resolve) fn using_declaration(
-        &mut self,
-        file: FileId,
-        import: ImportId,
-    ) -> Option<Entity> {
-        let program = self.program;
-        let unit = program.known(file);
-        let entry = &unit.facts.imports[import.get()?];
-        let linkage = program.spaces();
-        let separator = unit.language.manifest.modules.separator.as_str();
-        let from = program.space_around(file, unit, entry.scope)?;
-        let space = match entry.module.is_empty() {
-            true => Some(Space::root(unit.language)),
-            false => linkage.find(from, &entry.module, separator),
-        };
-        if let Some(space) = space {
-            if !entry.item.is_some() {
-                return linkage
-                    .spaces
-                    .get(&space)
-                    .map(|(_, symbol)| Entity::Symbols(Symbols::from_slice(&[*symbol])));
-            }
-            let all = program.in_space(space, unit.name(entry.item));
-            return all.map(|symbols| Entity::Symbols(symbols.clone()));
-        }
-        // The path goes through a type.
-        let mut segments = entry.module.split(separator).filter(|segment| !segment.is_empty());
-        let first = program.named(segments.next()?);
-        if self.depth > 16 || (entry.item.is_some() && unit.name(entry.item) == first) {
-            return None;
-        }
-        self.depth += 1;
-        let start = self.lookup(file, first, entry.scope, u32::MAX).map(|(entity, _)| entity);
-        let mut rest: Vec<Name> = segments.map(|segment| program.named(segment)).collect();
-        rest.extend(entry.item.is_some().then(|| unit.name(entry.item)));
-        let found = rest.into_iter().try_fold(start?, |entity, name| {
-            self.below(&entity, name, &mut crate::resolve::names::scopes::Visited::default())
-        });
-        self.depth -= 1;
-        found
-    }
-
-    /// Looks up a name without an included declaration: the only exported definition in a file that
-    /// may be in the same program.
-    pub(in crate::resolve) fn linked(
-        &mut self,
-        file: FileId,
-        name: Name,
-        scope: ScopeId,
-    ) -> Option<Entity> {
-        let program = self.program;
-        let mut space = program.space_around(file, program.known(file), scope);
-        while let Some(current) = space {
-            if let Some(only) = self.linked_in_program(file, current, name)
-                && links_to(program.path(file).as_str(), program.path(only.file).as_str())
-            {
-                return Some(Entity::Symbols(Symbols::from_slice(&[only])));
-            }
-            space = program.spaces().parent(current);
-        }
-        None
-    }
-
-    /// Returns the only definition in a namespace that a file may be linked with; definitions that
-    /// exclude the file or this one are ignored.
-    fn linked_in_program(&mut self, file: FileId, space: Space, name: Name) -> Option<SymbolRef> {
-        let (program, mut all) = (self.program, self.linked_in(space, name));
-        all.retain(|symbol| self.is_wanted(*symbol));
-        let is_possible = |symbol: &&SymbolRef| !program.exclude_each_other(file, symbol.file);
-        let mut possible = all.iter().filter(is_possible);
-        let (Some(&only), None) = (possible.next(), possible.next()) else { return None };
-        // A definition outside of alternatives may be replaced by one in an alternative.
-        let is_alone = all
-            .iter()
-            .all(|other| *other == only || program.exclude_each_other(only.file, other.file));
-        (is_alone && !program.are_separate(file, only.file)).then_some(only)
-    }
-
-    /// Looks up a name that `linked` does not find because alternatives or other programs define
-    /// it: returns these definitions and other candidates.
-    pub(in crate::resolve) fn linked_in_alternatives(
-        &mut self,
-        file: FileId,
-        name: Name,
-        scope: ScopeId,
-    ) -> Symbols {
-        let program = self.program;
-        let mut space = program.space_around(file, program.known(file), scope);
-        while let Some(current) = space {
-            let all = self.linked_in(current, name);
-            if all.iter().any(|symbol| program.are_separate(file, symbol.file)) {
-                let from = program.path(file).as_str();
-                let links = |symbol: &SymbolRef| links_to(from, program.path(symbol.file).as_str());
-                let is_possible = |symbol: &SymbolRef| {
-                    links(symbol) && !program.exclude_each_other(file, symbol.file)
-                };
-                let possible: Symbols = all.iter().copied().filter(is_possible).collect();
-                return match possible.is_empty() {
-                    true => all.into_iter().filter(links).collect(),
-                    false => possible,
-                };
-            }
-            if !all.is_empty() {
-                break;
-            }
-            space = program.spaces().parent(current);
-        }
-        Symbols::new()
-    }
-
-    /// Returns the exported definitions of a namespace with a name.
-    fn linked_in(&mut self, space: Space, name: Name) -> Symbols {
-        if let Some(known) = self.linked.get(&(space, name)) {
-            return known.clone();
-        }
-        let program = self.program;
-        let offered = |symbol: &SymbolRef| {
-            let entry = program.symbol(*symbol);
-            entry.flags & flags::EXPORTED != 0
-                && !matches!(entry.kind, SymbolKind::Macro | SymbolKind::Constant)
-        };
-        let all: Symbols =
-            program.in_space(space, name).into_iter().flatten().copied().filter(offered).collect();
-        let found = self.with_definitions(&all);
-        self.linked.insert((space, name), found.clone());
-        found
-    }
-
-    /// Argument-dependent lookup: functions in the namespaces of the arguments' types.
-    pub(in crate::resolve) fn by_arguments(
-        &mut self,
-        name: Name,
-        args: &[crate::resolve::types::ty::Ty],
-    ) -> Symbols {
-        let program = self.program;
-        let mut found = Symbols::new();
-        for arg in args {
-            let crate::resolve::types::ty::Ty::Instance(symbol, _) = arg else { continue };
-            let unit = program.known(symbol.file);
-            let Some(space) =
-                program.space_around(symbol.file, unit, program.symbol(*symbol).scope)
-            else {
-                continue;
-            };
-            for candidate in program.in_space(space, name).into_iter().flatten() {
-                if program.symbol(*candidate).kind.is_callable() && !found.contains(candidate) {
-                    found.push(*candidate);
-                }
-            }
-        }
-        found
-    }
-
-    /// Returns the enclosing type if a name inside it refers to it (injected class name).
-    pub(in crate::resolve) fn injected_class_name(
-        &self,
-        file: FileId,
-        scope: ScopeId,
-        name: Name,
-    ) -> Option<Symbols> {
-        let symbol = SymbolRef { file, symbol: self.program.known(file).scope_symbol(scope) };
-        (symbol.symbol.is_some() && self.program.name_of(symbol) == name)
-            .then(|| Symbols::from_slice(&[symbol]))
-    }
-
-    /// Returns the members of a type or of its enclosing types, for code that names its type by a
-    /// path.
-    pub(in crate::resolve) fn enclosing_member(
-        &mut self,
-        symbol: SymbolRef,
-        name: Name,
-    ) -> Symbols {
-        let mut current = Some(symbol);
-        for _ in 0..8 {
-            let Some(ty) = current else { break };
-            if self.program.name_of(ty) == name {
-                return Symbols::from_slice(&[ty]);
-            }
-            let found = self.type_member(ty, name);
-            if !found.is_empty() {
-                return found;
-            }
-            let entry = self.program.symbol(ty);
-            let around = match self.program.container(ty) {
-                Some(&container) => container,
-                None => SymbolRef { file: ty.file, symbol: entry.container },
-            };
-            let is_type = around.symbol.is_some() && self.program.symbol(around).kind.is_type();
-            current = is_type.then_some(around).filter(|around| *around != ty);
-        }
-        Symbols::new()
-    }
-
-    /// Selects macros or functions among the symbols of a called name. A macro takes precedence,
-    /// except after a function definition in the same file, because a macro of that name must have
-    /// been undefined before it; unless the macro is defined between the two and the call.
-    pub(in crate::resolve) fn macros_or_functions(
-        &self,
-        file: FileId,
-        site: &Site,
-        symbols: Symbols,
-    ) -> Symbols {
-        let text = |symbol: &SymbolRef| self.program.symbol(*symbol).signature.starts_with('#');
-        if site.kind != SiteKind::Call
-            || symbols.len() < 2
-            || !symbols.iter().any(text)
-            || symbols.iter().all(text)
-        {
-            return symbols;
-        }
-        let last = |wanted: bool| {
-            let before =
-                symbols.iter().filter(|symbol| symbol.file == file && text(symbol) == wanted);
-            let starts = before
-                .map(|symbol| self.program.symbol(*symbol))
-                .filter(|entry| entry.flags & flags::DECLARATION == 0);
-            starts
-                .map(|entry| entry.extent.start_byte)
-                .filter(|&start| !wanted || start < site.byte)
-                .max()
-        };
-        let calls_function = match (last(false), last(true)) {
-            (Some(function), Some(text)) => function > text,
-            (function, _) => function.is_some(),
-        };
-        symbols.into_iter().filter(|symbol| text(symbol) != calls_function).collect()
-    }
-
-    /// Excludes macros that are replaced by their own name (`enum { A }; #define A A`): a use of
-    /// the name refers to what else has it.
-    pub(in crate::resolve) fn without_own_names(&self, mut symbols: Symbols) -> Symbols {
-        let is_own_name = |symbol: &SymbolRef| {
-            let entry = self.program.symbol(*symbol);
-            let facts = self.program.known(symbol.file).facts;
-            let is_name = |value: &ExprId| match value.get().map(|value| facts.exprs[value]) {
-                Some(Expr::Name(name, _)) => name == entry.name,
-                _ => false,
-            };
-            entry.signature.starts_with('#')
-                && entry.values.len > 0
-                && facts.lists[entry.values.range()].iter().all(is_name)
-        };
-        if symbols.len() > 1 && !symbols.iter().all(is_own_name) {
-            symbols.retain(|symbol| !is_own_name(symbol));
-        }
-        symbols
-    }
-
-    /// True if a value of the type is created by a conversion from a builtin type, without a
-    /// constructor.
-    pub(in crate::resolve) fn is_conversion(&self, ty: SymbolRef) -> bool {
-        let rules = &self.program.known(ty.file).language.manifest.resolution;
-        let kind = self.program.symbol(ty).kind;
-        rules.declarations
-            && (!rules.call_constructs || matches!(kind, SymbolKind::TypeAlias | SymbolKind::Enum))
-    }
+    let opened = linkage.opened.get(&space)?;
+    opened.iter().filter(|(of, _)| reach.contains(*of)).find_map(|(of, import)| {
+        let entry = &program.known(*of).facts.imports[import.get()?];
+        let separator = program.known(*of).language.manifest.modules.separator.as_str();
+        let target =
+            linkage.find(space, &entry.module, separator).filter(|target| *target != space)?;
+        visible_in(db, file, target, name)
+    })
 }
 
-/// Directories of separate programs: files outside do not link with their contents.
-const APART: [&str; 16] = [
-    "tools",
-    "tests",
-    "test",
-    "testing",
-    "selftests",
-    "samples",
-    "examples",
-    "example",
-    "scripts",
-    "deps",
-    "vendor",
-    "third_party",
-    "thirdparty",
-    "external",
-    "contrib",
-    "benchmarks",
-];
+/// Returns the symbols of a namespace that the file being resolved sees; all if it sees none.
+pub(super) fn visible_to_origin(db: &Db, found: Symbols) -> Symbols {
+    if found.len() < 2 {
+        return found;
+    }
+    let reach = db.reachable(db.origin.get());
+    let seen: Symbols =
+        found.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
+    if seen.is_empty() { found } else { seen }
+}
 
-/// True if the directories of two files allow linking: the definition is not in a separate program
-/// without `from`.
-pub(in crate::resolve) fn links_to(from: &str, definition: &str) -> bool {
-    let mut start = 0;
-    definition.match_indices('/').all(|(slash, _)| {
-        let folder = &definition[start..slash];
-        start = slash + 1;
-        !APART.contains(&folder) || from.starts_with(&definition[..=slash])
+/// Looks a name up through a using-directive inside a function.
+fn through_opened(db: &Db, file: FileId, import: ImportId, name: Name) -> Option<(Entity, Step)> {
+    let program = db.program;
+    let unit = program.known(file);
+    let entry = &unit.facts.imports[import.get()?];
+    let from = program.space_around(file, unit, entry.scope)?;
+    let separator = unit.language.manifest.modules.separator.as_str();
+    let target = program.spaces().find(from, &entry.module, separator)?;
+    visible_in(db, file, target, name)
+}
+
+fn visible_in(db: &Db, file: FileId, space: Space, name: Name) -> Option<(Entity, Step)> {
+    let mut found = visible_in_space(db, file, space, name);
+    found.retain(|symbol| namespaces::is_wanted(db, *symbol));
+    (!found.is_empty()).then_some((Entity::Symbols(found), Step::Wildcard))
+}
+
+/// Returns the symbols of a namespace with a name that a file sees.
+fn visible_in_space(db: &Db, file: FileId, space: Space, name: Name) -> Symbols {
+    if let Some(known) = db.seen.get(&(file, space, name)) {
+        return known;
+    }
+    let all = db.program.in_space(space, name);
+    let found = all.map_or_else(Symbols::new, |all| {
+        let reach = db.reachable(file);
+        let found: Symbols =
+            all.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
+        placement::with_variants(db, file, found, all)
+    });
+    db.seen.insert((file, space, name), found.clone());
+    found
+}
+
+/// Returns the target of an import from another scope (using-declaration).
+pub(in crate::resolve) fn using_declaration(
+    db: &Db,
+    file: FileId,
+    import: ImportId,
+) -> Option<Entity> {
+    let program = db.program;
+    let unit = program.known(file);
+    let entry = &unit.facts.imports[import.get()?];
+    let linkage = program.spaces();
+    let separator = unit.language.manifest.modules.separator.as_str();
+    let from = program.space_around(file, unit, entry.scope)?;
+    let space = match entry.module.is_empty() {
+        true => Some(Space::root(unit.language)),
+        false => linkage.find(from, &entry.module, separator),
+    };
+    if let Some(space) = space {
+        if !entry.item.is_some() {
+            return linkage
+                .spaces
+                .get(&space)
+                .map(|(_, symbol)| Entity::Symbols(Symbols::from_slice(&[*symbol])));
+        }
+        let all = program.in_space(space, unit.name(entry.item));
+        return all.map(|symbols| Entity::Symbols(symbols.clone()));
+    }
+    // The path goes through a type.
+    let mut segments = entry.module.split(separator).filter(|segment| !segment.is_empty());
+    let first = program.named(segments.next()?);
+    if db.depth.get() > MAX_NESTED || (entry.item.is_some() && unit.name(entry.item) == first) {
+        return None;
+    }
+    db.deeper(|| {
+        let start = db.lookup(file, first, entry.scope, u32::MAX).map(|(entity, _)| entity);
+        let mut rest: Vec<Name> = segments.map(|segment| program.named(segment)).collect();
+        rest.extend(entry.item.is_some().then(|| unit.name(entry.item)));
+        rest.into_iter().try_fold(start?, |entity, name| {
+            db.below(&entity, name, &mut crate::resolve::names::visited::Visited::default())
+        })
     })
+}
+
+/// Looks up a name without an included declaration: the only exported definition in a file that
+/// may be in the same program.
+pub(super) fn linked(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
+    let program = db.program;
+    let mut space = program.space_around(file, program.known(file), scope);
+    while let Some(current) = space {
+        if let Some(only) = linked_in_program(db, file, current, name)
+            && links_to(program.path(file).as_str(), program.path(only.file).as_str())
+        {
+            return Some(Entity::Symbols(Symbols::from_slice(&[only])));
+        }
+        space = program.spaces().parent(current);
+    }
+    None
+}
+
+/// Returns the only definition in a namespace that a file may be linked with; definitions that
+/// exclude the file or this one are ignored.
+fn linked_in_program(db: &Db, file: FileId, space: Space, name: Name) -> Option<SymbolRef> {
+    let (program, mut all) = (db.program, linked_in(db, space, name));
+    all.retain(|symbol| namespaces::is_wanted(db, *symbol));
+    let is_possible = |symbol: &&SymbolRef| !program.exclude_each_other(file, symbol.file);
+    let mut possible = all.iter().filter(is_possible);
+    let (Some(&only), None) = (possible.next(), possible.next()) else { return None };
+    // A definition outside of alternatives may be replaced by one in an alternative.
+    let is_alone =
+        all.iter().all(|other| *other == only || program.exclude_each_other(only.file, other.file));
+    (is_alone && !program.are_separate(file, only.file)).then_some(only)
+}
+
+/// Looks up a name that `linked` does not find because alternatives or other programs define
+/// it: returns these definitions and other candidates.
+pub(in crate::resolve) fn linked_in_alternatives(
+    db: &Db,
+    file: FileId,
+    name: Name,
+    scope: ScopeId,
+) -> Symbols {
+    let program = db.program;
+    let mut space = program.space_around(file, program.known(file), scope);
+    while let Some(current) = space {
+        let all = linked_in(db, current, name);
+        if all.iter().any(|symbol| program.are_separate(file, symbol.file)) {
+            let from = program.path(file).as_str();
+            let links = |symbol: &SymbolRef| links_to(from, program.path(symbol.file).as_str());
+            let is_possible = |symbol: &SymbolRef| {
+                links(symbol) && !program.exclude_each_other(file, symbol.file)
+            };
+            let possible: Symbols = all.iter().copied().filter(is_possible).collect();
+            return match possible.is_empty() {
+                true => all.into_iter().filter(links).collect(),
+                false => possible,
+            };
+        }
+        if !all.is_empty() {
+            break;
+        }
+        space = program.spaces().parent(current);
+    }
+    Symbols::new()
+}
+
+/// Returns the exported definitions of a namespace with a name.
+fn linked_in(db: &Db, space: Space, name: Name) -> Symbols {
+    if let Some(known) = db.linked.get(&(space, name)) {
+        return known;
+    }
+    let program = db.program;
+    let offered = |symbol: &SymbolRef| {
+        let entry = program.symbol(*symbol);
+        entry.flags & flags::EXPORTED != 0
+            && !matches!(entry.kind, SymbolKind::Macro | SymbolKind::Constant)
+    };
+    let all: Symbols =
+        program.in_space(space, name).into_iter().flatten().copied().filter(offered).collect();
+    let found = definition::with_definitions(db, &all);
+    db.linked.insert((space, name), found.clone());
+    found
+}
+
+/// Argument-dependent lookup: functions in the namespaces of the arguments' types.
+pub(in crate::resolve) fn by_arguments(
+    db: &Db,
+    name: Name,
+    args: &[crate::resolve::db::ty::Ty],
+) -> Symbols {
+    let program = db.program;
+    let mut found = Symbols::new();
+    for arg in args {
+        let crate::resolve::db::ty::Ty::Instance(symbol, _) = arg else { continue };
+        let unit = program.known(symbol.file);
+        let Some(space) = program.space_around(symbol.file, unit, program.symbol(*symbol).scope)
+        else {
+            continue;
+        };
+        for candidate in program.in_space(space, name).into_iter().flatten() {
+            if program.symbol(*candidate).kind.is_callable() && !found.contains(candidate) {
+                found.push(*candidate);
+            }
+        }
+    }
+    found
+}
+
+/// Returns the enclosing type if a name inside it refers to it (injected class name).
+pub(super) fn injected_class_name(
+    db: &Db,
+    file: FileId,
+    scope: ScopeId,
+    name: Name,
+) -> Option<Symbols> {
+    let symbol = SymbolRef { file, symbol: db.program.known(file).scope_symbol(scope) };
+    (symbol.symbol.is_some() && db.program.name_of(symbol) == name)
+        .then(|| Symbols::from_slice(&[symbol]))
+}
+
+/// Returns the members of a type or of its enclosing types, for code that names its type by a
+/// path.
+pub(in crate::resolve) fn enclosing_member(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
+    let mut current = Some(symbol);
+    for _ in 0..8 {
+        let Some(ty) = current else { break };
+        if db.program.name_of(ty) == name {
+            return Symbols::from_slice(&[ty]);
+        }
+        let found = db.type_member(ty, name);
+        if !found.is_empty() {
+            return found;
+        }
+        let entry = db.program.symbol(ty);
+        let around = match db.program.container(ty) {
+            Some(&container) => container,
+            None => SymbolRef { file: ty.file, symbol: entry.container },
+        };
+        let is_type = around.symbol.is_some() && db.program.symbol(around).kind.is_type();
+        current = is_type.then_some(around).filter(|around| *around != ty);
+    }
+    Symbols::new()
+}
+
+/// Selects macros or functions among the symbols of a called name. A macro takes precedence,
+/// except after a function definition in the same file, because a macro of that name must have
+/// been undefined before it; unless the macro is defined between the two and the call.
+pub(in crate::resolve) fn macros_or_functions(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    symbols: Symbols,
+) -> Symbols {
+    let text = |symbol: &SymbolRef| db.program.symbol(*symbol).signature.starts_with('#');
+    if site.kind != SiteKind::Call
+        || symbols.len() < 2
+        || !symbols.iter().any(text)
+        || symbols.iter().all(text)
+    {
+        return symbols;
+    }
+    let last = |wanted: bool| {
+        let before = symbols.iter().filter(|symbol| symbol.file == file && text(symbol) == wanted);
+        let starts = before
+            .map(|symbol| db.program.symbol(*symbol))
+            .filter(|entry| entry.flags & flags::DECLARATION == 0);
+        starts
+            .map(|entry| entry.extent.start_byte)
+            .filter(|&start| !wanted || start < site.byte)
+            .max()
+    };
+    let calls_function = match (last(false), last(true)) {
+        (Some(function), Some(text)) => function > text,
+        (function, _) => function.is_some(),
+    };
+    symbols.into_iter().filter(|symbol| text(symbol) != calls_function).collect()
+}
+
+/// Excludes macros that are replaced by their own name (`enum { A }; #define A A`): a use of the
+/// name refers to what else has it.
+pub(in crate::resolve) fn without_own_names(db: &Db, mut symbols: Symbols) -> Symbols {
+    let is_own_name = |symbol: &SymbolRef| {
+        let entry = db.program.symbol(*symbol);
+        let facts = db.program.known(symbol.file).facts;
+        let is_name = |value: &ExprId| match value.get().map(|value| facts.exprs[value]) {
+            Some(Expr::Name(name, _)) => name == entry.name,
+            _ => false,
+        };
+        entry.signature.starts_with('#')
+            && entry.values.len > 0
+            && facts.lists[entry.values.range()].iter().all(is_name)
+    };
+    if symbols.len() > 1 && !symbols.iter().all(is_own_name) {
+        symbols.retain(|symbol| !is_own_name(symbol));
+    }
+    symbols
+}
+
+/// True if a value of the type is created by a conversion from a builtin type, without a
+/// constructor.
+pub(in crate::resolve) fn is_conversion(db: &Db, ty: SymbolRef) -> bool {
+    let rules = &db.program.known(ty.file).language.manifest.resolution;
+    let kind = db.program.symbol(ty).kind;
+    rules.declarations
+        && (!rules.call_constructs || matches!(kind, SymbolKind::TypeAlias | SymbolKind::Enum))
 }

@@ -1,12 +1,11 @@
 //! Resolution of one file: its references, its imports, and the relations that start at its
 //! symbols.
 
-use super::relations;
 use crate::grammar::ModuleSystem;
 use crate::model::facts::{FileFacts, ImportKind, LocalSymbol};
 use crate::model::graph::{FileId, FileResolution, SymbolRef};
-use crate::resolve::Resolver;
-use crate::resolve::types::memo::Types;
+use crate::resolve::db::Db;
+use crate::resolve::references::{relations, site};
 use crate::resolve::units::footprint::Asked;
 use crate::resolve::units::unit::{Unit, UnitTable};
 use crate::resolve::workspace::program::Program;
@@ -38,11 +37,9 @@ impl Tables {
 
     fn resolve_unit(&self, file: FileId, unit: Unit<'_>) -> Resolved {
         let program = Program::for_file(self, file, unit);
-        let mut resolver = Resolver::new(&program, file);
-        resolver.budget.begin(unit.facts);
-        resolver.types = Types::of_file(file, unit.facts.exprs.len());
+        let db = Db::of_file(&program, file, unit.facts);
         let sites = unit.facts.sites.list();
-        let sites = sites.iter().map(|site| resolver.site(file, site)).collect();
+        let sites = sites.iter().map(|site| site::resolve(&db, file, site)).collect();
         let imports =
             (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
         if unit.language.manifest.modules.system == ModuleSystem::Includes {
@@ -50,12 +47,12 @@ impl Tables {
                 unit.facts.imports.iter().filter(|import| import.kind == ImportKind::Include);
             included.for_each(|import| program.record_included(&import.module));
         }
-        let relations = relations::of_file(&mut resolver, file);
+        let relations = relations::of_file(&db, file);
         let containers = (0..unit.facts.symbols.len())
             .map(LocalSymbol::at)
             .filter_map(|symbol| Some((symbol, *program.container(SymbolRef { file, symbol })?)))
             .collect();
-        drop(resolver);
+        drop(db);
         let asked = program.into_footprint().build(&self.keys);
         Resolved { resolution: FileResolution { sites, imports, relations, containers }, asked }
     }

@@ -4,32 +4,35 @@ use crate::grammar::MemberLookup;
 use crate::model::facts::{Expr, LocalSymbol, ScopeKind, flags};
 use crate::model::graph::{FileId, Relation, SymbolRef};
 use crate::model::{RelationKind, SymbolKind};
-use crate::resolve::{Resolver, Symbols};
+use crate::resolve::Symbols;
+use crate::resolve::db::Db;
+use crate::resolve::members::{aliases, hierarchy, overrides, structural};
+use crate::resolve::names::definition;
 use rustc_hash::FxHashSet;
 
 /// Returns the relations that start at symbols of a file, sorted and without duplicates.
-pub(in crate::resolve) fn of_file(resolver: &mut Resolver<'_, '_>, file: FileId) -> Vec<Relation> {
-    let facts = resolver.program.known(file).facts;
+pub(in crate::resolve) fn of_file(db: &Db, file: FileId) -> Vec<Relation> {
+    let facts = db.program.known(file).facts;
     let mut relations = Vec::new();
     for position in 0..facts.symbols.len() {
         let symbol = SymbolRef { file, symbol: LocalSymbol::at(position) };
         let entry = &facts.symbols[position];
         if entry.kind.is_type() {
-            bases(resolver, symbol, &mut relations);
-            let satisfied = resolver.satisfied(symbol);
+            bases(db, symbol, &mut relations);
+            let satisfied = structural::satisfied(db, symbol);
             let kind = RelationKind::Implements;
             relations.extend(satisfied.iter().map(|&to| Relation { kind, from: symbol, to }));
         }
         if matches!(entry.kind, SymbolKind::Method | SymbolKind::Field | SymbolKind::Constructor) {
-            overridden(resolver, symbol, &mut relations);
+            overridden(db, symbol, &mut relations);
         }
-        for to in resolver.declarations_of(symbol) {
+        for to in definition::declarations_of(db, symbol) {
             relations.push(Relation { kind: RelationKind::Defines, from: symbol, to });
         }
         if entry.implements.is_some()
             && let (Some(of), Some(interface)) = (
-                resolver.named_type(file, entry.owner),
-                resolver.named_type(file, entry.implements),
+                aliases::named_type(db, file, entry.owner),
+                aliases::named_type(db, file, entry.implements),
             )
         {
             relations.push(Relation { kind: RelationKind::Implements, from: of, to: interface });
@@ -40,14 +43,14 @@ pub(in crate::resolve) fn of_file(resolver: &mut Resolver<'_, '_>, file: FileId)
     relations
 }
 
-fn bases(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec<Relation>) {
-    let facts = resolver.program.known(symbol.file).facts;
-    for base in &facts.lists[resolver.program.symbol(symbol).bases.range()] {
+fn bases(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
+    let facts = db.program.known(symbol.file).facts;
+    for base in &facts.lists[db.program.symbol(symbol).bases.range()] {
         let Some(Expr::Base(base, implement)) = base.get().map(|position| facts.exprs[position])
         else {
             continue;
         };
-        if let Some(to) = resolver.named_type(symbol.file, base)
+        if let Some(to) = aliases::named_type(db, symbol.file, base)
             && to != symbol
         {
             let kind = if implement { RelationKind::Implements } else { RelationKind::Inherits };
@@ -57,16 +60,16 @@ fn bases(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec
 }
 
 /// Adds the nearest members that a member overrides: the first on each path of bases.
-fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec<Relation>) {
-    let entry = resolver.program.symbol(symbol);
-    if entry.flags & flags::DECLARATION != 0 && !resolver.definitions_of(symbol).is_empty() {
+fn overridden(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
+    let entry = db.program.symbol(symbol);
+    if entry.flags & flags::DECLARATION != 0 && !definition::definitions_of(db, symbol).is_empty() {
         return;
     }
-    let container = match resolver.program.container(symbol) {
+    let container = match db.program.container(symbol) {
         Some(&container) => container,
         None => SymbolRef { file: symbol.file, symbol: entry.container },
     };
-    let unit = resolver.program.known(symbol.file);
+    let unit = db.program.known(symbol.file);
     // Where callables have a separate namespace, a field hides that of a base.
     let hides =
         entry.kind == SymbolKind::Field && unit.language.manifest.resolution.separate_callables;
@@ -74,10 +77,10 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
         return;
     }
     if entry.owner.is_some()
-        && resolver.program.known(symbol.file).language.manifest.resolution.members
+        && db.program.known(symbol.file).language.manifest.resolution.members
             == MemberLookup::InherentFirst
     {
-        return given_to_interface(resolver, symbol, relations);
+        return given_to_interface(db, symbol, relations);
     }
     // An anonymous type derives from the type that it is created from. An extension block is no
     // type.
@@ -86,38 +89,39 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
         && !entry.owner.is_some();
     let (container, above) =
         match nameless && container == (SymbolRef { file: symbol.file, symbol: entry.container }) {
-            true => match resolver.named_type(symbol.file, unit.scope_owner(entry.scope)) {
+            true => match aliases::named_type(db, symbol.file, unit.scope_owner(entry.scope)) {
                 Some(base) => (base, 0),
                 None => return,
             },
             false => (container, 1),
         };
-    if container.symbol.get().is_none() || !resolver.program.symbol(container).kind.is_type() {
+    if container.symbol.get().is_none() || !db.program.symbol(container).kind.is_type() {
         return;
     }
-    let name = resolver.program.name_of(symbol);
-    for interface in resolver.satisfied(container).iter() {
-        if let Some(to) = resolver.required_method(*interface, name) {
+    let name = db.program.name_of(symbol);
+    for interface in structural::satisfied(db, container).iter() {
+        if let Some(to) = structural::required_method(db, *interface, name) {
             relations.push(Relation { kind: RelationKind::Overrides, from: symbol, to });
         }
     }
-    let hierarchy = resolver.hierarchy(container);
+    let hierarchy = hierarchy::hierarchy(db, container);
     // Ancestors of bases that have the member: not overridden directly.
     let mut beyond: FxHashSet<SymbolRef> = FxHashSet::default();
     for (base, _) in hierarchy.types.iter().skip(above) {
         if beyond.contains(base) {
             continue;
         }
-        let mut found: Symbols = resolver.own_members(*base, name);
+        let mut found: Symbols = db.own_members(*base, name);
         if found.is_empty() {
             continue;
         }
-        beyond.extend(resolver.hierarchy(*base).types.iter().skip(1).map(|(above, _)| *above));
-        if resolver.program.known(symbol.file).language.manifest.resolution.declarations {
-            found = resolver.with_definitions(&found);
+        beyond
+            .extend(hierarchy::hierarchy(db, *base).types.iter().skip(1).map(|(above, _)| *above));
+        if db.program.known(symbol.file).language.manifest.resolution.declarations {
+            found = definition::with_definitions(db, &found);
         }
         for to in found {
-            let same_shape = found_fits(resolver, symbol, to);
+            let same_shape = found_fits(db, symbol, to);
             if same_shape && to != symbol {
                 relations.push(Relation { kind: RelationKind::Overrides, from: symbol, to });
             }
@@ -126,27 +130,23 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
 }
 
 /// Adds the interface member that a member implements.
-fn given_to_interface(
-    resolver: &mut Resolver<'_, '_>,
-    symbol: SymbolRef,
-    relations: &mut Vec<Relation>,
-) {
-    let implements = resolver.program.symbol(symbol).implements;
-    let Some(interface) = resolver.named_type(symbol.file, implements) else { return };
-    let name = resolver.program.name_of(symbol);
-    for to in resolver.own_members(interface, name) {
-        if resolver.program.symbol(to).kind == resolver.program.symbol(symbol).kind {
+fn given_to_interface(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
+    let implements = db.program.symbol(symbol).implements;
+    let Some(interface) = aliases::named_type(db, symbol.file, implements) else { return };
+    let name = db.program.name_of(symbol);
+    for to in db.own_members(interface, name) {
+        if db.program.symbol(to).kind == db.program.symbol(symbol).kind {
             relations.push(Relation { kind: RelationKind::Overrides, from: symbol, to });
         }
     }
 }
 
 /// True if a member may override another: in languages with overloads, only with the same arity.
-fn found_fits(resolver: &mut Resolver<'_, '_>, from: SymbolRef, to: SymbolRef) -> bool {
-    let rules = &resolver.program.known(from.file).language.manifest.resolution;
-    let (a, b) = (resolver.program.symbol(from), resolver.program.symbol(to));
+fn found_fits(db: &Db, from: SymbolRef, to: SymbolRef) -> bool {
+    let rules = &db.program.known(from.file).language.manifest.resolution;
+    let (a, b) = (db.program.symbol(from), db.program.symbol(to));
     let fits = a.kind == b.kind && (!rules.overloads || a.arity == b.arity);
     fits && (!rules.inherited_overloads
         || a.kind != SymbolKind::Method
-        || resolver.overrides(from, to))
+        || overrides::overrides(db, from, to))
 }

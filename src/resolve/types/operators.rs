@@ -1,46 +1,44 @@
 //! Result types of operators, in languages with conversion rules between operand types.
 
-use super::ty::Ty;
 use crate::grammar::Conversions;
 use crate::model::facts::{Expr, ExprId, Run};
 use crate::model::graph::FileId;
-use crate::resolve::Resolver;
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::Ty;
 
-impl Resolver<'_, '_> {
-    /// Returns the type of an operator expression; `None` if `callee` is no operator or the
-    /// language has no rules for it.
-    pub(super) fn computed(&mut self, file: FileId, callee: ExprId, args: Run) -> Option<Ty> {
-        let unit = self.program.known(file);
-        let manifest = &unit.language.manifest;
-        let Expr::Member(left, operator) = unit.facts.exprs[callee.get()?] else { return None };
-        let operator = operator.get().map(|_| unit.text(operator))?;
-        if manifest.names.operators.values().any(|member| member == operator) {
-            // An operand of an external type may dispatch to its own operator or to that of the
-            // right operand.
-            let member = self.ty(file, callee);
-            return (!matches!(member, Ty::Callable(..) | Ty::Function(_))).then_some(Ty::Unknown);
-        }
-        let rules = &manifest.conversions;
-        let least = rules.arithmetic.as_deref()?;
-        if operator.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
-            return None;
-        }
-        let right = *unit.facts.lists[args.range()].first()?;
-        let (left, right) = (self.ty(file, left), self.ty(file, right));
-        let is_text = |ty: &Ty| {
-            matches!(
-                (ty, &rules.text), (Ty::Builtin(name, _), Some(text)) if **name == **text
-            )
-        };
-        if is_text(&left) || is_text(&right) {
-            return Some(if is_text(&left) { left } else { right });
-        }
-        let (Some(left), Some(right)) = (number(rules, &left), number(rules, &right)) else {
-            return Some(Ty::Unknown);
-        };
-        let wider = if widens(rules, left, right) { right } else { left };
-        Some(Ty::builtin(if widens(rules, wider, least) { least } else { wider }, &[]))
+/// Returns the type of an operator expression; `None` if `callee` is no operator or the
+/// language has no rules for it.
+pub(super) fn computed(db: &Db, file: FileId, callee: ExprId, args: Run) -> Option<Ty> {
+    let unit = db.program.known(file);
+    let manifest = &unit.language.manifest;
+    let Expr::Member(left, operator) = unit.facts.exprs[callee.get()?] else { return None };
+    let operator = operator.get().map(|_| unit.text(operator))?;
+    if manifest.names.operators.values().any(|member| member == operator) {
+        // An operand of an external type may dispatch to its own operator or to that of the
+        // right operand.
+        let member = db.ty(file, callee);
+        return (!matches!(member, Ty::Callable(..) | Ty::Function(_))).then_some(Ty::Unknown);
     }
+    let rules = &manifest.conversions;
+    let least = rules.arithmetic.as_deref()?;
+    if operator.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
+        return None;
+    }
+    let right = *unit.facts.lists[args.range()].first()?;
+    let (left, right) = (db.ty(file, left), db.ty(file, right));
+    let is_text = |ty: &Ty| {
+        matches!(
+            (ty, &rules.text), (Ty::Builtin(name, _), Some(text)) if **name == **text
+        )
+    };
+    if is_text(&left) || is_text(&right) {
+        return Some(if is_text(&left) { left } else { right });
+    }
+    let (Some(left), Some(right)) = (number(rules, &left), number(rules, &right)) else {
+        return Some(Ty::Unknown);
+    };
+    let wider = if widens(rules, left, right) { right } else { left };
+    Some(Ty::builtin(if widens(rules, wider, least) { least } else { wider }, &[]))
 }
 
 fn widens(rules: &Conversions, from: &str, to: &str) -> bool {

@@ -2,10 +2,16 @@
 //! paths, types that double with every line, and unbounded chains; each bound is a constant, so
 //! that an incremental update and a full build stop at the same point.
 
+use crate::model::facts::FileFacts;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::model::facts::FileFacts;
+/// Maximum number of candidates of an ambiguous reference; with more the reference stays
+/// unresolved.
+pub(in crate::resolve) const MAX_CANDIDATES: usize = 12;
+
+/// Maximum depth of nested expressions; the type of a deeper one is unknown.
+pub(in crate::resolve) const MAX_DEPTH: u32 = 80;
 
 /// Steps of the resolution of a file: a base, and a number for each fact. The files of Django take
 /// one step for a fact at most, and no file of the Linux kernel exceeds the limit.

@@ -1,14 +1,34 @@
-//! Types of inference. Values and types are distinct: `Instance` is a value of a type, `Type` is
-//! the type itself.
+//! Types of inference, and what lookups give. Values and types are distinct: `Instance` is a value
+//! of a type, `Type` is the type itself.
 
 use crate::model::facts::{BindingId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Symbols};
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
+
+/// Type and all its ancestors in lookup order, each with the type arguments of the inheritance.
+#[derive(Debug, Default)]
+pub(in crate::resolve) struct Hierarchy {
+    pub(in crate::resolve) types: Vec<(SymbolRef, TyList)>,
+    /// Names of external bases.
+    pub(in crate::resolve) outside: Vec<Rc<str>>,
+    /// True if a base is unknown.
+    pub(in crate::resolve) open: bool,
+    /// True for single inheritance: the hierarchy is then the type and the hierarchy of its base.
+    pub(in crate::resolve) is_linear: bool,
+}
+
+/// Packages by their declared names.
+pub(in crate::resolve) type OwnNames<'a> = FxHashMap<&'a str, Module>;
+
+/// Type parameter, identified by its binding.
+pub(in crate::resolve) type Parameter = (FileId, BindingId);
 
 /// Names of arrays, slices and mappings without a named type in type flow tables.
 pub(in crate::resolve) const ARRAY: &str = "[]";
+
 pub(in crate::resolve) const MAPPING: &str = "{}";
 
 /// Inferred type of a value.
@@ -56,6 +76,100 @@ pub(in crate::resolve) struct TyList {
     types: Rc<[Ty]>,
     /// Number of nodes of all types, expanded.
     weight: u32,
+}
+
+/// Result of a name lookup.
+#[derive(Clone, PartialEq, Debug)]
+pub(in crate::resolve) enum Entity {
+    /// Symbol or overloads.
+    Symbols(Symbols),
+    /// Module.
+    Module(Module),
+    /// External name, qualified.
+    External(Rc<str>),
+    /// Local variable, parameter or type parameter: the bindings that may reach the reference.
+    Local(FileId, smallvec::SmallVec<[BindingId; 2]>),
+    /// Name of the language or its library.
+    Builtin(Name),
+}
+
+/// Maximum number of nodes of a type; a larger part of a type is unknown.
+const MAX_TYPE_NODES: u32 = 2_000;
+
+/// Result of a member lookup.
+#[derive(Clone, PartialEq, Debug)]
+pub(in crate::resolve) enum Member {
+    Symbols(Symbols),
+    Entity(Entity),
+    /// Exists outside the repository, under this qualified name.
+    Outside(Rc<str>),
+    /// The type is known and has no such member.
+    None,
+    /// The lookup is inconclusive.
+    Unknown,
+}
+
+impl Hierarchy {
+    /// Adds external bases without duplicates.
+    pub(in crate::resolve) fn add_outside(&mut self, names: &[Rc<str>]) {
+        for name in names {
+            if !self.outside.contains(name) {
+                self.outside.push(name.clone());
+            }
+        }
+    }
+}
+
+/// Returns an instance of a type; any other value unchanged.
+pub(in crate::resolve) fn instance_of(ty: &Ty) -> Ty {
+    match ty {
+        Ty::Type(symbol, args) => Ty::Instance(*symbol, args.clone()),
+        Ty::BuiltinType(name, args) => Ty::Builtin(name.clone(), args.clone()),
+        Ty::TypeObject(of) => match &**of {
+            Ty::Instance(symbol, args) => Ty::Type(*symbol, args.clone()),
+            _ => Ty::Unknown,
+        },
+        Ty::Union(parts) => Ty::union(parts.iter().map(instance_of)),
+        Ty::Callable(..) | Ty::Module(_) => Ty::Unknown,
+        other => other.clone(),
+    }
+}
+
+pub(in crate::resolve) fn unify(
+    declared: &Ty,
+    given: &Ty,
+    known: &mut Vec<((FileId, BindingId), Ty)>,
+) {
+    match (declared, given) {
+        // The first argument that binds a parameter decides.
+        (Ty::Param(file, binding), given)
+            if given.is_known() && !known.iter().any(|(param, _)| *param == (*file, *binding)) =>
+        {
+            known.push(((*file, *binding), given.clone()));
+        }
+        (Ty::Instance(a, declared), Ty::Instance(b, given)) if a == b => {
+            declared
+                .iter()
+                .zip(given.iter())
+                .for_each(|(declared, given)| unify(declared, given, known));
+        }
+        (Ty::Builtin(a, declared), Ty::Builtin(b, given)) if a == b => {
+            declared
+                .iter()
+                .zip(given.iter())
+                .for_each(|(declared, given)| unify(declared, given, known));
+        }
+        (Ty::Builtin(a, declared), Ty::Builtin(_, given)) if &**a == ARRAY && given.len() == 1 => {
+            declared
+                .iter()
+                .zip(given.iter())
+                .for_each(|(declared, given)| unify(declared, given, known));
+        }
+        (Ty::Type(a, _), Ty::Type(b, _)) if a == b => {}
+        (Ty::Function(declared), Ty::Function(given)) => unify(declared, given, known),
+        (Ty::Union(parts), given) => parts.iter().for_each(|part| unify(part, given, known)),
+        _ => {}
+    }
 }
 
 impl TyList {
@@ -127,7 +241,7 @@ impl Ty {
     }
 
     /// Creates a value that is this type itself.
-    pub(super) fn type_object(of: Ty) -> Ty {
+    pub(in crate::resolve) fn type_object(of: Ty) -> Ty {
         Ty::TypeObject(Rc::new(bounded(of)))
     }
 
@@ -217,24 +331,6 @@ fn add(distinct: &mut Vec<Ty>, ty: Ty) {
     }
 }
 
-/// Result of a name lookup.
-#[derive(Clone, PartialEq, Debug)]
-pub(in crate::resolve) enum Entity {
-    /// Symbol or overloads.
-    Symbols(Symbols),
-    /// Module.
-    Module(Module),
-    /// External name, qualified.
-    External(Rc<str>),
-    /// Local variable, parameter or type parameter: the bindings that may reach the reference.
-    Local(FileId, smallvec::SmallVec<[BindingId; 2]>),
-    /// Name of the language or its library.
-    Builtin(Name),
-}
-
-/// Maximum number of nodes of a type; a larger part of a type is unknown.
-const MAX_TYPE_NODES: u32 = 2_000;
-
 /// Boxed part of a type; unknown if it is too large.
 fn bounded(ty: Ty) -> Ty {
     if ty.weight() > MAX_TYPE_NODES { Ty::Unknown } else { ty }
@@ -243,17 +339,4 @@ fn bounded(ty: Ty) -> Ty {
 /// True if this number of nodes is too large for the parts of one type.
 fn is_too_large(weight: u32) -> bool {
     weight > MAX_TYPE_NODES
-}
-
-/// Result of a member lookup.
-#[derive(Clone, PartialEq, Debug)]
-pub(in crate::resolve) enum Member {
-    Symbols(Symbols),
-    Entity(Entity),
-    /// Exists outside the repository, under this qualified name.
-    Outside(Rc<str>),
-    /// The type is known and has no such member.
-    None,
-    /// The lookup is inconclusive.
-    Unknown,
 }

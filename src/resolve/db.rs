@@ -1,0 +1,180 @@
+//! Database of one resolution: its inputs, one memo for each function that is computed once, and
+//! the bounds of the computation. Functions take it as their first parameter; what they may ask of
+//! concepts above their own is in `queries`.
+
+pub(super) mod expression_types;
+pub(super) mod memo;
+pub(super) mod ty;
+pub(super) mod wildcards;
+
+use crate::grammar::Tier;
+use crate::model::facts::{FileFacts, NameId, ScopeId};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::units::bounds::{Budget, MAX_DEPTH};
+use crate::resolve::units::footprint::FileSet;
+use crate::resolve::units::space::Space;
+use crate::resolve::workspace::program::Program;
+use crate::resolve::{Name, Symbols, Wanted};
+use expression_types::ExpressionTypes;
+use memo::Memo;
+use rustc_hash::FxHashMap;
+use std::cell::Cell;
+use std::rc::Rc;
+use ty::{Hierarchy, Member, OwnNames, Parameter, Ty};
+use wildcards::Wildcards;
+
+/// Inputs and memos of the resolution of one file after another.
+pub(super) struct Db<'a> {
+    pub(super) program: &'a Program<'a>,
+    /// File being resolved: its language decides how types of other languages are treated.
+    pub(super) origin: Cell<FileId>,
+    pub(super) budget: Budget,
+    /// Filter of the current lookup.
+    pub(super) wanted: Cell<Option<Wanted>>,
+    /// True if values are skipped, in a lookup of a type or module.
+    pub(super) types_only: Cell<bool>,
+    /// Nesting of type inference.
+    pub(super) depth: Cell<u32>,
+
+    // Types.
+    pub(super) types: ExpressionTypes,
+    pub(super) literals: Memo<Name, Ty>,
+    /// Types of variables, and results of callables.
+    pub(super) results: Memo<SymbolRef, Ty>,
+    pub(super) parameters: Memo<SymbolRef, Rc<[Ty]>>,
+    /// Generic parameters of types, with their positions.
+    pub(super) generic: Memo<SymbolRef, Rc<[(Parameter, usize)]>>,
+
+    // Members.
+    pub(super) linear: Memo<SymbolRef, Rc<Hierarchy>>,
+    /// Names without a member in a type's hierarchy, by filter.
+    pub(super) absent: Memo<(SymbolRef, Name, Option<Wanted>), ()>,
+    /// Members of types, by filter.
+    pub(super) members: Memo<(SymbolRef, Name, Option<Wanted>), Member>,
+    /// Structural interfaces of types.
+    pub(super) satisfied: Memo<SymbolRef, Rc<[SymbolRef]>>,
+    /// Constructors by file and scope.
+    pub(super) constructors: Memo<FileId, Rc<FxHashMap<ScopeId, Symbols>>>,
+
+    // Names.
+    pub(super) definitions: Memo<SymbolRef, Symbols>,
+    /// Names in namespaces that are definitions.
+    pub(super) defined: Memo<(Space, Name), Symbols>,
+    /// Definitions of sets of declarations.
+    pub(super) with_definitions: Memo<Symbols, Symbols>,
+    /// Sets of symbols without duplicate signatures.
+    pub(super) distinct: Memo<Symbols, Symbols>,
+    /// Conditional variants of a symbol of another file; empty if it is the only one.
+    pub(super) variants: Memo<SymbolRef, Rc<Symbols>>,
+    /// Link-time targets of names without an included declaration.
+    pub(super) linked: Memo<(Space, Name), Symbols>,
+    pub(super) reach: Memo<FileId, Rc<FileSet>>,
+    pub(super) seen: Memo<(FileId, Space, Name), Symbols>,
+    pub(super) wildcards: Wildcards,
+    /// Imported packages of a file by their declared names.
+    pub(super) own_names: Memo<FileId, Rc<OwnNames<'a>>>,
+    /// True if the many bindings of a name are successive values of one variable.
+    pub(super) assigned: Memo<(FileId, ScopeId, Name), bool>,
+}
+
+impl<'a> Db<'a> {
+    pub(super) fn new(program: &'a Program<'a>, origin: FileId) -> Self {
+        Self {
+            program,
+            origin: Cell::new(origin),
+            budget: Budget::default(),
+            wanted: Cell::default(),
+            types_only: Cell::default(),
+            depth: Cell::default(),
+            types: ExpressionTypes::default(),
+            literals: Memo::default(),
+            results: Memo::default(),
+            parameters: Memo::default(),
+            generic: Memo::default(),
+            linear: Memo::default(),
+            absent: Memo::default(),
+            members: Memo::default(),
+            satisfied: Memo::default(),
+            constructors: Memo::default(),
+            definitions: Memo::default(),
+            defined: Memo::default(),
+            with_definitions: Memo::default(),
+            distinct: Memo::default(),
+            variants: Memo::default(),
+            linked: Memo::default(),
+            reach: Memo::default(),
+            seen: Memo::default(),
+            wildcards: Wildcards::default(),
+            own_names: Memo::default(),
+            assigned: Memo::default(),
+        }
+    }
+
+    /// Creates a database for the resolution of one file with these facts.
+    pub(super) fn of_file(program: &'a Program<'a>, file: FileId, facts: &FileFacts) -> Self {
+        let types = ExpressionTypes::of_file(file, facts.exprs.len());
+        let db = Self { types, ..Self::new(program, file) };
+        db.budget.begin(facts);
+        db
+    }
+
+    /// Starts another file, with a new budget.
+    pub(super) fn begin(&self, file: FileId) {
+        self.origin.set(file);
+        self.wildcards.begin();
+        self.budget.begin(self.program.known(file).facts);
+    }
+
+    pub(super) fn name(&self, file: FileId, name: NameId) -> Name {
+        self.program.known(file).name(name)
+    }
+
+    /// Returns the tier of a file's language.
+    pub(super) fn tier(&self, file: FileId) -> Tier {
+        self.program.known(file).language.tier()
+    }
+
+    /// Returns the files whose types a file may know: its transitive imports and its package.
+    pub(super) fn reachable(&self, file: FileId) -> Rc<FileSet> {
+        if let Some(known) = self.reach.get(&file) {
+            return known;
+        }
+        let reached = Rc::new(self.program.reached_from(file));
+        self.reach.insert(file, Rc::clone(&reached));
+        reached
+    }
+
+    /// Looks something up with another filter.
+    pub(super) fn filtered<T>(&self, wanted: Option<Wanted>, look: impl FnOnce() -> T) -> T {
+        let before = self.wanted.replace(wanted);
+        let found = look();
+        self.wanted.set(before);
+        found
+    }
+
+    /// Looks something up with or without values.
+    pub(super) fn types_alone<T>(&self, types_only: bool, look: impl FnOnce() -> T) -> T {
+        let before = self.types_only.replace(types_only);
+        let found = look();
+        self.types_only.set(before);
+        found
+    }
+
+    /// Computes something one level deeper.
+    pub(super) fn deeper<T>(&self, compute: impl FnOnce() -> T) -> T {
+        self.depth.update(|depth| depth + 1);
+        let computed = compute();
+        self.depth.update(|depth| depth - 1);
+        computed
+    }
+
+    /// True if nothing may be nested deeper: what would be is unknown.
+    pub(super) fn is_too_deep(&self) -> bool {
+        self.depth.get() >= MAX_DEPTH
+    }
+
+    /// True during type inference.
+    pub(super) fn is_nested(&self) -> bool {
+        self.depth.get() > 0
+    }
+}

@@ -1,0 +1,53 @@
+//! Overriding: members that replace an inherited one, and overloads that stand next to it.
+
+use crate::model::facts::flags;
+use crate::model::graph::SymbolRef;
+use crate::resolve::Symbols;
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::{ARRAY, Ty};
+use crate::resolve::members::type_flow::last_segment;
+
+/// True if a member of a derived type overrides one of a base: same arity and parameter types.
+pub(in crate::resolve) fn overrides(db: &Db, own: SymbolRef, base: SymbolRef) -> bool {
+    if db.program.symbol(own).arity != db.program.symbol(base).arity {
+        return false;
+    }
+    let (own, base) = (db.parameter_types(own), db.parameter_types(base));
+    own.len() == base.len()
+        && own.iter().zip(base.iter()).all(|(own, base)| {
+            let open = |ty: &Ty| matches!(ty, Ty::Unknown | Ty::Param(..));
+            open(own) || open(base) || outline(own) == outline(base)
+        })
+}
+
+/// Adds the members of a base to those of derived types, except overridden ones.
+pub(super) fn join_overloads(db: &Db, members: &mut Symbols, of_base: &Symbols) {
+    for base in of_base {
+        if !members.contains(base) && !members.clone().iter().any(|own| overrides(db, *own, *base))
+        {
+            members.push(*base);
+        }
+    }
+}
+
+/// Drops declarations if there are definitions.
+pub(in crate::resolve) fn defined(db: &Db, symbols: &mut Symbols) {
+    let is_definition =
+        |symbol: &SymbolRef| db.program.symbol(*symbol).flags & flags::DECLARATION == 0;
+    if symbols.len() > 1 && symbols.iter().any(is_definition) {
+        symbols.retain(|symbol| is_definition(symbol));
+    }
+}
+
+/// Erases type arguments, which do not distinguish overloads.
+fn outline(ty: &Ty) -> Ty {
+    match ty {
+        Ty::Instance(symbol, _) => Ty::instance(*symbol),
+        Ty::Builtin(name, inner) if &**name == ARRAY => match inner.first() {
+            Some(Ty::Param(..)) | None => Ty::builtin(ARRAY, &[]),
+            Some(inner) => Ty::builtin(ARRAY, &[outline(inner)]),
+        },
+        Ty::Builtin(name, _) | Ty::External(name) => Ty::builtin(last_segment(name), &[]),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,75 @@
+//! Type flow tables: members, elements and results of builtin and library types, from the manifest.
+
+use crate::grammar::TypeFlow;
+use crate::model::graph::FileId;
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::Ty;
+
+/// Returns the type flow table of a builtin or external type, by the last segment of its name.
+pub(in crate::resolve) fn flow(
+    db: &Db,
+    file: FileId,
+    name: &str,
+) -> Option<(&'static str, &'static TypeFlow)> {
+    let language = db.program.known(file).language;
+    language.flow(name).or_else(|| language.flow(last_segment(name)))
+}
+
+/// Applies one rule of a value's type flow table.
+pub(in crate::resolve) fn through(
+    db: &Db,
+    file: FileId,
+    value: &Ty,
+    what: impl Fn(&TypeFlow) -> Option<&str>,
+) -> Option<Ty> {
+    let (Ty::Builtin(name, args) | Ty::BuiltinType(name, args)) = value else { return None };
+    let (_, flow) = flow(db, file, name)?;
+    let template = what(flow)?;
+    Some(instantiated(template, flow, args, value))
+}
+
+/// Instantiates a type of a type flow table: a parameter, `Self`, or a name with arguments.
+pub(in crate::resolve) fn instantiated(text: &str, flow: &TypeFlow, args: &[Ty], this: &Ty) -> Ty {
+    let text = text.trim();
+    if let Some(position) = flow.params.iter().position(|param| param == text) {
+        return args.get(position).cloned().unwrap_or(Ty::Unknown);
+    }
+    if text == "Self" {
+        return this.clone();
+    }
+    let (head, inner) = match text.split_once('<') {
+        Some((head, rest)) => (head, rest.strip_suffix('>').unwrap_or(rest)),
+        None => (text, ""),
+    };
+    let parts: Vec<Ty> =
+        split_top(inner).into_iter().map(|part| instantiated(part, flow, args, this)).collect();
+    match head {
+        "tuple" | "()" => Ty::Tuple(parts.into()),
+        "" | "?" => Ty::Unknown,
+        head => Ty::builtin(head, &parts),
+    }
+}
+
+/// Returns the last segment of a qualified name, for any separator.
+pub(in crate::resolve) fn last_segment(name: &str) -> &str {
+    name.rsplit(['.', ':', '/']).next().unwrap_or(name)
+}
+
+fn split_top(text: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0usize, 0usize);
+    for (position, c) in text.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(&text[start..position]);
+                start = position + 1;
+            }
+            _ => {}
+        }
+    }
+    if !text[start..].trim().is_empty() {
+        parts.push(&text[start..]);
+    }
+    parts
+}

@@ -1,0 +1,109 @@
+//! Reaching definitions: the assignments of a variable whose values may reach a position.
+
+use crate::model::facts::{Binding, BindingId, BindingKind, ExprId, ScopeId, TYPE_GUARD};
+use crate::model::graph::FileId;
+use crate::resolve::Name;
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::Ty;
+use smallvec::SmallVec;
+
+/// Bindings of one name that are scanned for one step of the budget.
+pub(in crate::resolve) const BINDINGS_PER_STEP: usize = 4;
+
+/// Minimum number of bindings of a name for a binary search instead of a scan.
+const MIN_SEARCHED: usize = 64;
+
+/// Returns the bindings of a name in a scope that may reach a position. For a variable with at
+/// least `MIN_SEARCHED` assignments: the last one whose block encloses the position, and those
+/// after it; otherwise all.
+pub(super) fn last_values<'a>(
+    db: &Db<'a>,
+    (file, scope, name): (FileId, ScopeId, Name),
+    bound: &'a [(Name, BindingId)],
+    (from, at): (ScopeId, u32),
+) -> &'a [(Name, BindingId)] {
+    if bound.len() < MIN_SEARCHED || !are_values_in_order(db, (file, scope, name), bound) {
+        return bound;
+    }
+    let unit = db.program.known(file);
+    let before = &bound[..bound.partition_point(|&(_, id)| unit.binding(id).from <= at)];
+    if before.is_empty() {
+        return bound;
+    }
+    let certain =
+        before.iter().rposition(|&(_, id)| encloses(db, file, unit.binding(id).block, from));
+    &before[certain.unwrap_or(0)..]
+}
+
+/// True if all bindings are assignments or parameters of one variable, sorted by position.
+fn are_values_in_order(
+    db: &Db,
+    place: (FileId, ScopeId, Name),
+    bound: &[(Name, BindingId)],
+) -> bool {
+    if let Some(known) = db.assigned.get(&place) {
+        return known;
+    }
+    let unit = db.program.known(place.0);
+    let bindings = || bound.iter().map(|&(_, id)| unit.binding(id));
+    let are_values = bindings()
+        .all(|binding| matches!(binding.kind, BindingKind::Value | BindingKind::Param))
+        && bindings().is_sorted_by_key(|binding| binding.from);
+    db.assigned.insert(place, are_values);
+    are_values
+}
+
+/// Returns the bindings of a variable that may reach a position: the last one whose block
+/// encloses it, and those after it.
+pub(super) fn reaching<'a>(
+    db: &Db<'a>,
+    file: FileId,
+    all: &[(BindingId, &'a Binding)],
+    from: ScopeId,
+    at: u32,
+    crossed: bool,
+) -> SmallVec<[BindingId; 2]> {
+    let values = || {
+        all.iter().filter(|(_, binding)| {
+            matches!(
+                binding.kind,
+                BindingKind::Value
+                    | BindingKind::Param
+                    | BindingKind::TypeParam
+                    | BindingKind::Field
+            )
+        })
+    };
+    if crossed {
+        return values().map(|(id, _)| *id).collect();
+    }
+    let before: SmallVec<[(BindingId, &Binding); 4]> =
+        values().filter(|(_, binding)| binding.from <= at).copied().collect();
+    if before.is_empty() {
+        return values().map(|(id, _)| *id).collect();
+    }
+    let certain = before
+        .iter()
+        .rposition(|(_, binding)| encloses(db, file, binding.block, from))
+        .unwrap_or(0);
+    before[certain..].iter().map(|(id, _)| *id).collect()
+}
+
+fn encloses(db: &Db, file: FileId, outer: ScopeId, mut inner: ScopeId) -> bool {
+    let unit = db.program.known(file);
+    while inner.is_some() {
+        if inner == outer {
+            return true;
+        }
+        inner = unit.parent(inner);
+    }
+    false
+}
+
+/// Returns the type that a successful test (type guard) implies.
+pub(in crate::resolve) fn guarded(db: &Db, file: FileId, test: ExprId) -> Option<Ty> {
+    match db.ty(file, test) {
+        Ty::Builtin(name, args) if &*name == TYPE_GUARD => args.first().cloned(),
+        _ => None,
+    }
+}

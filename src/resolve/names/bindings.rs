@@ -1,0 +1,123 @@
+//! What a scope itself binds to a name: symbols, imports, or the values that reach a position.
+
+use crate::model::facts::{Binding, BindingId, BindingKind, ImportId, ScopeId, ScopeKind, flags};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::Entity;
+use crate::resolve::names::assignments::BINDINGS_PER_STEP;
+use crate::resolve::names::{assignments, namespaces};
+use crate::resolve::units::import_target::ImportTarget;
+use crate::resolve::{Name, Symbols};
+use smallvec::SmallVec;
+
+/// Binding of a name in a scope, before imports are followed.
+pub(super) enum Bound {
+    Entity(Entity),
+    /// Imports of one name, last one first.
+    Imports(FileId, SmallVec<[ImportId; 2]>),
+}
+
+/// Returns what a scope itself binds to a name.
+pub(super) fn in_scope<'a>(
+    db: &Db<'a>,
+    file: FileId,
+    scope: ScopeId,
+    name: Name,
+    (from, at, crossed): (ScopeId, u32, bool),
+    hidden: bool,
+) -> Option<Bound> {
+    let unit = db.program.known(file);
+    let bound = db.program.bound(file, unit, scope, name);
+    let bound = if crossed {
+        bound
+    } else {
+        assignments::last_values(db, (file, scope, name), bound, (from, at))
+    };
+    if !db.budget.take(bound.len() / BINDINGS_PER_STEP) {
+        return None;
+    }
+    let bound = bound.iter().map(|&(_, id)| (id, unit.binding(id)));
+    let all: SmallVec<[(BindingId, &'a Binding); 4]> =
+        bound.filter(|(_, binding)| namespaces::is_wanted_binding(db, file, binding)).collect();
+    if all.is_empty() || all.iter().any(|(_, binding)| binding.kind == BindingKind::Outer) {
+        return None;
+    }
+    for (id, binding) in all.iter().rev() {
+        let narrows = binding.kind == BindingKind::Narrow && binding.from <= at;
+        if narrows
+            && (binding.ty.is_some() || assignments::guarded(db, file, binding.value).is_some())
+        {
+            return Some(Bound::Entity(Entity::Local(file, SmallVec::from_slice(&[*id]))));
+        }
+    }
+    if hidden {
+        let params = all
+            .iter()
+            .filter(|(_, binding)| binding.kind == BindingKind::TypeParam)
+            .map(|(id, _)| *id);
+        let params: SmallVec<[BindingId; 2]> = params.collect();
+        return (!params.is_empty()).then_some(Bound::Entity(Entity::Local(file, params)));
+    }
+    let symbols = visible_symbols(db, file, &all, at, crossed);
+    let imported = all.iter().rev().filter(|(_, binding)| binding.kind == BindingKind::Import);
+    let imports: SmallVec<[ImportId; 2]> = imported.map(|(_, binding)| binding.import).collect();
+    let kind = unit.scope_kind(scope);
+    if !namespaces::wants_modules(db) && !symbols.is_empty() {
+        // The import is the module that the filter excludes.
+        return Some(Bound::Entity(Entity::Symbols(symbols)));
+    }
+    if let Some(last) = imports.first() {
+        let external = matches!(
+            db.program.import_target(file, last.get().unwrap_or(0)),
+            ImportTarget::External(_)
+        );
+        if symbols.is_empty() || (!external && !matches!(kind, ScopeKind::Function)) {
+            return Some(Bound::Imports(file, imports));
+        }
+    }
+    if !symbols.is_empty() {
+        return Some(Bound::Entity(Entity::Symbols(symbols)));
+    }
+    let locals = assignments::reaching(db, file, &all, from, at, crossed);
+    (!locals.is_empty()).then_some(Bound::Entity(Entity::Local(file, locals)))
+}
+
+/// Returns the symbols of a name that are visible: overloads together, otherwise the effective
+/// one, or all conditional variants.
+fn visible_symbols<'a>(
+    db: &Db<'a>,
+    file: FileId,
+    all: &[(BindingId, &'a Binding)],
+    at: u32,
+    crossed: bool,
+) -> Symbols {
+    let unit = db.program.known(file);
+    let rules = &unit.language.manifest.resolution;
+    let bound = all.iter().filter(|(_, binding)| binding.kind == BindingKind::Symbol);
+    let mut symbols: SmallVec<[(SymbolRef, ScopeId, u32); 2]> = bound
+        .map(|(_, binding)| {
+            (SymbolRef { file, symbol: binding.symbol }, binding.block, binding.from)
+        })
+        .collect();
+    if rules.overloads || rules.separate_types || rules.declarations || symbols.len() < 2 {
+        return symbols.into_iter().map(|(symbol, _, _)| symbol).collect();
+    }
+    if symbols
+        .iter()
+        .any(|(symbol, _, _)| db.program.symbol(*symbol).flags & flags::DECLARATION == 0)
+    {
+        symbols.retain(|(symbol, _, _)| db.program.symbol(*symbol).flags & flags::DECLARATION == 0);
+    }
+    let local =
+        symbols.iter().any(|(symbol, _, _)| db.program.symbol(*symbol).flags & flags::LOCAL != 0);
+    if local && !crossed && symbols.iter().any(|&(_, _, from)| from <= at) {
+        symbols.retain(|&mut (_, _, from)| from <= at);
+    }
+    let Some(&(last, block, _)) = symbols.last() else { return Symbols::new() };
+    if symbols.iter().all(|&(_, other, _)| other == block)
+        || unit.scope_kind(block) != ScopeKind::Flow
+    {
+        return Symbols::from_slice(&[last]);
+    }
+    symbols.into_iter().map(|(symbol, _, _)| symbol).collect()
+}

@@ -1,0 +1,137 @@
+//! Members of symbols, modules, files and packages by name: lookups after a separator.
+
+use crate::model::SymbolKind;
+use crate::model::facts::{ScopeId, flags};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::Entity;
+use crate::resolve::db::wildcards::ScopePlace;
+use crate::resolve::names::bindings::Bound;
+use crate::resolve::names::visited::Visited;
+use crate::resolve::names::{bindings, linkage, namespaces, paths, scopes, visited, wildcard};
+use crate::resolve::units::bounds::qualified;
+use crate::resolve::units::import_target::Module;
+use crate::resolve::{Name, Symbols};
+
+/// Looks a name up below an entity.
+pub(in crate::resolve) fn below(
+    db: &Db,
+    entity: &Entity,
+    name: Name,
+    visited: &mut Visited,
+) -> Option<Entity> {
+    match entity {
+        Entity::Module(module) => module_member(db, *module, name, visited),
+        Entity::External(outer) => {
+            Some(Entity::External(qualified(outer, ".", db.program.text(name))))
+        }
+        Entity::Symbols(symbols) => {
+            symbols.clone().into_iter().find_map(|symbol| symbol_member(db, symbol, name, visited))
+        }
+        Entity::Local(..) | Entity::Builtin(_) => None,
+    }
+}
+
+/// Looks a name up inside a namespace or type.
+pub(in crate::resolve) fn symbol_member(
+    db: &Db,
+    symbol: SymbolRef,
+    name: Name,
+    visited: &mut Visited,
+) -> Option<Entity> {
+    let entry = db.program.symbol(symbol);
+    if matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace) {
+        let shared = db.program.space_members(symbol, name);
+        if !shared.is_empty() {
+            return Some(Entity::Symbols(linkage::visible_to_origin(db, shared)));
+        }
+        if !db.budget.take(1)
+            || !visited.enter(visited::visit(db, ScopePlace::Inline(symbol), name))
+        {
+            return None;
+        }
+        let found = match bindings::in_scope(
+            db,
+            symbol.file,
+            entry.inner,
+            name,
+            (entry.inner, u32::MAX, true),
+            false,
+        ) {
+            Some(Bound::Entity(entity)) => Some(entity),
+            Some(Bound::Imports(file, imports)) => {
+                scopes::import_entities(db, file, &imports, visited)
+            }
+            None => wildcard::through_wildcards(db, symbol.file, name, entry.inner, visited),
+        };
+        visited.leave(found.is_some());
+        return found;
+    }
+    let found = db.type_member(symbol, name);
+    (!found.is_empty()).then_some(Entity::Symbols(found))
+}
+
+/// Looks a name up in a module, as visible to importers.
+pub(in crate::resolve) fn module_member(
+    db: &Db,
+    module: Module,
+    name: Name,
+    visited: &mut Visited,
+) -> Option<Entity> {
+    if !db.budget.take(1) || !visited.enter(visited::visit(db, ScopePlace::Module(module), name)) {
+        return None;
+    }
+    let found = match module {
+        Module::File(file) if paths::is_super_word(db, file, name) => {
+            paths::above(db, &Entity::Module(module))
+        }
+        Module::File(file) => file_member(db, file, name, visited),
+        Module::Package(package) => package_member(db, package, name),
+    };
+    let found = found.or_else(|| {
+        db.program
+            .child_module(module, name)
+            .map(Entity::Module)
+            .filter(|_| namespaces::wants_modules(db))
+    });
+    let found = found.or_else(|| match module {
+        Module::File(file) => paths::macro_named(db, file, name, ScopeId(0), u32::MAX),
+        Module::Package(_) => None,
+    });
+    visited.leave(found.is_some());
+    found
+}
+
+fn file_member(db: &Db, file: FileId, name: Name, visited: &mut Visited) -> Option<Entity> {
+    let unit = db.program.unit(file)?;
+    let top = ScopeId(0);
+    match bindings::in_scope(db, file, top, name, (top, u32::MAX, true), false) {
+        Some(Bound::Entity(Entity::Local(file, bindings))) => {
+            return scopes::alias_of(db, file, bindings, visited);
+        }
+        Some(Bound::Entity(entity)) => return Some(entity),
+        Some(Bound::Imports(file, imports)) => {
+            return scopes::import_entities(db, file, &imports, visited);
+        }
+        None => {}
+    }
+    if let Some(import) = unit.reexport(name) {
+        return scopes::import_entity(db, file, import, visited);
+    }
+    if db.program.text(name) == "default"
+        && let Some(symbol) =
+            unit.facts.symbols.iter().position(|symbol| symbol.flags & flags::DEFAULT_EXPORT != 0)
+    {
+        let symbol = crate::model::facts::LocalSymbol::at(symbol);
+        return Some(Entity::Symbols(Symbols::from_slice(&[SymbolRef { file, symbol }])));
+    }
+    wildcard::through_wildcards(db, file, name, top, visited)
+}
+
+fn package_member(db: &Db, package: u32, name: Name) -> Option<Entity> {
+    let found = db.program.package_member(package, name)?;
+    db.budget.take(found.len());
+    let mut symbols = found.clone();
+    symbols.retain(|symbol| namespaces::is_wanted(db, *symbol));
+    (!symbols.is_empty()).then_some(Entity::Symbols(symbols))
+}

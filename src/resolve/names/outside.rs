@@ -1,0 +1,50 @@
+//! External wildcard imports: the package that an undeclared name is attributed to.
+
+use crate::grammar::ModuleSystem;
+use crate::model::graph::FileId;
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::Entity;
+use crate::resolve::units::import_target::ImportTarget;
+use crate::resolve::{Name, Wanted};
+use std::rc::Rc;
+
+/// Attributes an undeclared name to the only external package with a wildcard import, in
+/// languages where every name is declared; with several such packages the package is unknown.
+pub(super) fn outside_wildcard(db: &Db, file: FileId, name: Name) -> Option<Entity> {
+    let unit = db.program.known(file);
+    let manifest = &unit.language.manifest;
+    if manifest.modules.system != ModuleSystem::DeclaredPackages {
+        return None;
+    }
+    let callables = db.wanted.get() == Some(Wanted::Callables);
+    let only = match db.wildcards.outside.get(&(file, callables)) {
+        Some(known) => known,
+        None => {
+            let found = only_outside(db, file, callables);
+            db.wildcards.outside.insert((file, callables), found);
+            found
+        }
+    };
+    let text = db.program.text(name);
+    Some(Entity::External(match only? {
+        Some(import) => {
+            let module = &unit.facts.imports[import].module;
+            Rc::from(format!("{module}{}{text}", manifest.modules.separator))
+        }
+        None => Rc::from(text),
+    }))
+}
+
+/// Returns the only external wildcard import, of a package or of the members of a type; `None`
+/// inside if there are several.
+fn only_outside(db: &Db, file: FileId, of_members: bool) -> Option<Option<usize>> {
+    let unit = db.program.known(file);
+    let targets = db.program.import_targets(file);
+    let all = unit.wildcards().iter().filter_map(|(_, import)| import.get());
+    let mut outside = all.filter(|&import| {
+        (unit.facts.imports[import].level > 0) == of_members
+            && matches!(targets[import], ImportTarget::External(_))
+    });
+    let first = outside.next()?;
+    Some(outside.next().is_none().then_some(first))
+}

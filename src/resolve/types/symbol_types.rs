@@ -1,0 +1,244 @@
+//! Types of entities: symbols, bindings, and members read through a receiver.
+
+use crate::model::SymbolKind;
+use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, flags};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::{Entity, Member, Ty, no_types};
+use crate::resolve::members::{aliases, hierarchy, inherent, lookup};
+use crate::resolve::names::{assignments, definition};
+use crate::resolve::types::{builtin_types, generics, lists, return_types};
+use crate::resolve::{Name, Symbols};
+use std::rc::Rc;
+
+/// Returns the named fields of a variant, where an expression in type position names one
+/// (`value` is its type as a type expression).
+pub(super) fn variant_members(db: &Db, file: FileId, named: ExprId, value: &Ty) -> Option<Ty> {
+    let Ty::Instance(of, _) = value else { return None };
+    if db.program.symbol(*of).kind != SymbolKind::Enum {
+        return None;
+    }
+    let unit = db.program.known(file);
+    let position = named.get()?;
+    let found = match unit.facts.exprs[position] {
+        Expr::Name(name, scope) => {
+            match db.lookup(file, unit.name(name), scope, unit.facts.positions[position])? {
+                (Entity::Symbols(symbols), _) => symbols,
+                _ => return None,
+            }
+        }
+        Expr::Member(object, name) => {
+            let object = db.type_of(file, object);
+            lookup::member_symbols(db, &object, unit.name(name))
+        }
+        _ => return None,
+    };
+    let variant =
+        found.into_iter().find(|symbol| db.program.symbol(*symbol).kind == SymbolKind::Variant)?;
+    let parts = db.program.symbol(variant).inner;
+    parts.is_some().then_some(Ty::Members(variant.file, parts))
+}
+
+/// Returns an associated type defined in the enclosing block, which takes precedence over
+/// others.
+pub(super) fn associated_here(db: &Db, file: FileId, object: ExprId, name: Name) -> Option<Ty> {
+    let unit = db.program.known(file);
+    let Expr::SelfType(scope) = unit.facts.exprs[object.get()?] else { return None };
+    let here = unit.type_scope(scope);
+    let found: Symbols = unit
+        .bindings(here, name)
+        .filter(|(_, binding)| binding.symbol.is_some())
+        .map(|(_, binding)| SymbolRef { file, symbol: binding.symbol })
+        .filter(|symbol| db.program.symbol(*symbol).kind == SymbolKind::TypeAlias)
+        .collect();
+    (!found.is_empty()).then(|| symbols_ty(db, &found, true, None))
+}
+
+/// Returns the type of an entity.
+pub(in crate::resolve) fn entity_ty(db: &Db, entity: &Entity, as_type: bool) -> Ty {
+    match entity {
+        Entity::Symbols(symbols) => symbols_ty(db, symbols, as_type, None),
+        Entity::Module(module) => Ty::Module(*module),
+        Entity::External(name) => Ty::External(name.clone()),
+        Entity::Builtin(name) => Ty::BuiltinType(Rc::from(db.program.text(*name)), no_types()),
+        Entity::Local(file, bindings) => {
+            let parts: Vec<Ty> =
+                bindings.iter().map(|binding| binding_ty(db, *file, *binding)).collect();
+            // The union drops unknown parts.
+            Ty::union(parts)
+        }
+    }
+}
+
+fn binding_ty(db: &Db, file: FileId, id: BindingId) -> Ty {
+    let binding = db.program.known(file).binding(id);
+    match binding.kind {
+        BindingKind::TypeParam => parameter_of_owner(db, file, id).unwrap_or(Ty::Param(file, id)),
+        BindingKind::Narrow if binding.ty.is_some() => db.instance_of_expr(file, binding.ty),
+        BindingKind::Narrow => assignments::guarded(db, file, binding.value).unwrap_or(Ty::Unknown),
+        _ if binding.ty.is_some() => db.instance_of_expr(file, binding.ty),
+        _ => db.ty(file, binding.value),
+    }
+}
+
+/// Returns the type parameter of a member's type that a name in the member refers to (`func (l
+/// List[T]) …`).
+fn parameter_of_owner(db: &Db, file: FileId, id: BindingId) -> Option<Ty> {
+    let unit = db.program.known(file);
+    let binding = unit.binding(id);
+    let mut owner = unit.member_owner(binding.scope);
+    while let Expr::Wrap(inner, _) = unit.facts.exprs[owner.get()?] {
+        owner = inner;
+    }
+    let Expr::Apply(base, args) = unit.facts.exprs[owner.get()?] else { return None };
+    let is_named = |arg: &ExprId| {
+        matches!(
+            arg.get().map(|arg| unit.facts.exprs[arg]),
+            Some(Expr::Name(name, _)) if name == binding.name
+        )
+    };
+    let position = unit.facts.lists[args.range()].iter().position(is_named)?;
+    let ty = aliases::named_type(db, file, base)?;
+    let own = db.program.symbol(ty).type_params.range().nth(position)?;
+    Some(Ty::Param(ty.file, BindingId::at(own)))
+}
+
+/// Returns the type of a reference to symbols of one name, with or without a receiver.
+pub(in crate::resolve) fn symbols_ty(
+    db: &Db,
+    symbols: &Symbols,
+    as_type: bool,
+    receiver: Option<&Ty>,
+) -> Ty {
+    let program = db.program;
+    let kind = |symbol: &SymbolRef| program.symbol(*symbol).kind;
+    let chosen = match as_type {
+        true => symbols.iter().find(|symbol| is_scope(kind(symbol))),
+        false => symbols
+            .iter()
+            .find(|symbol| !matches!(kind(symbol), SymbolKind::Interface | SymbolKind::TypeAlias)),
+    };
+    let Some(&chosen) = chosen.or(symbols.first()) else { return Ty::Unknown };
+    let chosen = match db.program.symbol(chosen) {
+        entry if entry.kind.is_type() && entry.flags & flags::DECLARATION != 0 => {
+            definition::definitions_of(db, chosen).first().copied().unwrap_or(chosen)
+        }
+        _ => chosen,
+    };
+    let entry = db.program.symbol(chosen);
+    match entry.kind {
+        kind if is_scope(kind) => Ty::Type(chosen, no_types()),
+        SymbolKind::Variant if entry.ty.is_some() => Ty::callable(symbols.clone(), receiver),
+        SymbolKind::Variant => return_types::container_instance(db, chosen, receiver),
+        kind if kind.is_callable() => {
+            if entry.flags & flags::PROPERTY != 0 {
+                return db.result_of(&Symbols::from_slice(&[chosen]), receiver, &[]);
+            }
+            if let Some(replaced) = return_types::decorated(db, chosen) {
+                return replaced;
+            }
+            let callables = symbols
+                .iter()
+                .copied()
+                .filter(|symbol| db.program.symbol(*symbol).kind.is_callable())
+                .collect();
+            Ty::callable(callables, receiver)
+        }
+        _ => {
+            if is_enum_value(db, chosen) {
+                return return_types::container_instance(db, chosen, receiver);
+            }
+            if let Some(parameter) = as_type.then(|| type_variable(db, chosen)).flatten() {
+                return parameter;
+            }
+            let value = value_ty(db, chosen);
+            let value = described(db, chosen, value, receiver);
+            generics::substituted(db, value, receiver)
+        }
+    }
+}
+
+/// Returns the type of a member read through an instance: a descriptor determines it itself.
+fn described(db: &Db, symbol: SymbolRef, value: Ty, receiver: Option<&Ty>) -> Ty {
+    let (Some(Ty::Instance(..)), Ty::Instance(..)) = (receiver, &value) else { return value };
+    let Some(member) =
+        db.program.known(symbol.file).language.manifest.names.descriptor_member.as_deref()
+    else {
+        return value;
+    };
+    let given = inherent::result_of_member(db, &value, member);
+    if given.is_known() { given } else { value }
+}
+
+/// Returns the type parameter that a variable declares, by the constructor of its value.
+fn type_variable(db: &Db, symbol: SymbolRef) -> Option<Ty> {
+    let unit = db.program.known(symbol.file);
+    let makers = &unit.language.manifest.names.type_variables;
+    let entry = db.program.symbol(symbol);
+    let value = unit.facts.lists[entry.values.range()].first()?;
+    let Expr::Call(callee, _) = unit.facts.exprs[value.get()?] else { return None };
+    let (Expr::Name(name, _) | Expr::Member(_, name)) = unit.facts.exprs[callee.get()?] else {
+        return None;
+    };
+    let name = unit.text(name);
+    if !makers.iter().any(|maker| maker == name) {
+        return None;
+    }
+    let mut bound = db.program.bindings(symbol.file, unit, entry.scope, unit.name(entry.name));
+    bound
+        .find(|(_, binding)| binding.symbol == symbol.symbol)
+        .map(|(id, _)| Ty::Param(symbol.file, id))
+}
+
+/// True if a member is a value of its enum, because its type derives from an enum base of the
+/// library.
+fn is_enum_value(db: &Db, symbol: SymbolRef) -> bool {
+    let bases = &db.program.known(symbol.file).language.manifest.names.enum_bases;
+    let entry = db.program.symbol(symbol);
+    if bases.is_empty() || entry.ty.is_some() || entry.container.get().is_none() {
+        return false;
+    }
+    let container = SymbolRef { file: symbol.file, symbol: entry.container };
+    db.program.symbol(container).inner == entry.scope
+        && hierarchy::hierarchy(db, container).outside.iter().any(|base| {
+            bases.iter().any(|name| name == crate::resolve::members::type_flow::last_segment(base))
+        })
+}
+
+/// Returns the type of a variable, field or constant: declared, or the union of its values.
+fn value_ty(db: &Db, symbol: SymbolRef) -> Ty {
+    if let Some(known) = db.results.get(&symbol) {
+        return known;
+    }
+    db.results.insert(symbol, Ty::Unknown);
+    let entry = db.program.symbol(symbol);
+    let ty = if entry.ty.is_some() {
+        db.instance_of_expr(symbol.file, entry.ty)
+    } else {
+        let parts = lists::all(db, symbol.file, entry.values);
+        Ty::union(parts)
+    };
+    db.results.insert(symbol, ty.clone());
+    ty
+}
+
+/// Returns the type of a member of a value.
+pub(in crate::resolve) fn member_ty(db: &Db, object: &Ty, name: Name) -> Ty {
+    if let Ty::Union(parts) = object {
+        let parts = parts.clone();
+        return Ty::union(parts.iter().map(|part| member_ty(db, part, name)).collect::<Vec<_>>());
+    }
+    match db.member(object, name) {
+        Member::Symbols(symbols) => {
+            let stands_for = inherent::holder(db, object, &symbols);
+            symbols_ty(db, &symbols, false, Some(stands_for.as_ref().unwrap_or(object)))
+        }
+        Member::Entity(entity) => entity_ty(db, &entity, false),
+        Member::Outside(qualified) => builtin_types::outside_member(db, object, name, &qualified),
+        Member::None | Member::Unknown => Ty::Unknown,
+    }
+}
+
+fn is_scope(kind: SymbolKind) -> bool {
+    kind.is_type() || matches!(kind, SymbolKind::Module | SymbolKind::Namespace)
+}

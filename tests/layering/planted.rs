@@ -1,0 +1,164 @@
+//! Violations of the layers below the top level, planted into files that exist in these tests only.
+
+use super::folders;
+use super::graph::Graph;
+
+/// Files with these texts.
+fn planted(files: &[(&str, &str)]) -> Vec<(String, String)> {
+    files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+}
+
+#[test]
+fn planted_arrows_are_seen_in_every_notation() {
+    let layers: &[(&str, &[&[&str]])] = &[("store", &[&["format"], &["read", "build"]])];
+    let with = |text: &str, upwards: &[(&str, &str, &str)]| {
+        let files = planted(&[
+            ("src/store.rs", "pub use read::rows::Row; use crate::store::build;"),
+            ("src/store/format.rs", "mod schema;"),
+            ("src/store/format/schema.rs", text),
+            ("src/store/read.rs", "pub(super) mod rows;"),
+            ("src/store/read/rows.rs", "use super::super::format::schema; pub struct Row;"),
+            ("src/store/build.rs", "fn f() { crate::store::format::schema::g() }"),
+            ("src/store/novelty.rs", ""),
+        ]);
+        folders::second_level(&Graph::of(&files), layers, upwards)
+    };
+    for planted in [
+        "use crate::store::read::rows;",
+        "use crate::store::{build::Thing, format};",
+        "use super::super::build;",
+        "use crate::store::Row;",
+        "use crate::store::build::Thing as Other;",
+        "fn f() { super::super::read::rows::g() }",
+        "use crate::store::Row; fn f() { Row::new() }",
+        "mod inner { use super::super::super::read; }",
+        "use crate::store::novelty;",
+    ] {
+        assert_eq!(with(planted, &[]).len(), 1, "{planted}");
+    }
+    for allowed in [
+        "use super::Thing;",
+        "use crate::store;",
+        "mod tests { use crate::store::read; }",
+        "// crate::store::read::rows",
+    ] {
+        assert_eq!(with(allowed, &[]), Vec::<String>::new(), "{allowed}");
+    }
+    let exception = [("store", "format", "read")];
+    assert_eq!(with("use crate::store::Row;", &exception), Vec::<String>::new());
+    assert_eq!(with("", &exception).len(), 1, "an exception that is none any more");
+    let neighbours = planted(&[
+        ("src/store/read.rs", "use crate::store::build::f;"),
+        ("src/store/build.rs", ""),
+    ]);
+    assert_eq!(
+        folders::second_level(&Graph::of(&neighbours), layers, &[]).len(),
+        1,
+        "neighbours of one layer are strangers"
+    );
+}
+
+#[test]
+fn planted_circles_are_seen() {
+    let circle = |other: &str| {
+        let files = planted(&[
+            ("src/a.rs", "pub use inner::X; mod inner;"),
+            ("src/a/inner.rs", "use super::Y; use crate::b::Z;"),
+            ("src/b.rs", other),
+            ("src/b/deep.rs", "use crate::c; #[cfg(test)] mod checks;"),
+            ("src/b/deep/checks.rs", "use crate::b::deep::All;"),
+            ("src/c.rs", "mod tests { use crate::a::inner; }"),
+        ]);
+        Graph::of(&files)
+    };
+    for planted in [
+        "use crate::a::inner::X;",
+        "use crate::a::X;",
+        "use crate::a; fn f() { a::inner::g() }",
+        "fn f() { crate::a::X::g() }",
+    ] {
+        let found = folders::circles(&circle(planted), &[]);
+        assert_eq!(found.len(), 1, "{planted}");
+        assert_eq!(
+            folders::circles(&circle(planted), &[&["src/a/inner.rs", "src/b.rs"]]),
+            Vec::<String>::new(),
+            "{planted}"
+        );
+    }
+    for allowed in
+        ["use deep::All;", "mod tests { use crate::a::X; }", "use crate::c;", "// crate::a::X"]
+    {
+        assert_eq!(folders::circles(&circle(allowed), &[]), Vec::<String>::new(), "{allowed}");
+        assert_eq!(
+            folders::circles(&circle(allowed), &[&["src/a/inner.rs", "src/b.rs"]]).len(),
+            1,
+            "a stale exception"
+        );
+    }
+}
+
+#[test]
+fn planted_crowds_are_seen() {
+    let files = |count: usize| -> Vec<(String, String)> {
+        let many = (0..count).map(|number| format!("src/store/file{number}.rs"));
+        many.chain(["src/lib.rs".into(), "src/store.rs".into(), "src/store/deep/x.rs".into()])
+            .map(|path| (path, String::new()))
+            .collect()
+    };
+    assert_eq!(folders::crowded(&files(folders::MAX_FILES)), Vec::<String>::new());
+    assert_eq!(folders::crowded(&files(folders::MAX_FILES + 1)).len(), 1);
+}
+
+#[test]
+fn planted_namesakes_are_seen() {
+    let with = |last: &str| {
+        let files = ["struct Same;", "pub(super) enum Same<'a> {}", "pub trait Same {}", last];
+        let files: Vec<(String, String)> =
+            files.iter().map(|text| ("src/x.rs".to_owned(), (*text).to_owned())).collect();
+        folders::namesakes(&files)
+    };
+    for planted in [
+        "struct Same(u32);",
+        "mod inner { pub enum Same {} }",
+        "mod tests { struct Other; } struct Same { a: u32 }",
+    ] {
+        assert_eq!(with(planted).len(), 1, "{planted}");
+    }
+    for allowed in [
+        "mod tests { struct Same; }",
+        "impl Same {}",
+        "// struct Same",
+        "struct Similar; fn f(_: Same) {}",
+    ] {
+        assert_eq!(with(allowed), Vec::<String>::new(), "{allowed}");
+    }
+}
+
+#[test]
+fn planted_types_that_are_spread_out_are_seen() {
+    let with = |last: &str, known: &[(&str, &str)]| {
+        let one = ("src/a.rs", "impl Same { fn f(&self) {} }");
+        let files = planted(&[
+            one,
+            ("src/a/b.rs", "struct X; impl<'a, F: Fn() -> u8> Same<'a, F> {}"),
+            ("src/a/c.rs", "#[cfg(x)] impl super::Same {} impl From<Same> for Other {}"),
+            ("src/a/d.rs", last),
+        ]);
+        folders::spread_out(&files, known)
+    };
+    for planted in ["impl Same {}", "mod x {} impl<T> Same<T> where T: Copy { fn g() {} }"] {
+        assert_eq!(with(planted, &[]).len(), 1, "{planted}");
+        assert_eq!(with(planted, &[("a", "Same")]), Vec::<String>::new(), "{planted}");
+        assert_eq!(with(planted, &[("b", "Same")]).len(), 2, "of another module");
+    }
+    for allowed in [
+        "impl Clone for Same {}",
+        "fn f() -> impl Same { g() }",
+        "mod tests { impl Same {} }",
+        "// impl Same {}",
+        "impl Other<Same> {}",
+    ] {
+        assert_eq!(with(allowed, &[]), Vec::<String>::new(), "{allowed}");
+        assert_eq!(with(allowed, &[("a", "Same")]).len(), 1, "a stale exception");
+    }
+}
