@@ -110,7 +110,9 @@ fn calls_that_are_cancelled_at_any_moment_leave_nothing_behind() {
         cancel(&mut client, 1_000 + id);
     }
     let state = loop {
-        let state = client.ask("status", json!({}));
+        // Where many cancelled calls run on for a moment, the server refuses further ones.
+        let (state, is_error) = client.outcome("status", json!({}));
+        assert!(!is_error || state.contains("too many earlier calls have not stopped"), "{state}");
         if state.contains("query 0/") && state.contains("; 0 calls not stopped yet") {
             break state;
         }
