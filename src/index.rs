@@ -242,6 +242,23 @@ impl Outcome {
             Self::Published { published, .. } => published.identity,
         }
     }
+
+    /// True if the run built the store from all files.
+    pub fn is_whole(&self, location: &Location) -> bool {
+        matches!(self, Self::Published { published, .. } if published.is_whole(location))
+    }
+
+    /// True if the generation differs from `base` by the changes of the run alone. Otherwise another
+    /// process has published a generation in between, which may be older than `base` in what it
+    /// reflects: its files may have been read before.
+    pub fn continues(&self, base: Identity) -> bool {
+        match self {
+            Self::Unchanged { identity } => *identity == base,
+            Self::Published { published, .. } => {
+                published.identity.generation == base.generation + 1
+            }
+        }
+    }
 }
 
 /// Updates the store of a repository: compares, and applies the changes. Waits for the writer lock
@@ -346,7 +363,8 @@ fn update_in_place(
     else {
         return Ok(None);
     };
-    let (touched, gone) = state::change::still_missing((touched, gone), &snapshot, &run.limits)?;
+    let (touched, gone) =
+        state::change::still_missing((touched, gone), &snapshot, &run.limits, run.cancel)?;
     if touched.is_empty() && gone.is_empty() {
         return Ok(Some(Outcome::Unchanged { identity: snapshot.identity() }));
     }

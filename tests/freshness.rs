@@ -197,6 +197,28 @@ fn a_build_can_be_forced() {
 }
 
 #[test]
+fn a_file_that_is_back_when_its_removal_is_applied_stays() {
+    let project = Project::with(&[("a.py", "x = 1\n"), ("b.py", "def b():\n    pass\n")]);
+    project.refresh();
+    fs::remove_file(project.path("b.py")).expect("removed");
+    let removal = project.changes();
+    assert_eq!(removal.paths().map(|path| path.as_str()).collect::<Vec<_>>(), ["b.py"]);
+    let applied = || {
+        let outcome = apply(&project.location, &removal, PATIENCE, &project.run());
+        generation(&outcome.expect("nothing stands in the way"))
+    };
+    // As a process finds it that waited for another one.
+    project.write("b.py", "def b():\n    pass\n");
+    assert_eq!(applied(), (false, 1));
+    project.write("b.py", "def changed():\n    pass\n");
+    assert_eq!(applied(), (true, 2), "with other contents it is a change");
+    assert!(project.changes().is_empty(), "{:?}", project.changes());
+    fs::remove_file(project.path("b.py")).expect("removed");
+    assert_eq!(applied(), (true, 3));
+    assert!(project.changes().is_empty(), "{:?}", project.changes());
+}
+
+#[test]
 fn a_writer_is_waited_for_only_so_long() {
     let project = Project::with(&[("a.py", "x = 1\n")]);
     let lock = project.location.lock(Duration::ZERO).expect("nobody else writes");

@@ -12,7 +12,7 @@ use super::{
 use crate::config::{Limits, WorkerCommand};
 use crate::faults;
 use crate::model::cancel::CancelToken;
-use crate::store::{self, Dropped, Identity, Location};
+use crate::store::{self, Dropped, Location};
 
 /// Maximum number of concurrent runs; others are queued.
 const MAX_CONCURRENT_RUNS: usize = 2;
@@ -47,7 +47,7 @@ pub enum JobState {
     Done(Result<Outcome, Arc<IndexError>>),
 }
 
-type OnPublished = Box<dyn Fn(&Job, Identity) + Send + Sync>;
+type OnPublished = Box<dyn Fn(&Job, &Outcome) + Send + Sync>;
 
 struct SharedJobs {
     limits: Limits,
@@ -82,7 +82,7 @@ impl Jobs {
     pub fn with_callback(
         limits: Limits,
         worker: Option<WorkerCommand>,
-        on_published: impl Fn(&Job, Identity) + Send + Sync + 'static,
+        on_published: impl Fn(&Job, &Outcome) + Send + Sync + 'static,
     ) -> Self {
         let on_published = Box::new(on_published);
         let (state, turn) = (Mutex::new(JobsState::default()), Condvar::new());
@@ -219,12 +219,10 @@ impl SharedJobs {
         } else {
             Err(IndexError::Cancelled { root: job.location.root().to_path_buf() })
         };
-        if let Ok(Outcome::Published { published, .. }) = &outcome {
-            (self.on_published)(job, published.identity);
+        if let Ok(outcome @ Outcome::Published { .. }) = &outcome {
+            (self.on_published)(job, outcome);
         }
-        let made_whole = matches!(
-            &outcome, Ok(Outcome::Published { published, .. }) if published.is_whole(&job.location)
-        );
+        let made_whole = outcome.as_ref().is_ok_and(|outcome| outcome.is_whole(&job.location));
         let made_in_place = matches!(&outcome, Ok(Outcome::Published { .. })) && !made_whole;
         if made_whole {
             self.enforce_quota(&job.location);

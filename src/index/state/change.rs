@@ -272,12 +272,22 @@ fn note(snapshot: &Snapshot, same: &[(FileKey, WalkedFile)]) {
 }
 
 /// Removes changes that the store already has: another run may have applied them meanwhile. A file
-/// modified within the timestamp granularity is compared by contents.
+/// modified within the timestamp granularity is compared by contents. A file that was gone and is
+/// back counts as touched: it may have come back while this run waited for another process.
 pub(in crate::index) fn still_missing(
     (touched, gone): (&[WalkedFile], &[RepoPath]),
     snapshot: &Snapshot,
     limits: &Limits,
+    cancel: &CancelToken,
 ) -> Result<(Vec<WalkedFile>, Vec<RepoPath>), IndexError> {
+    let removed: BTreeSet<RepoPath> = gone.iter().cloned().collect();
+    let mut back = match removed.is_empty() {
+        true => Vec::new(),
+        false => source::walk_below(&snapshot.meta().root, &removed, cancel)?.files,
+    };
+    // A directory in the place of a file has files of its own, with changes of their own.
+    back.retain(|file| removed.contains(&file.path));
+    let returned: BTreeSet<&RepoPath> = back.iter().map(|file| &file.path).collect();
     let mut missing = (Vec::with_capacity(touched.len()), Vec::with_capacity(gone.len()));
     let (root, project_names) = (Root::new(&snapshot.meta().root), ingest::project_names());
     let is_held = |row: &FileRow, file: &WalkedFile| {
@@ -285,12 +295,12 @@ pub(in crate::index) fn still_missing(
         looks_the_same(row, file)
             || (row.hash != 0 && has_the_same_bytes(&root, row, file, is_project_file, limits))
     };
-    for file in touched {
+    for file in touched.iter().chain(&back) {
         if snapshot.file_at(file.path.as_str())?.is_none_or(|row| !is_held(&row, file)) {
             missing.0.push(file.clone());
         }
     }
-    for path in gone {
+    for path in gone.iter().filter(|path| !returned.contains(path)) {
         if snapshot.file_at(path.as_str())?.is_some() {
             missing.1.push(path.clone());
         }

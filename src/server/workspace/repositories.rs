@@ -13,7 +13,7 @@ mod unavailable;
 mod watches;
 
 use crate::config::{self, Config, ConfigError, Repository};
-use crate::index::{self, ChangeSet, IndexError, Job, JobState};
+use crate::index::{self, ChangeSet, IndexError, Job, JobState, Outcome};
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
 use crate::server::base::escape::SafeLine;
@@ -21,7 +21,7 @@ use crate::server::base::limits::Limits;
 use crate::server::workspace::host::Host;
 use crate::server::workspace::metrics::Activity;
 use crate::source::{self, Root, Sweep};
-use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot};
+use crate::store::{Location, Pool, PoolSettings, Snapshot};
 use progress::{BuildProgress, about_to_start, report, watch};
 pub use root_selection::Reach;
 use root_selection::RootSelection;
@@ -85,9 +85,8 @@ struct Question<'q> {
 
 /// Result of waiting for a run.
 enum Awaited {
-    /// The run started at `begun`, perhaps with other changes (`is_for_these`), and left the store
-    /// in this state.
-    Done { begun: Instant, is_for_these: bool, store: Identity },
+    /// The run started at `begun`, perhaps with other changes (`is_for_these`).
+    Done { begun: Instant, is_for_these: bool, outcome: Outcome },
     /// The run is still in progress.
     Working(BuildProgress),
 }
@@ -263,8 +262,10 @@ impl Repositories {
                     return Ok(Readiness::Working(so_far));
                 }
                 let snapshot = self.snapshot(&location, host.cancel())?;
-                // A run that has started since reflects the files: no second comparison is needed.
-                if matches!(done, Awaited::Done { begun, is_for_these: true, .. } if begun >= asked)
+                // A whole build that has started since reflects the files: no second comparison is
+                // needed.
+                if matches!(&done, Awaited::Done { begun, outcome, .. } if *begun >= asked
+                    && outcome.is_whole(&location) && outcome.identity() == snapshot.identity())
                 {
                     let extent =
                         source::remote_kind(location.root()).map_or(Extent::All, Extent::Remote);
@@ -302,6 +303,7 @@ impl Repositories {
                 self.shared.jobs.touch(location);
                 return Ok((snapshot, None, extent));
             }
+            let compared = snapshot.identity();
             drop(snapshot);
             // Files relevant to the query are updated first, the rest in a follow-up run: the
             // timeout may not allow both.
@@ -317,14 +319,18 @@ impl Repositories {
             let awaited = self.await_index(location, &wait, host);
             snapshot = self.snapshot(location, host.cancel())?;
             match awaited {
-                Ok(Awaited::Done { begun, is_for_these: true, store }) if begun >= looked => {
-                    self.shared.watches.run_finished(location, store, begun);
+                Ok(Awaited::Done { begun, is_for_these: true, outcome })
+                    if begun >= looked
+                        && outcome.continues(compared)
+                        && outcome.identity() == snapshot.identity() =>
+                {
+                    self.shared.watches.run_finished(location, &outcome, begun);
                     if !in_parts {
                         return Ok((snapshot, None, extent));
                     }
                 }
                 // A run started by another call may have read a file before it changed, or apply
-                // other changes.
+                // other changes; another process may have published what it read before.
                 Ok(Awaited::Done { .. }) if Instant::now() < until => {}
                 Ok(awaited) => {
                     let cause = Cause::Pending(match awaited {
@@ -443,11 +449,7 @@ impl Repositories {
             let progress = match state {
                 JobState::Done(Ok(outcome)) => {
                     let is_for_these = job.covers_changes(wait.changes.as_ref());
-                    return Ok(Awaited::Done {
-                        begun: job.begun(),
-                        is_for_these,
-                        store: outcome.identity(),
-                    });
+                    return Ok(Awaited::Done { begun: job.begun(), is_for_these, outcome });
                 }
                 // All interested calls left at the moment when this one arrived.
                 JobState::Done(Err(error))

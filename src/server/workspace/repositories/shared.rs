@@ -6,7 +6,7 @@ use super::root_selection::RootSelection;
 use super::watches::Watches;
 use super::{Unavailable, unavailable};
 use crate::config::{Config, ConfigError};
-use crate::index::{Job, Jobs, Verified};
+use crate::index::{Job, Jobs, Outcome, Verified};
 use crate::server::base::allocator;
 use crate::store::{
     Identity, Location, MonotonicClock, Opener, Pool, PoolSettings, Store, StoreError, StoreOpener,
@@ -67,10 +67,10 @@ impl Shared {
         let sessions = Arc::new(Sessions::default());
         let watches = Watches::new();
         let (subscribers, watched) = (Arc::clone(&sessions), watches.clone());
-        let published = move |job: &Job, state| {
+        let published = move |job: &Job, outcome: &Outcome| {
             // Recorded before the next query, whether or not a call waits for the run.
-            watched.run_finished(job.location(), state, job.begun());
-            subscribers.publish(job.location(), state);
+            watched.run_finished(job.location(), outcome, job.begun());
+            subscribers.publish(job.location(), outcome.identity());
         };
         Arc::new(Self {
             config,

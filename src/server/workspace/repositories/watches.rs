@@ -8,6 +8,8 @@
 //! affects nothing else.
 
 mod swept;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -16,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use super::open_repository::Extent;
 use crate::config;
-use crate::index::{self, ChangeSet, Comparison, IdleCache, IndexError, Verified};
+use crate::index::{self, ChangeSet, Comparison, IdleCache, IndexError, Outcome, Verified};
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
 use crate::source::{self, DirectoryId, RULES, Rules, Sweep};
@@ -156,14 +158,16 @@ impl Watches {
         self.kept.with(location, |repository| repository.reported.extend(hints_of(paths)));
     }
 
-    /// A run that started after `looked` produced this generation, which reflects all but later
-    /// reports.
-    pub(super) fn run_finished(&self, location: &Location, store: Identity, looked: Instant) {
+    /// A run that started after `looked` has ended. If it continues the generation that reflects
+    /// every file outside of the reports, so does its result.
+    pub(super) fn run_finished(&self, location: &Location, outcome: &Outcome, looked: Instant) {
         self.kept.with(location, |repository| {
             if repository.taken.is_none_or(|taken| taken < looked)
-                && let Some((_, before)) = repository.known.filter(|(_, before)| *before <= looked)
+                && let Some((known, before)) = repository.known
+                && before <= looked
+                && outcome.continues(known)
             {
-                repository.known = Some((store, before));
+                repository.known = Some((outcome.identity(), before));
             }
         });
     }
