@@ -248,9 +248,9 @@ impl Outcome {
         matches!(self, Self::Published { published, .. } if published.is_whole(location))
     }
 
-    /// True if the generation differs from `base` by the changes of the run alone. Otherwise another
-    /// process has published a generation in between, which may be older than `base` in what it
-    /// reflects: its files may have been read before.
+    /// True if the generation differs from `base` by the changes of the run alone. Otherwise
+    /// another process has published a generation in between, which may be older than `base` in
+    /// what it reflects: its files may have been read before.
     pub fn continues(&self, base: Identity) -> bool {
         match self {
             Self::Unchanged { identity } => *identity == base,

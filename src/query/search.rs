@@ -17,8 +17,20 @@ use crate::query::graph::lookup::Lookup;
 use crate::store::{KeyOrder, NameKey, NameRank, Snapshot, SymbolHead, SymbolKey, SymbolRank};
 use rustc_hash::FxHashSet;
 
+/// Highest total that is always counted; a higher one is reported as a lower bound. A scan that
+/// ends early has found more, so that the report does not depend on the blocks that it left out:
+/// which names share a block depends on the history of changes.
+pub const COUNTED: u64 = 500;
+
+/// Maximum number of blocks of names scanned for matches.
+pub const BLOCKS: usize = 300;
+
+/// Maximum number of blocks scanned for misspelt names: most names are rejected after a few
+/// letters.
+pub const BLOCKS_MISSPELT: usize = 900;
+
 /// Maximum number of symbols that are checked against the filters.
-const MAX_FILTERED: usize = 20_000;
+pub const FILTERED: usize = 20_000;
 
 /// Maximum number of names of equal rank whose symbols are read.
 const MAX_EQUAL: usize = 400;
@@ -297,7 +309,7 @@ impl Filter<'_, '_> {
         self.look_up_figures(&mut names)?;
         names.sort_unstable_by_key(NameFound::order);
         let (mut looks, mut read) = (0, 0);
-        while looks < MAX_FILTERED && read < names.len() {
+        while looks < FILTERED && read < names.len() {
             looks += names[read].symbols() as usize;
             read += 1;
         }

@@ -5,7 +5,7 @@ use super::runtime::http::{self, body, bridge};
 use super::runtime::sessions;
 use super::tools::{MAX_MEANINGS, explore};
 use crate::config;
-use crate::query::{SqlParams, locate, references::elsewhere, sql, trace};
+use crate::query::{SqlParams, locate, references::elsewhere, search, sql, trace};
 use crate::server::base::limits::Limits;
 use crate::server::proxy::federation::{self, registry, tools};
 use crate::server::proxy::upstream::{connection, http as upstream_http, listing};
@@ -162,6 +162,10 @@ fn of_questions() -> Vec<(&'static str, String)> {
     vec![
         ("explore::QUERY", bytes(explore::QUERY)),
         ("tools::MAX_MEANINGS", count(MAX_MEANINGS)),
+        ("search::COUNTED", count(usize::try_from(search::COUNTED).expect("it fits"))),
+        ("search::BLOCKS", count(search::BLOCKS)),
+        ("search::BLOCKS_MISSPELT", count(search::BLOCKS_MISSPELT)),
+        ("search::FILTERED", count(search::FILTERED)),
         ("locate::FILES", count(locate::FILES)),
         ("locate::NAMED_FILES", count(locate::NAMED_FILES)),
         ("locate::SOURCE_BYTES", bytes(locate::SOURCE_BYTES)),

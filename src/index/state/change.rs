@@ -285,7 +285,7 @@ pub(in crate::index) fn still_missing(
         true => Vec::new(),
         false => source::walk_below(&snapshot.meta().root, &removed, cancel)?.files,
     };
-    // A directory in the place of a file has files of its own, with changes of their own.
+    // Below a directory that replaces a file, files have changes of their own.
     back.retain(|file| removed.contains(&file.path));
     let returned: BTreeSet<&RepoPath> = back.iter().map(|file| &file.path).collect();
     let mut missing = (Vec::with_capacity(touched.len()), Vec::with_capacity(gone.len()));

@@ -7,24 +7,12 @@ use std::collections::BinaryHeap;
 
 use super::around::{self, MAX_RUNS_OF_WORD};
 use super::matching::Pattern;
-use super::{Filter, Match, Matches, NameFound, SearchMode};
+use super::{BLOCKS, BLOCKS_MISSPELT, COUNTED, Filter, Match, Matches, NameFound, SearchMode};
 use crate::query::{QueryError, names::text};
 use crate::store::{NameEntry, NameParts, NameRank, NameRuns, NameWalk};
 
-/// Maximum number of blocks of names scanned for matches.
-const MAX_RUNS: usize = 300;
-
-/// Maximum number of blocks scanned for misspelt names: most names are rejected after a few
-/// letters.
-const MAX_RUNS_MISTYPED: usize = 900;
-
 /// Difference in blocks up to which two words are considered equally rare.
 const FEW_RUNS: usize = 8;
-
-/// Highest total that is always counted; a higher one is reported as a lower bound. A scan that
-/// ends early has found more, so that the report does not depend on the blocks that it left out:
-/// which names share a block depends on the history of changes.
-const MAX_COUNTED: u64 = 500;
 
 /// Names found by a scan.
 pub(super) struct NameScan<'q> {
@@ -108,7 +96,7 @@ impl<'q> NameScan<'q> {
 
     fn finish(self, filter: &Filter<'_, '_>) -> Result<Matches, QueryError> {
         let mut found = filter.best_of(self.names)?;
-        let is_counted = self.wanted.is_none() || found.total <= MAX_COUNTED;
+        let is_counted = self.wanted.is_none() || found.total <= COUNTED;
         found.is_complete &= self.is_complete && is_counted;
         Ok(found)
     }
@@ -146,7 +134,7 @@ impl Fullness {
     fn is_full(&self, most_left: u32) -> bool {
         // Strictly more references: among equals the path decides.
         let is_better = |least: &Reverse<u32>| least.0 > most_left;
-        self.symbols > MAX_COUNTED
+        self.symbols > COUNTED
             && self.wanted.is_some_and(|wanted| self.uses.len() >= wanted)
             && self.uses.peek().is_some_and(is_better)
     }
@@ -194,7 +182,7 @@ impl Filter<'_, '_> {
     pub(super) fn fitting(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
         let fits = |name: &NameEntry<'_>| pattern.fits(name.text);
         let is_bounded = self.params.mode == SearchMode::Words;
-        let mut gathering = NameScan::new(self, if is_bounded { MAX_RUNS } else { usize::MAX })?;
+        let mut gathering = NameScan::new(self, if is_bounded { BLOCKS } else { usize::MAX })?;
         let wanted = pattern.ways();
         let mut ways =
             wanted.iter().map(|way| gathering.runs_with(way)).collect::<Result<Vec<_>, _>>()?;
@@ -225,7 +213,7 @@ impl Filter<'_, '_> {
             if is_bounded
                 && !pattern.has_spaces()
                 && !gathering.names.is_empty()
-                && way.count() > MAX_RUNS
+                && way.count() > BLOCKS
             {
                 gathering.is_complete = false;
                 break;
@@ -242,7 +230,7 @@ impl Filter<'_, '_> {
         if near.is_empty() {
             return Ok(Matches { is_complete: was_complete, ..Matches::all_of(Vec::new()) });
         }
-        let mut gathering = NameScan::new(self, MAX_RUNS_MISTYPED)?;
+        let mut gathering = NameScan::new(self, BLOCKS_MISSPELT)?;
         let wanted = pattern.filter_for_misspelt();
         let runs = gathering.runs_with(&wanted)?;
         // No short circuit: each matcher must process every name to keep its state.
@@ -275,7 +263,7 @@ impl Filter<'_, '_> {
     ) -> Result<Matches, QueryError> {
         let Some(&(spread, rarest)) = by_rarity.first() else { return Ok(found) };
         // Words of one or two letters are in most names: the matches so far suffice.
-        if spread > MAX_RUNS && !found.is_empty() {
+        if spread > BLOCKS && !found.is_empty() {
             found.is_complete = false;
             return Ok(found);
         }
@@ -295,8 +283,7 @@ impl Filter<'_, '_> {
         for word in pattern.words() {
             spreads.push(walk.runs_with(&NameParts::none().or_all_of([word.as_str()]))?.count());
         }
-        let few =
-            spreads.iter().min().map_or(0, |least| least + least / 4 + FEW_RUNS).min(MAX_RUNS);
+        let few = spreads.iter().min().map_or(0, |least| least + least / 4 + FEW_RUNS).min(BLOCKS);
         let are_counted = spreads.iter().filter(|spread| **spread <= few).count() > 1;
         let mut words = Vec::new();
         for (place, (word, spread)) in pattern.words().iter().zip(spreads).enumerate() {
@@ -308,7 +295,7 @@ impl Filter<'_, '_> {
                 };
                 let wanted = NameParts::none().or_all_of([word.as_str()]);
                 let runs = walk.runs_with(&wanted)?;
-                walk.begin_again(MAX_RUNS);
+                walk.begin_again(BLOCKS);
                 walk.visit(&wanted, &runs, |_| false, &mut count)?;
                 walk.visit_later(count)?;
             }
@@ -330,7 +317,7 @@ impl Filter<'_, '_> {
         // Words of one or two letters are skipped if there are too many names, unless there are no
         // others.
         let is_telling = |(spread, place): &&(usize, usize)| {
-            *spread <= MAX_RUNS || pattern.words()[*place].len() > 2
+            *spread <= BLOCKS || pattern.words()[*place].len() > 2
         };
         let telling: Vec<(usize, usize)> = by_rarity.iter().filter(is_telling).copied().collect();
         let words = if telling.is_empty() { by_rarity } else { &telling };
