@@ -418,7 +418,7 @@ fn without_store(
     let text = |text: &str| {
         let mut page = Page::new(budget);
         if let Some(server) = host.server() {
-            render::status::process(server, &repositories.activity(), &mut page);
+            status::process(server, &repositories.activity(), &mut page);
         }
         page.finish(text)
     };

@@ -1,19 +1,13 @@
 //! Conversion of results to JSON: complete, with stable member names. The only place that decides
 //! the JSON form of a plain result.
 
-mod graph;
-mod text;
-
 use crate::model::RepoPath;
 use crate::model::facts::flags;
 use crate::query::search::Match;
 use crate::query::show::Excerpt;
-use crate::query::{Counts, SiteInfo, SymbolInfo, Total};
+use crate::query::{Counts, Elsewhere, SiteInfo, SymbolInfo, Total};
 use crate::server::workspace::repositories::OpenRepository;
 use serde_json::{Value, json};
-
-pub(in crate::server) use graph::{explore, outline, overview, references, trace, unused};
-pub(in crate::server) use text::{grep, process, sql, sql_shape, status};
 
 /// Symbol.
 pub(in crate::server) fn symbol(symbol: &SymbolInfo) -> Value {
@@ -54,7 +48,7 @@ const FLAGS: [(u16, &str); 13] = [
 ];
 
 /// Symbol, identity only.
-fn brief(symbol: &SymbolInfo) -> Value {
+pub(in crate::server) fn brief(symbol: &SymbolInfo) -> Value {
     json!({
         "symbol": symbol.full_name(), "kind": symbol.kind.word(), "path": symbol.path.as_str(),
         "line": symbol.first_line
@@ -73,7 +67,7 @@ pub(in crate::server) fn total(total: Total) -> Value {
 }
 
 /// Word for the quality of a name match.
-pub(super) fn match_word(matched: Match) -> &'static str {
+pub(in crate::server) fn match_word(matched: Match) -> &'static str {
     match matched {
         Match::Exact => "exact",
         Match::IgnoringCase => "ignoring-case",
@@ -89,7 +83,7 @@ pub(super) fn match_word(matched: Match) -> &'static str {
 }
 
 /// Source lines.
-pub(super) fn excerpt(excerpt: &Excerpt) -> Value {
+pub(in crate::server) fn excerpt(excerpt: &Excerpt) -> Value {
     json!({
         "path": excerpt.path.as_str(),
         "symbol": excerpt.symbol.as_ref().map(symbol),
@@ -115,14 +109,14 @@ pub(in crate::server) fn state(opened: &OpenRepository) -> Value {
     })
 }
 
-fn counts(counts: &Counts) -> Value {
+pub(in crate::server) fn counts(counts: &Counts) -> Value {
     json!({
         "certain": counts.certain, "likely": counts.likely, "possible": counts.possible,
         "textual": counts.textual
     })
 }
 
-fn site(site: &SiteInfo) -> Value {
+pub(in crate::server) fn site(site: &SiteInfo) -> Value {
     json!({
         "path": site.path.as_str(),
         "line": site.at.line,
@@ -134,10 +128,26 @@ fn site(site: &SiteInfo) -> Value {
     })
 }
 
-fn list<T>(items: &[T], one: impl Fn(&T) -> Value) -> Value {
+pub(in crate::server) fn list<T>(items: &[T], one: impl Fn(&T) -> Value) -> Value {
     Value::Array(items.iter().map(one).collect())
 }
 
-fn path(path: &RepoPath) -> Value {
+pub(in crate::server) fn path(path: &RepoPath) -> Value {
     Value::from(path.as_str())
+}
+
+/// Result without uses of a symbol, and other evidence of use.
+pub(in crate::server) fn unused(answer: Value, elsewhere: &Elsewhere) -> Value {
+    let found = json!({
+        "values": list(
+            &elsewhere.values,
+            |value| with(site(&value.site), "enclosing", json!(value.enclosing.as_ref().map(brief)))
+        ),
+        "lines": list(
+            &elsewhere.lines, |(file, line)| json!({"path": file.as_str(), "line": line})
+        ),
+        "unsearched": elsewhere.unsearched,
+        "not_read": elsewhere.not_read,
+    });
+    with(answer, "elsewhere", found)
 }

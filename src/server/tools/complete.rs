@@ -1,6 +1,8 @@
 //! `complete`: completions of symbols or paths. Called by `completion/complete`, so it is not
 //! listed; otherwise a tool like the others.
 
+mod text;
+
 use super::{Handler, QueryContext};
 use crate::query::complete::Wanted;
 use crate::query::{self, CompleteParams, QueryError};

@@ -1,5 +1,8 @@
 //! `explore`: entry point for a task description or a question.
 
+mod json;
+mod text;
+
 use super::{Handler, QueryContext};
 use crate::query::{self, ExploreParams, QueryError};
 use crate::server::answers::Answer;

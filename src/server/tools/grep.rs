@@ -1,5 +1,8 @@
 //! `grep`: text search with enclosing symbols.
 
+mod json;
+mod text;
+
 use super::{Handler, QueryContext};
 use crate::query::{self, GrepParams, QueryError};
 use crate::server::answers::Answer;
@@ -61,5 +64,5 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
         ..GrepParams::default()
     };
     let result = query::grep(context.snapshot, context.files, &params, context.cancel)?;
-    Ok(Box::new(crate::server::answers::render::grep::FoundText { params, result }))
+    Ok(Box::new(text::FoundText { params, result }))
 }

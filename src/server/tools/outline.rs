@@ -1,5 +1,8 @@
 //! `outline`: symbols of a file or files of a directory.
 
+mod json;
+mod text;
+
 use super::{Handler, QueryContext};
 use crate::query::{self, OutlineParams, QueryError};
 use crate::server::answers::Answer;

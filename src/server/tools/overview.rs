@@ -1,5 +1,8 @@
 //! `overview`: architecture of the repository.
 
+mod json;
+mod text;
+
 use super::{Handler, QueryContext};
 use crate::query::{self, OverviewParams, QueryError};
 use crate::server::answers::Answer;

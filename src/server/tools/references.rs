@@ -1,16 +1,19 @@
 //! `references`: all sites of a symbol.
 
+mod json;
+mod text;
+
 use super::{Handler, QueryContext, certainty, kinds, tests};
 use crate::model::SiteKind;
 use crate::query::{self, ElsewhereSearch, QueryError, ReferencesParams, Tests};
 use crate::server::answers::Answer;
 use crate::server::answers::render::elsewhere::Unused;
-use crate::server::answers::render::references::FoundReferences;
 use crate::server::answers::render::several;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
 use crate::server::tools::tool::{MAX_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
 use crate::store::SymbolKey;
+use text::FoundReferences;
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "references",

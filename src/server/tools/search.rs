@@ -1,5 +1,7 @@
 //! `search`: symbols by name.
 
+mod text;
+
 use super::{Handler, QueryContext, kinds, tests};
 use crate::model::SymbolKind;
 use crate::query::search::SearchMode;
@@ -68,5 +70,5 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
         ..SearchParams::default()
     };
     let result = query::search_in(context.snapshot, context.files, &params, context.cancel)?;
-    Ok(Box::new(crate::server::answers::render::search::FoundSymbols { params, result }))
+    Ok(Box::new(text::FoundSymbols { params, result }))
 }

@@ -1,5 +1,7 @@
 //! `show`: the source of symbols, lines and files.
 
+pub(in crate::server) mod text;
+
 use super::{Handler, QueryContext};
 use crate::query::{self, QueryError, ShowParams};
 use crate::server::answers::Answer;

@@ -1,9 +1,11 @@
 //! `sql`: read-only SQL over the store's views.
 
+mod json;
+mod text;
+
 use super::{Handler, QueryContext};
 use crate::query::{self, QueryError, SqlParams};
 use crate::server::answers::Answer;
-use crate::server::answers::reply;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
 use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
@@ -21,7 +23,7 @@ pub(in crate::server) static TOOL: Tool = Tool {
     own: &[Parameter::new("statement", Shape::Text { most: 20_000 }, "The SELECT")
         .required()
         .also(&["query", "sql", "q"])],
-    output: Some(reply::sql_shape),
+    output: Some(json::sql_shape),
     handler: RUN,
 };
 

@@ -1,5 +1,10 @@
 //! `status`: state of the store and of the server.
 
+mod json;
+mod text;
+
+pub(in crate::server) use text::process;
+
 use super::{Handler, QueryContext};
 use crate::query::{self, QueryError, StatusParams};
 use crate::server::answers::Answer;
@@ -25,5 +30,5 @@ fn run(_arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Ans
     let result = query::status(context.snapshot, &StatusParams::default(), context.cancel)?;
     let process =
         context.process.as_ref().map(|(server, activity)| ((*server).clone(), activity.clone()));
-    Ok(Box::new(crate::server::answers::render::status::StatusAnswer { result, process }))
+    Ok(Box::new(text::StatusAnswer { result, process }))
 }

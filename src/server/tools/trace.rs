@@ -1,16 +1,19 @@
 //! `trace`: callers, callees, paths.
 
+mod json;
+mod text;
+
 use super::{Handler, QueryContext, certainty, tests};
 use crate::query::trace::{Direction, TraceFinding};
 use crate::query::{self, ElsewhereSearch, QueryError, Tests, TraceParams};
 use crate::server::answers::Answer;
 use crate::server::answers::render::elsewhere::Unused;
 use crate::server::answers::render::several;
-use crate::server::answers::render::trace::Traced;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
 use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 use crate::store::SymbolKey;
+use text::Traced;
 
 pub(in crate::server) static TOOL: Tool =
     Tool {

@@ -9,7 +9,7 @@ const SAME: &str = "…";
 const THERE: &str = "…/";
 
 /// Prefixes printed so far.
-pub(super) struct Elision {
+pub(in crate::server) struct Elision {
     path: String,
     directory: String,
     containers: HashMap<String, String>,
@@ -17,7 +17,7 @@ pub(super) struct Elision {
 
 impl Elision {
     /// Starts below a first line with this path.
-    pub(super) fn below(path: &str) -> Self {
+    pub(in crate::server) fn below(path: &str) -> Self {
         Self {
             path: path.to_owned(),
             directory: directory(path).to_owned(),
@@ -26,7 +26,7 @@ impl Elision {
     }
 
     /// A path as a heading: `…`, `…/file`, or `…/../other/file` if that is shorter than the path.
-    pub(super) fn heading(&self, path: &str) -> String {
+    pub(in crate::server) fn heading(&self, path: &str) -> String {
         let shared = shared_directories(&self.directory, path);
         if shared > 0 && self.path == path {
             return SAME.to_owned();
@@ -38,7 +38,7 @@ impl Elision {
 
     /// A name as an entry below a heading: `.name` if its container is that of the previous entry,
     /// or for the first entry the stem of the file name.
-    pub(super) fn entry(&mut self, path: &str, container: &str, name: &str) -> String {
+    pub(in crate::server) fn entry(&mut self, path: &str, container: &str, name: &str) -> String {
         let known = self.containers.get(path).map_or_else(|| stem(path), String::as_str);
         if !container.is_empty() && known == container {
             return format!(".{name}");

@@ -1,12 +1,12 @@
 //! Rendering of `sql`: rows as text, with an unforgeable column separator, and as structured
 //! output.
 
-use super::{RAISE, VALUES};
+use super::json;
 use crate::query::sql::{SqlBound, SqlValue};
 use crate::query::{SqlResult, Total};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::reply;
+use crate::server::answers::render::{RAISE, VALUES};
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ impl Answer for SqlResult {
     }
 
     fn json(&self) -> Value {
-        reply::sql(self)
+        json::sql(self)
     }
 
     /// The table with typed values. Hosts show the model either this or the text, so both have the

@@ -1,86 +1,14 @@
-//! JSON of files, rows and the store's state.
+//! JSON of the answers of `status`: the store, its languages, and the server.
 
-use super::{brief, list, path, total};
-use crate::query::grep::GrepHit;
-use crate::query::sql::{SqlBound, SqlValue};
+use crate::query::StatusResult;
 use crate::query::status::LanguageStatus;
-use crate::query::{GrepResult, SqlResult, StatusResult};
+use crate::server::answers::reply::{list, path};
 use crate::server::workspace::metrics::{Activity, ServerState};
 use serde_json::{Map, Value, json};
 use std::time::UNIX_EPOCH;
 
-/// Result of `grep`.
-pub(in crate::server) fn grep(result: &GrepResult) -> Value {
-    json!({
-        "total": total(result.total),
-        "file_total": total(result.file_total),
-        "searched": result.searched,
-        "not_text": result.not_text,
-        "unreadable": list(
-            &result.unreadable, |(file, reason)| json!({"path": path(file), "reason": reason})
-        ),
-        "files": list(&result.files, |file| json!({
-            "path": path(&file.path), "total": file.total, "stale": file.stale,
-            "hits": list(&file.hits, hit),
-        })),
-    })
-}
-
-fn hit(hit: &GrepHit) -> Value {
-    json!({
-        "line": hit.line,
-        "column": hit.column,
-        "text": hit.text,
-        "before": hit.before,
-        "after": hit.after,
-        "enclosing": hit.enclosing.as_ref().map(brief),
-    })
-}
-
-/// Result of `sql`.
-pub(in crate::server) fn sql(result: &SqlResult) -> Value {
-    json!({
-        "columns": result.columns,
-        "rows": list(&result.rows, |row| list(row, sql_value)),
-        "total": total(result.total),
-        "stopped_by": result.stopped_by.map(|bound| match bound {
-            SqlBound::Rows => "rows",
-            SqlBound::Size => "size",
-            SqlBound::Time => "time",
-            SqlBound::Memory => "memory",
-        }),
-    })
-}
-
-/// Output schema of `sql`, filled by `render`: rows as arrays in column order.
-pub(in crate::server) fn sql_shape() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "columns": {"type": "array", "items": {"type": "string"}},
-            "rows": {"type": "array", "items": {"type": "array"}},
-            "total": {"type": "integer"},
-            "exact": {"type": "boolean"},
-            "left_out": {"type": "integer"},
-            "note": {"type": "string"},
-            "index": {"type": "string"},
-        },
-        "required": ["columns", "rows", "total", "exact", "left_out", "index"],
-    })
-}
-
-fn sql_value(value: &SqlValue) -> Value {
-    match value {
-        SqlValue::Null => Value::Null,
-        SqlValue::Integer(number) => json!(number),
-        SqlValue::Real(number) => json!(number),
-        SqlValue::Text(text) => json!(text),
-        SqlValue::Blob(bytes) => json!({"bytes": bytes.len()}),
-    }
-}
-
 /// Result of `status`.
-pub(in crate::server) fn status(result: &StatusResult) -> Value {
+pub(super) fn status(result: &StatusResult) -> Value {
     let skipped: Map<String, Value> = result
         .skipped
         .iter()
@@ -106,7 +34,7 @@ pub(in crate::server) fn status(result: &StatusResult) -> Value {
 }
 
 /// Server process.
-pub(in crate::server) fn process(server: &ServerState, activity: &Activity) -> Value {
+pub(super) fn process(server: &ServerState, activity: &Activity) -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "uptime_seconds": server.uptime.as_secs_f64(),

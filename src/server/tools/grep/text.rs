@@ -1,11 +1,11 @@
 //! Rendering of `grep` results.
 
-use super::{CONTENT, RAISE, digits, gutter, name, path, plural};
+use super::json;
 use crate::query::grep::{GrepFile, GrepHit};
 use crate::query::{GrepParams, GrepResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::reply;
+use crate::server::answers::render::{CONTENT, RAISE, digits, gutter, name, path, plural};
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ impl Answer for FoundText {
     }
 
     fn json(&self) -> Value {
-        reply::grep(&self.result)
+        json::grep(&self.result)
     }
 
     fn is_empty(&self) -> bool {

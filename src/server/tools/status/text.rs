@@ -1,11 +1,12 @@
 //! Rendering of `status`.
 
-use super::{RAISE, lines, path, plural};
+use super::json;
 use crate::grammar::Tier;
 use crate::query::StatusResult;
 use crate::query::status::{LanguageStatus, SkippedFiles};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
+use crate::server::answers::render::{RAISE, lines, path, plural};
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
 use crate::server::workspace::metrics::{Activity, ServerState};
@@ -63,10 +64,10 @@ impl Answer for StatusAnswer {
     }
 
     fn json(&self) -> Value {
-        let status = reply::status(&self.result);
+        let status = json::status(&self.result);
         match &self.process {
             Some((server, activity)) => {
-                reply::with(status, "server", reply::process(server, activity))
+                reply::with(status, "server", json::process(server, activity))
             }
             None => status,
         }

@@ -1,11 +1,11 @@
 //! Rendering of `overview`.
 
-use super::{RAISE, full_name, path, plural, symbol_place, text_path};
+use super::json;
 use crate::query::OverviewResult;
 use crate::query::overview::EntryPoint;
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::reply;
+use crate::server::answers::render::{RAISE, full_name, path, plural, symbol_place, text_path};
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
 
@@ -91,7 +91,7 @@ impl Answer for OverviewResult {
     }
 
     fn json(&self) -> Value {
-        reply::overview(self)
+        json::overview(self)
     }
 
     fn is_empty(&self) -> bool {

@@ -1,9 +1,11 @@
 //! Rendering of `show` results.
 
-use super::{CONTENT, RAISE, full_name, gutter, lines, path, plural, source};
 use crate::query::show::Excerpt;
 use crate::query::{QueryError, ShowResult};
 use crate::server::answers::budget::Page;
+use crate::server::answers::render::{
+    CONTENT, RAISE, digits, full_name, gutter, lines, path, plural, source,
+};
 use crate::server::answers::reply;
 use crate::server::answers::{Answer, failure};
 use crate::server::base::escape::SafeLine;
@@ -98,8 +100,8 @@ fn excerpt_fits(page: &mut Page, excerpt: &Excerpt) -> bool {
 
 /// First lines of an excerpt for another response, within a number of bytes. None if fewer than the
 /// minimum fit.
-pub(super) fn beginning(excerpt: &Excerpt, room: usize) -> Option<(String, usize)> {
-    let width = super::digits(excerpt.first_line as usize + excerpt.lines.len());
+pub(in crate::server) fn beginning(excerpt: &Excerpt, room: usize) -> Option<(String, usize)> {
+    let width = digits(excerpt.first_line as usize + excerpt.lines.len());
     let mut text = String::new();
     let mut shown = 0;
     for (line, number) in excerpt.lines.iter().zip(excerpt.first_line..) {

@@ -1,11 +1,13 @@
 //! Rendering of `outline`.
 
-use super::{NAMES, RAISE, lines, name, path, plural, signature, text_path};
+use super::json;
 use crate::query::OutlineResult;
 use crate::query::outline::{DirectoryEntry, DirectoryInfo, FileInfo, FileOutline, OutlineNode};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::reply;
+use crate::server::answers::render::{
+    NAMES, RAISE, lines, name, path, plural, signature, text_path,
+};
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
 
@@ -18,7 +20,7 @@ impl Answer for OutlineResult {
     }
 
     fn json(&self) -> Value {
-        reply::outline(self)
+        json::outline(self)
     }
 }
 

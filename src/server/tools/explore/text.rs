@@ -1,15 +1,15 @@
 //! Rendering of `explore`.
 
-use super::show::beginning;
-use super::{
-    CONTENT, Groups, RAISE, after_name, full_name, name, path, plural, symbol_line, symbol_place,
-};
+use super::json;
 use crate::query::explore::{Connection, CoveringTest, Explored, OtherSymbol, Why};
 use crate::query::{ExploreResult, SymbolInfo};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::reply;
+use crate::server::answers::render::{
+    CONTENT, Groups, RAISE, after_name, full_name, name, path, plural, symbol_line, symbol_place,
+};
 use crate::server::base::escape::SafeLine;
+use crate::server::tools::show::text::beginning;
 use serde_json::Value;
 
 /// Number of callers and callees per symbol.
@@ -46,7 +46,7 @@ impl Answer for ExploreResult {
     }
 
     fn json(&self) -> Value {
-        reply::explore(self)
+        json::explore(self)
     }
 
     fn is_empty(&self) -> bool {

@@ -3,15 +3,17 @@
 mod tree;
 mod vague;
 
-use super::elide::Elision;
-use super::{Groups, counts, full_name, grouped, like_it, name, path, plural};
+use super::json;
 use crate::query::trace::{
     Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree,
 };
 use crate::query::{Certainty, SiteInfo, TraceParams, TraceResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::reply;
+use crate::server::answers::render::elide::Elision;
+use crate::server::answers::render::{
+    Groups, counts, full_name, grouped, like_it, name, path, plural,
+};
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
 use tree::indented;
@@ -91,7 +93,7 @@ impl Answer for Traced {
     }
 
     fn json(&self) -> Value {
-        reply::trace(&self.result)
+        json::trace(&self.result)
     }
 
     fn is_empty(&self) -> bool {

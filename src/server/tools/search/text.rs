@@ -1,9 +1,9 @@
 //! Rendering of `search`.
 
-use super::{Groups, NAMES, RAISE, grouped, path, symbol_line};
 use crate::query::{SearchParams, SearchResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
+use crate::server::answers::render::{Groups, NAMES, RAISE, grouped, path, symbol_line};
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};

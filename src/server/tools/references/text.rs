@@ -1,12 +1,14 @@
 //! Rendering of `references`.
 
-use super::{Groups, RAISE, counts, full_name, merged, name, path, plural};
+use super::json;
 use crate::model::RelationKind;
 use crate::query::references::{Reference, Related};
 use crate::query::{Certainty, ReferencesParams, ReferencesResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::reply;
+use crate::server::answers::render::{
+    Groups, RAISE, counts, full_name, merged, name, path, plural,
+};
 use serde_json::Value;
 
 /// Query and result.
@@ -75,7 +77,7 @@ impl Answer for FoundReferences {
     }
 
     fn json(&self) -> Value {
-        reply::references(&self.result)
+        json::references(&self.result)
     }
 
     fn is_empty(&self) -> bool {

@@ -1,9 +1,9 @@
 //! Rendering of `complete`: one value per line, or the protocol's result.
 
-use super::RAISE;
 use crate::query::{CompleteResult, Total};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
+use crate::server::answers::render::RAISE;
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
 

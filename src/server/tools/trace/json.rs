@@ -1,0 +1,73 @@
+//! JSON of the answers of `trace`: totals, symbols, places.
+
+use crate::query::TraceResult;
+use crate::query::trace::{PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
+use crate::server::answers::reply::{brief, counts, list, site, symbol, total, with};
+use serde_json::{Value, json};
+
+/// Result of `trace`.
+pub(super) fn trace(result: &TraceResult) -> Value {
+    let mut reply = json!({"root": symbol(&result.root), "to": result.to.as_ref().map(symbol)});
+    if !result.also.is_empty() {
+        reply["also"] = list(&result.also, brief);
+    }
+    match &result.finding {
+        TraceFinding::Tree(tree) => reply["tree"] = trace_tree(tree),
+        TraceFinding::Path(steps) => reply["path"] = list(steps, path_step),
+        TraceFinding::NoPath { exhausted, visited, not_followed, first } => {
+            reply["no_path"] = json!({
+                "exhausted": exhausted, "visited": visited, "not_followed": not_followed,
+                "first": list(first, site)
+            });
+        }
+    }
+    reply
+}
+
+fn trace_tree(tree: &TraceTree) -> Value {
+    json!({
+        "total": total(tree.total),
+        "counts": counts(&tree.root_counts),
+        "nodes": list(&tree.nodes, trace_node),
+        "not_followed": list(
+            &tree.not_followed,
+            |(at, around)| with(site(at), "enclosing", json!(around.as_ref().map(brief)))
+        ),
+    })
+}
+
+fn trace_node(node: &TraceNode) -> Value {
+    let end = match &node.end {
+        TraceEnd::Symbol(end) => brief(end),
+        TraceEnd::File(file) => json!({"file": file.as_str()}),
+        TraceEnd::External(name) => json!({"external": name}),
+    };
+    json!({
+        "end": end,
+        "parent": node.parent,
+        "depth": node.depth,
+        "link": link(node.link),
+        "through": node.through.as_deref().map(brief),
+        "certainty": node.certainty.word(),
+        "sites": list(&node.sites, site),
+        "repeated": node.repeated,
+        "not_followed": counts(&node.not_followed),
+    })
+}
+
+fn path_step(step: &PathStep) -> Value {
+    json!({
+        "symbol": brief(&step.symbol),
+        "link": step.link.map(link),
+        "certainty": step.certainty.word(),
+        "sites": list(&step.sites, site),
+    })
+}
+
+fn link(link: TraceLink) -> &'static str {
+    match link {
+        TraceLink::Sites => "sites",
+        TraceLink::Dispatch => "dispatch",
+        TraceLink::Value => "value",
+    }
+}
