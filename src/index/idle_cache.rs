@@ -1,7 +1,8 @@
 //! Idle cache: values by key, dropped after an idle timeout by a thread that runs while the cache
 //! is not empty and sleeps until the next expiry. Independent of the type of the values.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -105,7 +106,7 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> IdleCache<K, T> {
     }
 
     fn begin_to_sweep(&self) {
-        let mut sweeper = self.sweeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sweeper = self.sweeper.lock();
         if std::mem::replace(&mut self.shared.lock().is_swept, true) {
             return;
         }
@@ -133,7 +134,7 @@ impl<K, T> Drop for IdleCache<K, T> {
     fn drop(&mut self) {
         self.shared.lock().ended = true;
         self.shared.changed.notify_all();
-        if let Some(thread) = self.sweeper.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(thread) = self.sweeper.lock().take() {
             // A panic in the sweeper can only come from dropping a value.
             let _ = thread.join();
         }
@@ -143,7 +144,7 @@ impl<K, T> Drop for IdleCache<K, T> {
 impl<K, T> SharedItems<K, T> {
     fn lock(&self) -> MutexGuard<'_, CacheState<K, T>> {
         // No operation under the lock leaves an entry inconsistent.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Main function of the sweeper thread: runs until the cache is empty.
@@ -168,8 +169,7 @@ impl<K, T> SharedItems<K, T> {
                 return;
             };
             let wait = next.saturating_duration_since(now);
-            state =
-                self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut state, wait);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Background index runs: at most one per repository, shared by all waiting calls, with a bounded
 //! number at a time.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -151,7 +152,7 @@ impl Drop for Jobs {
 
 impl SharedJobs {
     fn lock(&self) -> MutexGuard<'_, JobsState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn start(
@@ -273,7 +274,7 @@ impl SharedJobs {
     fn wait_for_turn(&self, job: &Job) -> bool {
         let mut state = self.lock();
         while state.working >= MAX_CONCURRENT_RUNS && !state.ended && !job.cancel.is_cancelled() {
-            state = self.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.turn.wait(&mut state);
         }
         let has_turn = !state.ended && !job.cancel.is_cancelled();
         state.working += usize::from(has_turn);
@@ -314,8 +315,7 @@ impl Job {
             if left.is_zero() {
                 break;
             }
-            state =
-                self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut state, left);
         }
         state.clone()
     }
@@ -330,8 +330,7 @@ impl Job {
             if left.is_zero() {
                 break;
             }
-            state =
-                self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut state, left);
         }
         state.clone()
     }
@@ -342,7 +341,7 @@ impl Job {
     }
 
     fn lock(&self) -> MutexGuard<'_, JobState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn set(&self, state: JobState) {

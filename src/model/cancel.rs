@@ -1,8 +1,9 @@
 //! `CancelToken`: cooperative cancellation. Independent of the cancelled work.
 
+use parking_lot::{Condvar, Mutex};
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Flag that is set once. Clones share it; work polls it in its loops, waits for it, or registers a
@@ -81,15 +82,14 @@ impl CancelToken {
             else {
                 return false;
             };
-            hooks =
-                self.0.signal.wait_timeout(hooks, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.0.signal.wait_for(&mut hooks, left);
         }
         true
     }
 
-    fn hooks(&self) -> std::sync::MutexGuard<'_, Hooks> {
+    fn hooks(&self) -> parking_lot::MutexGuard<'_, Hooks> {
         // A panicking hook leaves the list consistent: `drain` has removed it.
-        self.0.hooks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.hooks.lock()
     }
 }
 

@@ -5,13 +5,14 @@
 //! to a device or to a file of another user, and a pipe could block the reader: such a file is
 //! treated as empty, and the walk reports it.
 
+use parking_lot::{Mutex, RwLock};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -112,19 +113,16 @@ impl Filter {
 
     /// Returns the ignore files that were not read.
     pub(super) fn unread(&self) -> Vec<PathBuf> {
-        std::mem::take(&mut self.unread.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.unread.lock())
     }
 
     fn node(&self, directory: &Path) -> Arc<Node> {
-        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        let rules = self.rules.read();
         rules.get(directory).map(Arc::clone).unwrap_or_default()
     }
 
     fn insert(&self, directory: &Path, node: Arc<Node>) {
-        self.rules
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(directory.to_path_buf(), node);
+        self.rules.write().insert(directory.to_path_buf(), node);
     }
 
     fn read_directory(&self, directory: &Path, above: &Arc<Node>) -> Arc<Node> {
@@ -174,7 +172,7 @@ impl Filter {
         }
         let compiled = compile(&mut GitignoreBuilder::new(directory), text);
         compiled.unwrap_or_else(|Refused| {
-            self.unread.lock().unwrap_or_else(PoisonError::into_inner).push(path());
+            self.unread.lock().push(path());
             None
         })
     }

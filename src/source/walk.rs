@@ -10,10 +10,11 @@
 //! - hidden files that no language claims by name, and hidden directories that declare themselves
 //!   the state of a tool (`CACHEDIR.TAG`, `pyvenv.cfg`).
 
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
@@ -147,7 +148,7 @@ fn walk_where(
     if Instant::now() > until {
         return Err(SourceError::TooSlow { root: root.to_path_buf() });
     }
-    let mut walk = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut walk = found.into_inner();
     add_unread(&mut walk, root, filter.unread().into_iter().filter(|path| is_wanted(path)));
     walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     walk.files.dedup_by(|a, b| a.path == b.path);
@@ -306,7 +307,7 @@ impl Collector<'_> {
 
 impl Drop for Collector<'_> {
     fn drop(&mut self) {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.found.lock();
         found.files.append(&mut self.own.files);
         found.directories.append(&mut self.own.directories);
         found.ignore_files.append(&mut self.own.ignore_files);

@@ -1,8 +1,8 @@
 //! Progress display of a run: a bar on a terminal, otherwise one line per phase, or nothing for
 //! machine-readable output.
 
+use parking_lot::Mutex;
 use std::io::IsTerminal;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -38,7 +38,7 @@ impl Display {
             bar.set_position(progress.done);
             return;
         }
-        let mut last = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last_line.lock();
         if !self.quiet && *last != progress.phase.word() {
             *last = progress.phase.word();
             let files = if progress.total == 0 {
@@ -81,7 +81,7 @@ impl Bar {
     /// Shows progress.
     pub(in crate::cli) fn show(&self, thousandths: u32, message: &str) {
         let is_terminal = std::io::stderr().is_terminal();
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.shown.lock();
         if !is_terminal {
             if shown.is_none() && self.created.elapsed() > SILENT_EXIT {
                 *shown = Some(ProgressBar::hidden());
@@ -101,7 +101,7 @@ impl Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        if let Some(bar) = self.shown.get_mut().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(bar) = self.shown.get_mut() {
             bar.finish_and_clear();
         }
     }

@@ -4,10 +4,11 @@
 //! once more. The pieces on disk become the segment of the store, from which later changes read on
 //! demand.
 
+use parking_lot::Mutex;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Instant;
 
@@ -203,7 +204,7 @@ fn extract(
         files: Vec::with_capacity(plan.files.len()),
         prepared: Vec::with_capacity(plan.files.len()),
         project_files: Vec::new(),
-        names: names.into_inner().unwrap_or_else(PoisonError::into_inner),
+        names: names.into_inner(),
         pieces: Vec::with_capacity(ranges.len()),
     };
     for (placed, files) in in_order(taken)?.into_iter().flatten() {
@@ -240,7 +241,7 @@ fn write_piece(
     }
     let piece = piece.finish();
     let words = Opened::read(&piece).expect("it was written just now").words;
-    let known = names.lock().unwrap_or_else(PoisonError::into_inner).intern_all(&words);
+    let known = names.lock().intern_all(&words);
     let leave =
         |(mut record, project_file, shared): (FileRecord, _, Option<(Shared, Vec<u32>)>)| {
             let language = record.language;

@@ -5,9 +5,10 @@
 //! The segment has pieces of neighbouring files (facts, results, entries), blocks of posting lists,
 //! and an index of all of them. A row is about one file and overrides its part of the segment.
 
+use parking_lot::{RwLock, RwLockReadGuard};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
 
@@ -380,13 +381,13 @@ impl Archive {
         self.rows().get(&key).is_some_and(|row| row.has_facts)
     }
 
-    fn rows(&self) -> std::sync::RwLockReadGuard<'_, FxHashMap<u32, Row>> {
-        self.rows.read().unwrap_or_else(PoisonError::into_inner)
+    fn rows(&self) -> RwLockReadGuard<'_, FxHashMap<u32, Row>> {
+        self.rows.read()
     }
 
     /// Adds rows that were written to the store.
     pub(in crate::index) fn learn(&self, rows: Vec<(u32, Option<Vec<u8>>)>) {
-        let mut kept = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.rows.write();
         for (key, bytes) in rows.into_iter().filter(|(key, _)| *key != PROJECT_FILES) {
             match bytes {
                 Some(bytes) => {

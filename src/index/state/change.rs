@@ -1,8 +1,8 @@
 //! Change detection: compares the `stat` signatures of files with the store, and the contents where
 //! those differ. Read-only, except for stamps.
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
@@ -100,7 +100,7 @@ impl Verified {
     }
 
     fn knows(&self, store: Identity, file: &WalkedFile) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.lock();
         let seen = known.get(&store).and_then(|files| files.get(&file.path));
         seen.is_some_and(|seen| file.stamp.suggests_same_bytes(seen))
     }
@@ -108,7 +108,7 @@ impl Verified {
     /// Adds files of a generation, and removes those of earlier generations.
     fn remember(&self, store: Identity, files: Vec<WalkedFile>) {
         const STORES: usize = 64;
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if known.len() >= STORES && !known.contains_key(&store) {
             known.clear();
         }

@@ -2,11 +2,12 @@
 //! standard output. It exits with its parent, after a full build, and when a file exceeds the time
 //! limit.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -203,21 +204,20 @@ impl Reports {
         let bytes = message.bytes();
         // Messages are written atomically. A write error is ignored: the end of input ends the
         // process.
-        let _ = self.output.lock().unwrap_or_else(PoisonError::into_inner).write_all(&bytes);
+        let _ = self.output.lock().write_all(&bytes);
     }
 
     fn working(&self) -> MutexGuard<'_, BTreeMap<usize, (RepoPath, Instant)>> {
-        self.working.lock().unwrap_or_else(PoisonError::into_inner)
+        self.working.lock()
     }
 
     fn phase(&self) -> Option<(Phase, Instant)> {
-        *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.phase.lock()
     }
 
     /// Reports progress; none at the end of an order.
     fn reach(&self, progress: Option<Progress>) {
-        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) =
-            progress.map(|progress| (progress.phase, Instant::now()));
+        *self.phase.lock() = progress.map(|progress| (progress.phase, Instant::now()));
         if let Some(progress) = progress {
             self.send(&Message::Progress(progress));
         }

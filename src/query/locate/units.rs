@@ -1,8 +1,9 @@
 //! Units of retrieval: the functions, types and larger values of the candidate files, with term
 //! frequencies by field.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::hash::{BuildHasher, Hasher};
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::mpsc;
 use std::thread;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -99,7 +100,7 @@ pub(super) fn read_units(
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }
 
 /// Reads symbols and texts of the candidate files, in order.

@@ -3,9 +3,9 @@
 
 use crate::resolve::Name;
 use hashbrown::HashTable;
+use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Interner. The number of a name is constant for the lifetime of the interner, and differs between
 /// processes.
@@ -62,7 +62,7 @@ impl Names {
     }
 
     fn late_ids(&self) -> MutexGuard<'_, HashTable<Name>> {
-        self.late_ids.lock().unwrap_or_else(PoisonError::into_inner)
+        self.late_ids.lock()
     }
 
     fn early(&self, text: &str) -> Option<Name> {

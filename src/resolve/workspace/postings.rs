@@ -10,8 +10,9 @@ use crate::resolve::Symbols;
 use crate::resolve::units::archive::{Archive, Posting};
 use crate::resolve::units::footprint::Question;
 use crate::resolve::units::unit::Unit;
+use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Entry of a file in a posting list: list, symbol, and whether it is a declaration.
 pub(in crate::resolve) type Own = (Question, LocalSymbol, bool);
@@ -129,7 +130,7 @@ impl Postings {
                 is_declared,
             });
         }
-        let places = written.found.places.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let places = written.found.places.get_mut();
         for (list, ..) in before.iter().chain(now) {
             places.remove(list);
         }
@@ -177,7 +178,7 @@ impl Postings {
             let (symbols, is_declared) = &written.found.lists[place];
             (symbols, *is_declared)
         };
-        let places = || written.found.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let places = || written.found.places.lock();
         if let Some(place) = places().get(&list) {
             return place.map(known);
         }

@@ -5,13 +5,14 @@
 //! `WNOWAIT`: until it is reaped its pid cannot be reused, so a signal cannot hit another process.
 
 use crate::config::TOKEN_VARIABLE;
+use parking_lot::{Condvar, Mutex};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Maximum size of the kept end of standard error, in bytes.
@@ -79,29 +80,23 @@ struct Flag {
 
 impl Flag {
     fn raise(&self) {
-        *locked(&self.raised) = true;
+        *self.raised.lock() = true;
         self.changed.notify_all();
     }
 
     /// Waits for the event with a timeout. Returns true if it has happened.
     fn wait(&self, at_most: Duration) -> bool {
         let until = Instant::now() + at_most;
-        let mut raised = locked(&self.raised);
+        let mut raised = self.raised.lock();
         while !*raised {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
             }
-            raised =
-                self.changed.wait_timeout(raised, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut raised, left);
         }
         true
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No code that can panic runs under these locks.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ChildProcess {
@@ -160,7 +155,7 @@ impl ChildProcess {
     /// Ends the process after its input was closed: waits, sends SIGTERM to the group, then
     /// SIGKILL, and reaps it. None if it was ended before.
     pub fn end(&self, patience: EndPatience) -> Option<Ended> {
-        let mut child = locked(&self.child).take()?;
+        let mut child = self.child.lock().take()?;
         let mut ended = None;
         if !self.wait(patience.after_end_of_input) {
             self.signal(Signal::TERM);
@@ -201,7 +196,7 @@ impl ChildProcess {
         if !self.wait(step) {
             return;
         }
-        let mut reaped = locked(&self.reaped);
+        let mut reaped = self.reaped.lock();
         if !std::mem::replace(&mut *reaped, true) {
             // The process has ended and is not reaped elsewhere, so this does not block.
             let _ = waitid(WaitId::Pid(self.group), WaitIdOptions::EXITED);
@@ -210,11 +205,11 @@ impl ChildProcess {
 
     /// End of its standard error output.
     pub fn errors(&self) -> String {
-        String::from_utf8_lossy(&locked(&self.errors)).into_owned()
+        String::from_utf8_lossy(&self.errors.lock()).into_owned()
     }
 
     fn signal(&self, signal: Signal) {
-        let reaped = locked(&self.reaped);
+        let reaped = self.reaped.lock();
         if !*reaped {
             // An error means that the group is empty.
             let _ = kill_process_group(self.group, signal);
@@ -223,7 +218,7 @@ impl ChildProcess {
 
     /// Reaps an ended process, without blocking.
     fn reap(&self, child: &mut Child) -> Option<ExitStatus> {
-        let mut reaped = locked(&self.reaped);
+        let mut reaped = self.reaped.lock();
         let was_reaped = std::mem::replace(&mut *reaped, true);
         (!was_reaped).then(|| child.wait().ok()).flatten()
     }
@@ -231,8 +226,8 @@ impl ChildProcess {
 
 impl Drop for ChildProcess {
     fn drop(&mut self) {
-        let Some(mut child) = locked(&self.child).take() else { return };
-        if *locked(&self.reaped) {
+        let Some(mut child) = self.child.lock().take() else { return };
+        if *self.reaped.lock() {
             return;
         }
         self.signal(Signal::KILL);
@@ -251,7 +246,7 @@ fn drain(mut errors: impl Read, tail: &Mutex<Vec<u8>>) {
         match errors.read(&mut buffer) {
             Ok(0) => return,
             Ok(count) => {
-                let mut tail = locked(tail);
+                let mut tail = tail.lock();
                 tail.extend_from_slice(&buffer[..count]);
                 let excess = tail.len().saturating_sub(TAIL_BYTES);
                 tail.drain(..excess);
@@ -290,7 +285,7 @@ pub fn run_command(command: Command, at_most: Duration) -> io::Result<CommandOut
     // The group is dead, and with it every process that could keep the pipe open; one that left the
     // group is not waited for.
     let _ = end.recv_timeout(KILL_TIMEOUT);
-    let output = String::from_utf8_lossy(&locked(&said)).into_owned();
+    let output = String::from_utf8_lossy(&said.lock()).into_owned();
     Ok(CommandOutput { ended, output, errors: process.errors() })
 }
 

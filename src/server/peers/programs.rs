@@ -2,11 +2,12 @@
 //! start until its exit, independently of any connection to it. Knows no protocol.
 
 use super::child::{ChildProcess, Started};
+use parking_lot::{Mutex, MutexGuard};
 use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::process::Command;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// See the module.
@@ -65,7 +66,7 @@ impl Programs {
 
     fn lock(&self) -> MutexGuard<'_, Running> {
         // A panic under this lock leaves it consistent.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -30,14 +30,15 @@ use crate::server::{
     workspace::{host::Host, metrics::ProgressReport},
 };
 use answers::Answered;
+use parking_lot::Mutex;
 use registry::{EventSink, MAX_UPSTREAMS, Peer, Registry, Serving, View};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender;
 
@@ -87,11 +88,6 @@ pub(in crate::server) struct Federation {
     more: Mutex<(u64, Arc<MoreTools>)>,
     /// Number of calls in flight, by upstream.
     busy: Mutex<BTreeMap<String, usize>>,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No code that can panic runs under these locks, so a poisoned lock is consistent.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Receives the notifications of one connection.
@@ -259,7 +255,7 @@ impl Federation {
     fn turn(&self, tool: &str) -> Option<Turn<'_>> {
         let upstream =
             tool.split_once(tools::BETWEEN).map_or(tool, |(upstream, _)| upstream).to_owned();
-        let mut busy = locked(&self.busy);
+        let mut busy = self.busy.lock();
         let calls = busy.entry(upstream.clone()).or_default();
         (*calls < CALLS_PER_UPSTREAM).then(|| {
             *calls += 1;
@@ -282,7 +278,7 @@ struct Turn<'a> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        if let Some(calls) = locked(self.busy).get_mut(&self.upstream) {
+        if let Some(calls) = self.busy.lock().get_mut(&self.upstream) {
             *calls -= 1;
         }
     }
@@ -316,7 +312,7 @@ impl Tools for Federation {
 
     fn more(&self) -> Option<Arc<MoreTools>> {
         let view = self.registry.view();
-        let mut more = locked(&self.more);
+        let mut more = self.more.lock();
         if more.0 != view.generation {
             let tools =
                 view.tools.values().map(|(serving, place)| serving.tools[*place].listing.clone());

@@ -15,11 +15,12 @@ use crate::server::{
     tools::{Marks, Outcome, Reply, Tools},
     workspace::{host::Host, metrics::ProgressReport},
 };
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc::Sender;
 
@@ -99,17 +100,13 @@ impl ClientRoots {
         while let Some(left) =
             state.asked_until.and_then(|until| until.checked_duration_since(Instant::now()))
         {
-            state = self
-                .roots_received
-                .wait_timeout(state, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            self.roots_received.wait_for(&mut state, left);
         }
         state.asked_until = None;
     }
 
     fn state(&self) -> MutexGuard<'_, ProxyState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -12,12 +12,13 @@ use crate::server::tools::Toolbox;
 use crate::server::workspace::repositories::{Patience, Reach, Repositories, Shared};
 use crate::server::{Limits, publish_events};
 use crate::server::{session::Session, transport::Stream};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::Sender;
@@ -197,7 +198,7 @@ impl Sessions {
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.open.lock()
     }
 }
 

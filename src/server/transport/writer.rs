@@ -4,12 +4,13 @@
 use super::stdio::{is_abandoned, wait_until_ready};
 use crate::faults::{Fault, planted};
 use crate::server::base::allocator;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -53,7 +54,7 @@ struct WriterState {
 impl SharedOutput {
     fn state(&self) -> MutexGuard<'_, WriterState> {
         // No code that can panic runs under the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn update(&self, change: impl FnOnce(&mut WriterState)) {
@@ -116,12 +117,7 @@ impl Output {
         let mut state = self.shared.state();
         while !state.ended {
             let before = state.written;
-            let timeout;
-            (state, timeout) = self
-                .shared
-                .changed
-                .wait_timeout(state, stall)
-                .unwrap_or_else(PoisonError::into_inner);
+            let timeout = self.shared.changed.wait_for(&mut state, stall);
             if timeout.timed_out() && state.written == before {
                 return;
             }
@@ -200,7 +196,7 @@ fn next(shared: &SharedOutput) -> Option<Vec<u8>> {
         if state.closed {
             return None;
         }
-        state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        shared.changed.wait(&mut state);
     }
 }
 

@@ -22,12 +22,13 @@ use crate::server::workspace::host::Host;
 use crate::server::workspace::metrics::Activity;
 use crate::source::{self, Root, Sweep};
 use crate::store::{Location, Pool, PoolSettings, Snapshot};
+use parking_lot::Mutex;
 use progress::{BuildProgress, about_to_start, report, watch};
 pub use root_selection::Reach;
 use root_selection::RootSelection;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 pub use unavailable::Unavailable;
 use unavailable::{store_failed, unavailable};
@@ -195,8 +196,7 @@ impl Repositories {
             self.chosen.answered_from(&directory, opened.snapshot.identity());
         }
         if let (Some(named), Readiness::Ready(opened)) = (&self.named, &mut readiness) {
-            opened.names_root =
-                !named.lock().unwrap_or_else(PoisonError::into_inner).contains(&directory);
+            opened.names_root = !named.lock().contains(&directory);
         }
         Ok(readiness)
     }
@@ -204,10 +204,7 @@ impl Repositories {
     /// Records that a response has named its repository.
     pub(in crate::server) fn was_answered(&self, opened: &OpenRepository) {
         if let Some(named) = self.named.as_ref().filter(|_| opened.names_root) {
-            named
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert(opened.location.root().to_path_buf());
+            named.lock().insert(opened.location.root().to_path_buf());
         }
     }
 

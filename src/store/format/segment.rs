@@ -5,11 +5,12 @@
 //! A header with the location of the index is followed by pieces, each with a checksum. The
 //! contents of pieces are opaque here.
 
+use parking_lot::Mutex;
 use std::fs::{self, File};
 use std::num::NonZeroUsize;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lru::LruCache;
 use xxhash_rust::xxh3::xxh3_64;
@@ -120,7 +121,7 @@ impl Draft {
     pub fn add_raw(&self, piece: &[u8]) -> Result<Placed, StoreError> {
         let bytes = sealed(piece);
         let start = {
-            let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut end = self.end.lock();
             *end += bytes.len() as u64;
             *end - bytes.len() as u64
         };
@@ -215,7 +216,7 @@ impl Segment {
 
     /// Reads a compressed piece through the cache.
     pub fn cached_piece(&self, placed: Placed) -> Option<Arc<Vec<u8>>> {
-        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = || self.kept.lock();
         if let Some(piece) = kept().get(&placed.start) {
             return Some(Arc::clone(piece));
         }

@@ -1,14 +1,15 @@
 //! Open generation: `Store` is a pool of read connections, `Snapshot` is one of them in a read
 //! transaction, for one query.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -161,24 +162,24 @@ impl Store {
 
     /// Cached path table of a generation.
     pub(super) fn known_paths(&self, state: Identity) -> Option<Arc<PathTable>> {
-        let known = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.paths.lock();
         known.as_ref().filter(|(of, _)| *of == state).map(|(_, paths)| Arc::clone(paths))
     }
 
     /// Caches the path table of a generation.
     pub(super) fn keep_paths(&self, state: Identity, paths: Arc<PathTable>) {
-        *self.paths.lock().unwrap_or_else(PoisonError::into_inner) = Some((state, paths));
+        *self.paths.lock() = Some((state, paths));
     }
 
     /// Cached key order of a generation.
     pub(super) fn known_order(&self, state: Identity) -> Option<Arc<KeyOrder>> {
-        let known = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.order.lock();
         known.as_ref().filter(|(of, _)| *of == state).map(|(_, order)| Arc::clone(order))
     }
 
     /// Caches the key order of a generation.
     pub(super) fn keep_order(&self, state: Identity, order: Arc<KeyOrder>) {
-        *self.order.lock().unwrap_or_else(PoisonError::into_inner) = Some((state, order));
+        *self.order.lock() = Some((state, order));
     }
 
     /// Cache of the name index.
@@ -241,7 +242,7 @@ impl Store {
     }
 
     fn idle(&self) -> MutexGuard<'_, Idle> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock()
     }
 
     /// Integrity check of the whole file: returns the problems.

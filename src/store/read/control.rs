@@ -1,8 +1,9 @@
 //! State of a connection's callbacks: cancellation, deadline, and the authorizer of user SQL. Knows
 //! no snapshot.
 
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use rusqlite::Connection;
@@ -44,12 +45,12 @@ struct Stop {
 
 impl Control {
     pub(super) fn set_cancel(&self, cancel: Option<CancelToken>) {
-        self.stop.lock().unwrap_or_else(PoisonError::into_inner).cancel = cancel;
+        self.stop.lock().cancel = cancel;
     }
 
     /// Sets the deadline of the following statements.
     pub(super) fn set_deadline(&self, deadline: Option<Instant>) {
-        self.stop.lock().unwrap_or_else(PoisonError::into_inner).deadline = deadline;
+        self.stop.lock().deadline = deadline;
     }
 
     /// Progress callback, for the `look`th time. Returns true to interrupt.
@@ -61,7 +62,7 @@ impl Control {
         } else if !look.is_multiple_of(CALLBACKS_PER_CHECK) {
             return false;
         }
-        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
+        let stop = self.stop.lock();
         stop.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
             || stop.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
@@ -130,11 +131,11 @@ pub(super) struct Refusal(Mutex<Option<String>>);
 
 impl Refusal {
     fn put(&self, reason: String) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+        self.0.lock().get_or_insert(reason);
     }
 
     pub(super) fn take(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 }
 

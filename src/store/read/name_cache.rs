@@ -1,8 +1,9 @@
 //! Cache of the name index while a store is open: runs, headers of all runs, posting lists of
 //! trigrams.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use lru::LruCache;
 
@@ -33,7 +34,7 @@ impl Default for NameCache {
 
 /// The lock is held for a cache access only.
 pub(in crate::store) fn look<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
-    kept.lock().unwrap_or_else(PoisonError::into_inner)
+    kept.lock()
 }
 
 /// Headers of all runs.

@@ -7,9 +7,10 @@
 mod flight;
 mod state;
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -259,7 +260,7 @@ impl fmt::Debug for Pool {
 impl SharedPool {
     fn lock(&self) -> MutexGuard<'_, PoolState> {
         // State changes are assignments that cannot panic, so a poisoned lock is consistent.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Must be called without the lock: closing is I/O.
@@ -280,15 +281,12 @@ impl SharedPool {
         }
         let mut state = self.lock();
         while !state.has_ended() {
-            state = if state.is_empty() {
+            if state.is_empty() {
                 // No store to close: sleep without a timeout.
-                self.wake.wait(state).unwrap_or_else(PoisonError::into_inner)
+                self.wake.wait(&mut state);
             } else {
-                self.wake
-                    .wait_timeout(state, self.settings.sweep)
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .0
-            };
+                self.wake.wait_for(&mut state, self.settings.sweep);
+            }
             let victims = state.take_idle(self.clock.now(), self.settings.idle);
             let spare = state.take_spare();
             drop(state);

@@ -2,7 +2,8 @@
 //! over the file, so reading them is slow, and a queried symbol is often queried again. Knows no
 //! SQL.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use crate::store::format::rows::{Identity, SiteRow, SymbolKey};
 
@@ -33,7 +34,7 @@ impl SiteCache {
         state: Identity,
         symbol: SymbolKey,
     ) -> Option<Arc<[SiteRow]>> {
-        let mut kept = self.of_state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.of_state.lock();
         let symbols = &mut kept.as_mut().filter(|kept| kept.state == state)?.symbols;
         let place = symbols.iter().position(|(known, _)| *known == symbol)?;
         symbols[place..].rotate_left(1);
@@ -45,7 +46,7 @@ impl SiteCache {
         if !(MIN_SITES..=MAX_SITES).contains(&sites.len()) {
             return;
         }
-        let mut kept = self.of_state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.of_state.lock();
         let symbols = match &mut *kept {
             Some(kept) if kept.state == state => &mut kept.symbols,
             other => &mut other.insert(OfState { state, symbols: Vec::new() }).symbols,

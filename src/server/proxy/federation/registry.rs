@@ -12,10 +12,11 @@ use super::tools::{self, BETWEEN, ForeignTool};
 use crate::model::cancel::CancelToken;
 use crate::server::base::escape::SafeLine;
 use crate::server::proxy::upstream::{Caller, Listing, Target, UpstreamError, UpstreamQuestion};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use table::{Registration, Table};
 
@@ -177,11 +178,6 @@ impl EventSink {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Every change under these locks is a single assignment, so a poisoned lock is consistent.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Name {
     /// Parses a name.
     pub fn new(given: &str) -> Result<Self, RegistryError> {
@@ -213,7 +209,7 @@ impl fmt::Display for Name {
 
 impl Wakeup {
     fn notify(&self, change: impl FnOnce(&mut PendingEvents)) {
-        change(&mut locked(&self.pending));
+        change(&mut self.pending.lock());
         self.changed.notify_all();
     }
 
@@ -224,18 +220,13 @@ impl Wakeup {
         until: Option<Instant>,
         of_interest: impl Fn(&PendingEvents) -> bool,
     ) -> PendingEvents {
-        let mut pending = locked(&self.pending);
+        let mut pending = self.pending.lock();
         while !pending.stop && !of_interest(&pending) {
-            pending = match until.map(|until| until.saturating_duration_since(Instant::now())) {
-                None => self.changed.wait(pending).unwrap_or_else(PoisonError::into_inner),
+            match until.map(|until| until.saturating_duration_since(Instant::now())) {
+                None => self.changed.wait(&mut pending),
                 Some(left) if left.is_zero() => break,
-                Some(left) => {
-                    self.changed
-                        .wait_timeout(pending, left)
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .0
-                }
-            };
+                Some(left) => drop(self.changed.wait_for(&mut pending, left)),
+            }
         }
         if of_interest(&pending) {
             let stop = pending.stop;
@@ -290,12 +281,7 @@ impl Registry {
             if left.is_zero() {
                 return;
             }
-            table = self
-                .0
-                .attempted
-                .wait_timeout(table, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            self.0.attempted.wait_for(&mut table, left);
         }
     }
 }
@@ -322,7 +308,7 @@ impl Drop for Registry {
 
 impl Inner {
     fn lock(&self) -> MutexGuard<'_, Table> {
-        locked(&self.table)
+        self.table.lock()
     }
 
     fn enter(&self, name: &Name, target: Target) -> Result<u64, RegistryError> {

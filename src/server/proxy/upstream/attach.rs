@@ -11,9 +11,10 @@ use super::{
 };
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde_json::Value;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Initial backoff after a failed attempt; doubles with every failure.
@@ -224,8 +225,7 @@ impl Upstream {
                 }
                 Link::Attaching | Link::Up(_) => CANCEL_POLL_INTERVAL,
             };
-            state =
-                self.0.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+            self.0.changed.wait_for(&mut state, wait);
         }
     }
 }
@@ -238,7 +238,7 @@ impl Drop for Upstream {
 
 impl Inner {
     fn lock(&self) -> MutexGuard<'_, AttachState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn error(&self, why: &NoWire) -> UpstreamError {

@@ -16,10 +16,11 @@ use crate::server::tools::Outcome;
 use crate::server::transport::reader::Input;
 use crate::server::transport::writer::Output;
 use crate::server::transport::{reader, writer};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
@@ -107,7 +108,7 @@ pub(super) enum NoResult {
 
 impl PendingCall {
     fn update(&self, change: impl FnOnce(&mut CallProgress)) {
-        change(&mut self.progress_state.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.progress_state.lock());
         self.changed.notify_all();
     }
 
@@ -170,8 +171,9 @@ impl Connection {
 
     /// Waits for the graceful close, at most this long.
     pub(super) fn await_end(&self, at_most: Duration) {
+        let mut state = self.state();
         // The result is irrelevant: after the timeout the caller proceeds.
-        let _ = self.gone.wait_timeout_while(self.state(), at_most, |state| state.lost.is_none());
+        self.gone.wait_while_for(&mut state, |state| state.lost.is_none(), at_most);
     }
 
     /// Sends a notification.
@@ -403,7 +405,7 @@ impl Connection {
     }
 
     fn state(&self) -> MutexGuard<'_, ConnectionState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 
@@ -439,7 +441,7 @@ fn wait(
     caller: Option<&dyn Caller>,
     until: Instant,
 ) -> Result<Value, NoResult> {
-    let mut progress_state = pending.progress_state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut progress_state = pending.progress_state.lock();
     loop {
         if let Some(end) = progress_state.end.take() {
             return end;
@@ -452,7 +454,7 @@ fn wait(
         {
             drop(progress_state);
             caller.progress(thousandths, &message);
-            progress_state = pending.progress_state.lock().unwrap_or_else(PoisonError::into_inner);
+            progress_state = pending.progress_state.lock();
             continue;
         }
         let Some(left) =
@@ -460,11 +462,7 @@ fn wait(
         else {
             return Err(NoResult::TimedOut);
         };
-        progress_state = pending
-            .changed
-            .wait_timeout(progress_state, left)
-            .unwrap_or_else(PoisonError::into_inner)
-            .0;
+        pending.changed.wait_for(&mut progress_state, left);
     }
 }
 

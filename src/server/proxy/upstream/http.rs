@@ -17,10 +17,11 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use parking_lot::Mutex;
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
@@ -163,7 +164,7 @@ impl Peer {
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization);
         }
-        if let Some(session) = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+        if let Some(session) = self.session.lock().clone() {
             request = request.header(SESSION, session).header(VERSION.0, VERSION.1);
         }
         request.body(Full::new(Bytes::from(body))).ok()
@@ -201,7 +202,7 @@ impl Peer {
 
     async fn take(&self, answer: Response<Incoming>, wants_answer: bool) -> Result<(), String> {
         if let Some(session) = answer.headers().get(SESSION) {
-            *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session.clone());
+            *self.session.lock() = Some(session.clone());
         }
         let kind = answer
             .headers()

@@ -6,10 +6,11 @@ use crate::server::jsonrpc::message::{self, Message};
 use crate::server::protocol;
 use crate::server::runtime::sessions::Sessions;
 use crate::server::transport::write_all;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio::net::UnixStream;
 use tokio::sync::Notify;
@@ -246,7 +247,7 @@ impl Bridge {
     }
 
     fn routes(&self) -> MutexGuard<'_, Routes> {
-        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.routes.lock()
     }
 }
 

@@ -8,9 +8,9 @@ use crate::server::{
     tools::{Marks, Outcome},
     workspace::host::Host,
 };
+use parking_lot::Mutex;
 use std::io::{BufRead, BufReader};
 use std::sync::mpsc::{Receiver as Gate, SyncSender as Opener, sync_channel};
-use std::sync::{Mutex, PoisonError};
 
 /// `search` panics, `trace` ignores cancellation until the gate opens, `grep` sends decreasing
 /// progress; the others return.
@@ -23,7 +23,7 @@ impl Tools for Misbehaving {
             "trace" => {
                 host.pause();
                 // The lock is held until the end of the test.
-                let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let _ = self.0.lock().recv();
                 Reply::error("too late")
             }
             "grep" => {

@@ -4,8 +4,9 @@
 
 use crate::faults::{Fault, planted};
 use crate::index::Job;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 /// Index runs with waiting calls or interested sessions.
@@ -78,7 +79,7 @@ impl JobInterest {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<WaitedJob>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

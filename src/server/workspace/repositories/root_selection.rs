@@ -6,8 +6,9 @@ use crate::config::{Config, Repository};
 use crate::faults::{Fault, planted};
 use crate::index;
 use crate::store::Identity;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Directories that a session may access.
@@ -127,11 +128,7 @@ impl RootSelection {
         while let Some(left) =
             state.asked_until.and_then(|until| until.checked_duration_since(Instant::now()))
         {
-            state = self
-                .roots_received
-                .wait_timeout(state, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            self.roots_received.wait_for(&mut state, left);
         }
         state.asked_until = None;
     }
@@ -240,7 +237,7 @@ impl RootSelection {
     }
 
     fn state(&self) -> MutexGuard<'_, ChoiceState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

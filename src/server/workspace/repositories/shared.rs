@@ -12,8 +12,9 @@ use crate::store::{
     Identity, Location, MonotonicClock, Opener, Pool, PoolSettings, Store, StoreError, StoreOpener,
     Version,
 };
+use parking_lot::{Mutex, MutexGuard};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// See the module.
 pub(in crate::server) struct Shared {
@@ -112,6 +113,6 @@ impl Sessions {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Weak<RootSelection>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 }

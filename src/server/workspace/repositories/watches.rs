@@ -9,8 +9,9 @@
 
 mod swept;
 
+use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeSet;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -378,24 +379,23 @@ impl Slot {
 
 impl WatchReturns {
     fn count(&self) -> u64 {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.ended.lock()
     }
 
     fn end(&self) {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *self.ended.lock() += 1;
         self.changed.notify_all();
     }
 
     /// Waits until the counter exceeds `seen`. Returns false if `until` comes first.
     fn wait(&self, seen: u64, until: Instant) -> bool {
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ended = self.ended.lock();
         while *ended == seen {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
             }
-            ended =
-                self.changed.wait_timeout(ended, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut ended, left);
         }
         true
     }

@@ -1,6 +1,7 @@
 //! `Flight`: single-flight open of a store, shared by all waiting threads.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use parking_lot::{Condvar, Mutex};
+use std::sync::Arc;
 
 use crate::model::cancel::CancelToken;
 use crate::store::format::error::{StoreError, StoreErrorKind};
@@ -30,13 +31,13 @@ struct Progress {
 impl Flight {
     /// Adds a waiting thread. Called under the pool's lock, so that none joins after the result.
     pub(super) fn join(&self) {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner).waiting += 1;
+        self.progress.lock().waiting += 1;
     }
 
     /// Publishes the result, and returns the number of waiting threads. Called under the pool's
     /// lock.
     pub(super) fn publish_result(&self, landing: OpenResult) -> usize {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = self.progress.lock();
         progress.landing = Some(landing);
         self.landed.notify_all();
         progress.waiting
@@ -49,10 +50,10 @@ impl Flight {
         let hook = cancel.on_cancel(move || {
             // Under the lock, so that the signal cannot fall between the check of the token and the
             // wait.
-            let _progress = woken.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            let _progress = woken.progress.lock();
             woken.landed.notify_all();
         });
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = self.progress.lock();
         let outcome = loop {
             if let Some(landing) = &progress.landing {
                 break landing.clone();
@@ -67,7 +68,7 @@ impl Flight {
                     detail,
                 ));
             }
-            progress = self.landed.wait(progress).unwrap_or_else(PoisonError::into_inner);
+            self.landed.wait(&mut progress);
         };
         // Released before the hook is removed: the token's lock is held while the hook runs, and
         // the hook takes this lock.

@@ -35,7 +35,7 @@ impl Peer for ScriptedPeer {
         let unreachable =
             || UpstreamError::Unreachable { target: "it".to_owned(), why: "planned".to_owned() };
         let entry = |name: &String| json!({"name": name, "inputSchema": {"type": "object"}});
-        let behaviour = locked(&self.behaviour).clone();
+        let behaviour = self.behaviour.lock().clone();
         match behaviour {
             Behaviour::Lists(names) => {
                 Ok(Listing { tools: names.iter().map(entry).collect(), incomplete: None })
@@ -87,7 +87,7 @@ fn stage(plans: Vec<(&str, Vec<Behaviour>)>) -> Stage {
     let counted = Arc::clone(&changes);
     let connector = move |target: &Target, sink: EventSink| {
         let Target::Command(words) = target else { panic!("the stage has programs only") };
-        let mut plans = locked(&plans);
+        let mut plans = plans.lock();
         let plan = plans.get_mut(&words[0]).expect("it is planned");
         let behaviour = if plan.len() > 1 { plan.pop_front() } else { plan.front().cloned() }
             .expect("it is planned");
@@ -273,13 +273,13 @@ fn the_generation_changes_with_what_is_served_and_the_list_is_told_of_only_when_
     drained(&stage);
     sink.tools_changed();
     stage.asked.recv_timeout(PATIENCE).expect("it is asked again");
-    *locked(&peer.behaviour) = lists(&["x", "y"]);
+    *peer.behaviour.lock() = lists(&["x", "y"]);
     sink.tools_changed();
     let after = stage.await_tools(&["a__x", "a__y"]).generation;
     assert_eq!(after, before + 1, "the same tools again are nothing new");
     stage.await_changes(2);
     drained(&stage);
-    *locked(&peer.behaviour) = Behaviour::Fails;
+    *peer.behaviour.lock() = Behaviour::Fails;
     sink.tools_changed();
     stage.asked.recv_timeout(PATIENCE).expect("it is asked again");
     let view = stage.await_trouble("a", "cannot be reached");
