@@ -10,6 +10,13 @@ use super::{LanguageId, RelationKind, RepoPath, SkipReason, Step, Verdict};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FileId(pub u32);
 
+impl FileId {
+    /// Creates the id of a position in the list of files.
+    pub fn at(position: usize) -> Self {
+        Self(u32::try_from(position).expect("a repository has far fewer than 2^32 files"))
+    }
+}
+
 /// Symbol of the repository.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SymbolRef {

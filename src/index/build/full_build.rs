@@ -84,7 +84,7 @@ pub(in crate::index) fn build(
         found.into_iter().zip(&pieces).zip(&ranges)
     {
         neighbours.push(Neighbours {
-            first: key(id(range.start)),
+            first: key(FileId::at(range.start)),
             facts: *facts,
             found: placed,
             entries,
@@ -160,10 +160,6 @@ fn key(file: FileId) -> u32 {
     file.0 + 1
 }
 
-fn id(place: usize) -> FileId {
-    FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"))
-}
-
 /// Exported facts of all files, and locations of the rest.
 struct Extracted {
     files: Vec<FileRecord>,
@@ -234,7 +230,7 @@ fn write_piece(
         if let (Ok(facts), Some(shared)) = (&record.content, shared) {
             let mut words = Vec::new();
             let write = |body: &mut _| words = segment_block::write_facts(body, facts, &shared);
-            piece.add(key(id(place)), write, |_| ());
+            piece.add(key(FileId::at(place)), write, |_| ());
             known = Some((shared, words));
         }
         arranged.push((record, project_file, known));
@@ -443,14 +439,17 @@ impl Reading<'_> {
         let mut entries = facts.entries.iter().zip(&found.entries).peekable();
         let whole = |place: usize| {
             let head = &self.files[place];
-            let of_file = entries.next_if(|(facts, _)| facts.key == key(id(place)));
+            let of_file = entries.next_if(|(facts, _)| facts.key == key(FileId::at(place)));
             let (content, resolution) = match (of_file, head.skipped) {
                 (Some((own, other)), _) => {
                     let mut reader = Reader::new(other.found, &found.words);
                     let resolution = packed::graph::read(&mut reader, &|key| Some(FileId(key - 1)))
                         .expect(broken);
                     let content = read_facts(own.facts, &facts.words, packed::facts::read_stored);
-                    (Ok(Arc::new(content)), self.with_foreign_relations(id(place), resolution))
+                    (
+                        Ok(Arc::new(content)),
+                        self.with_foreign_relations(FileId::at(place), resolution),
+                    )
                 }
                 (None, skipped) => (
                     Err(skipped.expect("a file without facts was skipped")),

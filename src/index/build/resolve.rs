@@ -26,8 +26,7 @@ pub(in crate::index) fn resolve(
     order.sort_by_key(|&number| std::cmp::Reverse(files[number].1.sites.len()));
     let resolved = workers.map(&order, run, |number| {
         let (position, facts) = &files[number];
-        let id =
-            FileId(u32::try_from(*position).expect("a repository has far fewer than 2^32 files"));
+        let id = FileId::at(*position);
         let resolved = guarded_resolution(&paths[*position].path, facts, run, || {
             tables.resolve_shared(id, facts)
         });

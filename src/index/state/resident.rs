@@ -278,7 +278,7 @@ impl Resident {
     fn moves(&mut self, same_paths: bool) -> Moves {
         let count = self.graph.files.len();
         if same_paths {
-            let keys = (0..count).map(|place| self.tables.key(id(place))).collect();
+            let keys = (0..count).map(|place| self.tables.key(FileId::at(place))).collect();
             return Moves {
                 is_listed: false,
                 origins: (0..count).map(Some).collect(),
@@ -385,7 +385,7 @@ impl Resident {
 
     fn position(&self, path: &RepoPath) -> Option<FileId> {
         let place = self.graph.files.binary_search_by(|record| record.path.cmp(path)).ok()?;
-        Some(FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files")))
+        Some(FileId::at(place))
     }
 
     /// Removes deleted and changed files if the set of paths differs. Adds files to `touched` whose
@@ -422,10 +422,6 @@ struct Moves {
     gone: Vec<u32>,
 }
 
-pub(in crate::index) fn id(place: usize) -> FileId {
-    FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"))
-}
-
 fn ids(count: usize) -> impl Iterator<Item = FileId> {
-    (0..count).map(id)
+    (0..count).map(FileId::at)
 }

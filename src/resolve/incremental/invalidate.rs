@@ -429,8 +429,7 @@ impl PreviousImports {
     /// Returns the files from which some of `targets` were reachable.
     fn leading_to(&self, targets: &FileSet) -> FileSet {
         let next = |(place, key): (usize, &u32)| {
-            let file =
-                FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"));
+            let file = FileId::at(place);
             let package = self.modules.package_of(file).filter(|_| self.shares[place]);
             let siblings = package
                 .into_iter()

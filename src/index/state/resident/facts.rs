@@ -1,6 +1,6 @@
 //! Facts of unchanged files: from memory, from the archive, or extracted again.
 
-use super::{Resident, id, ids};
+use super::{Resident, ids};
 use crate::faults::{Fault, planted};
 use crate::index::Run;
 use crate::index::build::ingest;
@@ -31,7 +31,7 @@ impl Resident {
                 (Some(shared), Ok(facts)) => Some((Arc::clone(facts), *shared)),
                 _ => self
                     .archive
-                    .facts(self.tables.key(id(place)))
+                    .facts(self.tables.key(FileId::at(place)))
                     .map(|(facts, shared)| (Arc::new(facts), shared)),
             }
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::{Resident, id};
+use super::Resident;
 use crate::faults::{Fault, planted};
 use crate::index::build::full_build::known_file;
 use crate::index::facts_cache::archive::{self, RowContent};
@@ -53,7 +53,7 @@ impl Resident {
             results.keys().copied().chain(changed.iter().map(|file| file.0 as usize)).collect();
         let mut now = Vec::with_capacity(places.len());
         for place in places {
-            let key = self.tables.key(id(place));
+            let key = self.tables.key(FileId::at(place));
             let had_any = !is_changed(place) || had_facts.contains(&key);
             let old = if had_any { self.found(key) } else { FileResolution::default() };
             let mut found = FileResolution::default();
@@ -65,7 +65,7 @@ impl Resident {
                     {
                         resolution.sites.rotate_right(1);
                     }
-                    let known = known_file(&self.tables, id(place), &resolution, asked);
+                    let known = known_file(&self.tables, FileId::at(place), &resolution, asked);
                     let has_other_facts = is_changed(place) || self.archive.has_other_facts(key);
                     let facts = has_other_facts.then_some((&**of_file, shared));
                     let row = RowContent { key, known: &known, facts, found: &resolution };
@@ -95,16 +95,16 @@ impl Resident {
             taken.replaced.push(old);
         }
         for (place, mut old, mut found) in now {
-            let key = self.tables.key(id(place));
+            let key = self.tables.key(FileId::at(place));
             found.relations = self.with_foreign_relations(key, &declared);
             self.graph.resolutions[place] = found;
             if start_files.remove(&key) {
-                taken.related.push(id(place));
+                taken.related.push(FileId::at(place));
             }
             old.relations = Vec::new();
             match is_changed(place) {
                 true => taken.replaced.push(old),
-                false => taken.resolved.push((id(place), old)),
+                false => taken.resolved.push((FileId::at(place), old)),
             }
         }
         for key in start_files {
