@@ -365,6 +365,10 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
             &name,
             if step == Step::ModuleMember { Step::ExternalImport } else { Step::Builtin },
         ),
+        // Members may be copied from and to an object without a name.
+        Member::None if matches!((&of, step), (Ty::Members(..), Step::SelfMember)) => {
+            heuristic::by_unique_name(db, file, site, name)
+        }
         Member::None => unresolved(Step::NoSuchMember),
         Member::Unknown => heuristic::by_unique_name(db, file, site, name),
     }
@@ -380,6 +384,7 @@ fn super_site(db: &Db, file: FileId, site: &Site, of: &Ty) -> Resolution {
         Some(Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) => {
             external(&name, Step::Builtin)
         }
+        Some(Ty::Callable(symbols, _)) => chosen(&symbols, Step::SuperMember, Step::SeveralValues),
         Some(_) => unresolved(Step::ReceiverUnknown),
         None => unresolved(Step::NoSuchMember),
     }
