@@ -32,9 +32,9 @@ pub(super) fn inherent(db: &Db, found: Symbols) -> Symbols {
     }
 }
 
-/// Among several members of a callable's own receiver, those of the block that the callable stands
-/// in: the others belong to other forms of the type, such as references to it. A callable that seems
-/// to call itself delegates to another form.
+/// Among several members of a callable's own receiver, those of the block that the callable is
+/// declared in: the others belong to other forms of the type, such as references to it. A callable
+/// that seems to call itself delegates to another form.
 pub(in crate::resolve) fn of_same_block(
     db: &Db,
     file: FileId,

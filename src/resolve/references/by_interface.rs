@@ -12,7 +12,7 @@ use crate::resolve::references::outcome::chosen;
 use crate::resolve::{Name, Symbols};
 use std::rc::Rc;
 
-/// Returns the target of such a call, if the types at hand leave one implementation.
+/// Returns the target of such a call, if the known types leave one implementation.
 pub(super) fn implementation(
     db: &Db,
     file: FileId,
