@@ -327,11 +327,14 @@ impl<'t> Walker<'t> {
         name: Node<'t>,
         value: Node<'t>,
     ) -> Node<'t> {
-        let local = self.name_of(name);
         let mut inner = value;
+        let objects = &self.language.manifest.names.export_objects;
+        if objects.is_empty() {
+            return inner;
+        }
         while let Some((left, right)) = self.assignment_in(inner) {
-            let objects = &self.language.manifest.names.export_objects;
             let text = self.text_of(left);
+            let local = self.name_of(name);
             if let Some(whole) = objects.first().filter(|object| *object == text) {
                 let whole = self.build.name(whole);
                 self.exported_names.push((whole, local));
