@@ -8,6 +8,8 @@
     dispatch  the caller calls a method of that name up or down the hierarchy from the candidate's callee
     attrib    the pair is true for a function nested in the caller, or around it
     unknown   the front end could not decide a call of that name in the caller, or found a variable there
+    alias     on the candidate's line a variable, parameter or attribute of another name is called, and the front end stops there:
+              `cls(..)`, `self.klass(..)`, `send = signal.send; send(..)` (where the truth tells them apart: the second set)
   skipped  the file is not covered, the caller is no function, the code was not compiled
   FP       everything else
   FN       a required pair that was not found; calls of what has no body, out of macros and implicit ones are not required
@@ -17,7 +19,7 @@ import collections
 
 from truth import CALLABLE, TYPE_WITH_CONSTRUCTOR, bare_name
 
-NEUTRAL = ("ref", "type", "override", "dispatch", "attrib", "unknown")
+NEUTRAL = ("ref", "type", "override", "dispatch", "attrib", "unknown", "alias")
 
 # One candidate pair: its class, the first row that claimed it, why, and the (verdict, step) of every row that did.
 Scored = collections.namedtuple("Scored", "outcome row note steps")
@@ -55,6 +57,9 @@ class Score:
                 return
         named = truth.find(row["caller_file"], row["caller_name"], row.get("caller_line"))
         callers = [truth.body(found)["id"] for found in named if found["kind"] in CALLABLE]
+        if not named and truth.language in ("javascript", "typescript"):
+            # A test with a title is an unnamed function of the truth: its calls belong to the function around it.
+            callers = truth.enclosing(row["caller_file"], row.get("caller_line"))
         if not callers:
             self.skipped["caller is no function of the truth"] += 1
             return
@@ -77,11 +82,17 @@ class Score:
             self._add(right, "TP", row, "")
         else:
             callee = truth.body(callees[0])
-            self._add(keys[0], self._neutral(keys[0], callee) or "FP", row, callee["kind"])
+            outcome = self._neutral(keys[0], callee) or ("alias" if self._by_another_name(keys[0][0], callee, row) else "FP")
+            self._add(keys[0], outcome, row, callee["kind"])
 
     def _add(self, key, outcome, row, note):
         scored = self.pairs.setdefault(key, Scored(outcome, row, note, set()))
         scored.steps.add((row.get("verdict", "-"), row.get("step", "-")))
+
+    def _by_another_name(self, caller, callee, row):
+        """Whether the line calls something of another name, where the front end stops, and no callee of this name."""
+        called, decided = self.truth.aliases[caller].get(row.get("site_line"), ((), ()))
+        return callee["name"] not in decided and any(name != callee["name"] for name in called)
 
     def _neutral(self, key, callee):
         """Why a pair that is not true is not wrong either, if there is a reason."""
@@ -118,7 +129,11 @@ class Score:
 
     def proven(self):
         """(TP, FP) of the pairs that a proven edge claims."""
-        outcomes = [scored.outcome for scored in self.pairs.values() if any(verdict == "resolved" for verdict, _ in scored.steps)]
+        return self.claimed("resolved")
+
+    def claimed(self, wanted):
+        """(TP, FP) of the pairs that an edge of a verdict claims."""
+        outcomes = [scored.outcome for scored in self.pairs.values() if any(verdict == wanted for verdict, _ in scored.steps)]
         return outcomes.count("TP"), outcomes.count("FP")
 
     def neutral(self):

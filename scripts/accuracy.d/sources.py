@@ -46,6 +46,23 @@ SOURCES = [Source(*row) for row in [
      "9a37f8a6174f09bd622bc723b55881dc541cd50747cbd08831c2a82d620f6d76", ""),
     ("re2", "apt", "re2", "20220601+dfsg", "re2_20220601+dfsg.orig.tar.xz",
      "3bc61251da3b0b97be40a8a127818c517c62516e4eda11fc901d29496663df54", ""),
+    # The second set.
+    ("traitlets", "pip", "traitlets", "5.14.3", "traitlets-5.14.3.tar.gz",
+     "9ed0579d3502c94b4b3732ac120375cda96f923114522847de4b3bb98b96b6b7", "traitlets tests"),
+    ("mocha", "npm", "mocha", "10.7.3", "mocha-10.7.3.tgz",
+     "6ae75159720a11d18883f87f1400e7e3e923a6b5437f5c75131790378d3e9338", "lib bin index.js package.json"),
+    ("fastify", "npm", "fastify", "4.28.1", "fastify-4.28.1.tgz",
+     "df149dcab400c90ed4b703d77381d7c6a47dc394c76f2491ff3a8647d332854b", "lib test fastify.js package.json"),
+    ("blueprint", "npm", "@blueprintjs/core", "5.13.1", "blueprintjs-core-5.13.1.tgz",
+     "34f0fe2dce9e8803d1ab93ff920287563c49d41c09353d1d369b17e000852b51", "src package.json"),
+    ("serde_json", "cargo", "serde_json", "1.0.128", "serde_json-1.0.128.crate",
+     "6ff5456707a1de34e7e37f2a6fd3d3f808c318259cbd01ab6377795054b483d8", "src Cargo.toml"),
+    ("xexp", "apt", "golang-golang-x-exp", "0.0~git20221028.83b7d23", "golang-golang-x-exp_0.0~git20221028.83b7d23.orig.tar.xz",
+     "6ab71bd2bd7a12fd98498f4ae1039189bb360e32893415121b734ce2451047c6", "apidiff constraints ebnf event jsonrpc2 maps slices slog typeparams go.mod"),
+    ("guava", "apt", "guava-libraries", "31.1", "guava-libraries_31.1.orig.tar.xz",
+     "3dbb56b34e5ebd1b97184f72d31fbf9da24cc26c28f1ad3714aeeefdeedaed2a", "guava"),
+    ("cli11", "apt", "cli11", "2.1.2+ds", "cli11_2.1.2+ds.orig.tar.xz",
+     "8143d20b688e98ccce8e24562d3b68e5f47c12e896c42c7ca8553dbde5bed55d", "include examples tests"),
 ]]
 
 

@@ -63,6 +63,29 @@ def _precision(outcomes, with_wrong=False):
     return f"{right / (right + wrong):.3f}" + (f" ({wrong})" if with_wrong and wrong else "")
 
 
+SECOND_HEAD = ["language", "project", "first sight: P", "R", "resolved P", "likely P", "now: P", "R", "resolved P", "likely P", "TP", "FP", "FN"]
+
+
+def second(wanted, scores):
+    """One line a project of the second set: what was measured before anybody looked at an error, and now."""
+    lines = []
+    for language, name in wanted:
+        if name not in scores:
+            continue
+        score = scores[name]
+        first = score.truth.meta["first_sight"]
+        counts = rates(*score.counts())
+        now = [f"{counts[rate]:.3f}" for rate in ("precision", "recall")] + [_share(*score.claimed(verdict)) for verdict in ("resolved", "likely")]
+        then = [f"{first[rate]:.3f}" for rate in ("precision", "recall")] + [_share(*first[verdict]) for verdict in ("resolved", "likely")]
+        lines.append([language, name] + then + now + [str(counts["tp"]), str(counts["fp"]), str(counts["required"] - counts["found"])])
+    return lines
+
+
+def _share(right, wrong):
+    """A precision with the number of pairs that it is over."""
+    return f"{right / (right + wrong):.3f} of {right + wrong}" if right + wrong else "-"
+
+
 WORTH_HEAD = ["language", "project", "callees", "true callers", "given", "for 1,000 tokens", "bytes a reply"]
 
 

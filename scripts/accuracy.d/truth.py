@@ -14,10 +14,11 @@ CALLABLE = ("function", "method", "ctor")
 TYPE_WITH_CONSTRUCTOR = ("class", "interface", "struct")
 
 
-def projects():
-    """(language, name) of every project, sorted."""
+def projects(second=None):
+    """(language, name) of every project, sorted; of the first or the second set alone where that is asked for."""
     names = [name[: -len(".meta.json")] for name in os.listdir(FOLDER) if name.endswith(".meta.json")]
-    return sorted((json.load(open(os.path.join(FOLDER, name + ".meta.json")))["lang"], name) for name in names)
+    metas = [(name, json.load(open(os.path.join(FOLDER, name + ".meta.json")))) for name in names]
+    return sorted((meta["lang"], name) for name, meta in metas if second is None or second == ("first_sight" in meta))
 
 
 def rows(path):
@@ -81,9 +82,12 @@ class Truth:
         self.definitions = list(rows(stem + ".defs.jsonl.gz"))
         self._by_name = collections.defaultdict(list)
         self._by_position = {}
+        self._callables = collections.defaultdict(list)
         for id, definition in enumerate(self.definitions):
             definition["id"] = id
             self._by_name[definition["file"], definition["name"]].append(definition)
+            if definition["kind"] in CALLABLE and "decl_of" not in definition:
+                self._callables[definition["file"]].append(definition)
             self._by_position.setdefault((definition["file"], definition["line"], definition["name"]), definition)
         for definition in self.definitions:
             if definition["name"].startswith("#"):  # private members are found without their sign as well
@@ -143,9 +147,15 @@ class Truth:
     def _read_undecided(self, stem):
         self.undecided = collections.defaultdict(set)
         self.variables = collections.defaultdict(set)
+        # Calls through a variable, parameter or attribute: {caller: {line: (names at the calls, callees decided there)}}.
+        self.aliases = collections.defaultdict(dict)
         for row in rows(stem + ".unknown.jsonl.gz"):
             caller = self._by_position.get((row["caller_file"], row["caller_line"], row["caller_name"]))
-            if caller is not None:
+            if caller is not None and row.get("why") == "alias":
+                called, decided = self.aliases[self.body(caller)["id"]].setdefault(row["site_line"], (set(), set()))
+                called.add(row["name"])
+                decided.update(row.get("decided", ()))
+            elif caller is not None:
                 names = self.variables if row.get("why") == "var" else self.undecided
                 names[self.body(caller)["id"]].add(row["name"])
 
@@ -181,6 +191,11 @@ class Truth:
         near = [found for found in named if min(found["start_line"], found["line"]) - 2 <= line <= found["line"] + 2]
         nearest = [found for found in near if distance(found) == min(map(distance, near))]
         return ([found for found in nearest if found["kind"] in CALLABLE] or nearest)[:1]
+
+    def enclosing(self, file, line):
+        """The innermost function around a line, as a list of at most one."""
+        around = [found for found in self._callables[file] if line and found["start_line"] <= line <= found["end_line"]]
+        return [max(around, key=lambda found: found["start_line"])["id"]] if around else []
 
     def related(self, one, other):
         """Whether one member overrides the other, over any number of steps up and down."""

@@ -1,5 +1,6 @@
 //! References: the verdict of each reference, the heuristic, and relations between symbols.
 
+mod by_interface;
 pub(super) mod exhaustiveness;
 pub(super) mod file;
 pub(super) mod heuristic;

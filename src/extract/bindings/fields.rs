@@ -39,6 +39,14 @@ impl<'t> Walker<'t> {
             self.build.symbol_mut(field).ty = flow.ty;
             return;
         }
+        if let Some(owner) = self.assigned_owner(object, flow.value) {
+            let declared_static = owner == object;
+            let around =
+                Surroundings { owner, detached: true, declared_static, ..Surroundings::NONE };
+            let field = self.define_field(name_node, name, (ScopeId(0), around), flow);
+            self.build.add_value(field, flow.value);
+            return;
+        }
         if declared_only || !self.is_receiver(object) || !type_scope.is_some() {
             let target = self.build.of(object, |object| Expr::Member(object, name));
             self.site(Usage::Site(SiteKind::Write), name_node, name, target);
@@ -64,6 +72,37 @@ impl<'t> Walker<'t> {
         if symbol.is_some() && flow.ty.is_some() && !self.build.symbol_mut(symbol).ty.is_some() {
             self.build.symbol_mut(symbol).ty = flow.ty;
         }
+    }
+
+    /// Returns the owner of a member that an assignment at the top level gives to a value of the
+    /// file: where values take any member, a callable or a type that is given becomes one.
+    fn assigned_owner(&self, object: ExprId, value: ExprId) -> Option<ExprId> {
+        let prototype = self.language.manifest.names.values_member.as_deref()?;
+        let owner = match self.build.get(object) {
+            Expr::Member(of, name) if self.build.text(name) == prototype => of,
+            _ => object,
+        };
+        let at_top = |name| self.build.bound(ScopeId(0), name);
+        let (Expr::Name(owner_name, _), false) =
+            (self.build.get(owner), self.callable.symbol.is_some())
+        else {
+            return None;
+        };
+        let is_callable_or_type = |symbol: LocalSymbol| {
+            symbol.get().is_none_or(|symbol| {
+                let kind = self.build.facts.symbols[symbol].kind;
+                kind.is_callable() || kind.is_type()
+            })
+        };
+        let is_fitting = match self.build.get(value) {
+            Expr::Lambda(_) => true,
+            Expr::Name(name, _) => {
+                at_top(name).is_none_or(|binding| is_callable_or_type(binding.symbol))
+            }
+            _ => false,
+        };
+        (is_fitting && at_top(owner_name).is_some_and(|binding| binding.symbol.is_some()))
+            .then_some(owner)
     }
 
     fn define_field(

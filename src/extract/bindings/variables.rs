@@ -214,9 +214,9 @@ impl<'t> Walker<'t> {
         }
         let defines = !self.language.manifest.resolution.closures_are_values;
         if let Some(right_node) = right_node
-            && self.export_assignment(left_node, right_node, node)
+            && let Some(exported) = self.export_assignment(left_node, right_node, node)
         {
-            return ExprId::NONE;
+            return exported;
         }
         if let Some(right_node) = right_node
             && defines

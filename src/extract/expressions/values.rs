@@ -22,6 +22,11 @@ impl<'t> Walker<'t> {
         let Rule::Lambda { name, params, returns, body, tail, type_params, own_self } = rule else {
             return ExprId::NONE;
         };
+        let own = name.as_ref().and_then(|selector| selector.first(node));
+        let symbol = match own {
+            Some(own) if !symbol.is_some() => self.self_named(rule, node, own),
+            _ => symbol,
+        };
         let scope = self.open(ScopeKind::Function, symbol, node);
         let before = (self.callable, self.enclosing);
         let held_as = std::mem::replace(&mut self.held_as, ExprId::NONE);
@@ -38,8 +43,8 @@ impl<'t> Walker<'t> {
             self.mark_lambda(symbol, node);
         }
         self.callable.symbol = symbol;
-        if let Some(name) = name.as_ref().and_then(|selector| selector.first(node)) {
-            let (name, scope) = (self.name_of(name), self.scope);
+        if let Some(own) = own {
+            let (name, scope) = (self.name_of(own), self.scope);
             match symbol.is_some() {
                 true => self.build.bind_symbol(scope, scope, name, 0, symbol),
                 false => {
@@ -72,6 +77,32 @@ impl<'t> Walker<'t> {
         let inner = self.scope;
         self.close(scope);
         self.build.expr(Expr::Lambda(inner))
+    }
+
+    /// Defines a closure with a name of its own that nothing else holds: a callable whose name only
+    /// its body can use. Values of members are known by the members.
+    fn self_named(&mut self, lambda: &'static Rule, node: Node<'t>, own: Node<'t>) -> LocalSymbol {
+        let declaring = self.build.nearest(self.scope, |kind| kind != ScopeKind::Flow);
+        if self.build.scope_kind(declaring) == ScopeKind::Type {
+            return LocalSymbol::NONE;
+        }
+        let pending = std::mem::take(&mut self.pending);
+        let around = Surroundings { detached: true, ..Surroundings::NONE };
+        let around = std::mem::replace(&mut self.around, around);
+        let name = self.name_of(own);
+        let header_end = self.lambda_header(lambda, node);
+        let kind = SymbolKind::Function;
+        let symbol = self.define(&Definition {
+            name,
+            name_node: own,
+            node,
+            kind,
+            header_end,
+            has_body: true,
+        });
+        self.build.symbol_mut(symbol).flags |= flags::LOCAL;
+        (self.pending, self.around) = (pending, around);
+        symbol
     }
 
     /// Applies the modifiers of a closure to the callable with its name.
@@ -249,33 +280,24 @@ impl<'t> Walker<'t> {
         true
     }
 
-    /// Visits assignments to the export object or to a member of it. Returns true for such an
+    /// Visits assignments to the export object or to a member of it. Returns the value of such an
     /// assignment.
     pub(in crate::extract) fn export_assignment(
         &mut self,
         left: Node<'t>,
         right: Node<'t>,
         node: Node<'t>,
-    ) -> bool {
+    ) -> Option<ExprId> {
         let objects = &self.language.manifest.names.export_objects;
         if objects.is_empty() || self.callable.symbol.is_some() {
-            return false;
+            return None;
         }
         let text = self.text_of(left);
         if objects.first().is_some_and(|object| object == text) {
             self.export_whole(right, node);
-            return true;
+            return Some(ExprId::NONE);
         }
-        let Some(Rule::Member { object: Some(object), name, .. }) = self.rule_at(left) else {
-            return false;
-        };
-        let (Some(object), Some(name_node)) = (object.first(left), name.first(left)) else {
-            return false;
-        };
-        let object = self.text_of(object);
-        if !objects.iter().any(|export| export == object) {
-            return false;
-        }
+        let name_node = self.exported_member(left)?;
         let name = self.name_of(name_node);
         let (scope, around) = (self.scope, self.around);
         self.scope = ScopeId(0);
@@ -285,30 +307,59 @@ impl<'t> Walker<'t> {
             self.export_member(name, name_node, node, given);
         }
         (self.scope, self.around) = (scope, around);
-        true
+        Some(self.build.expr(Expr::Name(name, ScopeId(0))))
     }
 
-    /// Visits the value of a variable that is also assigned to the export object: the variable is
-    /// the whole export.
+    /// Returns the name of a member of the export object.
+    fn exported_member(&mut self, node: Node<'t>) -> Option<Node<'t>> {
+        let Some(Rule::Member { object: Some(object), name, .. }) = self.rule_at(node) else {
+            return None;
+        };
+        let object = self.text_of(object.first(node)?);
+        let objects = &self.language.manifest.names.export_objects;
+        objects.iter().any(|export| export == object).then(|| name.first(node))?
+    }
+
+    /// Visits the value of a variable that is also assigned to the export object, or to a member of
+    /// it: the variable is the whole export, or the exported member.
     pub(in crate::extract) fn exported_value(
         &mut self,
         name: Node<'t>,
         value: Node<'t>,
     ) -> Node<'t> {
+        let mut inner = value;
         let objects = &self.language.manifest.names.export_objects;
-        let (mut inner, mut whole) = (value, false);
-        while let Some(Rule::Assign { left, right: Some(right), .. }) = self.rule_at(inner)
-            && let (Some(left), Some(right)) = (left.first(inner), right.first(inner))
-            && objects.iter().any(|object| object == self.text_of(left))
-        {
-            whole |= objects.first().is_some_and(|object| object == self.text_of(left));
+        if objects.is_empty() {
+            return inner;
+        }
+        while let Some((left, right)) = self.assignment_in(inner) {
+            let text = self.text_of(left);
+            let local = self.name_of(name);
+            if let Some(whole) = objects.first().filter(|object| *object == text) {
+                let whole = self.build.name(whole);
+                self.exported_names.push((whole, local));
+            } else if let Some(member) = self.exported_member(left) {
+                let member = self.name_of(member);
+                self.exported_names.push((member, local));
+            } else if !objects.iter().any(|object| object == text) {
+                break;
+            }
             inner = right;
         }
-        if whole && let Some(object) = objects.first() {
-            let (object, local) = (self.build.name(object), self.name_of(name));
-            self.exported_names.push((object, local));
-        }
         inner
+    }
+
+    /// Returns the sides of the assignment that a node is, possibly inside transparent nodes.
+    fn assignment_in(&mut self, node: Node<'t>) -> Option<(Node<'t>, Node<'t>)> {
+        match self.rule_at(node)? {
+            Rule::Assign { left, right: Some(right), reads: false, .. } => {
+                Some((left.first(node)?, right.first(node)?))
+            }
+            Rule::Pass { of: None } => {
+                self.only_named_child(node).and_then(|only| self.assignment_in(only))
+            }
+            _ => None,
+        }
     }
 
     fn export_member(&mut self, name: NameId, name_node: Node<'t>, node: Node<'t>, given: ExprId) {

@@ -1,9 +1,9 @@
 //! Members from outside of a type's body, in order of precedence: inherent members, those of
 //! interfaces, those of the dereferenced target; and extension members of external types.
 
-use crate::grammar::TypeFlow;
+use crate::grammar::{MemberLookup, TypeFlow};
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingId, ExprId, flags};
+use crate::model::facts::{BindingId, Expr, ExprId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Member, Ty, unify};
@@ -30,6 +30,36 @@ pub(super) fn inherent(db: &Db, found: Symbols) -> Symbols {
     } else {
         found
     }
+}
+
+/// Among several members of a callable's own receiver, those of the block that the callable is
+/// declared in: the others belong to other forms of the type, such as references to it. A callable
+/// that seems to call itself delegates to another form.
+pub(in crate::resolve) fn of_same_block(
+    db: &Db,
+    file: FileId,
+    receiver: ExprId,
+    found: Symbols,
+) -> Symbols {
+    let unit = db.program.known(file);
+    if found.len() < 2 || unit.language.manifest.resolution.members != MemberLookup::InherentFirst {
+        return found;
+    }
+    let (Some(Expr::SelfValue(scope)) | Some(Expr::Name(_, scope))) =
+        receiver.get().map(|position| unit.facts.exprs[position])
+    else {
+        return found;
+    };
+    let callable = std::iter::successors(Some(scope), |scope| Some(unit.parent(*scope)))
+        .take_while(|scope| scope.is_some())
+        .map(|scope| unit.scope_symbol(scope))
+        .find(|symbol| symbol.is_some() && unit.symbol(*symbol).kind.is_callable());
+    let Some(callable) = callable else { return found };
+    let block = unit.symbol(callable).scope;
+    let is_beside =
+        |member: &SymbolRef| member.file == file && db.program.symbol(*member).scope == block;
+    let beside: Symbols = found.iter().copied().filter(is_beside).collect();
+    if beside.iter().all(|member| member.symbol == callable) { found } else { beside }
 }
 
 /// Returns a member that is not the type's own: of the dereferenced target, of every type, or

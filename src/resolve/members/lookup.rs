@@ -133,6 +133,11 @@ fn super_member(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
 /// Returns the type of the implicit receiver in a scope.
 pub(in crate::resolve) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
     let unit = db.program.known(file);
+    if unit.language.manifest.names.values_member.is_some()
+        && let Some(object) = unit.unnamed_object(scope)
+    {
+        return Some(Ty::Members(file, object));
+    }
     let type_scope = unit.type_scope(scope);
     let symbol = unit.scope_symbol(type_scope);
     let owner = unit.scope_owner(type_scope);
@@ -177,6 +182,9 @@ pub(in crate::resolve) fn member(db: &Db, of: &Ty, name: Name) -> Member {
         Ty::Unknown => Member::Unknown,
         Ty::Type(symbol, _) if is_module(db.program.symbol(*symbol).kind) => {
             inline_member(db, *symbol, name)
+        }
+        Ty::Type(symbol, _) if let Some(found) = prototypes::exported_beside(db, *symbol, name) => {
+            found
         }
         Ty::Instance(symbol, _) | Ty::Type(symbol, _) => match symbol_members(db, *symbol, name) {
             none @ (Member::None | Member::Unknown) => {

@@ -1,10 +1,13 @@
 //! Prototypes: members assigned to callables and objects, and instances that constructor functions
 //! create.
 
-use crate::model::facts::{BindingKind, ScopeId};
+use crate::model::facts::{BindingKind, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
+use crate::resolve::names::scopes;
+use crate::resolve::names::visited::Visited;
+use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Symbols};
 use std::rc::Rc;
 
@@ -70,11 +73,32 @@ pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -
 
 /// Returns a member assigned to a callable.
 pub(super) fn callable_member(db: &Db, of: &Ty, name: Name) -> Member {
-    let given =
-        |symbol: SymbolRef| db.program.extensions(symbol).and_then(|members| members.get(&name));
-    match constructor_function(db, of).and_then(given) {
+    let outside = || Member::Outside(Rc::from(db.program.text(name)));
+    let Some(function) = constructor_function(db, of) else { return outside() };
+    match db.program.extensions(function).and_then(|members| members.get(&name)) {
         Some(found) => Member::Symbols(Symbols::from_slice(found)),
-        None => Member::Outside(Rc::from(db.program.text(name))),
+        None => exported_beside(db, function, name).unwrap_or_else(outside),
+    }
+}
+
+/// Returns what a file exports under a name as a member of a callable or type, because that is
+/// itself what the file exports as a whole.
+pub(super) fn exported_beside(db: &Db, whole: SymbolRef, name: Name) -> Option<Member> {
+    let exported = |symbol: &SymbolRef| db.program.symbol(*symbol).flags & flags::EXPORTED != 0;
+    if db.program.known(whole.file).language.manifest.names.export_objects.is_empty()
+        || !exported(&whole)
+    {
+        return None;
+    }
+    let module = Module::File(whole.file);
+    match scopes::whole_export(db, module, &mut Visited::default())? {
+        Entity::Symbols(symbols) if symbols.contains(&whole) => {}
+        _ => return None,
+    }
+    match db.module_member(module, name, &mut Visited::default())? {
+        Entity::Symbols(symbols) if symbols.iter().all(exported) => Some(Member::Symbols(symbols)),
+        entity @ Entity::Local(..) => Some(Member::Entity(entity)),
+        _ => None,
     }
 }
 

@@ -232,7 +232,11 @@ pub(in crate::resolve) fn import_entity(
 }
 
 /// Returns the value that a file exports as a whole.
-fn whole_export(db: &Db, module: Module, visited: &mut Visited) -> Option<Entity> {
+pub(in crate::resolve) fn whole_export(
+    db: &Db,
+    module: Module,
+    visited: &mut Visited,
+) -> Option<Entity> {
     let Module::File(file) = module else { return None };
     let object = db.program.unit(file)?.language.manifest.names.export_objects.first()?;
     let name = db.program.named(object);

@@ -9,11 +9,11 @@ use crate::resolve::calls::call;
 use crate::resolve::calls::call::CallArguments;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::{aliases, hierarchy, lookup, overrides, prototypes};
+use crate::resolve::members::{aliases, hierarchy, inherent, lookup, overrides, prototypes};
 use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{conditions, definition, linkage, namespaces, scopes};
 use crate::resolve::references::outcome::{chosen, external, held_by, module_target, unresolved};
-use crate::resolve::references::{exhaustiveness, heuristic, tiered, variants};
+use crate::resolve::references::{by_interface, exhaustiveness, heuristic, tiered, variants};
 use crate::resolve::types::{lists, symbol_types};
 use crate::resolve::units::import_target::ImportTarget;
 use crate::resolve::{Name, Symbols};
@@ -356,15 +356,27 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
                 _ => unresolved(Step::Dynamic),
             }
         }
-        Member::Symbols(symbols) => symbols_site(db, file, site, &symbols, step),
+        Member::Symbols(symbols) => {
+            let symbols = match step {
+                Step::SelfMember => inherent::of_same_block(db, file, object, symbols),
+                _ => symbols,
+            };
+            symbols_site(db, file, site, &symbols, step)
+        }
         Member::Entity(entity) => entity_site(db, file, site, &entity, step),
         Member::Outside(_) if prototypes::may_have_member(db, &of, name) => {
             heuristic::by_unique_name(db, file, site, name)
         }
-        Member::Outside(name) => external(
-            &name,
-            if step == Step::ModuleMember { Step::ExternalImport } else { Step::Builtin },
-        ),
+        Member::Outside(outside) => {
+            let step =
+                if step == Step::ModuleMember { Step::ExternalImport } else { Step::Builtin };
+            by_interface::implementation(db, file, site, &of, name)
+                .unwrap_or_else(|| external(&outside, step))
+        }
+        // Members may be copied from and to an object without a name.
+        Member::None if matches!((&of, step), (Ty::Members(..), Step::SelfMember)) => {
+            heuristic::by_unique_name(db, file, site, name)
+        }
         Member::None => unresolved(Step::NoSuchMember),
         Member::Unknown => heuristic::by_unique_name(db, file, site, name),
     }
@@ -380,6 +392,7 @@ fn super_site(db: &Db, file: FileId, site: &Site, of: &Ty) -> Resolution {
         Some(Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) => {
             external(&name, Step::Builtin)
         }
+        Some(Ty::Callable(symbols, _)) => chosen(&symbols, Step::SuperMember, Step::SeveralValues),
         Some(_) => unresolved(Step::ReceiverUnknown),
         None => unresolved(Step::NoSuchMember),
     }

@@ -252,6 +252,18 @@ impl<'a> Unit<'a> {
         self.table.owners.get(&scope).copied().unwrap_or(ExprId::NONE)
     }
 
+    /// Returns the scope of the members of an object or type without a name, if that is the
+    /// innermost one around a scope that has members.
+    pub(in crate::resolve) fn unnamed_object(&self, mut scope: ScopeId) -> Option<ScopeId> {
+        while scope.is_some() && !self.scope_owner(scope).is_some() {
+            if self.scope_kind(scope) == ScopeKind::Type {
+                return (!self.scope_symbol(scope).is_some()).then_some(scope);
+            }
+            scope = self.parent(scope);
+        }
+        None
+    }
+
     /// Returns the innermost type scope around a scope: of a type's body, or of a member with an
     /// owner.
     pub(in crate::resolve) fn type_scope(&self, mut scope: ScopeId) -> ScopeId {

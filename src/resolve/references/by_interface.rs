@@ -1,0 +1,86 @@
+//! Members called by the path of a library's interface (`Interface::member(value)`): the
+//! implementation of the repository that the value, or the result around the call, asks for.
+
+use crate::grammar::MemberLookup;
+use crate::model::facts::{ExprId, Site, flags};
+use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
+use crate::model::{SiteKind, Step, Verdict};
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::Ty;
+use crate::resolve::members::inherent;
+use crate::resolve::references::outcome::chosen;
+use crate::resolve::{Name, Symbols};
+use std::rc::Rc;
+
+/// Returns the target of such a call, if the known types leave one implementation.
+pub(super) fn implementation(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    interface: &Ty,
+    name: Name,
+) -> Option<Resolution> {
+    let unit = db.program.known(file);
+    if site.kind != SiteKind::Call
+        || unit.language.manifest.resolution.members != MemberLookup::InherentFirst
+    {
+        return None;
+    }
+    let interface = outside_name(interface)?;
+    let implements = |member: &SymbolRef| {
+        let implemented = db.program.symbol(*member).implements;
+        implemented.is_some()
+            && outside_name(&db.type_of(member.file, implemented))
+                .is_some_and(|of| is_same(&of, &interface))
+    };
+    let first = unit.facts.lists[site.args.range()].first().copied();
+    if let Some(Ty::Instance(of, _)) = first.map(|first| db.ty(file, first)) {
+        let mut found = db.own_members(of, name);
+        found.retain(|member| implements(member));
+        let found = inherent::of_same_block(db, file, first.unwrap_or(ExprId::NONE), found);
+        if found.len() == 1 {
+            return Some(chosen(&found, Step::InferredType, Step::SeveralValues));
+        }
+    }
+    let takes_none = |member: &SymbolRef| db.program.symbol(*member).flags & flags::HAS_SELF == 0;
+    let all = db.program.members(name)?.iter().copied();
+    let fits = |member: &SymbolRef| takes_none(member) && implements(member);
+    let found: Symbols = all.filter(fits).take(2).collect();
+    let [only] = found[..] else { return None };
+    site.enclosing.get()?;
+    let result = db.program.symbol(SymbolRef { file, symbol: site.enclosing }).ty;
+    let result = result.is_some().then(|| db.instance_of_expr(file, result))?;
+    let Ty::Instance(made, _) = db.instance_of_expr(only.file, db.program.symbol(only).owner)
+    else {
+        return None;
+    };
+    mentions(&result, made).then_some(Resolution {
+        verdict: Verdict::Likely,
+        step: Step::UniqueName,
+        target: Target::Symbol(only),
+    })
+}
+
+/// Returns the name of a type of a library.
+fn outside_name(ty: &Ty) -> Option<Rc<str>> {
+    match ty {
+        Ty::External(name) | Ty::BuiltinType(name, _) => Some(name.clone()),
+        _ => None,
+    }
+}
+
+/// True if two qualified names of libraries have the same segments.
+fn is_same(one: &str, other: &str) -> bool {
+    let segments = |name| str::split(name, ['.', ':']).filter(|segment| !segment.is_empty());
+    segments(one).eq(segments(other))
+}
+
+/// True if a type is another one or has it among its arguments.
+fn mentions(of: &Ty, wanted: SymbolRef) -> bool {
+    let among = |types: &[Ty]| types.iter().any(|ty| mentions(ty, wanted));
+    match of {
+        Ty::Instance(symbol, args) => *symbol == wanted || among(args),
+        Ty::Builtin(_, args) | Ty::Tuple(args) | Ty::Union(args) => among(args),
+        _ => false,
+    }
+}
