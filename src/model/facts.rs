@@ -9,6 +9,7 @@ mod sites;
 
 pub use sites::Sites;
 
+use super::words::DocumentTerms;
 use super::{Position, Problem, SiteKind, Span, SymbolKind, Visibility};
 
 /// Declares an id type: a position in one of the vectors of `FileFacts`.
@@ -111,7 +112,7 @@ pub struct FileFacts {
     /// True for a test file.
     pub test: bool,
     /// Terms of its text and path, see [`super::words`]. Read by the store only.
-    pub words: Box<[u8]>,
+    pub words: DocumentTerms,
 }
 
 impl FileFacts {
