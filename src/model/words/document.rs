@@ -403,11 +403,11 @@ mod tests {
         assert_eq!((count("of"), count("parserof"), count("absent")), (Some(1.0), Some(1.0), None));
     }
 
-    /// Counts in code and prose by word and symbol, and the lengths.
-    fn passages_of(
-        text: &str,
-        passages: &[Passage],
-    ) -> (Vec<(Term, u32, f32, f32)>, Vec<[u32; 3]>) {
+    /// Term, symbol, and counts in code and prose.
+    type Posting = (Term, u32, f32, f32);
+
+    /// Postings, and the lengths by symbol.
+    fn passages_of(text: &str, passages: &[Passage]) -> (Vec<Posting>, Vec<[u32; 3]>) {
         let packed = of_file("f.x", text.as_bytes(), passages);
         let mut postings = Postings::read(&packed.postings).expect("it was written just now");
         let lengths: Vec<PassageLength> = postings.passages.clone();

@@ -382,12 +382,13 @@ impl TextReader {
                 });
             }
         }
-        let of_compound = |(joined, &place): (&Box<[u8]>, &u16)| {
+        let of_compound = |joined: &[u8]| {
             let mut whole = joined.to_vec();
             words::stem(&mut whole);
-            (words::term(&whole), place)
+            words::term(&whole)
         };
-        let compound_terms: FxHashMap<Term, u16> = compounds.iter().map(of_compound).collect();
+        let by_term = compounds.iter().map(|(joined, &place)| (of_compound(joined), place));
+        let compound_terms: FxHashMap<Term, u16> = by_term.collect();
         let mut filter = TermFilter::default();
         terms.keys().chain(compound_terms.keys()).for_each(|term| filter.insert(*term));
         Question {
