@@ -9,7 +9,6 @@ mod sites;
 
 pub use sites::Sites;
 
-use super::words::DocumentTerms;
 use super::{Position, Problem, SiteKind, Span, SymbolKind, Visibility};
 
 /// Declares an id type: a position in one of the vectors of `FileFacts`.
@@ -113,6 +112,16 @@ pub struct FileFacts {
     pub test: bool,
     /// Terms of its text and path, see [`super::words`]. Read by the store only.
     pub words: DocumentTerms,
+}
+
+/// Encoded terms of a file.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DocumentTerms {
+    /// Number of words, then the terms in order with quantized frequencies: see
+    /// [`super::words::FileWords`].
+    pub words: Box<[u8]>,
+    /// Lengths of the passages, then those of each term: see [`super::words::Postings`].
+    pub postings: Box<[u8]>,
 }
 
 impl FileFacts {

@@ -12,8 +12,8 @@ mod stem;
 use xxhash_rust::xxh3::xxh3_64;
 
 pub use document::{
-    DocumentTerms, FileWords, Frequency, MIN_LINES, Passage, PassageFrequency, PassageLength,
-    Postings, is_passage, is_passage_of_any_size, of_file,
+    FileWords, Frequency, MIN_LINES, Passage, PassageFrequency, PassageLength, Postings,
+    is_passage, is_passage_of_any_size, of_file,
 };
 pub use stem::stem;
 

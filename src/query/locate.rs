@@ -3,8 +3,9 @@
 //!
 //! `question` parses the text. `candidates` selects files by the terms that the store has for each
 //! (see `model::words`). `units` reads what the store has of their symbols and counts term
-//! frequencies by field: names, containers, paths, signatures, documentation, bodies. `rank` computes a BM25F score, adds
-//! symbols that the text names explicitly (`named`), and propagates scores along calls (`spread`).
+//! frequencies by field: names, containers, paths, signatures, documentation, bodies. `rank`
+//! computes a BM25F score, adds symbols that the text names explicitly (`named`), and propagates
+//! scores along calls (`spread`).
 
 mod candidates;
 mod named;

@@ -5,10 +5,9 @@ mod expressions;
 use self::expressions::expr;
 use super::{Pass, Reader, Writer};
 use crate::model::facts::{
-    Binding, BindingKind, Condition, Expr, ExprId, FileFacts, Import, ImportId, ImportKind,
-    LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site, Symbol,
+    Binding, BindingKind, Condition, DocumentTerms, Expr, ExprId, FileFacts, Import, ImportId,
+    ImportKind, LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site, Symbol,
 };
-use crate::model::words::DocumentTerms;
 use crate::model::{Position, Problem, ProblemKind, SiteKind, Span, SymbolKind, Visibility};
 
 const SCOPE_KINDS: [ScopeKind; 6] = [

@@ -1,5 +1,5 @@
-//! Inverted index of one file: its terms with their frequencies, and for each term the passages that
-//! have it. The first is scanned for all files, the second is read for the best ones.
+//! Inverted index of one file: its terms with their frequencies, and for each term the passages
+//! that have it. The first is scanned for all files, the second is read for the best ones.
 //!
 //! A passage is the text of a symbol outside of the symbols in it. A term is that of a word, or of
 //! an identifier of several words as a whole.
@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Term, joined, parts, prose, runs, stem, term};
 use crate::model::SymbolKind;
+use crate::model::facts::DocumentTerms;
 use crate::model::packed::{put, take};
 
 /// Minimum number of lines of a variable, constant or field to be a passage.
@@ -30,15 +31,6 @@ pub fn is_passage(kind: SymbolKind, lines: u32) -> bool {
 /// True for the kinds whose symbols are passages whatever their size.
 pub fn is_passage_of_any_size(kind: SymbolKind) -> bool {
     kind.is_callable() || kind.is_type()
-}
-
-/// Encoded terms of a file.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct DocumentTerms {
-    /// Number of words, then the terms in order with quantized frequencies: see [`FileWords`].
-    pub words: Box<[u8]>,
-    /// Lengths of the passages, then those of each term: see [`Postings`].
-    pub postings: Box<[u8]>,
 }
 
 /// Part of a file whose terms are counted apart.

@@ -3,8 +3,7 @@
 //! again.
 
 use crate::model::LanguageId;
-use crate::model::facts::{Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
-use crate::model::words::DocumentTerms;
+use crate::model::facts::{DocumentTerms, Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
 use crate::resolve::Name;
 use crate::resolve::units::interface_hash::{self, Reached};
 use crate::resolve::units::prepared::Prepared;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rusqlite::{Params, Row};
 
 use super::connection::Snapshot;
-use crate::model::words::DocumentTerms;
+use crate::model::facts::DocumentTerms;
 use crate::model::{RepoPath, SkipReason, SymbolKind};
 use crate::store::format::error::StoreError;
 use crate::store::format::rows::{
