@@ -22,7 +22,7 @@ VIEWS = {
 
 
 # What no view shows, by table: compared where both stores have it.
-TABLES = {"file_words": "SELECT f.path, hex(w.words) FROM file_words w JOIN file f ON f.id = w.file"}
+TABLES = {"file_words": "SELECT f.path, hex(w.words), hex(w.postings) FROM file_words w JOIN file f ON f.id = w.file"}
 
 
 def digests(path):

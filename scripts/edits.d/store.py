@@ -17,7 +17,7 @@ KEYS = {
 # What questions read and no view shows. The first column is a key of the kind that the name's last word says.
 TABLES = {
     "table file": ("file", "SELECT id, size, hex(hash), lines, flags, symbols, sites FROM file"),
-    "table file_words": ("file", "SELECT file, hex(words) FROM file_words"),
+    "table file_words": ("file", "SELECT file, hex(words), hex(postings) FROM file_words"),
     "table symbol": (
         "symbol",
         "SELECT s.id, s.least, s.most, s.start_line, s.start_column, s.more_lines, s.end_column, s.start_byte, s.length, s.name_down,"

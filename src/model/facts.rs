@@ -111,7 +111,17 @@ pub struct FileFacts {
     /// True for a test file.
     pub test: bool,
     /// Terms of its text and path, see [`super::words`]. Read by the store only.
+    pub words: DocumentTerms,
+}
+
+/// Encoded terms of a file.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DocumentTerms {
+    /// Number of words, then the terms in order with quantized frequencies: see
+    /// [`super::words::FileWords`].
     pub words: Box<[u8]>,
+    /// Lengths of the passages, then those of each term: see [`super::words::Postings`].
+    pub postings: Box<[u8]>,
 }
 
 impl FileFacts {

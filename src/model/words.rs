@@ -1,17 +1,20 @@
 //! Terms of source text for full-text search: tokenization, stemming, and the term frequencies of a
-//! file.
+//! file and of the passages in it (`document`).
 //!
 //! Identifiers are split (`camelCase`, `snake_case`); digits separate. A term is a hash of its
 //! stem, so that no dictionary is needed: two words may collide, about one in a thousand in a very
 //! large repository.
 
+mod document;
+mod prose;
 mod stem;
 
-use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::packed::{put, take};
-
+pub use document::{
+    FileWords, Frequency, MIN_LINES, Passage, PassageFrequency, PassageLength, Postings,
+    is_passage, is_passage_of_any_size, of_file,
+};
 pub use stem::stem;
 
 /// Length of a word in letters: shorter and longer ones carry no information (`x`, base64).
@@ -20,35 +23,9 @@ const LETTERS: std::ops::RangeInclusive<usize> = 2..=32;
 /// Number of bits of a term.
 const TERM_BITS: u32 = 26;
 
-/// Weight of a word in the path, as a number of occurrences in the text.
-const PATH_WEIGHT: u32 = 3;
-
-/// Bytes of text for one distinct identifier, about: for the capacity of a table.
-const BYTES_OF_AN_IDENTIFIER: usize = 40;
-
 /// Term: hash of a stem.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Term(pub u32);
-
-/// Quantized term frequency.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Frequency(u8);
-
-impl Frequency {
-    fn of(count: u32) -> Self {
-        Self(match count {
-            0..=1 => 0,
-            2..=3 => 1,
-            4..=8 => 2,
-            _ => 3,
-        })
-    }
-
-    /// Typical count of this step.
-    pub fn count(self) -> f32 {
-        [1.0, 2.5, 5.5, 14.0][usize::from(self.0 & 3)]
-    }
-}
 
 /// Returns the identifiers and words of a text with their offsets: maximal runs of letters, digits
 /// and `_` that do not begin with a digit.
@@ -114,9 +91,40 @@ pub fn parts(run: &[u8], mut visit: impl FnMut(&mut Vec<u8>)) {
     finish(&mut part);
 }
 
+/// Normalizes an identifier to lower case without separators: `get_user` and `getUser` are equal.
+pub fn joined(run: &[u8]) -> Vec<u8> {
+    run.iter().filter(|byte| **byte != b'_').map(u8::to_ascii_lowercase).collect()
+}
+
 /// Returns the term of a stem.
 pub fn term(stem: &[u8]) -> Term {
     Term((xxh3_64(stem) & ((1 << TERM_BITS) - 1)) as u32)
+}
+
+/// Filter for terms: rejects most that are none of a few.
+#[derive(Clone)]
+pub struct TermFilter(Box<[u64; 1 << 10]>);
+
+impl Default for TermFilter {
+    fn default() -> Self {
+        Self(Box::new([0; 1 << 10]))
+    }
+}
+
+impl TermFilter {
+    /// Adds a term.
+    pub fn insert(&mut self, term: Term) {
+        self.0[Self::place(term)] |= 1 << (term.0 & 63);
+    }
+
+    /// False if a term was not added.
+    pub fn may_have(&self, term: Term) -> bool {
+        self.0[Self::place(term)] >> (term.0 & 63) & 1 == 1
+    }
+
+    fn place(term: Term) -> usize {
+        (term.0 >> 6) as usize & 1023
+    }
 }
 
 /// Filter for words by their first two letters, which stemming keeps except for a `y`: rejects most
@@ -160,63 +168,6 @@ impl StemFilter {
     fn place(first: u8, second: u8) -> (usize, u64) {
         let letters = usize::from(first) << 8 | usize::from(second);
         (letters >> 6, 1 << (letters & 63))
-    }
-}
-
-/// Encodes the terms of a file: number of words, then terms in order with quantized frequencies.
-pub fn of_file(path: &str, text: &[u8]) -> Box<[u8]> {
-    let mut identifiers: FxHashMap<u64, (&[u8], u32)> = FxHashMap::default();
-    identifiers.reserve(text.len() / BYTES_OF_AN_IDENTIFIER);
-    for (_, run) in runs(text) {
-        identifiers.entry(xxh3_64(run)).or_insert((run, 0)).1 += 1;
-    }
-    for (_, run) in runs(path.as_bytes()) {
-        identifiers.entry(xxh3_64(run)).or_insert((run, 0)).1 += PATH_WEIGHT;
-    }
-    let mut found: Vec<(Term, u32)> = Vec::with_capacity(identifiers.len() * 2);
-    for (run, count) in identifiers.into_values() {
-        parts(run, |part| {
-            stem(part);
-            found.push((term(part), count));
-        });
-    }
-    found.sort_unstable_by_key(|(term, _)| *term);
-    let all: u64 = found.iter().map(|(_, count)| u64::from(*count)).sum();
-    let mut packed = Vec::with_capacity(found.len() * 3);
-    put(&mut packed, all);
-    let mut before = 0;
-    for alike in found.chunk_by(|one, other| one.0 == other.0) {
-        let (term, count) =
-            (alike[0].0.0, alike.iter().fold(0_u32, |sum, (_, count)| sum.saturating_add(*count)));
-        put(&mut packed, u64::from(term - before) << 2 | u64::from(Frequency::of(count).0));
-        before = term;
-    }
-    packed.into()
-}
-
-/// Decoder of the terms of a file, as encoded by [`of_file`]. `None` for invalid bytes.
-pub struct FileWords<'w> {
-    /// Number of words of the file.
-    pub length: u32,
-    rest: &'w [u8],
-    before: u32,
-}
-
-impl<'w> FileWords<'w> {
-    /// Starts decoding.
-    pub fn read(mut bytes: &'w [u8]) -> Option<Self> {
-        let length = u32::try_from(take(&mut bytes)?).unwrap_or(u32::MAX);
-        Some(Self { length, rest: bytes, before: 0 })
-    }
-}
-
-impl Iterator for FileWords<'_> {
-    type Item = (Term, Frequency);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let number = take(&mut self.rest)?;
-        self.before = self.before.wrapping_add((number >> 2) as u32);
-        Some((Term(self.before), Frequency((number & 3) as u8)))
     }
 }
 
@@ -265,34 +216,5 @@ mod tests {
         let mut filter = StemFilter::default();
         filter.insert(b"pars");
         assert!(!filter.may_have(b"other"));
-    }
-
-    #[test]
-    fn words_of_a_file_are_read_as_they_were_written() {
-        let text = "parse(parsed) parses; other = parser_of(OTHER)";
-        let packed = of_file("src/deep/file.x", text.as_bytes());
-        let read = FileWords::read(&packed).expect("it was written just now");
-        assert_eq!(read.length, 7 + 3 * PATH_WEIGHT);
-        let read: FxHashMap<Term, f32> =
-            read.map(|(term, frequency)| (term, frequency.count())).collect();
-        let count = |word: &str| {
-            let mut letters = word.as_bytes().to_vec();
-            stem(&mut letters);
-            read.get(&term(&letters)).copied()
-        };
-        assert_eq!(
-            (count("parse"), count("other"), count("deep")),
-            (Some(2.5), Some(2.5), Some(2.5))
-        );
-        assert_eq!((count("of"), count("absent")), (Some(1.0), None));
-    }
-
-    #[test]
-    fn damage_ends_the_words() {
-        let packed = of_file("a.x", b"one two three");
-        assert!(FileWords::read(&[]).is_none());
-        assert!(
-            FileWords::read(&packed[..packed.len() - 1]).expect("the length is there").count() < 4
-        );
     }
 }

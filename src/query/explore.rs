@@ -151,8 +151,7 @@ pub fn explore(
         let reason = "it is empty: give words or names of symbols".to_owned();
         return Err(QueryError::InvalidParameter { parameter: "text", reason });
     }
-    let found =
-        locate::locate(&lookup, files, &filter, &params.text, params.limit + params.others)?;
+    let found = locate::locate(&lookup, &filter, &params.text, params.limit + params.others)?;
     let (first, rest) = found.symbols.split_at(found.symbols.len().min(params.limit));
     let keys: Vec<SymbolKey> = first.iter().map(|located| located.key).collect();
     let uses = CallGraph::new(&lookup, &USES, true, Certainty::Likely, Tests::Include);

@@ -2,30 +2,28 @@
 //! question, or an issue with code and a stack trace.
 //!
 //! `question` parses the text. `candidates` selects files by the terms that the store has for each
-//! (see `model::words`). `units` reads these files and counts term frequencies by field: names,
-//! containers, paths, signatures, documentation, bodies. `rank` computes a BM25F score, adds
-//! symbols that the text names explicitly (`named`), and propagates scores along calls (`spread`).
+//! (see `model::words`). `units` reads what the store has of their symbols and counts term
+//! frequencies by field: names, containers, paths, signatures, documentation, bodies. `rank`
+//! computes a BM25F score, adds symbols that the text names explicitly (`named`), and propagates
+//! scores along calls (`spread`).
 
 mod candidates;
 mod named;
-mod prose;
 mod question;
 mod rank;
 mod spread;
 mod units;
 mod weight;
 
-use super::{QueryError, ReadFile};
+use super::QueryError;
 use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
 use crate::store::{FileKey, SymbolKey};
 
-/// Maximum number of files read for one question, best first.
+/// Maximum number of files whose symbols are ranked for one question, best first.
 pub const FILES: usize = 80;
 /// Maximum number of additional files that contain named symbols.
 pub const NAMED_FILES: usize = 60;
-/// Maximum bytes of source read for one question.
-pub const SOURCE_BYTES: usize = 12 << 20;
 /// Maximum number of names in a text that are looked up.
 pub const NAMES: usize = 400;
 /// Maximum number of meanings of a name; one with more is ignored.
@@ -63,7 +61,6 @@ pub(super) struct Location {
 /// Finds at most `limit` symbols.
 pub(super) fn locate(
     lookup: &Lookup<'_>,
-    files: &dyn ReadFile,
     filter: &FileFilter,
     text: &str,
     limit: usize,
@@ -76,7 +73,7 @@ pub(super) fn locate(
         named::nearest(lookup, filter, &missing, &mut named)?;
     }
     chosen.add_named(lookup, &named, question.wants_tests)?;
-    let units = units::read_units(lookup, files, &question, &chosen)?;
+    let units = units::read_units(lookup, &question, &chosen)?;
     let mut scored = rank::score(&question, &chosen, &units);
     spread::spread(lookup, &units, &mut scored)?;
     rank::best(lookup, &question, &chosen, units, scored, &named, limit)

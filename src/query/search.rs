@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use self::matching::Pattern;
 use super::locate::locate;
-use super::{QueryError, ReadFile, SymbolInfo, Tests, Total, names};
+use super::{QueryError, SymbolInfo, Tests, Total, names};
 use crate::model::SymbolKind;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
@@ -179,7 +179,6 @@ fn hits(
 /// text, as in `explore`.
 pub fn search_in(
     snapshot: &Snapshot,
-    files: &dyn ReadFile,
     params: &SearchParams,
     cancel: &CancelToken,
 ) -> Result<SearchResult, QueryError> {
@@ -189,7 +188,7 @@ pub fn search_in(
     let wanted = params.offset.saturating_add(params.limit);
     let lookup = Lookup::new(snapshot, cancel)?;
     let text_files = FileFilter::new(&lookup, params.path.as_deref(), params.language.as_deref())?;
-    let found = locate(&lookup, files, &text_files, &params.text, usize::MAX)?;
+    let found = locate(&lookup, &text_files, &params.text, usize::MAX)?;
     if found.symbols.is_empty() {
         return search(snapshot, params, cancel);
     }

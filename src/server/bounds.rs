@@ -168,7 +168,6 @@ fn of_questions() -> Vec<(&'static str, String)> {
         ("search::FILTERED", count(search::FILTERED)),
         ("locate::FILES", count(locate::FILES)),
         ("locate::NAMED_FILES", count(locate::NAMED_FILES)),
-        ("locate::SOURCE_BYTES", bytes(locate::SOURCE_BYTES)),
         ("locate::NAMES", count(locate::NAMES)),
         ("locate::MEANINGS", count(locate::MEANINGS)),
         ("locate::BEARERS", count(locate::BEARERS)),

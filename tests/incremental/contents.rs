@@ -126,8 +126,10 @@ impl Contents<'_> {
                 at.line, at.column
             ));
         }
-        let words: String = facts.words.iter().map(|byte| format!("{byte:02X}")).collect();
-        self.lines.push(format!("words|{path}|{words}"));
+        let hex =
+            |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02X}")).collect() };
+        let (words, postings) = (hex(&facts.words.words), hex(&facts.words.postings));
+        self.lines.push(format!("words|{path}|{words}|{postings}"));
         for (place, problem) in facts.problems.iter().enumerate() {
             let kind = problem.kind as u8;
             self.lines.push(format!(

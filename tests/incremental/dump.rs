@@ -74,8 +74,8 @@ const TABLES: [(&str, &str); 9] = [
     ),
     (
         "words",
-        "SELECT f.path, hex(w.words) FROM file_words w LEFT JOIN file f ON f.id = w.file ORDER BY \
-         f.path",
+        "SELECT f.path, hex(w.words), hex(w.postings) FROM file_words w LEFT JOIN file f ON f.id = \
+         w.file ORDER BY f.path",
     ),
     (
         "totals",

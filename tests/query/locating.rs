@@ -121,6 +121,41 @@ fn tests_and_vendored_code_step_back_unless_they_are_asked_for() {
 }
 
 #[test]
+fn a_member_that_matching_members_share_comes_up() {
+    let project = project(
+        "//- lists.py
+class PriceList:
+    def __len__(self):
+        self._load()
+        return len(self._cache)
+
+    def __iter__(self):
+        self._load()
+        return iter(self._cache)
+
+    def __bool__(self):
+        self._load()
+        return bool(self._cache)
+
+    def cheapest(self):
+        self._load()
+        return min(self._cache)
+
+    def _load(self):
+        if self._cache is None:
+            self._cache = list(self.source)
+
+
+def copy(pricelist):
+    # The copy is cached.
+    cache = pricelist.copy()
+    return cache
+",
+    );
+    assert_eq!(found(&project, "how is a pricelist evaluated and cached")[0], "PriceList._load");
+}
+
+#[test]
 fn mistyped_and_short_words_find_names() {
     let project = project(SHOP);
     assert_eq!(found(&project, "ovredue")[0], "overdue");
@@ -130,9 +165,8 @@ fn mistyped_and_short_words_find_names() {
 #[test]
 fn several_words_are_searched_in_all_that_is_written() {
     let project = project(SHOP);
-    let ask = |params: &SearchParams| {
-        search_in(&project.snapshot, &project.files, params, &token()).expect("a search")
-    };
+    let ask =
+        |params: &SearchParams| search_in(&project.snapshot, params, &token()).expect("a search");
     let names = |result: SearchResult| {
         result.hits.into_iter().map(|hit| hit.symbol.name).collect::<Vec<_>>()
     };

@@ -57,7 +57,7 @@ impl GraphBuilder {
             Some(LanguageId(language)),
             Ok(FileFacts {
                 lines,
-                words: cograph::model::words::of_file(path, text.as_bytes()),
+                words: cograph::model::words::of_file(path, text.as_bytes(), &[]),
                 ..FileFacts::default()
             }),
             text,

@@ -4,9 +4,11 @@
 use crate::extract::facts::text;
 use crate::grammar::Language;
 use crate::model::facts::{
-    BindingKind, Expr, ExprId, FileFacts, LocalSymbol, NameId, Scope, ScopeId, ScopeKind, flags,
+    BindingKind, Expr, ExprId, FileFacts, LocalSymbol, NameId, Scope, ScopeId, ScopeKind, Symbol,
+    flags,
 };
-use crate::model::{SiteKind, SymbolKind, words};
+use crate::model::words::{self, Passage};
+use crate::model::{SiteKind, SymbolKind};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Maximum offset of a notice of generated code, in bytes.
@@ -19,7 +21,7 @@ pub(in crate::extract) fn finish(
     source: &[u8],
 ) -> FileFacts {
     facts.lines = text::count_lines(source);
-    facts.words = words::of_file(path, source);
+    facts.words = words::of_file(path, source, &passages(&facts));
     facts.generated = is_generated(source);
     facts.test = language.manifest.tests.files.iter().any(|glob| matches(glob, path));
     drop_local_sites(&mut facts, language);
@@ -27,6 +29,20 @@ pub(in crate::extract) fn finish(
     find_containers(&mut facts, language);
     mark_tests(&mut facts, language);
     facts
+}
+
+/// Symbols whose text is counted apart.
+fn passages(facts: &FileFacts) -> Vec<Passage> {
+    let of_symbol = |(symbol, facts): (u32, &Symbol)| {
+        let extent = &facts.extent;
+        let lines = extent.end.line.saturating_sub(extent.start.line) + 1;
+        words::is_passage(facts.kind, lines).then_some(Passage {
+            symbol,
+            start: extent.start_byte,
+            end: extent.end_byte,
+        })
+    };
+    (0..).zip(&facts.symbols).filter_map(of_symbol).collect()
 }
 
 /// Notices of generated code, in lower case.

@@ -5,8 +5,8 @@ mod expressions;
 use self::expressions::expr;
 use super::{Pass, Reader, Writer};
 use crate::model::facts::{
-    Binding, BindingKind, Condition, Expr, ExprId, FileFacts, Import, ImportId, ImportKind,
-    LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site, Symbol,
+    Binding, BindingKind, Condition, DocumentTerms, Expr, ExprId, FileFacts, Import, ImportId,
+    ImportKind, LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site, Symbol,
 };
 use crate::model::{Position, Problem, ProblemKind, SiteKind, Span, SymbolKind, Visibility};
 
@@ -138,7 +138,10 @@ fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
             PackedSites { count, bytes: pass.bytes(&packed.bytes)? }.into()
         },
         problems: pass.list(&facts.problems, &BLANK_PROBLEM, problem)?,
-        words: pass.bytes(&facts.words)?,
+        words: DocumentTerms {
+            words: pass.bytes(&facts.words.words)?,
+            postings: pass.bytes(&facts.words.postings)?,
+        },
         ..FileFacts::default()
     })
 }

@@ -82,21 +82,13 @@ pub(super) fn choose(
     let (mut seen, mut hits) = (Vec::new(), Vec::<(u16, f32)>::new());
     let mut frequency = vec![0_u32; question.singles];
     let (mut files, mut length) = (0_u64, 0_u64);
-    // Bit filter: most terms of a file are not in the question.
-    let mut may_be = vec![0_u64; 1 << 10];
-    question
-        .terms
-        .keys()
-        .for_each(|term| may_be[(term.0 >> 6) as usize & 1023] |= 1 << (term.0 & 63));
     lookup.snapshot.visit_file_words(|key, bytes| {
         let Some(words) = FileWords::read(bytes) else { return true };
         files += 1;
         length += u64::from(words.length);
         let (own, first) = (words.length, hits.len());
         for (term, count) in words {
-            if may_be[(term.0 >> 6) as usize & 1023] >> (term.0 & 63) & 1 == 1
-                && let Some(&place) = question.terms.get(&term)
-            {
+            if let Some(place) = question.word_of(term) {
                 frequency[usize::from(place)] += 1;
                 hits.push((place, count.count()));
             }

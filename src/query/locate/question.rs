@@ -4,9 +4,10 @@
 use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::weight;
-use crate::model::words::{self, StemFilter, Term};
+use crate::model::words::{self, StemFilter, Term, TermFilter, joined};
 
 /// Stop words: without relevance to code, or present in every task description.
 const STOP: &str = "a an the and or but if then else when while for to of in on at by with from \
@@ -75,6 +76,10 @@ pub(super) struct Question {
     pub(super) words: Vec<QuestionTerm>,
     /// Position by term.
     pub(super) terms: FxHashMap<Term, u16>,
+    /// Position of compounds by term.
+    compound_terms: FxHashMap<Term, u16>,
+    /// Filter for the terms of words and compounds.
+    filter: TermFilter,
     /// Filter for the stems of `terms`.
     pub(super) stems: StemFilter,
     /// Position by compound, in lower case without separators.
@@ -123,6 +128,19 @@ impl Question {
         let list =
             if is_list { alone.into_iter().map(str::to_owned).collect() } else { Vec::new() };
         Question { list, ..reader.finish(is_short) }
+    }
+
+    /// Position of a word by its term.
+    pub(super) fn word_of(&self, term: Term) -> Option<u16> {
+        self.filter.may_have(term).then(|| self.terms.get(&term).copied())?
+    }
+
+    /// Positions of the word and of the compound with this term.
+    pub(super) fn places_of(&self, term: Term) -> SmallVec<[u16; 2]> {
+        if !self.filter.may_have(term) {
+            return SmallVec::new();
+        }
+        self.terms.get(&term).into_iter().chain(self.compound_terms.get(&term)).copied().collect()
     }
 
     /// Returns the position of the term of a word, which is stemmed in place.
@@ -364,9 +382,20 @@ impl TextReader {
                 });
             }
         }
+        let of_compound = |joined: &[u8]| {
+            let mut whole = joined.to_vec();
+            words::stem(&mut whole);
+            words::term(&whole)
+        };
+        let by_term = compounds.iter().map(|(joined, &place)| (of_compound(joined), place));
+        let compound_terms: FxHashMap<Term, u16> = by_term.collect();
+        let mut filter = TermFilter::default();
+        terms.keys().chain(compound_terms.keys()).for_each(|term| filter.insert(*term));
         Question {
             words,
             terms,
+            compound_terms,
+            filter,
             stems: self.stems,
             compounds,
             singles,
@@ -377,9 +406,4 @@ impl TextReader {
             is_short,
         }
     }
-}
-
-/// Normalizes an identifier to lower case without separators: `get_user` and `getUser` are equal.
-pub(super) fn joined(run: &[u8]) -> Vec<u8> {
-    run.iter().filter(|byte| **byte != b'_').map(u8::to_ascii_lowercase).collect()
 }

@@ -41,8 +41,11 @@ pub(super) fn spread(
         for target in
             targets.iter().filter_map(|target| places.get(target)).filter(|&&target| target != at)
         {
-            let share = out / (1.0 + f64::from(units[*target].references)).sqrt();
+            let (caller, callee) = (&units[at], &units[*target]);
+            let share = out / (1.0 + f64::from(callee.references)).sqrt();
             gains[at] += callees * scores[*target] * share;
+            let are_members = caller.container.is_some() && caller.container == callee.container;
+            let callers = if are_members { callers * weight::FELLOW_MEMBERS } else { callers };
             gains[*target] += callers * scores[at] * share;
         }
     }

@@ -1,28 +1,21 @@
 //! Units of retrieval: the functions, types and larger values of the candidate files, with term
 //! frequencies by field.
 
-use parking_lot::{Mutex, MutexGuard};
 use std::hash::{BuildHasher, Hasher};
-use std::sync::mpsc;
-use std::thread;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
 use super::candidates::Chosen;
-use super::question::{Question, joined};
-use super::{SOURCE_BYTES, prose};
-use crate::model::facts::flags;
-use crate::model::words;
-use crate::model::{RepoPath, SymbolKind};
+use super::question::Question;
+use super::weight;
+use crate::model::SymbolKind;
+use crate::model::facts::{DocumentTerms, flags};
+use crate::model::words::{self, FileWords, Postings, joined};
+use crate::query::QueryError;
 use crate::query::graph::lookup::Lookup;
-use crate::query::{QueryError, ReadFile};
 use crate::store::{SymbolDocument, SymbolKey};
 
-/// Minimum number of lines of a variable, constant or field to be a unit.
-const MIN_LINES: u32 = 3;
-/// Maximum number of threads that count terms for one question.
-const MAX_THREADS: usize = 4;
 /// Maximum number of containers whose names count.
 const MAX_CONTAINERS: usize = 5;
 
@@ -47,86 +40,54 @@ pub(super) struct Unit {
     pub(super) kind: SymbolKind,
     pub(super) lines: u32,
     pub(super) references: u32,
+    /// Symbol around it in the same file.
+    pub(super) container: Option<SymbolKey>,
     /// True for test code outside of test files.
     pub(super) is_test: bool,
     /// Term frequencies by word and field.
-    pub(super) hits: Vec<(u16, [f32; FIELDS])>,
+    pub(super) hits: Counts,
     /// Length of each field in words.
     pub(super) lengths: [f32; FIELDS],
 }
 
-/// Candidate file: position, symbols and text.
-struct Source {
-    place: u32,
-    path: RepoPath,
-    symbols: Vec<SymbolDocument>,
-    text: Vec<u8>,
-}
-
-/// Reads the candidate files, counts terms in those that were read while others are still being
-/// read, and returns their units in the order of the candidates.
+/// Counts terms in the symbols of the candidate files: those of texts by the index, those of names,
+/// signatures and documentation from the symbols themselves.
 pub(super) fn read_units(
     lookup: &Lookup<'_>,
-    files: &dyn ReadFile,
     question: &Question,
     chosen: &Chosen,
 ) -> Result<Vec<Unit>, QueryError> {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-    let (sender, receiver) = mpsc::sync_channel(chosen.files.len());
-    let receiver = Mutex::new(receiver);
-    let count_terms = || {
-        let mut matcher = Matcher::new(question);
-        let mut units = Vec::new();
-        // The lock ends with the statement: a file is counted without it.
-        while let Ok(source) = { lock(&receiver).recv() } {
-            of_file(&mut matcher, &source, &mut units);
-        }
-        units
-    };
-    let mut units = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(count_terms)).collect();
-        let read = read_sources(lookup, files, chosen, &sender);
-        drop(sender);
-        let mut units = count_terms();
-        for other in others {
-            // Re-raises a panic of a thread on the calling thread.
-            units.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        read.map(|()| units)
-    })?;
-    lookup.check()?;
-    units.sort_by_key(|unit| (unit.file, unit.key));
-    Ok(units)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
-}
-
-/// Reads symbols and texts of the candidate files, in order.
-fn read_sources(
-    lookup: &Lookup<'_>,
-    files: &dyn ReadFile,
-    chosen: &Chosen,
-    sender: &mpsc::SyncSender<Source>,
-) -> Result<(), QueryError> {
-    let mut bytes = 0;
+    let mut matcher = Matcher::new(question);
+    let mut units = Vec::new();
     for (place, candidate) in chosen.files.iter().enumerate() {
         lookup.check()?;
         let file = lookup.file(candidate.key)?;
         if file.symbols == 0 {
             continue;
         }
-        // A file removed in the meantime has no text, but its names are known.
-        let is_read = bytes < SOURCE_BYTES;
-        let text = if is_read { files.read(&file.path).unwrap_or_default() } else { Vec::new() };
-        bytes += text.len();
-        let place = u32::try_from(place).unwrap_or(u32::MAX);
-        let symbols = lookup.snapshot.symbol_documents_of(&file, is_always_unit, MIN_LINES)?;
-        let source = Source { place, path: file.path.clone(), symbols, text };
-        sender.send(source).expect("the receiver outlives the reader");
+        let symbols = lookup.snapshot.symbol_documents_of(
+            &file,
+            words::is_passage_of_any_size,
+            words::MIN_LINES,
+        )?;
+        let source = Source {
+            place: u32::try_from(place).unwrap_or(u32::MAX),
+            path: file.path.as_str(),
+            first_symbol: file.first_symbol,
+            symbols: &symbols,
+        };
+        let terms = lookup.snapshot.terms_of(candidate.key)?.unwrap_or_default();
+        units.extend(of_file(&mut matcher, &source, &terms));
     }
-    Ok(())
+    Ok(units)
+}
+
+/// Candidate file: position and symbols.
+struct Source<'s> {
+    place: u32,
+    path: &'s str,
+    first_symbol: u32,
+    symbols: &'s [SymbolDocument],
 }
 
 /// Question terms of an identifier: range in [`Matcher::hits`], and its number of words.
@@ -135,6 +96,8 @@ struct RunHits {
     first: u32,
     count: u16,
     words: u16,
+    /// Word or compound that is the whole of an identifier of several words.
+    whole: Option<u16>,
 }
 
 struct Matcher<'a> {
@@ -164,7 +127,7 @@ impl<'a> Matcher<'a> {
 
     fn match_run(&mut self, run: &[u8]) -> RunHits {
         let Self { question, hits, .. } = self;
-        let (first, mut words) = (hits.len(), 0);
+        let (first, mut words, mut as_whole) = (hits.len(), 0, None);
         words::parts(run, |part| {
             words += 1;
             hits.extend(question.position_of(part));
@@ -174,14 +137,17 @@ impl<'a> Matcher<'a> {
             && let Some(&place) = question.compounds.get(whole.as_slice())
         {
             hits.push(place);
+            as_whole = Some(place);
         }
         // `readme` matches `ReadMe` as well.
         if words > 1 {
-            hits.extend(question.position_of(&mut whole));
+            let place = question.position_of(&mut whole);
+            hits.extend(place);
+            as_whole = place.or(as_whole);
         }
-        // The bytes of source of one question are limited to far fewer than 2^32.
+        let whole = as_whole.filter(|_| words > 1);
         let count = u16::try_from(hits.len() - first).unwrap_or(u16::MAX);
-        RunHits { first: u32::try_from(first).unwrap_or(u32::MAX), count, words }
+        RunHits { first: u32::try_from(first).unwrap_or(u32::MAX), count, words, whole }
     }
 
     fn terms(&self, found: RunHits) -> &[u16] {
@@ -194,32 +160,29 @@ impl<'a> Matcher<'a> {
             let found = self.of_run(run);
             *length += f32::from(found.words);
             for &word in self.terms(found) {
-                counts.add(word, at, 1.0);
+                counts.of(word)[at] += 1.0;
             }
         }
     }
 }
 
-/// Term frequencies of one symbol.
+/// Term frequencies of one symbol, by word and field.
 #[derive(Clone, Default)]
-struct Counts(Vec<(u16, [f32; FIELDS])>);
+pub(super) struct Counts(Vec<(u16, [f32; FIELDS])>);
 
 impl Counts {
-    fn add(&mut self, word: u16, at: usize, count: f32) {
-        match self.0.iter_mut().find(|(own, _)| *own == word) {
-            Some((_, counts)) => counts[at] += count,
-            None => {
-                let mut counts = [0.0; FIELDS];
-                counts[at] = count;
-                self.0.push((word, counts));
-            }
-        }
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(u16, [f32; FIELDS])> {
+        self.0.iter()
     }
-}
 
-/// True for the kinds whose symbols are units whatever their length.
-fn is_always_unit(kind: SymbolKind) -> bool {
-    kind.is_callable() || kind.is_type()
+    fn of(&mut self, word: u16) -> &mut [f32; FIELDS] {
+        let known = self.0.iter().position(|(own, _)| *own == word);
+        let at = known.unwrap_or_else(|| {
+            self.0.push((word, [0.0; FIELDS]));
+            self.0.len() - 1
+        });
+        &mut self.0[at].1
+    }
 }
 
 fn row_of(symbols: &[SymbolDocument], key: Option<SymbolKey>) -> Option<&SymbolDocument> {
@@ -231,107 +194,87 @@ fn row_of(symbols: &[SymbolDocument], key: Option<SymbolKey>) -> Option<&SymbolD
 fn is_unit(symbol: &SymbolDocument, symbols: &[SymbolDocument]) -> bool {
     let in_callable =
         || row_of(symbols, symbol.container).is_some_and(|container| container.kind.is_callable());
-    is_always_unit(symbol.kind)
+    words::is_passage_of_any_size(symbol.kind)
         || !(matches!(symbol.kind, SymbolKind::Module | SymbolKind::Namespace) || in_callable())
 }
 
-/// Unit whose extent has begun and not yet ended.
-struct OpenUnit {
-    end: usize,
-    counts: Counts,
-    unit: Unit,
+/// Returns for each symbol the units that its own text belongs to: all callables around it, and the
+/// types and values in the innermost one. Text in a callable is none of the enclosing type's.
+fn owners(symbols: &[SymbolDocument], units: &[Option<usize>]) -> Vec<SmallVec<[usize; 4]>> {
+    let mut open: Vec<usize> = Vec::new();
+    let mut owners = Vec::with_capacity(symbols.len());
+    for (row, symbol) in symbols.iter().enumerate() {
+        open.retain(|&around| symbols[around].bytes.end > symbol.bytes.start);
+        open.push(row);
+        let is_callable = |row: &usize| symbols[*row].kind.is_callable();
+        let innermost = open.iter().rposition(is_callable);
+        let is_owner = |(level, row): (usize, &usize)| {
+            let counts = is_callable(row) || innermost.is_none_or(|callable| callable < level);
+            units[*row].filter(|_| counts)
+        };
+        owners.push(open.iter().enumerate().filter_map(is_owner).collect());
+    }
+    owners
 }
 
-/// Units whose extent contains the current position, outermost first.
-#[derive(Default)]
-struct OpenUnits {
-    stack: Vec<OpenUnit>,
-    /// Positions of the units that the current text belongs to: text in a callable belongs to it,
-    /// not to the enclosing type.
-    owners: SmallVec<[usize; 8]>,
-    /// Words by field since `owners` changed: not yet added to the lengths.
-    words: [f32; FIELDS],
-}
-
-impl OpenUnits {
-    fn push(&mut self, unit: OpenUnit) {
-        self.add_lengths();
-        self.stack.push(unit);
-        self.find_owners();
-    }
-
-    /// Moves the units that end up to a position to `units`.
-    fn close(&mut self, at: usize, units: &mut Vec<Unit>) {
-        self.add_lengths();
-        for mut closed in self.stack.extract_if(.., |open| open.end <= at) {
-            closed.unit.hits = closed.counts.0;
-            units.push(closed.unit);
-        }
-        self.find_owners();
-    }
-
-    /// Least end of an open unit.
-    fn next_end(&self) -> usize {
-        self.stack.iter().map(|open| open.end).min().unwrap_or(usize::MAX)
-    }
-
-    fn add_lengths(&mut self) {
-        for &owner in &self.owners {
-            let lengths = &mut self.stack[owner].unit.lengths;
-            lengths.iter_mut().zip(self.words).for_each(|(length, words)| *length += words);
-        }
-        self.words = [0.0; FIELDS];
-    }
-
-    fn find_owners(&mut self) {
-        let is_callable = |open: &OpenUnit| open.unit.kind.is_callable();
-        let innermost = self.stack.iter().rposition(is_callable);
-        self.owners.clear();
-        self.owners.extend((0..self.stack.len()).filter(|&level| {
-            is_callable(&self.stack[level]) || innermost.is_none_or(|callable| callable < level)
-        }));
-    }
-
-    fn count(&mut self, terms: &[u16], words: u16, at: usize) {
-        self.words[at] += f32::from(words);
-        for &term in terms {
-            for &owner in &self.owners {
-                self.stack[owner].counts.add(term, at, 1.0);
-            }
-        }
-    }
-}
-
-fn of_file(matcher: &mut Matcher<'_>, source: &Source, units: &mut Vec<Unit>) {
-    let Source { place, path, symbols, text } = source;
-    let path = path.as_str();
+fn of_file(matcher: &mut Matcher<'_>, source: &Source<'_>, terms: &DocumentTerms) -> Vec<Unit> {
+    let symbols = source.symbols;
     let (mut in_path, mut path_length) = (Counts::default(), 0.0);
-    let without_extension = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    let without_extension = source.path.rsplit_once('.').map_or(source.path, |(stem, _)| stem);
     matcher.count(without_extension.as_bytes(), field::PATH, &mut in_path, &mut path_length);
-    let mut wanted = symbols.iter().filter(|symbol| is_unit(symbol, symbols)).peekable();
-    let mut open = OpenUnits::default();
-    let mut prose = prose::spans(text).into_iter().peekable();
-    // Offset of the next start or end of a unit.
-    let mut next_event = 0;
-    for (at, run) in words::runs(text).chain([(usize::MAX, &[][..])]) {
-        if next_event <= at {
-            while let Some(symbol) = wanted.next_if(|symbol| symbol.bytes.start as usize <= at) {
-                open.close(symbol.bytes.start as usize, units);
-                open.push(begin(matcher, *place, symbol, symbols, (&in_path, path_length)));
-            }
-            open.close(at, units);
-            let next_start = wanted.peek().map_or(usize::MAX, |next| next.bytes.start as usize);
-            next_event = next_start.min(open.next_end());
+    let mut units = Vec::with_capacity(symbols.len());
+    let mut unit_of = vec![None; symbols.len()];
+    for (row, symbol) in symbols.iter().enumerate() {
+        if is_unit(symbol, symbols) {
+            unit_of[row] = Some(units.len());
+            units.push(begin(matcher, source.place, symbol, symbols, (&in_path, path_length)));
         }
-        if open.stack.is_empty() {
+    }
+    count_texts(matcher.question, source, &owners(symbols, &unit_of), terms, &mut units);
+    units
+}
+
+/// Adds the terms of the texts, as far as they are terms of the question. Damaged terms end early.
+fn count_texts(
+    question: &Question,
+    source: &Source<'_>,
+    owners: &[SmallVec<[usize; 4]>],
+    terms: &DocumentTerms,
+    units: &mut [Unit],
+) -> Option<()> {
+    let mut postings = Postings::read(&terms.postings)?;
+    let owners_of = |symbol: u32| {
+        let key = SymbolKey(source.first_symbol.saturating_add(symbol));
+        let row = source.symbols.binary_search_by_key(&key, |symbol| symbol.key).ok();
+        row.map_or(&[][..], |row| owners[row].as_slice())
+    };
+    let by_passage: Vec<&[usize]> =
+        postings.passages.iter().map(|passage| owners_of(passage.symbol)).collect();
+    for (passage, owners) in postings.passages.iter().zip(&by_passage) {
+        for &owner in *owners {
+            let lengths = &mut units[owner].lengths;
+            lengths[field::CODE] += passage.code as f32;
+            lengths[field::PROSE] += passage.prose as f32;
+        }
+    }
+    for (term, _) in FileWords::read(&terms.words)? {
+        let places = question.places_of(term);
+        if places.is_empty() {
+            postings.next_term(|_, _| ())?;
             continue;
         }
-        while prose.next_if(|(_, end)| *end <= at).is_some() {}
-        let is_prose = prose.peek().is_some_and(|(start, _)| *start <= at);
-        let found = matcher.of_run(run);
-        let field = if is_prose { field::PROSE } else { field::CODE };
-        open.count(matcher.terms(found), found.words, field);
+        postings.next_term(|passage, frequency| {
+            let (code, prose) = frequency.counts();
+            for &owner in by_passage.get(passage).copied().unwrap_or_default() {
+                for &place in &places {
+                    let counts = units[owner].hits.of(place);
+                    counts[field::CODE] += code;
+                    counts[field::PROSE] += prose;
+                }
+            }
+        })?;
     }
+    Some(())
 }
 
 fn begin(
@@ -340,7 +283,7 @@ fn begin(
     symbol: &SymbolDocument,
     symbols: &[SymbolDocument],
     (in_path, path_length): (&Counts, f32),
-) -> OpenUnit {
+) -> Unit {
     let mut counts = in_path.clone();
     let mut lengths = [0.0; FIELDS];
     lengths[field::PATH] = path_length;
@@ -354,17 +297,25 @@ fn begin(
         count(&row.name, field::CONTAINER);
         container = row.container;
     }
+    let of_type = row_of(symbols, symbol.container).filter(|row| row.kind.is_type());
+    let whole = of_type.and_then(|row| matcher.of_run(row.name.as_bytes()).whole);
+    if let Some(word) = whole {
+        counts.of(word)[field::CONTAINER] += weight::WHOLE_CONTAINER;
+    }
+    let mut count = |text: &str, at: usize| {
+        matcher.count(text.as_bytes(), at, &mut counts, &mut lengths[at]);
+    };
     count(&symbol.signature, field::SIGNATURE);
     count(&symbol.doc, field::DOC);
-    let unit = Unit {
+    Unit {
         key: symbol.key,
         file: place,
         kind: symbol.kind,
         lines: symbol.lines,
         references: symbol.references,
+        container: row_of(symbols, symbol.container).map(|row| row.key),
         is_test: symbol.flags & flags::TEST != 0,
-        hits: Vec::new(),
+        hits: counts,
         lengths,
-    };
-    OpenUnit { end: symbol.bytes.end as usize, counts, unit }
+    }
 }

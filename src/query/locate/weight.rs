@@ -21,6 +21,9 @@ pub(super) const IDF_EXPONENT: f64 = 0.8;
 pub(super) const FIELD: [f64; 7] = [1.0, 0.5, 3.0, 0.7, 1.0, 1.0, 0.6];
 /// Length normalization of each field (`b` of BM25F).
 pub(super) const LENGTH: [f64; 7] = [0.24, 0.24, 0.24, 0.4, 0.48, 0.56, 0.56];
+/// Occurrences that count in addition for the container of a member if the question names the whole
+/// of a type of several words: `queryset` is `QuerySet`.
+pub(super) const WHOLE_CONTAINER: f32 = 1.0;
 /// Saturation of the term frequency (`k1` of BM25F).
 pub(super) const SATURATION: f64 = 0.6;
 /// Exponent of the coverage (the share of the question's terms by inverse document frequency) and
@@ -38,6 +41,9 @@ pub(super) const LARGE: f64 = 5.0;
 /// Shares of the scores of callees and callers.
 pub(super) const CALLEES: f64 = 0.1;
 pub(super) const CALLERS: f64 = 0.15;
+/// Factor of the share of a caller that is a member of the same container: what many matching
+/// members call is how the container does it.
+pub(super) const FELLOW_MEMBERS: f64 = 3.0;
 
 /// Share of the best score of a file for other symbols in it.
 pub(super) const OF_FILE: f64 = 0.1;

@@ -3,7 +3,7 @@
 //! again.
 
 use crate::model::LanguageId;
-use crate::model::facts::{Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
+use crate::model::facts::{DocumentTerms, Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
 use crate::resolve::Name;
 use crate::resolve::units::interface_hash::{self, Reached};
 use crate::resolve::units::prepared::Prepared;
@@ -101,7 +101,7 @@ impl Shared {
         facts.lists.truncate(self.lists);
         facts.names = Vec::new();
         facts.problems = Vec::new();
-        facts.words = Box::default();
+        facts.words = DocumentTerms::default();
         facts.sites = Sites::default();
         let language_data = crate::grammar::language(language);
         for symbol in &mut facts.symbols {

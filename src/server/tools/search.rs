@@ -69,6 +69,6 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
         limit: context.entries(64),
         ..SearchParams::default()
     };
-    let result = query::search_in(context.snapshot, context.files, &params, context.cancel)?;
+    let result = query::search_in(context.snapshot, &params, context.cancel)?;
     Ok(Box::new(text::FoundSymbols { params, result }))
 }

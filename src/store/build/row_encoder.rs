@@ -118,7 +118,9 @@ impl<R: RowSink> RowWriter<R> {
         ];
         self.rows.add(Table::File, &row)?;
         let Some(facts) = facts else { return Ok(0) };
-        self.rows.add(Table::FileWords, &row![numbering.file(place), &*facts.words])?;
+        let terms = &facts.words;
+        let row = row![numbering.file(place), &*terms.words, &*terms.postings];
+        self.rows.add(Table::FileWords, &row)?;
         let mut names = FileNames::new(facts);
         self.symbols(numbering, place, (facts, &found.containers), sites, &mut names)?;
         self.sites(numbering, place, sites, &mut names)?;

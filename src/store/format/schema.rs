@@ -9,7 +9,7 @@ use crate::model::{
 };
 
 /// Format version of a store file.
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 
 /// "cogr" in SQLite's header: identifies files of this application.
 pub(in crate::store) const APPLICATION_ID: i32 = 0x636f_6772;
@@ -46,8 +46,8 @@ CREATE TABLE file (
     resolved INTEGER NOT NULL, likely INTEGER NOT NULL, ambiguous INTEGER NOT NULL, external INTEGER NOT NULL,
     unresolved INTEGER NOT NULL, changed_ns INTEGER NOT NULL, inode INTEGER NOT NULL
 );
--- The words of each file, see `model::words`.
-CREATE TABLE file_words (file INTEGER PRIMARY KEY, words BLOB NOT NULL);
+-- The words of each file, and the symbols that have them, see `model::words`. The second is read for a few files only.
+CREATE TABLE file_words (file INTEGER PRIMARY KEY, words BLOB NOT NULL, postings BLOB NOT NULL);
 -- `traits` is visibility + 4 * kind + 128 * flags. Lines are counted from the first line. For `signature` see `columns`.
 CREATE TABLE symbol (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, name INTEGER NOT NULL, traits INTEGER NOT NULL, container INTEGER,

@@ -116,6 +116,7 @@ statements! {
     ADDED_FILES = "SELECT id, path FROM file WHERE id > ?1";
     FILE_KEYS_BY_PATH = "SELECT id FROM file ORDER BY path";
     FILE_WORDS = "SELECT file, words FROM file_words";
+    FILE_POSTINGS = "SELECT words, postings FROM file_words WHERE file = ?1";
     FILE_KEY_BEFORE = "SELECT id FROM file WHERE path < ?1 ORDER BY path DESC LIMIT 1";
     LAST_SYMBOL = "SELECT max(id) FROM symbol";
     FILE_OF_SYMBOL = "SELECT file FROM symbol WHERE id = ?1";
@@ -193,7 +194,7 @@ statements! {
     ADD_NAME_GRAM = "INSERT INTO name_gram VALUES (?1, ?2)";
     ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, \
                 ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
-    ADD_FILE_WORDS = "INSERT INTO file_words VALUES (?1, ?2)";
+    ADD_FILE_WORDS = "INSERT INTO file_words VALUES (?1, ?2, ?3)";
     ADD_SYMBOL = "INSERT INTO symbol VALUES \
                   (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, \
                   ?18, ?19, ?20)";

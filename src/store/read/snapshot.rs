@@ -10,6 +10,7 @@ use std::time::Duration;
 use rusqlite::{Params, Row};
 
 use super::connection::Snapshot;
+use crate::model::facts::DocumentTerms;
 use crate::model::{RepoPath, SkipReason, SymbolKind};
 use crate::store::format::error::StoreError;
 use crate::store::format::rows::{
@@ -87,6 +88,16 @@ impl Snapshot {
     ) -> Result<(), StoreError> {
         self.visit(statements::FILE_WORDS, [], |row| {
             Ok(visit(FileKey(row.get(0)?), row.get_ref(1)?.as_blob()?))
+        })
+    }
+
+    /// Terms of a file with the passages that have them; none for a file without facts.
+    pub fn terms_of(&self, file: FileKey) -> Result<Option<DocumentTerms>, StoreError> {
+        let blob = |row: &Row<'_>, column| -> rusqlite::Result<Box<[u8]>> {
+            Ok(row.get_ref(column)?.as_blob()?.into())
+        };
+        self.one(statements::FILE_POSTINGS, [file.0], |row| {
+            Ok(DocumentTerms { words: blob(row, 0)?, postings: blob(row, 1)? })
         })
     }
 
