@@ -6,7 +6,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Entity;
-use crate::resolve::names::placement::links_to;
+use crate::resolve::names::placement::{leaves_program, links_to};
 use crate::resolve::names::{definition, namespaces, placement};
 use crate::resolve::units::footprint::Question;
 use crate::resolve::units::space::Space;
@@ -144,10 +144,13 @@ pub(in crate::resolve) fn using_declaration(
 /// may be in the same program.
 pub(super) fn linked(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
     let program = db.program;
+    let from = program.path(file).as_str();
     let mut space = program.space_around(file, program.known(file), scope);
     while let Some(current) = space {
         if let Some(only) = linked_in_program(db, file, current, name)
-            && links_to(program.path(file).as_str(), program.path(only.file).as_str())
+            && let definition = program.path(only.file).as_str()
+            && links_to(from, definition)
+            && !leaves_program(from, definition)
         {
             return Some(Entity::Symbols(Symbols::from_slice(&[only])));
         }
@@ -179,11 +182,15 @@ pub(in crate::resolve) fn linked_in_alternatives(
     scope: ScopeId,
 ) -> Symbols {
     let program = db.program;
+    let from = program.path(file).as_str();
     let mut space = program.space_around(file, program.known(file), scope);
     while let Some(current) = space {
         let all = linked_in(db, current, name);
-        if all.iter().any(|symbol| program.are_separate(file, symbol.file)) {
-            let from = program.path(file).as_str();
+        let is_uncertain = |symbol: &SymbolRef| {
+            program.are_separate(file, symbol.file)
+                || leaves_program(from, program.path(symbol.file).as_str())
+        };
+        if all.iter().any(is_uncertain) {
             let links = |symbol: &SymbolRef| links_to(from, program.path(symbol.file).as_str());
             let is_possible = |symbol: &SymbolRef| {
                 links(symbol) && !program.exclude_each_other(file, symbol.file)
@@ -202,7 +209,9 @@ pub(in crate::resolve) fn linked_in_alternatives(
     Symbols::new()
 }
 
-/// Returns the exported definitions of a namespace with a name.
+/// Returns the exported definitions of a namespace with a name. A file uses a variable of another
+/// one through a declaration: what nothing declares is no target, such as a local variable of a
+/// body that a macro opens.
 fn linked_in(db: &Db, space: Space, name: Name) -> Symbols {
     if let Some(known) = db.linked.get(&(space, name)) {
         return known;
@@ -215,7 +224,12 @@ fn linked_in(db: &Db, space: Space, name: Name) -> Symbols {
     };
     let all: Symbols =
         program.in_space(space, name).into_iter().flatten().copied().filter(offered).collect();
-    let found = definition::with_definitions(db, &all);
+    let is_declared = |symbol: &SymbolRef| {
+        program.symbol(*symbol).kind != SymbolKind::Variable
+            || all.iter().any(|other| program.symbol(*other).flags & flags::DECLARATION != 0)
+    };
+    let mut found = definition::with_definitions(db, &all);
+    found.retain(|symbol| is_declared(symbol));
     db.linked.insert((space, name), found.clone());
     found
 }

@@ -25,17 +25,45 @@ const APART: [&str; 16] = [
     "benchmarks",
 ];
 
+/// Directories among them that contain one program per folder.
+const COLLECTIONS: [&str; 8] =
+    ["selftests", "samples", "examples", "deps", "vendor", "third_party", "thirdparty", "external"];
+
+/// Directories among them with the code of other projects, which do not know this one.
+const VENDORED: [&str; 5] = ["deps", "vendor", "third_party", "thirdparty", "external"];
+
+/// Directories among them that are built together with what they test.
+const TESTING: [&str; 4] = ["tests", "test", "testing", "benchmarks"];
+
 type Folders<'p> = SmallVec<[&'p str; 12]>;
 
-/// True if the directories of two files allow linking: the definition is not in a separate program
-/// without `from`.
-pub(in crate::resolve) fn links_to(from: &str, definition: &str) -> bool {
+/// Returns the separate programs that contain a file, outermost first: the name of the directory
+/// of programs, and the path of the program with its last slash.
+fn programs(path: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut start = 0;
-    definition.match_indices('/').all(|(slash, _)| {
-        let folder = &definition[start..slash];
+    path.match_indices('/').filter_map(move |(slash, _)| {
+        let folder = &path[start..slash];
         start = slash + 1;
-        !APART.contains(&folder) || from.starts_with(&definition[..=slash])
+        let inner = COLLECTIONS.contains(&folder).then(|| path[start..].find('/')).flatten();
+        let end = inner.map_or(slash, |inner| start + inner);
+        APART.contains(&folder).then(|| (folder, &path[..=end]))
     })
+}
+
+/// True if the directories of two files allow linking: the definition is not in a separate program
+/// without `from`, and `from` is not in another project's code without the definition.
+pub(in crate::resolve) fn links_to(from: &str, definition: &str) -> bool {
+    programs(definition).all(|(_, program)| from.starts_with(program))
+        && programs(from)
+            .filter(|(folder, _)| VENDORED.contains(folder))
+            .all(|(_, program)| definition.starts_with(program))
+}
+
+/// True if a file is in a separate program, without the definition, that is no test: it may be
+/// linked with the definition, or with a library that has the name.
+pub(in crate::resolve) fn leaves_program(from: &str, definition: &str) -> bool {
+    programs(from)
+        .any(|(folder, program)| !TESTING.contains(&folder) && !definition.starts_with(program))
 }
 
 /// Returns visible symbols with their variants: an include that matches several files resolves
@@ -88,6 +116,21 @@ fn is_variant(one: &str, other: &str, from: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_of_others_link_with_their_own_definitions_only() {
+        assert!(links_to("deps/lua/src/a.c", "deps/lua/src/b.c"));
+        assert!(!links_to("deps/lua/src/a.c", "deps/hiredis/test.c"), "another program");
+        assert!(!links_to("deps/lua/src/a.c", "src/server.c"), "it does not know the project");
+        assert!(links_to("tests/a.c", "src/server.c") && !links_to("src/server.c", "tests/a.c"));
+        assert!(leaves_program("tools/perf/a.c", "lib/sort.c"));
+        assert!(!leaves_program("tools/perf/a.c", "tools/lib/sort.c"));
+        assert!(
+            !leaves_program("tests/a.c", "src/server.c"),
+            "a test is linked with what it tests"
+        );
+        assert!(!links_to("samples/net/a.c", "samples/bpf/b.c"), "each sample is a program");
+    }
 
     #[test]
     fn files_of_sibling_folders_are_variants_for_those_outside_of_both() {

@@ -39,7 +39,7 @@ impl Page {
         Self {
             text: String::new(),
             most,
-            room: most.saturating_sub(RESERVED),
+            room: most.saturating_sub(reserved(most, RESERVED)),
             is_full: false,
             is_partial: false,
             notes: Vec::new(),
@@ -54,7 +54,7 @@ impl Page {
 
     /// Reserves this many additional bytes for the first line.
     pub(crate) fn with_head_of(mut self, bytes: usize) -> Self {
-        self.room = self.most.saturating_sub(RESERVED.max(HEAD + bytes));
+        self.room = self.most.saturating_sub(reserved(self.most, RESERVED.max(HEAD + bytes)));
         self
     }
 
@@ -146,6 +146,11 @@ impl Page {
     }
 }
 
+/// Bytes of a page that are reserved: at most half of it, so that a small one has entries too.
+fn reserved(most: usize, wanted: usize) -> usize {
+    wanted.min(most / 2)
+}
+
 /// The text, or its longest prefix that fits, with a mark.
 fn cut(text: &str, most: usize) -> String {
     const MARK: &str = "…";
@@ -195,6 +200,16 @@ mod tests {
         assert!(text.len() <= 800, "{}", text.len());
         assert!(shown > 5 && text.lines().count() == shown + 2);
         assert!(text.ends_with(&format!("… {} more entries: raise `budget`", 100 - shown)));
+    }
+
+    #[test]
+    fn the_smallest_page_has_an_entry() {
+        let mut page = Page::new(100).with_head_of(300);
+        let shown = page.add_all(["e".repeat(150), "e".repeat(150)]);
+        page.left_out(shown, 2, "entries", "raise `budget`");
+        let text = page.finish(&"h".repeat(100));
+        assert!(shown == 1 && text.len() <= 400, "{text}");
+        assert!(text.ends_with("raise `budget`"), "{text}");
     }
 
     #[test]

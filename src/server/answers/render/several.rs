@@ -61,8 +61,9 @@ impl Answer for Several {
         for part in &whole {
             let others = least[shown + 1..].iter().sum::<usize>() + of_unused;
             // Tests of the best parts come after the rest of all others.
-            let room = page.room().saturating_sub(others).max(least[shown]).min(page.room());
-            if room < MIN_ROOM {
+            let own = page.room().saturating_sub(others).max(least[shown]);
+            let room = own.max(if shown == 0 { MIN_ROOM } else { 0 }).min(page.room());
+            if room < MIN_ROOM && shown > 0 {
                 break;
             }
             let mut own = Page::part(room / TOKEN);
@@ -172,8 +173,12 @@ mod tests {
     }
 
     fn rendered(fakes: Vec<Fake>) -> String {
+        rendered_within(500, fakes)
+    }
+
+    fn rendered_within(tokens: u64, fakes: Vec<Fake>) -> String {
         let parts = fakes.into_iter().map(|fake| Box::new(fake) as Box<dyn Answer>).collect();
-        let mut page = Page::new(500);
+        let mut page = Page::new(tokens);
         let several = Several { name: "name".to_owned(), parts, others: Vec::new() };
         let head = several.render(&mut page);
         page.finish(&head)
@@ -191,6 +196,14 @@ mod tests {
         );
         let text = rendered(vec![fake("A", 0, 7), fake("C", 0, 1)]);
         assert!(text.contains("\n0 callers of A\n0 callers, with"), "one is shown whole: {text}");
+    }
+
+    #[test]
+    fn the_best_meaning_is_shown_in_the_smallest_room() {
+        let fake = |name| Fake { name, callers: 50, in_tests: 0, values: 0 };
+        let text = rendered_within(100, vec![fake("A"), fake("B")]);
+        assert!(text.contains("\n50 callers of A"), "{text}");
+        assert!(text.len() <= 400 && text.contains("1 more meanings"), "{text}");
     }
 
     #[test]

@@ -56,11 +56,13 @@ impl Answer for FoundReferences {
             .filter(|&certainty| certainty <= result.listed)
             .map(|certainty| result.counts.of(certainty))
             .sum();
+        // An offset that shows the same again is no way on.
+        let next = if shown > 0 { format!("`offset`: {seen}, ") } else { String::new() };
         page.left_out(
             seen,
             listed,
             "sites",
-            &format!("`offset`: {seen}, {RAISE}, or filter by `path`, `kinds` or `tests`"),
+            &format!("{next}{RAISE}, or filter by `path`, `kinds` or `tests`"),
         );
         if result.listed < Certainty::Textual && result.counts.possible + result.counts.textual > 0
         {
