@@ -5,7 +5,7 @@ mod head;
 
 use super::attributes::{Finder, Holds};
 use super::tokens::Kind;
-use super::words::{is_like_type, is_reserved};
+use super::words::is_like_type;
 use super::{Edit, Use};
 use crate::grammar::WordLists;
 use crate::model::SiteKind;
@@ -329,9 +329,8 @@ impl Finder<'_> {
         let last = *words.last()?;
         let needed = if typed { 1 } else { 2 };
         let mut plain = words.iter().filter(|at| !self.is_attribute(**at));
-        let count = plain.clone().count();
         let is_trailing = self.is_attribute(last)
-            && count + 1 >= needed
+            && plain.clone().count() >= needed
             && match self.tokens.get(end).map(|token| token.kind) {
                 Some(Kind::Mark(b'(')) => {
                     let mut after = self.brackets.close(end).unwrap_or(self.tokens.len()) + 1;
@@ -346,17 +345,7 @@ impl Finder<'_> {
                 Some(Kind::Mark(b';' | b'=' | b',' | b')' | b'[' | b'{')) => true,
                 _ => false,
             };
-        if !is_trailing {
-            return Some(last);
-        }
-        if count >= needed {
-            return plain.next_back().copied();
-        }
-        // All words behind the type are spelt like attributes: the name is the first of them.
-        let is_name = |at: &&usize| is_reserved(self.tokens[**at].bytes(self.source));
-        let behind =
-            plain.next_back().map_or(0, |ty| words.iter().position(|at| at == ty).unwrap_or(0) + 1);
-        words[behind..].iter().find(is_name).copied().or(Some(last))
+        if is_trailing { plain.next_back().copied() } else { Some(last) }
     }
 
     /// Masks attributes behind parameters or array bounds.

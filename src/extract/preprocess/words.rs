@@ -14,7 +14,7 @@ pub(super) fn is_capital(word: &[u8]) -> bool {
 }
 
 /// True if a word is spelt like one reserved by a compiler or a platform, and not like a type.
-pub(super) fn is_reserved(word: &[u8]) -> bool {
+fn is_reserved(word: &[u8]) -> bool {
     word.starts_with(b"__") && word.len() > 2 && !is_like_type(word)
 }
 
