@@ -255,6 +255,10 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
             if declarations { definition::with_definitions(db, &symbols) } else { symbols };
         return construct_site(db, file, site, &symbols, step);
     }
+    // An enumerator is a value: a call by its name means a function or macro that is not known.
+    if declarations && step == Step::UniqueName && kind(0) == SymbolKind::Variant {
+        return unresolved(Step::NoSuchName);
+    }
     let is_variable =
         matches!(kind(0), SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field);
     if is_variable && declarations && site.kind == SiteKind::Construct {
