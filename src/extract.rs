@@ -2,11 +2,12 @@
 //! the language's tables. Knows no other file.
 //!
 //! - `preprocess` blanks preprocessor syntax, so that the parser can handle the rest.
-//! - `walk` traverses the tree and applies the rule of each node; it keeps the context.
+//! - `walk` traverses the tree; it has the input, the facts so far, and the context.
 //! - `facts` collects and completes the facts, and reports which parts of a tree have none.
 //! - The rules are grouped in `definitions`, `bindings`, `expressions`, `types`, `imports` and
-//!   `macros`.
+//!   `macros`; `apply` chooses among them, and `recursion` has what they ask of each other.
 
+mod apply;
 mod bindings;
 mod definitions;
 mod expressions;
@@ -14,6 +15,7 @@ mod facts;
 mod imports;
 mod macros;
 mod preprocess;
+mod recursion;
 mod types;
 mod walk;
 
@@ -58,13 +60,12 @@ pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) 
         return FileFacts { problems: vec![problem], lines, ..FileFacts::default() };
     };
     let nested = typed_arena::Arena::new();
-    let mut walker =
-        walk::Walker::new(language, source, limits, walk::Embedded { trees: &nested, end });
-    walker.made = cleared.made.as_slice();
-    walker.walk(tree.root_node());
-    walker.moved(&cleared.moved);
-    walker.cleared(&cleared);
-    let mut facts = walker.into_facts();
+    let embedded = walk::Embedded { trees: &nested, end };
+    let mut walk = walk::Walk::new(language, source, limits, embedded, &cleared.made);
+    walk.walk(tree.root_node());
+    macros::items::moved(&mut walk, &cleared.moved);
+    macros::bodies::cleared(&walk.input, &mut walk.facts, &cleared);
+    let mut facts = walk.into_facts();
     bindings::conditions::of_file(&mut facts, &language.manifest.conditions, path, source);
     facts::finish::finish(facts, language, path, source)
 }

@@ -1,7 +1,8 @@
 //! Bindings: variables, patterns, type narrowing by conditions, and statements that bind.
 
+pub(super) mod bound_names;
 pub(super) mod conditions;
-mod fields;
+pub(super) mod fields;
 pub(super) mod narrowing;
 pub(super) mod patterns;
 pub(super) mod statements;

@@ -1,8 +1,10 @@
 //! Definitions: symbols, declarators, types, callables, parameters, decorators, and types in
 //! documentation.
 
+pub(super) mod callable_scope;
 pub(super) mod callables;
 pub(super) mod constructions;
+pub(super) mod declarator_chain;
 pub(super) mod declarators;
 pub(super) mod decorators;
 pub(super) mod doc_types;

@@ -4,7 +4,13 @@
 pub(super) mod bodies;
 pub(super) mod items;
 
-use super::walk::{READ, Usage, Walker};
+use super::walk::{READ, Usage, Walk};
+use crate::extract::macros;
+use crate::extract::walk::Input;
+use crate::extract::walk::children;
+use crate::extract::walk::names;
+use crate::extract::walk::rule_choice;
+use crate::extract::walk::texts;
 use crate::grammar::{Rule, Selector, TokenWords};
 use crate::model::SiteKind;
 use crate::model::facts::{Expr, ExprId, NameId};
@@ -65,245 +71,249 @@ impl<'t> Tokens<'t> {
     }
 }
 
-impl<'t> Walker<'t> {
-    pub(super) fn macro_call(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::MacroCall { name, tokens, read, items } = rule else { return ExprId::NONE };
-        let suffix = self.language.manifest.names.macro_suffix.as_deref().unwrap_or_default();
-        let Some(name_node) = name.first(node) else { return self.visit_children(node) };
-        let callee = self.macro_name(name_node, suffix);
-        let site = self.take_call_site();
-        let Some(list) = tokens.first(node) else { return ExprId::NONE };
-        if self.embedded_items(list, items) {
-            return ExprId::NONE;
-        }
-        let outer = std::mem::replace(&mut self.in_macro, true);
-        let values = self.token_list(list, read, suffix);
-        self.in_macro = outer;
-        let args = self.build.list(&values);
-        if let Some(site) = site.get() {
-            self.build.sites[site].args = args;
-            self.build.sites[site].spread = true;
-        }
-        self.build.expr(Expr::Call(callee, args))
+pub(super) fn macro_call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
+    let Rule::MacroCall { name, tokens, read, items } = rule else { return ExprId::NONE };
+    let suffix = walk.input.language.manifest.names.macro_suffix.as_deref().unwrap_or_default();
+    let Some(name_node) = name.first(node) else { return walk.visit_children(node) };
+    let callee = macro_name(walk, name_node, suffix);
+    let site = walk.take_call_site();
+    let Some(list) = tokens.first(node) else { return ExprId::NONE };
+    if macros::items::embedded_items(walk, list, items) {
+        return ExprId::NONE;
     }
+    let outer = std::mem::replace(&mut walk.context.in_macro, true);
+    let values = token_list(walk, list, read, suffix);
+    walk.context.in_macro = outer;
+    let args = walk.facts.list(&values);
+    if let Some(site) = site.get() {
+        walk.facts.sites[site].args = args;
+        walk.facts.sites[site].spread = true;
+    }
+    walk.facts.expr(Expr::Call(callee, args))
+}
 
-    /// Visits a macro's name, possibly at the end of a path: returns its expression and records the
-    /// call site.
-    fn macro_name(&mut self, node: Node<'t>, suffix: &str) -> ExprId {
-        let (path, last) = match self.rule_at(node) {
-            Some(Rule::Member { object, name, .. }) => {
-                let object =
-                    object.as_ref().and_then(|selector: &'static Selector| selector.first(node));
-                (object, name.first(node).unwrap_or(node))
-            }
-            _ => (None, node),
+/// Visits a macro's name, possibly at the end of a path: returns its expression and records the
+/// call site.
+fn macro_name<'t>(walk: &mut Walk<'t>, node: Node<'t>, suffix: &str) -> ExprId {
+    let (path, last) = match rule_choice::rule_at(&walk.input, node) {
+        Some(Rule::Member { object, name, .. }) => {
+            let object =
+                object.as_ref().and_then(|selector: &'static Selector| selector.first(node));
+            (object, name.first(node).unwrap_or(node))
+        }
+        _ => (None, node),
+    };
+    let name = names::name_of(walk, last);
+    let marked = format!("{}{suffix}", walk.facts.text(name));
+    let marked = walk.facts.name(&marked);
+    let value = match path {
+        Some(path) => {
+            let path = walk.visit(path, READ);
+            let path = names::known(&mut walk.facts, path);
+            walk.facts.expr(Expr::Member(path, marked))
+        }
+        None => walk.facts.expr(Expr::Name(marked, walk.context.scope)),
+    };
+    walk.take_call_site();
+    walk.site(Usage::Site(SiteKind::Call), last, name, value);
+    value
+}
+
+/// Visits the names in a list of tokens as applied by a decorator (`derive(A, b::C)`).
+pub(super) fn applied_names<'t>(walk: &mut Walk<'t>, list: Node<'t>) {
+    let tokens = children::children(&walk.input, list);
+    let mut value = ExprId::NONE;
+    for (position, token) in tokens.iter().enumerate() {
+        if !matches!(rule_choice::rule_at(&walk.input, *token), Some(Rule::Name {})) {
+            continue;
+        }
+        let name = names::name_of(walk, *token);
+        value = match value.is_some() {
+            true => walk.facts.expr(Expr::Member(value, name)),
+            false => walk.facts.expr(Expr::Name(name, walk.context.scope)),
         };
-        let name = self.name_of(last);
-        let marked = format!("{}{suffix}", self.build.text(name));
-        let marked = self.build.name(&marked);
-        let value = match path {
-            Some(path) => {
-                let path = self.visit(path, READ);
-                let path = self.known(path);
-                self.build.expr(Expr::Member(path, marked))
-            }
-            None => self.build.expr(Expr::Name(marked, self.scope)),
-        };
-        self.take_call_site();
-        self.site(Usage::Site(SiteKind::Call), last, name, value);
-        value
-    }
-
-    /// Visits the names in a list of tokens as applied by a decorator (`derive(A, b::C)`).
-    pub(super) fn applied_names(&mut self, list: Node<'t>) {
-        let tokens = self.children(list);
-        let mut value = ExprId::NONE;
-        for (position, token) in tokens.iter().enumerate() {
-            if !matches!(self.rule_at(*token), Some(Rule::Name {})) {
-                continue;
-            }
-            let name = self.name_of(*token);
-            value = match value.is_some() {
-                true => self.build.expr(Expr::Member(value, name)),
-                false => self.build.expr(Expr::Name(name, self.scope)),
-            };
-            if tokens.get(position + 1).is_none_or(|next| !self.is_path_joiner(self.text_of(*next)))
-            {
-                self.site(Usage::Site(SiteKind::Decorate), *token, name, value);
-                value = ExprId::NONE;
-            }
-        }
-    }
-
-    /// Reads a list of tokens; returns the values between its separators.
-    fn token_list(
-        &mut self,
-        list: Node<'t>,
-        words: &'static TokenWords,
-        suffix: &'static str,
-    ) -> Vec<ExprId> {
-        let tokens =
-            Tokens { items: self.children(list), list_kind: list.kind_id(), words, suffix };
-        let mut values = Vec::new();
-        let mut reading = Reading::NOTHING;
-        let mut position = 0;
-        while position < tokens.items.len() {
-            position = self.token(&tokens, position, &mut reading, &mut values);
-        }
-        if reading.value.is_some() {
-            values.push(reading.value);
-        }
-        values
-    }
-
-    /// Reads the token at `position` into the current expression; returns the next position.
-    fn token(
-        &mut self,
-        tokens: &Tokens<'t>,
-        position: usize,
-        reading: &mut Reading<'t>,
-        values: &mut Vec<ExprId>,
-    ) -> usize {
-        let (token, words) = (tokens.items[position], tokens.words);
-        if tokens.joins(position) {
-            reading.joined = true;
-            return position + 1;
-        }
-        if tokens.is_list(position) {
-            let inner = self.token_list(token, words, tokens.suffix);
-            let args = self.build.list(&inner);
-            reading.value = match reading.callee.take() {
-                Some((name_node, name)) => {
-                    self.take_call_site();
-                    self.site(Usage::Site(SiteKind::Call), name_node, name, reading.value);
-                    if let Some(site) = self.take_call_site().get() {
-                        self.build.sites[site].args = args;
-                        self.build.sites[site].spread = true;
-                    }
-                    self.build.of(reading.value, |callee| Expr::Call(callee, args))
-                }
-                None if inner.len() == 1
-                    && self.text_of(token).starts_with(words.call.as_str()) =>
-                {
-                    inner[0]
-                }
-                None => ExprId::NONE,
-            };
-            reading.joined = false;
-            return position + 1;
-        }
-        if !token.is_named() {
-            match token.kind() {
-                word if word == words.separator => {
-                    values.push(self.known(reading.value));
-                    *reading = Reading::NOTHING;
-                }
-                word if word == words.unwrap => {
-                    reading.value = self.build.of(reading.value, Expr::Unwrapped)
-                }
-                word if word == words.awaits && reading.joined => {
-                    reading.value = self.build.of(reading.value, Expr::Await);
-                    reading.joined = false;
-                }
-                _ => *reading = Reading::NOTHING,
-            }
-            return position + 1;
-        }
-        self.named_token(tokens, position, reading)
-    }
-
-    fn named_token(
-        &mut self,
-        tokens: &Tokens<'t>,
-        position: usize,
-        reading: &mut Reading<'t>,
-    ) -> usize {
-        let (token, next) = (tokens.items[position], position + 1);
-        match self.rule_at(token) {
-            Some(Rule::Name {}) => return self.name_token(tokens, position, reading),
-            Some(Rule::SelfValue {})
-                if tokens.joins(next) && self.is_path_joiner(tokens.word(next)) =>
-            {
-                return self.name_token(tokens, position, reading);
-            }
-            Some(Rule::Literal { .. }) if reading.joined && reading.value.is_some() => {
-                let name = self.name_of(token);
-                reading.value = self.build.expr(Expr::Member(reading.value, name));
-            }
-            Some(Rule::SelfValue {} | Rule::Literal { .. } | Rule::Text { .. }) => {
-                reading.value = self.visit(token, READ)
-            }
-            _ => {
-                self.visit(token, READ);
-                reading.value = ExprId::NONE;
-            }
-        }
-        reading.joined = false;
-        reading.callee = None;
-        next
-    }
-
-    fn is_path_joiner(&self, word: &str) -> bool {
-        word == self.language.manifest.modules.separator
-    }
-
-    fn name_token(
-        &mut self,
-        tokens: &Tokens<'t>,
-        position: usize,
-        reading: &mut Reading<'t>,
-    ) -> usize {
-        let token = tokens.items[position];
-        let mut next = position + 1;
-        if !tokens.suffix.is_empty()
-            && tokens.word(next) == tokens.suffix
-            && tokens.is_list(next + 1)
+        if tokens
+            .get(position + 1)
+            .is_none_or(|next| !is_path_joiner(&walk.input, texts::text_of(&walk.input, *next)))
         {
-            let callee = self.macro_name(token, tokens.suffix);
-            self.take_call_site();
-            let inner = self.token_list(tokens.items[next + 1], tokens.words, tokens.suffix);
-            let args = self.build.list(&inner);
-            *reading = Reading {
-                value: self.build.expr(Expr::Call(callee, args)),
-                joined: false,
-                callee: None,
-            };
-            return next + 2;
+            walk.site(Usage::Site(SiteKind::Decorate), *token, name, value);
+            value = ExprId::NONE;
         }
-        let is_member = reading.joined && reading.value.is_some();
-        if !is_member && tokens.words.labels.iter().any(|label| label == tokens.word(next)) {
-            *reading = Reading::NOTHING;
-            return next;
-        }
-        let name = self.name_of(token);
-        let path_word = if is_member { None } else { self.path_word(self.text_of(token)) };
-        let silent = path_word.is_some();
-        reading.value = match path_word {
-            Some(value) => value,
-            None if is_member => self.build.expr(Expr::Member(reading.value, name)),
-            None if self.is_self_type(self.text_of(token)) => {
-                self.build.expr(Expr::SelfType(self.scope))
-            }
-            None => self.build.expr(Expr::Name(name, self.scope)),
-        };
-        if let Some(after) = tokens.after_types(next) {
-            for token in &tokens.items[next..after] {
-                if token.is_named() && matches!(self.rule_at(*token), Some(Rule::Name {})) {
-                    self.visit_type(*token, Usage::Site(SiteKind::Type));
-                }
-            }
-            next = after;
-        }
-        let calls = tokens.is_list(next)
-            && self.text_of(tokens.items[next]).starts_with(tokens.words.call.as_str());
-        reading.callee = calls.then_some((token, name));
-        if !calls
-            && !silent
-            && matches!(self.build.get(reading.value), Expr::Name(..) | Expr::Member(..))
-        {
-            self.site(READ, token, name, reading.value);
-        }
-        reading.joined = false;
-        next
     }
+}
+
+/// Reads a list of tokens; returns the values between its separators.
+fn token_list<'t>(
+    walk: &mut Walk<'t>,
+    list: Node<'t>,
+    words: &'static TokenWords,
+    suffix: &'static str,
+) -> Vec<ExprId> {
+    let tokens = Tokens {
+        items: children::children(&walk.input, list),
+        list_kind: list.kind_id(),
+        words,
+        suffix,
+    };
+    let mut values = Vec::new();
+    let mut reading = Reading::NOTHING;
+    let mut position = 0;
+    while position < tokens.items.len() {
+        position = token(walk, &tokens, position, &mut reading, &mut values);
+    }
+    if reading.value.is_some() {
+        values.push(reading.value);
+    }
+    values
+}
+
+/// Reads the token at `position` into the current expression; returns the next position.
+fn token<'t>(
+    walk: &mut Walk<'t>,
+    tokens: &Tokens<'t>,
+    position: usize,
+    reading: &mut Reading<'t>,
+    values: &mut Vec<ExprId>,
+) -> usize {
+    let (token, words) = (tokens.items[position], tokens.words);
+    if tokens.joins(position) {
+        reading.joined = true;
+        return position + 1;
+    }
+    if tokens.is_list(position) {
+        let inner = token_list(walk, token, words, tokens.suffix);
+        let args = walk.facts.list(&inner);
+        reading.value = match reading.callee.take() {
+            Some((name_node, name)) => {
+                walk.take_call_site();
+                walk.site(Usage::Site(SiteKind::Call), name_node, name, reading.value);
+                if let Some(site) = walk.take_call_site().get() {
+                    walk.facts.sites[site].args = args;
+                    walk.facts.sites[site].spread = true;
+                }
+                walk.facts.of(reading.value, |callee| Expr::Call(callee, args))
+            }
+            None if inner.len() == 1
+                && texts::text_of(&walk.input, token).starts_with(words.call.as_str()) =>
+            {
+                inner[0]
+            }
+            None => ExprId::NONE,
+        };
+        reading.joined = false;
+        return position + 1;
+    }
+    if !token.is_named() {
+        match token.kind() {
+            word if word == words.separator => {
+                values.push(names::known(&mut walk.facts, reading.value));
+                *reading = Reading::NOTHING;
+            }
+            word if word == words.unwrap => {
+                reading.value = walk.facts.of(reading.value, Expr::Unwrapped)
+            }
+            word if word == words.awaits && reading.joined => {
+                reading.value = walk.facts.of(reading.value, Expr::Await);
+                reading.joined = false;
+            }
+            _ => *reading = Reading::NOTHING,
+        }
+        return position + 1;
+    }
+    named_token(walk, tokens, position, reading)
+}
+
+fn named_token<'t>(
+    walk: &mut Walk<'t>,
+    tokens: &Tokens<'t>,
+    position: usize,
+    reading: &mut Reading<'t>,
+) -> usize {
+    let (token, next) = (tokens.items[position], position + 1);
+    match rule_choice::rule_at(&walk.input, token) {
+        Some(Rule::Name {}) => return name_token(walk, tokens, position, reading),
+        Some(Rule::SelfValue {})
+            if tokens.joins(next) && is_path_joiner(&walk.input, tokens.word(next)) =>
+        {
+            return name_token(walk, tokens, position, reading);
+        }
+        Some(Rule::Literal { .. }) if reading.joined && reading.value.is_some() => {
+            let name = names::name_of(walk, token);
+            reading.value = walk.facts.expr(Expr::Member(reading.value, name));
+        }
+        Some(Rule::SelfValue {} | Rule::Literal { .. } | Rule::Text { .. }) => {
+            reading.value = walk.visit(token, READ)
+        }
+        _ => {
+            walk.visit(token, READ);
+            reading.value = ExprId::NONE;
+        }
+    }
+    reading.joined = false;
+    reading.callee = None;
+    next
+}
+
+fn is_path_joiner(input: &Input<'_>, word: &str) -> bool {
+    word == input.language.manifest.modules.separator
+}
+
+fn name_token<'t>(
+    walk: &mut Walk<'t>,
+    tokens: &Tokens<'t>,
+    position: usize,
+    reading: &mut Reading<'t>,
+) -> usize {
+    let token = tokens.items[position];
+    let mut next = position + 1;
+    if !tokens.suffix.is_empty() && tokens.word(next) == tokens.suffix && tokens.is_list(next + 1) {
+        let callee = macro_name(walk, token, tokens.suffix);
+        walk.take_call_site();
+        let inner = token_list(walk, tokens.items[next + 1], tokens.words, tokens.suffix);
+        let args = walk.facts.list(&inner);
+        *reading = Reading {
+            value: walk.facts.expr(Expr::Call(callee, args)),
+            joined: false,
+            callee: None,
+        };
+        return next + 2;
+    }
+    let is_member = reading.joined && reading.value.is_some();
+    if !is_member && tokens.words.labels.iter().any(|label| label == tokens.word(next)) {
+        *reading = Reading::NOTHING;
+        return next;
+    }
+    let name = names::name_of(walk, token);
+    let path_word =
+        if is_member { None } else { names::path_word(walk, texts::text_of(&walk.input, token)) };
+    let silent = path_word.is_some();
+    reading.value = match path_word {
+        Some(value) => value,
+        None if is_member => walk.facts.expr(Expr::Member(reading.value, name)),
+        None if names::is_self_type(&walk.input, texts::text_of(&walk.input, token)) => {
+            walk.facts.expr(Expr::SelfType(walk.context.scope))
+        }
+        None => walk.facts.expr(Expr::Name(name, walk.context.scope)),
+    };
+    if let Some(after) = tokens.after_types(next) {
+        for token in &tokens.items[next..after] {
+            if token.is_named()
+                && matches!(rule_choice::rule_at(&walk.input, *token), Some(Rule::Name {}))
+            {
+                walk.visit_type(*token, Usage::Site(SiteKind::Type));
+            }
+        }
+        next = after;
+    }
+    let calls = tokens.is_list(next)
+        && texts::text_of(&walk.input, tokens.items[next]).starts_with(tokens.words.call.as_str());
+    reading.callee = calls.then_some((token, name));
+    if !calls
+        && !silent
+        && matches!(walk.facts.get(reading.value), Expr::Name(..) | Expr::Member(..))
+    {
+        walk.site(READ, token, name, reading.value);
+    }
+    reading.joined = false;
+    next
 }

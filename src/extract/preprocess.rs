@@ -5,15 +5,15 @@
 //! `conditionals` handles conditions that cut through statements, `attributes` removes other
 //! unparsable text; both work on the tokens of `tokens`.
 
-mod attributes;
-mod brackets;
-mod code;
+pub(super) mod attributes;
+pub(super) mod brackets;
+pub(super) mod code;
 pub(super) mod conditionals;
-mod declared;
-mod invoked;
-mod made;
-mod tokens;
-mod words;
+pub(super) mod declared;
+pub(super) mod invoked;
+pub(super) mod made;
+pub(super) mod tokens;
+pub(super) mod words;
 
 use crate::grammar::Language;
 use crate::model::SiteKind;

@@ -2,7 +2,13 @@
 
 pub(super) mod generics;
 
-use super::walk::{READ, Usage, Walker};
+use super::walk::{READ, Usage, Walk};
+use crate::extract::facts::builder::Builder;
+use crate::extract::walk::Input;
+use crate::extract::walk::children;
+use crate::extract::walk::names;
+use crate::extract::walk::rule_choice;
+use crate::extract::walk::texts;
 use crate::grammar::{Rule, TypeRule};
 use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeKind, TYPE_GUARD};
 use crate::model::{ProblemKind, SiteKind};
@@ -12,347 +18,351 @@ use tree_sitter::Node;
 /// again.
 const MAX_TYPE_BYTES: usize = 8 << 10;
 
-impl<'t> Walker<'t> {
-    /// Visits a node in type position and returns the type.
-    pub(super) fn visit_type(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
-        self.deeper(node, |walker| walker.visit_type_node(node, usage))
-    }
+/// Visits a node in type position and returns the type.
+pub(super) fn visit_type<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> ExprId {
+    walk.deeper(node, |walk| visit_type_node(walk, node, usage))
+}
 
-    fn visit_type_node(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
-        let Some(rule) = self.language.type_rule(node.kind_id()) else {
-            return match self.rule_at(node) {
-                Some(Rule::Name {} | Rule::Member { .. }) => self.visit(node, usage),
-                Some(Rule::Pass { of }) => {
-                    let chosen = match of {
-                        Some(selector) => selector.first(node),
-                        None => self.first_named_child(node),
-                    };
-                    chosen.map_or(ExprId::NONE, |chosen| self.visit_type(chosen, usage))
-                }
-                _ => {
-                    self.visit(node, READ);
-                    ExprId::NONE
-                }
-            };
-        };
-        self.build.at = super::walk::offset(node.start_byte());
-        let inner =
-            if usage == Usage::Silent { Usage::Silent } else { Usage::Site(SiteKind::Type) };
-        match rule {
-            TypeRule::Skip {} | TypeRule::Mark {} => ExprId::NONE,
-            TypeRule::Pass { of, otherwise } => {
-                let mut found = ExprId::NONE;
-                match of {
-                    Some(selector) => {
-                        found = selector
-                            .first(node)
-                            .map_or(ExprId::NONE, |child| self.visit_type(child, usage));
-                    }
-                    None => {
-                        for child in self.named_children(node) {
-                            let ty = self.visit_type(child, usage);
-                            found = if found.is_some() { found } else { ty };
-                        }
-                    }
-                }
-                match otherwise {
-                    Some(name) if !found.is_some() => self.literal(name),
-                    _ => found,
-                }
-            }
-            TypeRule::Each {} | TypeRule::Union {} => {
-                let parts = self.visit_types(node, usage);
-                self.build.union(&parts)
-            }
-            TypeRule::Name {} => {
-                let text = self.text_of(node);
-                if self.is_self_type(text) {
-                    return self.build.expr(Expr::SelfType(self.scope));
-                }
-                if self.language.manifest.names.inferred_types.iter().any(|word| word == text) {
-                    return ExprId::NONE;
-                }
-                if let Some(word) = self.path_word(text) {
-                    return word;
-                }
-                let name = self.name_of(node);
-                let value = self.build.expr(Expr::Name(name, self.scope));
-                self.site(usage, node, name, value);
-                value
-            }
-            TypeRule::Member { object, name } => {
-                let object = object.as_ref().and_then(|selector| selector.first(node));
-                let Some(name_node) = name.first(node) else { return ExprId::NONE };
-                let object_usage = if usage == Usage::Silent { Usage::Silent } else { READ };
-                let Some(object) = object else { return self.visit_type(name_node, usage) };
-                let object = self.visit_type(object, object_usage);
-                let object = self.path_head(object);
-                let mut object = self.known(object);
-                let mut name_node = name_node;
-                // A path may nest in the name.
-                while let Some(TypeRule::Member { object: Some(part), name: rest }) =
-                    self.language.type_rule(name_node.kind_id())
-                {
-                    let (Some(part), Some(rest)) = (part.first(name_node), rest.first(name_node))
-                    else {
-                        break;
-                    };
-                    let (part, _) = self.generic_name(part, inner);
-                    let name = self.name_of(part);
-                    object = self.build.expr(Expr::Member(object, name));
-                    self.site(object_usage, part, name, object);
-                    name_node = rest;
-                }
-                let (name_node, args) = self.generic_name(name_node, inner);
-                let name = self.name_of(name_node);
-                let value = self.build.expr(Expr::Member(object, name));
-                self.site(usage, name_node, name, value);
-                self.applied(value, &args)
-            }
-            TypeRule::Apply { base, args } => {
-                let base =
-                    base.first(node).map_or(ExprId::NONE, |base| self.visit_type(base, usage));
-                let mut list = Vec::new();
-                for args in self.every(args.as_ref(), node) {
-                    let is_list =
-                        self.language.type_rule(args.kind_id()) == Some(&TypeRule::Each {});
-                    if is_list {
-                        for arg in self.named_children(args) {
-                            if self.language.type_rule(arg.kind_id()) == Some(&TypeRule::Mark {}) {
-                                continue;
-                            }
-                            let ty = self.visit_type(arg, inner);
-                            list.push(self.known(ty));
-                        }
-                    } else {
-                        let ty = self.visit_type(args, inner);
-                        list.push(self.known(ty));
-                    }
-                }
-                self.applied(base, &list)
-            }
-            TypeRule::Array { of, name } => {
-                let item = of.first(node).map_or(ExprId::NONE, |item| self.visit_type(item, inner));
-                let item = self.known(item);
-                match name {
-                    Some(name) => {
-                        let base = self.literal(name);
-                        self.applied(base, &[item])
-                    }
-                    None => self.build.expr(Expr::Array(item)),
-                }
-            }
-            TypeRule::Mapping { key, value, .. } => {
-                let key = key.first(node).map_or(ExprId::NONE, |key| self.visit_type(key, inner));
-                let value =
-                    value.first(node).map_or(ExprId::NONE, |value| self.visit_type(value, inner));
-                let (key, value) = (self.known(key), self.known(value));
-                self.build.expr(Expr::Mapping(key, value))
-            }
-            TypeRule::Wrap { of, name } => {
-                let inside = match of {
+fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> ExprId {
+    let Some(rule) = walk.input.language.type_rule(node.kind_id()) else {
+        return match rule_choice::rule_at(&walk.input, node) {
+            Some(Rule::Name {} | Rule::Member { .. }) => walk.visit(node, usage),
+            Some(Rule::Pass { of }) => {
+                let chosen = match of {
                     Some(selector) => selector.first(node),
-                    None => self.last_named_child(node),
+                    None => children::first_named_child(&walk.input, node),
                 };
-                let ty = inside.map_or(ExprId::NONE, |inside| self.visit_type(inside, usage));
-                let name = name.as_ref().map_or(NameId::NONE, |name| self.build.name(name));
-                self.build.of(ty, |ty| Expr::Wrap(ty, name))
+                chosen.map_or(ExprId::NONE, |chosen| visit_type(walk, chosen, usage))
             }
-            TypeRule::Function { params, returns } => {
-                let mut parts = Vec::new();
-                if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
-                    for param in self.named_children(params) {
-                        let ty = self.parameter_type(param, inner);
-                        if matches!(self.rule_at(param), Some(Rule::Param { name: Some(name), .. })
-                            if self.is_self_word(name.first(param)))
+            _ => {
+                walk.visit(node, READ);
+                ExprId::NONE
+            }
+        };
+    };
+    walk.facts.at = super::walk::offset(node.start_byte());
+    let inner = if usage == Usage::Silent { Usage::Silent } else { Usage::Site(SiteKind::Type) };
+    match rule {
+        TypeRule::Skip {} | TypeRule::Mark {} => ExprId::NONE,
+        TypeRule::Pass { of, otherwise } => {
+            let mut found = ExprId::NONE;
+            match of {
+                Some(selector) => {
+                    found = selector
+                        .first(node)
+                        .map_or(ExprId::NONE, |child| visit_type(walk, child, usage));
+                }
+                None => {
+                    for child in children::named_children(&walk.input, node) {
+                        let ty = visit_type(walk, child, usage);
+                        found = if found.is_some() { found } else { ty };
+                    }
+                }
+            }
+            match otherwise {
+                Some(name) if !found.is_some() => walk.literal(name),
+                _ => found,
+            }
+        }
+        TypeRule::Each {} | TypeRule::Union {} => {
+            let parts = visit_types(walk, node, usage);
+            walk.facts.union(&parts)
+        }
+        TypeRule::Name {} => {
+            let text = texts::text_of(&walk.input, node);
+            if names::is_self_type(&walk.input, text) {
+                return walk.facts.expr(Expr::SelfType(walk.context.scope));
+            }
+            if walk.input.language.manifest.names.inferred_types.iter().any(|word| word == text) {
+                return ExprId::NONE;
+            }
+            if let Some(word) = names::path_word(walk, text) {
+                return word;
+            }
+            let name = names::name_of(walk, node);
+            let value = walk.facts.expr(Expr::Name(name, walk.context.scope));
+            walk.site(usage, node, name, value);
+            value
+        }
+        TypeRule::Member { object, name } => {
+            let object = object.as_ref().and_then(|selector| selector.first(node));
+            let Some(name_node) = name.first(node) else { return ExprId::NONE };
+            let object_usage = if usage == Usage::Silent { Usage::Silent } else { READ };
+            let Some(object) = object else { return visit_type(walk, name_node, usage) };
+            let object = visit_type(walk, object, object_usage);
+            let object = path_head(&walk.input, &mut walk.facts, object);
+            let mut object = names::known(&mut walk.facts, object);
+            let mut name_node = name_node;
+            // A path may nest in the name.
+            while let Some(TypeRule::Member { object: Some(part), name: rest }) =
+                walk.input.language.type_rule(name_node.kind_id())
+            {
+                let (Some(part), Some(rest)) = (part.first(name_node), rest.first(name_node))
+                else {
+                    break;
+                };
+                let (part, _) = generic_name(walk, part, inner);
+                let name = names::name_of(walk, part);
+                object = walk.facts.expr(Expr::Member(object, name));
+                walk.site(object_usage, part, name, object);
+                name_node = rest;
+            }
+            let (name_node, args) = generic_name(walk, name_node, inner);
+            let name = names::name_of(walk, name_node);
+            let value = walk.facts.expr(Expr::Member(object, name));
+            walk.site(usage, name_node, name, value);
+            applied(&mut walk.facts, value, &args)
+        }
+        TypeRule::Apply { base, args } => {
+            let base = base.first(node).map_or(ExprId::NONE, |base| visit_type(walk, base, usage));
+            let mut list = Vec::new();
+            for args in children::every(&walk.input, args.as_ref(), node) {
+                let is_list =
+                    walk.input.language.type_rule(args.kind_id()) == Some(&TypeRule::Each {});
+                if is_list {
+                    for arg in children::named_children(&walk.input, args) {
+                        if walk.input.language.type_rule(arg.kind_id()) == Some(&TypeRule::Mark {})
                         {
                             continue;
                         }
-                        parts.push(self.known(ty));
+                        let ty = visit_type(walk, arg, inner);
+                        list.push(names::known(&mut walk.facts, ty));
                     }
-                }
-                let result = returns.as_ref().and_then(|selector| selector.first(node));
-                let result = result.map_or(ExprId::NONE, |result| self.visit_type(result, inner));
-                parts.push(self.known(result));
-                let list = self.build.list(&parts);
-                self.build.expr(Expr::Function(list))
-            }
-            TypeRule::Tuple {} => {
-                let mut parts = Vec::new();
-                for part in self.visit_types(node, inner) {
-                    parts.push(self.known(part));
-                }
-                if let [only] = parts[..] {
-                    return only;
-                }
-                let list = self.build.list(&parts);
-                self.build.expr(Expr::Tuple(list))
-            }
-            TypeRule::Object {} => {
-                let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, node);
-                let members = self.scope;
-                self.visit_children(node);
-                self.close(scope);
-                self.build.expr(Expr::Members(members))
-            }
-            TypeRule::Builtin { name } => {
-                let text = name.as_deref().unwrap_or_else(|| self.text_of(node));
-                let name = self.build.name(text);
-                self.build.expr(Expr::Literal(name))
-            }
-            TypeRule::SelfType {} => self.build.expr(Expr::SelfType(self.scope)),
-            TypeRule::Quoted {} => self.quoted_type(node),
-            TypeRule::Expression {} => self.visit(node, READ),
-            TypeRule::Guard { of } => {
-                let tested = of.first(node).map_or(ExprId::NONE, |of| self.visit_type(of, inner));
-                let base = self.literal(TYPE_GUARD);
-                self.applied(base, &[tested])
-            }
-            TypeRule::TypeOf { of } => {
-                let value = self.visit_selected(node, of.as_ref(), READ);
-                self.build.of(value, Expr::TypeOf)
-            }
-            TypeRule::Specifier { name, body } => {
-                if body.as_ref().is_some_and(|selector| selector.first(node).is_some()) {
-                    return self.visit(node, READ);
-                }
-                match name.as_ref().and_then(|selector| selector.first(node)) {
-                    Some(name) => self.visit_type(name, usage),
-                    None => ExprId::NONE,
+                } else {
+                    let ty = visit_type(walk, args, inner);
+                    list.push(names::known(&mut walk.facts, ty));
                 }
             }
+            applied(&mut walk.facts, base, &list)
         }
-    }
-
-    /// Returns the first segment of a path, where it never names a value.
-    pub(super) fn path_head(&mut self, object: ExprId) -> ExprId {
-        match self.build.get(object) {
-            Expr::Name(..) if self.language.manifest.resolution.paths_name_types => {
-                self.build.expr(Expr::Wrap(object, NameId::NONE))
-            }
-            _ => object,
-        }
-    }
-
-    /// Visits all parts of a list of types, or the only node.
-    pub(super) fn visit_types(&mut self, node: Node<'t>, usage: Usage) -> Vec<ExprId> {
-        match self.language.type_rule(node.kind_id()) {
-            Some(TypeRule::Each {} | TypeRule::Union {} | TypeRule::Tuple {}) => self
-                .named_children(node)
-                .into_iter()
-                .flat_map(|child| self.visit_each(child, usage))
-                .collect(),
-            _ => vec![self.visit_type(node, usage)],
-        }
-    }
-
-    fn visit_each(&mut self, node: Node<'t>, usage: Usage) -> Vec<ExprId> {
-        match self.language.type_rule(node.kind_id()) {
-            Some(TypeRule::Each {}) => self.visit_types(node, usage),
-            _ => vec![self.visit_type(node, usage)],
-        }
-    }
-
-    pub(super) fn applied(&mut self, base: ExprId, args: &[ExprId]) -> ExprId {
-        if args.is_empty() || !base.is_some() {
-            return base;
-        }
-        let list = self.build.list(args);
-        self.build.expr(Expr::Apply(base, list))
-    }
-
-    /// Splits a name that may have type arguments into the name's node and the arguments.
-    fn generic_name(&mut self, node: Node<'t>, usage: Usage) -> (Node<'t>, Vec<ExprId>) {
-        let Some(TypeRule::Apply { base, args }) = self.language.type_rule(node.kind_id()) else {
-            return (node, Vec::new());
-        };
-        let mut list = Vec::new();
-        for args in self.every(args.as_ref(), node) {
-            for arg in self.visit_types(args, usage) {
-                list.push(self.known(arg));
+        TypeRule::Array { of, name } => {
+            let item = of.first(node).map_or(ExprId::NONE, |item| visit_type(walk, item, inner));
+            let item = names::known(&mut walk.facts, item);
+            match name {
+                Some(name) => {
+                    let base = walk.literal(name);
+                    applied(&mut walk.facts, base, &[item])
+                }
+                None => walk.facts.expr(Expr::Array(item)),
             }
         }
-        (base.first(node).unwrap_or(node), list)
-    }
-
-    pub(super) fn parameter_type(&mut self, param: Node<'t>, usage: Usage) -> ExprId {
-        match self.rule_at(param) {
-            Some(Rule::Param { ty: Some(ty), .. }) => match ty.first(param) {
-                Some(ty) => self.visit_type(ty, usage),
+        TypeRule::Mapping { key, value, .. } => {
+            let key = key.first(node).map_or(ExprId::NONE, |key| visit_type(walk, key, inner));
+            let value =
+                value.first(node).map_or(ExprId::NONE, |value| visit_type(walk, value, inner));
+            let (key, value) =
+                (names::known(&mut walk.facts, key), names::known(&mut walk.facts, value));
+            walk.facts.expr(Expr::Mapping(key, value))
+        }
+        TypeRule::Wrap { of, name } => {
+            let inside = match of {
+                Some(selector) => selector.first(node),
+                None => children::last_named_child(node),
+            };
+            let ty = inside.map_or(ExprId::NONE, |inside| visit_type(walk, inside, usage));
+            let name = name.as_ref().map_or(NameId::NONE, |name| walk.facts.name(name));
+            walk.facts.of(ty, |ty| Expr::Wrap(ty, name))
+        }
+        TypeRule::Function { params, returns } => {
+            let mut parts = Vec::new();
+            if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
+                for param in children::named_children(&walk.input, params) {
+                    let ty = parameter_type(walk, param, inner);
+                    let rule = rule_choice::rule_at(&walk.input, param);
+                    if matches!(rule, Some(Rule::Param { name: Some(name), .. })
+                        if names::is_self_word(&walk.input, name.first(param)))
+                    {
+                        continue;
+                    }
+                    parts.push(names::known(&mut walk.facts, ty));
+                }
+            }
+            let result = returns.as_ref().and_then(|selector| selector.first(node));
+            let result = result.map_or(ExprId::NONE, |result| visit_type(walk, result, inner));
+            parts.push(names::known(&mut walk.facts, result));
+            let list = walk.facts.list(&parts);
+            walk.facts.expr(Expr::Function(list))
+        }
+        TypeRule::Tuple {} => {
+            let mut parts = Vec::new();
+            for part in visit_types(walk, node, inner) {
+                parts.push(names::known(&mut walk.facts, part));
+            }
+            if let [only] = parts[..] {
+                return only;
+            }
+            let list = walk.facts.list(&parts);
+            walk.facts.expr(Expr::Tuple(list))
+        }
+        TypeRule::Object {} => {
+            let scope = walk.open(ScopeKind::Type, LocalSymbol::NONE, node);
+            let members = walk.context.scope;
+            walk.visit_children(node);
+            walk.close(scope);
+            walk.facts.expr(Expr::Members(members))
+        }
+        TypeRule::Builtin { name } => {
+            let text = name.as_deref().unwrap_or_else(|| texts::text_of(&walk.input, node));
+            let name = walk.facts.name(text);
+            walk.facts.expr(Expr::Literal(name))
+        }
+        TypeRule::SelfType {} => walk.facts.expr(Expr::SelfType(walk.context.scope)),
+        TypeRule::Quoted {} => quoted_type(walk, node),
+        TypeRule::Expression {} => walk.visit(node, READ),
+        TypeRule::Guard { of } => {
+            let tested = of.first(node).map_or(ExprId::NONE, |of| visit_type(walk, of, inner));
+            let base = walk.literal(TYPE_GUARD);
+            applied(&mut walk.facts, base, &[tested])
+        }
+        TypeRule::TypeOf { of } => {
+            let value = walk.visit_selected(node, of.as_ref(), READ);
+            walk.facts.of(value, Expr::TypeOf)
+        }
+        TypeRule::Specifier { name, body } => {
+            if body.as_ref().is_some_and(|selector| selector.first(node).is_some()) {
+                return walk.visit(node, READ);
+            }
+            match name.as_ref().and_then(|selector| selector.first(node)) {
+                Some(name) => visit_type(walk, name, usage),
                 None => ExprId::NONE,
-            },
-            _ => self.visit_type(param, usage),
+            }
         }
     }
+}
 
-    /// Parses a quoted type, as far as it consists of names, paths, generic applications and
-    /// alternatives.
-    fn quoted_type(&mut self, node: Node<'t>) -> ExprId {
-        let text = self.text_of(node).trim_matches(['"', '\'']);
-        self.written_type(node, text, Usage::Site(SiteKind::Type))
+/// Returns the first segment of a path, where it never names a value.
+pub(super) fn path_head(input: &Input<'_>, facts: &mut Builder, object: ExprId) -> ExprId {
+    match facts.get(object) {
+        Expr::Name(..) if input.language.manifest.resolution.paths_name_types => {
+            facts.expr(Expr::Wrap(object, NameId::NONE))
+        }
+        _ => object,
     }
+}
 
-    /// Parses a type from text; its references are at the given node.
-    pub(super) fn written_type(&mut self, node: Node<'t>, text: &str, usage: Usage) -> ExprId {
-        if text.len() > MAX_TYPE_BYTES {
-            self.problem(ProblemKind::TooDeep, node);
+/// Visits all parts of a list of types, or the only node.
+pub(super) fn visit_types<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Vec<ExprId> {
+    match walk.input.language.type_rule(node.kind_id()) {
+        Some(TypeRule::Each {} | TypeRule::Union {} | TypeRule::Tuple {}) => {
+            children::named_children(&walk.input, node)
+                .into_iter()
+                .flat_map(|child| visit_each(walk, child, usage))
+                .collect()
+        }
+        _ => vec![visit_type(walk, node, usage)],
+    }
+}
+
+fn visit_each<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Vec<ExprId> {
+    match walk.input.language.type_rule(node.kind_id()) {
+        Some(TypeRule::Each {}) => visit_types(walk, node, usage),
+        _ => vec![visit_type(walk, node, usage)],
+    }
+}
+
+pub(super) fn applied(facts: &mut Builder, base: ExprId, args: &[ExprId]) -> ExprId {
+    if args.is_empty() || !base.is_some() {
+        return base;
+    }
+    let list = facts.list(args);
+    facts.expr(Expr::Apply(base, list))
+}
+
+/// Splits a name that may have type arguments into the name's node and the arguments.
+fn generic_name<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> (Node<'t>, Vec<ExprId>) {
+    let Some(TypeRule::Apply { base, args }) = walk.input.language.type_rule(node.kind_id()) else {
+        return (node, Vec::new());
+    };
+    let mut list = Vec::new();
+    for args in children::every(&walk.input, args.as_ref(), node) {
+        for arg in visit_types(walk, args, usage) {
+            list.push(names::known(&mut walk.facts, arg));
+        }
+    }
+    (base.first(node).unwrap_or(node), list)
+}
+
+pub(super) fn parameter_type<'t>(walk: &mut Walk<'t>, param: Node<'t>, usage: Usage) -> ExprId {
+    match rule_choice::rule_at(&walk.input, param) {
+        Some(Rule::Param { ty: Some(ty), .. }) => match ty.first(param) {
+            Some(ty) => visit_type(walk, ty, usage),
+            None => ExprId::NONE,
+        },
+        _ => visit_type(walk, param, usage),
+    }
+}
+
+/// Parses a quoted type, as far as it consists of names, paths, generic applications and
+/// alternatives.
+fn quoted_type<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
+    let text = texts::text_of(&walk.input, node).trim_matches(['"', '\'']);
+    written_type(walk, node, text, Usage::Site(SiteKind::Type))
+}
+
+/// Parses a type from text; its references are at the given node.
+pub(super) fn written_type<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    text: &str,
+    usage: Usage,
+) -> ExprId {
+    if text.len() > MAX_TYPE_BYTES {
+        walk.problem(ProblemKind::TooDeep, node);
+        return ExprId::NONE;
+    }
+    walk.deeper(node, |walk| {
+        let parts =
+            split(text, '|').into_iter().map(|part| written_part(walk, node, part.trim(), usage));
+        let parts: Vec<ExprId> = parts.collect();
+        walk.facts.union(&parts)
+    })
+}
+
+fn written_part<'t>(walk: &mut Walk<'t>, node: Node<'t>, text: &str, usage: Usage) -> ExprId {
+    let separator = walk.input.language.manifest.modules.separator.as_str();
+    let (head, args) = match text.split_once('[') {
+        Some((head, args)) => (head, args.strip_suffix(']').unwrap_or_default()),
+        None => (text, ""),
+    };
+    let mut value = ExprId::NONE;
+    for part in head.trim().split(separator) {
+        if part.is_empty() || !part.chars().all(|c| c.is_alphanumeric() || c == '_') {
             return ExprId::NONE;
         }
-        self.deeper(node, |walker| {
-            let parts = split(text, '|')
-                .into_iter()
-                .map(|part| walker.written_part(node, part.trim(), usage));
-            let parts: Vec<ExprId> = parts.collect();
-            walker.build.union(&parts)
-        })
-    }
-
-    fn written_part(&mut self, node: Node<'t>, text: &str, usage: Usage) -> ExprId {
-        let separator = self.language.manifest.modules.separator.as_str();
-        let (head, args) = match text.split_once('[') {
-            Some((head, args)) => (head, args.strip_suffix(']').unwrap_or_default()),
-            None => (text, ""),
+        let name = walk.facts.name(part);
+        if names::is_ignored(&walk.input, &walk.facts, name) {
+            return ExprId::NONE;
+        }
+        value = match value.is_some() {
+            true => walk.facts.expr(Expr::Member(value, name)),
+            false => walk.facts.expr(Expr::Name(name, walk.context.scope)),
         };
-        let mut value = ExprId::NONE;
-        for part in head.trim().split(separator) {
-            if part.is_empty() || !part.chars().all(|c| c.is_alphanumeric() || c == '_') {
-                return ExprId::NONE;
-            }
-            let name = self.build.name(part);
-            if self.is_ignored(name) {
-                return ExprId::NONE;
-            }
-            value = match value.is_some() {
-                true => self.build.expr(Expr::Member(value, name)),
-                false => self.build.expr(Expr::Name(name, self.scope)),
-            };
-        }
-        if let (Expr::Name(name, _) | Expr::Member(_, name), true) =
-            (self.build.get(value), value.is_some())
-        {
-            self.site(usage, node, name, value);
-        }
-        let args: Vec<ExprId> = split(args, ',')
-            .into_iter()
-            .map(|arg| {
-                let arg = self.written_type(node, arg.trim(), usage);
-                self.known(arg)
-            })
-            .collect();
-        self.applied(value, &args)
     }
+    if let (Expr::Name(name, _) | Expr::Member(_, name), true) =
+        (walk.facts.get(value), value.is_some())
+    {
+        walk.site(usage, node, name, value);
+    }
+    let args: Vec<ExprId> = split(args, ',')
+        .into_iter()
+        .map(|arg| {
+            let arg = written_type(walk, node, arg.trim(), usage);
+            names::known(&mut walk.facts, arg)
+        })
+        .collect();
+    applied(&mut walk.facts, value, &args)
+}
 
-    /// Returns the type of a method's receiver parameter.
-    pub(super) fn receiver_type(&mut self, receiver: Node<'t>) -> ExprId {
-        for param in self.named_children(receiver) {
-            if let Some(Rule::Param { ty: Some(ty), .. }) = self.rule_at(param)
-                && let Some(ty) = ty.first(param)
-            {
-                return self.visit_type(ty, Usage::Silent);
-            }
+/// Returns the type of a method's receiver parameter.
+pub(super) fn receiver_type<'t>(walk: &mut Walk<'t>, receiver: Node<'t>) -> ExprId {
+    for param in children::named_children(&walk.input, receiver) {
+        if let Some(Rule::Param { ty: Some(ty), .. }) = rule_choice::rule_at(&walk.input, param)
+            && let Some(ty) = ty.first(param)
+        {
+            return visit_type(walk, ty, Usage::Silent);
         }
-        ExprId::NONE
     }
+    ExprId::NONE
 }
 
 /// Splits a text at separators outside of brackets; empty for an empty text.

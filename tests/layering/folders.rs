@@ -18,8 +18,6 @@ pub(super) const MAX_IMPL_FILES: usize = 3;
 
 /// Types with methods in more files: module, name.
 pub(super) const SPREAD: &[(&str, &str)] = &[
-    // The pass over a tree: its functions and their context are one class still.
-    ("extract", "Walker"),
     // One search in a text, with a file for each kind of what it looks for.
     ("extract", "Finder"),
     // What the outside asks of the tables stands where the answer is made.
@@ -49,6 +47,8 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["bindings", "imports", "macros", "types"],
             &["definitions"],
             &["expressions"],
+            &["apply"],
+            &["recursion"],
         ],
     ),
     ("faults", &[&["gates"]]),

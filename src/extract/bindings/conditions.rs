@@ -1,82 +1,105 @@
 //! Conditional compilation: conditions of regions, of decorated definitions, of whole files.
 //! Records the conditions; does not evaluate them.
 
-use crate::extract::walk::{Walker, offset};
+use crate::extract::facts::builder::Builder;
+use crate::extract::walk::Input;
+use crate::extract::walk::children;
+use crate::extract::walk::texts;
+use crate::extract::walk::{Walk, offset};
 use crate::grammar::{Conditions, Rule};
 use crate::model::facts::{Condition, ExprId, FileFacts, NameId};
 use tree_sitter::Node;
 
-impl<'t> Walker<'t> {
-    pub(in crate::extract) fn conditional(
-        &mut self,
-        rule: &'static Rule,
-        node: Node<'t>,
-    ) -> ExprId {
-        let Rule::Conditional { name, guard, condition, alternative, negated } = rule else {
-            return ExprId::NONE;
-        };
-        let first = |selector: &'static Option<crate::grammar::Selector>| {
-            selector.as_ref().and_then(|it| it.first(node))
-        };
-        let (name, guard, other) = (first(name), first(guard), first(alternative));
-        if let (Some(name), Some(guard)) = (name, guard)
-            && self.text_of(name) == self.text_of(guard)
+pub(in crate::extract) fn conditional<'t>(
+    walk: &mut Walk<'t>,
+    rule: &'static Rule,
+    node: Node<'t>,
+) -> ExprId {
+    let Rule::Conditional { name, guard, condition, alternative, negated } = rule else {
+        return ExprId::NONE;
+    };
+    let first = |selector: &'static Option<crate::grammar::Selector>| {
+        selector.as_ref().and_then(|it| it.first(node))
+    };
+    let (name, guard, other) = (first(name), first(guard), first(alternative));
+    if let (Some(name), Some(guard)) = (name, guard)
+        && texts::text_of(&walk.input, name) == texts::text_of(&walk.input, guard)
+    {
+        for child in children::children(&walk.input, node) {
+            let is_guard =
+                child.start_byte() <= guard.start_byte() && guard.end_byte() <= child.end_byte();
+            if !is_guard && child.id() != name.id() {
+                walk.visit_child(child);
+            }
+        }
+        return ExprId::NONE;
+    }
+    if let Some(tested) = name.or(first(condition)) {
+        let turned =
+            node.child(0).is_some_and(|word| negated.iter().any(|negated| negated == word.kind()));
+        let end = other.map_or(node.end_byte(), |other| other.start_byte());
+        self::condition(
+            &walk.input,
+            &mut walk.facts,
+            texts::text_of(&walk.input, tested),
+            !turned,
+            (node.start_byte(), end),
+        );
+        if let Some(other) = other {
+            self::condition(
+                &walk.input,
+                &mut walk.facts,
+                texts::text_of(&walk.input, tested),
+                turned,
+                (other.start_byte(), node.end_byte()),
+            );
+        }
+    }
+    let outer = std::mem::replace(&mut walk.context.around.conditional, true);
+    let value = walk.visit_children(node);
+    walk.context.around.conditional = outer;
+    value
+}
+
+/// Records the conditions that decorators set for the next node.
+pub(in crate::extract) fn decorated_conditions<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
+    let words = &walk.input.language.manifest.modifiers.conditional_decorators;
+    if words.is_empty() {
+        return;
+    }
+    for decorator in walk.context.pending.decorators.clone() {
+        let text = texts::text_of(&walk.input, decorator.node);
+        if let (true, Some(open), Some(close)) =
+            (words.iter().any(|word| **word == *decorator.name), text.find('('), text.rfind(')'))
+            && open < close
         {
-            for child in self.children(node) {
-                let is_guard = child.start_byte() <= guard.start_byte()
-                    && guard.end_byte() <= child.end_byte();
-                if !is_guard && child.id() != name.id() {
-                    self.visit_child(child);
-                }
-            }
-            return ExprId::NONE;
-        }
-        if let Some(tested) = name.or(first(condition)) {
-            let turned = node
-                .child(0)
-                .is_some_and(|word| negated.iter().any(|negated| negated == word.kind()));
-            let end = other.map_or(node.end_byte(), |other| other.start_byte());
-            self.condition(self.text_of(tested), !turned, (node.start_byte(), end));
-            if let Some(other) = other {
-                self.condition(self.text_of(tested), turned, (other.start_byte(), node.end_byte()));
-            }
-        }
-        let outer = std::mem::replace(&mut self.around.conditional, true);
-        let value = self.visit_children(node);
-        self.around.conditional = outer;
-        value
-    }
-
-    /// Records the conditions that decorators set for the next node.
-    pub(in crate::extract) fn decorated_conditions(&mut self, node: Node<'t>) {
-        let words = &self.language.manifest.modifiers.conditional_decorators;
-        if words.is_empty() {
-            return;
-        }
-        for decorator in self.pending.decorators.clone() {
-            let text = self.text_of(decorator.node);
-            if let (true, Some(open), Some(close)) = (
-                words.iter().any(|word| **word == *decorator.name),
-                text.find('('),
-                text.rfind(')'),
-            ) && open < close
-            {
-                self.condition(&text[open + 1..close], true, (node.start_byte(), node.end_byte()));
-            }
+            condition(
+                &walk.input,
+                &mut walk.facts,
+                &text[open + 1..close],
+                true,
+                (node.start_byte(), node.end_byte()),
+            );
         }
     }
+}
 
-    /// Records the condition of a region.
-    fn condition(&mut self, text: &str, holds: bool, (start, end): (usize, usize)) {
-        for (text, holds) in parts(&self.language.manifest.conditions, text, holds) {
-            let tested = self.build.name(&text);
-            self.build.facts.conditions.push(Condition {
-                start: offset(start),
-                end: offset(end),
-                tested,
-                holds,
-            });
-        }
+/// Records the condition of a region.
+fn condition(
+    input: &Input<'_>,
+    facts: &mut Builder,
+    text: &str,
+    holds: bool,
+    (start, end): (usize, usize),
+) {
+    for (text, holds) in parts(&input.language.manifest.conditions, text, holds) {
+        let tested = facts.name(&text);
+        facts.facts.conditions.push(Condition {
+            start: offset(start),
+            end: offset(end),
+            tested,
+            holds,
+        });
     }
 }
 

@@ -1,272 +1,271 @@
 //! Branches and type narrowing: conditions narrow the types of names in the branch, in the other
 //! branch, and behind it.
 
-use crate::extract::bindings::variables::{Bind, Flow};
-use crate::extract::walk::{READ, Usage, Walker};
+use crate::extract::bindings::bound_names::{Bind, Flow};
+use crate::extract::bindings::patterns;
+use crate::extract::bindings::statements;
+use crate::extract::walk::Input;
+use crate::extract::walk::children;
+use crate::extract::walk::names;
+use crate::extract::walk::rule_choice;
+use crate::extract::walk::texts;
+use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{BindingKind, ExprId, LocalSymbol, ScopeKind};
 use crate::model::{SiteKind, SymbolKind};
 use smallvec::{SmallVec, smallvec};
 use tree_sitter::Node;
 
-impl<'t> Walker<'t> {
-    pub(in crate::extract) fn branch(
-        &mut self,
-        node: Node<'t>,
-        condition: &'static Selector,
-        then: &'static Selector,
-        otherwise: Option<&'static Selector>,
-    ) -> ExprId {
-        // Names bound by the condition are visible in the branch; with function scope only
-        // narrowings are limited to it.
-        let kind = if self.language.manifest.resolution.function_scoped {
-            ScopeKind::Flow
-        } else {
-            ScopeKind::Block
+pub(in crate::extract) fn branch<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    condition: &'static Selector,
+    then: &'static Selector,
+    otherwise: Option<&'static Selector>,
+) -> ExprId {
+    // Names bound by the condition are visible in the branch; with function scope only
+    // narrowings are limited to it.
+    let kind = if walk.input.language.manifest.resolution.function_scoped {
+        ScopeKind::Flow
+    } else {
+        ScopeKind::Block
+    };
+    let condition_node = condition.first(node);
+    // Initializers before the condition are visible in both branches.
+    let initial = statements::before(&walk.input, node, condition_node, &[]);
+    let outer = (!initial.is_empty()).then(|| walk.open(ScopeKind::Block, LocalSymbol::NONE, node));
+    for child in &initial {
+        walk.visit(*child, READ);
+    }
+    let scope = walk.open(kind, LocalSymbol::NONE, node);
+    if let Some(condition) = condition_node {
+        walk.visit(condition, READ);
+        narrow(walk, condition, true);
+    }
+    let then_node = then.first(node);
+    let mut values: SmallVec<[ExprId; 8]> =
+        smallvec![then_node.map_or(ExprId::NONE, |then| walk.visit(then, READ))];
+    walk.close(scope);
+    let others = match otherwise {
+        Some(selector) => children::every(&walk.input, Some(selector), node),
+        None => children::named_children(&walk.input, node)
+            .into_iter()
+            .filter(|child| {
+                ![condition_node, then_node]
+                    .iter()
+                    .flatten()
+                    .chain(&initial)
+                    .any(|done| done.id() == child.id())
+            })
+            .collect(),
+    };
+    for other in &others {
+        let value = match condition_node {
+            Some(condition) => visit_unless(walk, condition, *other),
+            None => walk.visit(*other, READ),
         };
-        let condition_node = condition.first(node);
-        // Initializers before the condition are visible in both branches.
-        let initial = self.before(node, condition_node, &[]);
-        let outer =
-            (!initial.is_empty()).then(|| self.open(ScopeKind::Block, LocalSymbol::NONE, node));
-        for child in &initial {
-            self.visit(*child, READ);
+        values.push(value);
+    }
+    if let (Some(condition), Some(then)) = (condition_node, then_node)
+        && others.is_empty()
+        && never_completes(&walk.input, then)
+    {
+        narrow(walk, condition, false);
+    }
+    if let Some(outer) = outer {
+        walk.close(outer);
+    }
+    walk.facts.union(&values)
+}
+
+/// True if control never reaches the end of a branch.
+fn never_completes<'t>(input: &Input<'t>, node: Node<'t>) -> bool {
+    let mut next = Some(node);
+    while let Some(node) = next {
+        match rule_choice::rule_at(input, node) {
+            Some(Rule::Jump { .. }) => return true,
+            Some(Rule::Block {} | Rule::Flow {} | Rule::Pass { .. }) => {
+                next = children::last_named_child(node)
+            }
+            _ => return false,
         }
-        let scope = self.open(kind, LocalSymbol::NONE, node);
-        if let Some(condition) = condition_node {
-            self.visit(condition, READ);
-            self.narrow(condition, true);
-        }
-        let then_node = then.first(node);
-        let mut values: SmallVec<[ExprId; 8]> =
-            smallvec![then_node.map_or(ExprId::NONE, |then| self.visit(then, READ))];
-        self.close(scope);
-        let others = match otherwise {
-            Some(selector) => self.every(Some(selector), node),
-            None => self
-                .named_children(node)
-                .into_iter()
-                .filter(|child| {
-                    ![condition_node, then_node]
-                        .iter()
-                        .flatten()
-                        .chain(&initial)
-                        .any(|done| done.id() == child.id())
-                })
-                .collect(),
+    }
+    false
+}
+
+pub(in crate::extract) fn choice<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    of: &'static [Selector],
+    condition: Option<&'static Selector>,
+) -> ExprId {
+    let condition = condition.and_then(|selector| selector.first(node));
+    let chosen: Vec<Node<'t>> = of.iter().filter_map(|selector| selector.first(node)).collect();
+    let mut parts = Vec::new();
+    for child in children::named_children(&walk.input, node) {
+        let value = match condition.filter(|condition| condition.id() != child.id()) {
+            Some(condition) if chosen.first().is_some_and(|first| first.id() == child.id()) => {
+                visit_where(walk, Some(condition), child)
+            }
+            Some(condition) => visit_unless(walk, condition, child),
+            None => walk.visit(child, READ),
         };
-        for other in &others {
-            let value = match condition_node {
-                Some(condition) => self.visit_unless(condition, *other),
-                None => self.visit(*other, READ),
+        if chosen.iter().any(|chosen| chosen.id() == child.id()) {
+            parts.push(value);
+        }
+    }
+    walk.facts.union(&parts)
+}
+
+/// Visits a node that is evaluated only if a condition holds.
+pub(in crate::extract) fn visit_where<'t>(
+    walk: &mut Walk<'t>,
+    condition: Option<Node<'t>>,
+    node: Node<'t>,
+) -> ExprId {
+    let Some(condition) = condition else { return walk.visit(node, READ) };
+    let scope = open_flow(walk, node);
+    narrow(walk, condition, true);
+    let value = walk.visit(node, READ);
+    walk.close(scope);
+    value
+}
+
+fn visit_unless<'t>(walk: &mut Walk<'t>, condition: Node<'t>, node: Node<'t>) -> ExprId {
+    let scope = open_flow(walk, node);
+    narrow(walk, condition, false);
+    let value = walk.visit(node, READ);
+    walk.close(scope);
+    value
+}
+
+/// Opens a scope for narrowings only: definitions in it belong to the enclosing scope.
+fn open_flow<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+) -> (crate::model::facts::ScopeId, crate::extract::walk::Surroundings) {
+    let around = walk.context.around;
+    let before = walk.open(ScopeKind::Flow, LocalSymbol::NONE, node);
+    walk.context.around = around;
+    before
+}
+
+pub(in crate::extract) fn type_test<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    value: &'static Selector,
+    ty: Option<&'static Selector>,
+    name: Option<&'static Selector>,
+) -> ExprId {
+    let value_node = value.first(node);
+    let tested = value_node.map_or(ExprId::NONE, |value| walk.visit(value, READ));
+    let ty_node = ty.and_then(|selector| selector.first(node));
+    let ty = ty_node.map_or(ExprId::NONE, |ty| walk.visit_type(ty, Usage::Site(SiteKind::Type)));
+    let name_node = name.and_then(|selector| selector.first(node));
+    for child in children::named_children(&walk.input, node) {
+        if ![value_node, ty_node, name_node].iter().flatten().any(|done| done.id() == child.id()) {
+            walk.visit(child, READ);
+        }
+    }
+    if let Some(name) = name_node {
+        patterns::bind_pattern(
+            walk,
+            name,
+            Flow { ty, value: tested, node },
+            Bind::Declare(SymbolKind::Variable),
+        );
+    }
+    ExprId::NONE
+}
+
+/// Narrows names from here on by a condition that is known to hold, or not to.
+fn narrow<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
+    walk.nested(condition, (), |walk| narrow_nested(walk, condition, holds));
+}
+
+fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
+    let rules = &walk.input.language.manifest.narrowing;
+    match rule_choice::rule_at(&walk.input, condition) {
+        Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) if holds => {
+            let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition))
+            else {
+                return;
             };
-            values.push(value);
-        }
-        if let (Some(condition), Some(then)) = (condition_node, then_node)
-            && others.is_empty()
-            && self.never_completes(then)
-        {
-            self.narrow(condition, false);
-        }
-        if let Some(outer) = outer {
-            self.close(outer);
-        }
-        self.build.union(&values)
-    }
-
-    /// True if control never reaches the end of a branch.
-    fn never_completes(&mut self, node: Node<'t>) -> bool {
-        let mut next = Some(node);
-        while let Some(node) = next {
-            match self.rule_at(node) {
-                Some(Rule::Jump { .. }) => return true,
-                Some(Rule::Block {} | Rule::Flow {} | Rule::Pass { .. }) => {
-                    next = self.last_named_child(node)
-                }
-                _ => return false,
-            }
-        }
-        false
-    }
-
-    pub(in crate::extract) fn choice(
-        &mut self,
-        node: Node<'t>,
-        of: &'static [Selector],
-        condition: Option<&'static Selector>,
-    ) -> ExprId {
-        let condition = condition.and_then(|selector| selector.first(node));
-        let chosen: Vec<Node<'t>> = of.iter().filter_map(|selector| selector.first(node)).collect();
-        let mut parts = Vec::new();
-        for child in self.named_children(node) {
-            let value = match condition.filter(|condition| condition.id() != child.id()) {
-                Some(condition) if chosen.first().is_some_and(|first| first.id() == child.id()) => {
-                    self.visit_where(Some(condition), child)
-                }
-                Some(condition) => self.visit_unless(condition, child),
-                None => self.visit(child, READ),
-            };
-            if chosen.iter().any(|chosen| chosen.id() == child.id()) {
-                parts.push(value);
-            }
-        }
-        self.build.union(&parts)
-    }
-
-    /// Visits a node that is evaluated only if a condition holds.
-    pub(in crate::extract) fn visit_where(
-        &mut self,
-        condition: Option<Node<'t>>,
-        node: Node<'t>,
-    ) -> ExprId {
-        let Some(condition) = condition else { return self.visit(node, READ) };
-        let scope = self.open_flow(node);
-        self.narrow(condition, true);
-        let value = self.visit(node, READ);
-        self.close(scope);
-        value
-    }
-
-    fn visit_unless(&mut self, condition: Node<'t>, node: Node<'t>) -> ExprId {
-        let scope = self.open_flow(node);
-        self.narrow(condition, false);
-        let value = self.visit(node, READ);
-        self.close(scope);
-        value
-    }
-
-    /// Opens a scope for narrowings only: definitions in it belong to the enclosing scope.
-    fn open_flow(
-        &mut self,
-        node: Node<'t>,
-    ) -> (crate::model::facts::ScopeId, crate::extract::walk::Surroundings) {
-        let around = self.around;
-        let before = self.open(ScopeKind::Flow, LocalSymbol::NONE, node);
-        self.around = around;
-        before
-    }
-
-    pub(in crate::extract) fn type_test(
-        &mut self,
-        node: Node<'t>,
-        value: &'static Selector,
-        ty: Option<&'static Selector>,
-        name: Option<&'static Selector>,
-    ) -> ExprId {
-        let value_node = value.first(node);
-        let tested = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
-        let ty_node = ty.and_then(|selector| selector.first(node));
-        let ty =
-            ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Type)));
-        let name_node = name.and_then(|selector| selector.first(node));
-        for child in self.named_children(node) {
-            if ![value_node, ty_node, name_node]
-                .iter()
-                .flatten()
-                .any(|done| done.id() == child.id())
+            if rules.guards
+                && let Some(call) = walk.context.calls.get(&condition.id()).copied()
+                && let Some(value) = children::first_named_child(&walk.input, args)
+                && matches!(rule_choice::rule_at(&walk.input, value), Some(Rule::Name {}))
             {
-                self.visit(child, READ);
+                let name = names::name_of(walk, value);
+                walk.bind(
+                    walk.context.scope,
+                    name,
+                    BindingKind::Narrow,
+                    condition.end_byte(),
+                    ExprId::NONE,
+                    call,
+                );
+            }
+            let callee = texts::text_of(&walk.input, callee);
+            if rules.calls.iter().any(|call| call == callee)
+                && let [value, ty] = children::named_children(&walk.input, args)[..]
+            {
+                narrow_to(walk, condition, value, ty);
             }
         }
-        if let Some(name) = name_node {
-            self.bind_pattern(
-                name,
-                Flow { ty, value: tested, node },
-                Bind::Declare(SymbolKind::Variable),
-            );
+        Some(Rule::TypeTest { value, ty: Some(ty), name: None }) if holds => {
+            if let (Some(value), Some(ty)) = (value.first(condition), ty.first(condition)) {
+                narrow_to(walk, condition, value, ty);
+            }
         }
-        ExprId::NONE
+        // The name bound by a type test is visible where the test holds.
+        Some(Rule::TypeTest { ty: Some(ty), name: Some(name), .. }) if holds => {
+            if let (Some(ty), Some(name)) = (ty.first(condition), name.first(condition)) {
+                let ty = walk.visit_type(ty, Usage::Silent);
+                let flow = Flow { ty, value: ExprId::NONE, node: condition };
+                patterns::bind_pattern(walk, name, flow, Bind::Declare(SymbolKind::Variable));
+            }
+        }
+        Some(Rule::Operator { left, right, type_test, .. }) => {
+            let word =
+                children::first_token(&walk.input, condition).map_or("", |token| token.kind());
+            let is = |words: &[String]| words.iter().any(|candidate| candidate == word);
+            if holds
+                && is(type_test)
+                && let Some(value) = left.as_ref().and_then(|selector| selector.first(condition))
+                && let Some(ty) = right.as_ref().and_then(|selector| selector.first(condition))
+            {
+                narrow_to(walk, condition, value, ty);
+            } else if is(if holds { &rules.and } else { &rules.or }) {
+                for child in children::named_children(&walk.input, condition) {
+                    narrow(walk, child, holds);
+                }
+            } else if is(&rules.not) {
+                for child in children::named_children(&walk.input, condition) {
+                    narrow(walk, child, !holds);
+                }
+            }
+        }
+        Some(Rule::Pass { .. } | Rule::Tuple {}) => {
+            if let Some(only) = children::only_named_child(&walk.input, condition) {
+                narrow(walk, only, holds);
+            }
+        }
+        _ => {}
     }
+}
 
-    /// Narrows names from here on by a condition that is known to hold, or not to.
-    pub(in crate::extract) fn narrow(&mut self, condition: Node<'t>, holds: bool) {
-        self.nested(condition, (), |walker| walker.narrow_nested(condition, holds));
-    }
-
-    fn narrow_nested(&mut self, condition: Node<'t>, holds: bool) {
-        let rules = &self.language.manifest.narrowing;
-        match self.rule_at(condition) {
-            Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) if holds => {
-                let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition))
-                else {
-                    return;
-                };
-                if rules.guards
-                    && let Some(call) = self.calls.get(&condition.id()).copied()
-                    && let Some(value) = self.first_named_child(args)
-                    && matches!(self.rule_at(value), Some(Rule::Name {}))
-                {
-                    let name = self.name_of(value);
-                    self.bind(
-                        self.scope,
-                        name,
-                        BindingKind::Narrow,
-                        condition.end_byte(),
-                        ExprId::NONE,
-                        call,
-                    );
-                }
-                let callee = self.text_of(callee);
-                if rules.calls.iter().any(|call| call == callee)
-                    && let [value, ty] = self.named_children(args)[..]
-                {
-                    self.narrow_to(condition, value, ty);
-                }
-            }
-            Some(Rule::TypeTest { value, ty: Some(ty), name: None }) if holds => {
-                if let (Some(value), Some(ty)) = (value.first(condition), ty.first(condition)) {
-                    self.narrow_to(condition, value, ty);
-                }
-            }
-            // The name bound by a type test is visible where the test holds.
-            Some(Rule::TypeTest { ty: Some(ty), name: Some(name), .. }) if holds => {
-                if let (Some(ty), Some(name)) = (ty.first(condition), name.first(condition)) {
-                    let ty = self.visit_type(ty, Usage::Silent);
-                    let flow = Flow { ty, value: ExprId::NONE, node: condition };
-                    self.bind_pattern(name, flow, Bind::Declare(SymbolKind::Variable));
-                }
-            }
-            Some(Rule::Operator { left, right, type_test, .. }) => {
-                let word = self.first_token(condition).map_or("", |token| token.kind());
-                let is = |words: &[String]| words.iter().any(|candidate| candidate == word);
-                if holds
-                    && is(type_test)
-                    && let Some(value) =
-                        left.as_ref().and_then(|selector| selector.first(condition))
-                    && let Some(ty) = right.as_ref().and_then(|selector| selector.first(condition))
-                {
-                    self.narrow_to(condition, value, ty);
-                } else if is(if holds { &rules.and } else { &rules.or }) {
-                    for child in self.named_children(condition) {
-                        self.narrow(child, holds);
-                    }
-                } else if is(&rules.not) {
-                    for child in self.named_children(condition) {
-                        self.narrow(child, !holds);
-                    }
-                }
-            }
-            Some(Rule::Pass { .. } | Rule::Tuple {}) => {
-                if let Some(only) = self.only_named_child(condition) {
-                    self.narrow(only, holds);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn narrow_to(&mut self, condition: Node<'t>, value: Node<'t>, ty: Node<'t>) {
-        if matches!(self.rule_at(value), Some(Rule::Name {})) {
-            let name = self.name_of(value);
-            let ty = self.visit_type(ty, Usage::Silent);
-            self.bind(
-                self.scope,
-                name,
-                BindingKind::Narrow,
-                condition.end_byte(),
-                ty,
-                ExprId::NONE,
-            );
-        }
+fn narrow_to<'t>(walk: &mut Walk<'t>, condition: Node<'t>, value: Node<'t>, ty: Node<'t>) {
+    if matches!(rule_choice::rule_at(&walk.input, value), Some(Rule::Name {})) {
+        let name = names::name_of(walk, value);
+        let ty = walk.visit_type(ty, Usage::Silent);
+        walk.bind(
+            walk.context.scope,
+            name,
+            BindingKind::Narrow,
+            condition.end_byte(),
+            ty,
+            ExprId::NONE,
+        );
     }
 }

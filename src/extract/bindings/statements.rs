@@ -1,8 +1,12 @@
 //! Binding statements: loops, handlers, cases, comprehensions.
 
-use crate::extract::bindings::variables::{Bind, Flow};
+use crate::extract::bindings::bound_names::{Bind, Flow};
+use crate::extract::bindings::patterns;
+use crate::extract::walk::Input;
+use crate::extract::walk::children;
 use crate::extract::walk::children::Children;
-use crate::extract::walk::{READ, Usage, Walker};
+use crate::extract::walk::rule_choice;
+use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{Rule, Selector, Yielded};
 use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind};
 use crate::model::{SiteKind, SymbolKind};
@@ -16,266 +20,272 @@ struct CaseParts {
     guard: Option<&'static Selector>,
 }
 
-impl<'t> Walker<'t> {
-    pub(in crate::extract) fn comprehension(
-        &mut self,
-        node: Node<'t>,
-        value: &'static Selector,
-        container: &str,
-    ) -> ExprId {
-        let scope = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
-        let value_node = value.first(node);
-        for child in self.named_children(node) {
-            if value_node.is_none_or(|value| value.id() != child.id()) {
-                self.visit(child, READ);
-            }
+pub(in crate::extract) fn comprehension<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    value: &'static Selector,
+    container: &str,
+) -> ExprId {
+    let scope = walk.open(ScopeKind::Block, LocalSymbol::NONE, node);
+    let value_node = value.first(node);
+    for child in children::named_children(&walk.input, node) {
+        if value_node.is_none_or(|value| value.id() != child.id()) {
+            walk.visit(child, READ);
         }
-        let item = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
-        self.close(scope);
-        let name = self.build.name(container);
-        let base = self.build.expr(Expr::Literal(name));
-        if !item.is_some() {
-            return base;
-        }
-        let list = self.build.list(&[item]);
-        self.build.expr(Expr::Apply(base, list))
     }
-
-    pub(in crate::extract) fn for_loop(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::For { pattern, declarator, ty, iterable, body, value, keys_mark } = rule else {
-            return ExprId::NONE;
-        };
-        let keys = keys_mark.as_ref().is_some_and(|selector| selector.first(node).is_some());
-        let clause = body.is_none();
-        let scope = (!clause).then(|| self.open(ScopeKind::Block, LocalSymbol::NONE, node));
-        let iterable_node = iterable.first(node);
-        let source = iterable_node.map_or(ExprId::NONE, |iterable| self.visit(iterable, READ));
-        let ty = match ty.as_ref().and_then(|selector| selector.first(node)) {
-            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
-            None => ExprId::NONE,
-        };
-        let mut pattern_node = pattern.as_ref().and_then(|selector| selector.first(node));
-        if let Some(start) = declarator.as_ref().and_then(|selector| selector.first(node)) {
-            pattern_node = self.declarator(start).name;
-        }
-        if let Some(pattern) = pattern_node {
-            if clause
-                && *value == Yielded::Items
-                && self.build.scope_kind(self.scope) == ScopeKind::Block
-            {
-                let element = self.build.of(source, Expr::Element);
-                self.bind_pattern(
-                    pattern,
-                    Flow { ty, value: element, node: pattern },
-                    Bind::Declare(SymbolKind::Variable),
-                );
-            } else {
-                self.bind_loop(
-                    pattern,
-                    source,
-                    if keys { Yielded::Keys } else { *value },
-                    node,
-                    ty,
-                );
-            }
-        }
-        if let Some(scope) = scope {
-            let skip = [iterable_node, pattern_node];
-            for child in self.named_children(node) {
-                let done = skip.iter().flatten().any(|done| {
-                    child.start_byte() <= done.start_byte() && done.end_byte() <= child.end_byte()
-                });
-                if !done && self.language.type_rule(child.kind_id()).is_none() {
-                    self.visit(child, READ);
-                }
-            }
-            self.close(scope);
-        }
-        ExprId::NONE
+    let item = value_node.map_or(ExprId::NONE, |value| walk.visit(value, READ));
+    walk.close(scope);
+    let name = walk.facts.name(container);
+    let base = walk.facts.expr(Expr::Literal(name));
+    if !item.is_some() {
+        return base;
     }
+    let list = walk.facts.list(&[item]);
+    walk.facts.expr(Expr::Apply(base, list))
+}
 
-    pub(in crate::extract) fn with(
-        &mut self,
-        node: Node<'t>,
-        value: &'static Selector,
-        name: Option<&'static Selector>,
-    ) -> ExprId {
-        let given = self.visit_selected(node, Some(value), READ);
-        if let Some(name) = name.and_then(|selector| selector.first(node)) {
-            let entered = self.build.of(given, Expr::Enter);
-            self.bind_pattern(
-                name,
-                Flow { ty: ExprId::NONE, value: entered, node },
-                Bind::AssignNew,
-            );
-        }
-        given
+pub(in crate::extract) fn for_loop<'t>(
+    walk: &mut Walk<'t>,
+    rule: &'static Rule,
+    node: Node<'t>,
+) -> ExprId {
+    let Rule::For { pattern, declarator, ty, iterable, body, value, keys_mark } = rule else {
+        return ExprId::NONE;
+    };
+    let keys = keys_mark.as_ref().is_some_and(|selector| selector.first(node).is_some());
+    let clause = body.is_none();
+    let scope = (!clause).then(|| walk.open(ScopeKind::Block, LocalSymbol::NONE, node));
+    let iterable_node = iterable.first(node);
+    let source = iterable_node.map_or(ExprId::NONE, |iterable| walk.visit(iterable, READ));
+    let ty = match ty.as_ref().and_then(|selector| selector.first(node)) {
+        Some(ty) => walk.visit_type(ty, Usage::Site(SiteKind::Type)),
+        None => ExprId::NONE,
+    };
+    let mut pattern_node = pattern.as_ref().and_then(|selector| selector.first(node));
+    if let Some(start) = declarator.as_ref().and_then(|selector| selector.first(node)) {
+        pattern_node = walk.declarator(start).name;
     }
-
-    pub(in crate::extract) fn catch(
-        &mut self,
-        node: Node<'t>,
-        ty: Option<&'static Selector>,
-        name: Option<&'static Selector>,
-        body: Option<&'static Selector>,
-    ) -> ExprId {
-        let scope = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
-        let ty_node = ty.and_then(|selector| selector.first(node));
-        let ty =
-            ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Type)));
-        let name_node = name.and_then(|selector| selector.first(node));
-        if let Some(name) = name_node {
-            let value = self.build.of(ty, Expr::OfType);
-            self.bind_pattern(
-                name,
-                Flow { ty: ExprId::NONE, value, node: name },
-                Bind::Declare(SymbolKind::Variable),
-            );
-        }
-        match body.and_then(|selector| selector.first(node)) {
-            Some(body) => {
-                self.visit(body, READ);
-            }
-            None => {
-                for child in self.named_children(node) {
-                    if ![ty_node, name_node].iter().flatten().any(|done| done.id() == child.id()) {
-                        self.visit(child, READ);
-                    }
-                }
-            }
-        }
-        self.close(scope);
-        ExprId::NONE
-    }
-
-    /// Returns the named children before `mark` except those in `without`: initializers of a branch
-    /// or match.
-    pub(in crate::extract) fn before(
-        &mut self,
-        node: Node<'t>,
-        mark: Option<Node<'t>>,
-        without: &[Option<Node<'t>>],
-    ) -> Children<'t> {
-        let mut children = Children::new();
-        let Some(mark) = mark.map(|mark| mark.start_byte()) else { return children };
-        self.lister.each_named(node, |child| {
-            let is_before = child.end_byte() <= mark;
-            if is_before
-                && !child.is_extra()
-                && !without.iter().flatten().any(|other| other.id() == child.id())
-            {
-                children.push(child);
-            }
-            is_before
-        });
-        children
-    }
-
-    pub(in crate::extract) fn match_value(
-        &mut self,
-        node: Node<'t>,
-        value: Option<&'static Selector>,
-        name: Option<&'static Selector>,
-        body: Option<&'static Selector>,
-    ) -> ExprId {
-        let value_node = value.and_then(|selector| selector.first(node));
-        let alias = name.and_then(|selector| selector.first(node));
-        let outer = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
-        let initial = self.before(node, value_node, &[alias]);
-        for child in &initial {
-            self.visit(*child, READ);
-        }
-        let given = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
-        let cases = match body.and_then(|selector| selector.first(node)) {
-            Some(body) => self.named_children(body),
-            None => self.named_children(node),
-        };
-        let mut values = Vec::new();
-        for case in cases {
-            if [value_node, alias]
-                .iter()
-                .flatten()
-                .chain(&initial)
-                .any(|done| done.id() == case.id())
-            {
-                continue;
-            }
-            let Some(Rule::Case { pattern, types, value, guard }) = self.rule_at(case) else {
-                self.visit(case, READ);
-                continue;
-            };
-            let parts = CaseParts {
-                pattern: pattern.as_ref(),
-                types: types.as_ref(),
-                value: value.as_ref(),
-                guard: guard.as_ref(),
-            };
-            values.push(self.case(case, given, alias, parts));
-        }
-        self.close(outer);
-        self.build.union(&values)
-    }
-
-    fn case(
-        &mut self,
-        node: Node<'t>,
-        given: ExprId,
-        alias: Option<Node<'t>>,
-        CaseParts { pattern, types, value, guard }: CaseParts,
-    ) -> ExprId {
-        let scope = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
-        let mut done: Vec<usize> = Vec::new();
-        let pattern_node = pattern.and_then(|selector| selector.first(node));
-        if let Some(pattern) = pattern_node {
-            done.push(pattern.id());
-            done.extend(pattern.parent().map(|parent| parent.id()));
-            self.bind_pattern(
+    if let Some(pattern) = pattern_node {
+        if clause
+            && *value == Yielded::Items
+            && walk.facts.scope_kind(walk.context.scope) == ScopeKind::Block
+        {
+            let element = walk.facts.of(source, Expr::Element);
+            patterns::bind_pattern(
+                walk,
                 pattern,
-                Flow { ty: ExprId::NONE, value: given, node: pattern },
+                Flow { ty, value: element, node: pattern },
                 Bind::Declare(SymbolKind::Variable),
             );
+        } else {
+            patterns::bind_loop(
+                walk,
+                pattern,
+                source,
+                if keys { Yielded::Keys } else { *value },
+                node,
+                ty,
+            );
         }
-        let mut cases = Vec::new();
-        for ty in self.every(types, node) {
-            // A type that is part of the pattern has been visited with it.
-            let in_pattern =
-                pattern_node.is_some_and(|pattern| pattern.byte_range().contains(&ty.start_byte()));
-            done.push(ty.id());
-            cases.push(self.visit_type(
+    }
+    if let Some(scope) = scope {
+        let skip = [iterable_node, pattern_node];
+        for child in children::named_children(&walk.input, node) {
+            let done = skip.iter().flatten().any(|done| {
+                child.start_byte() <= done.start_byte() && done.end_byte() <= child.end_byte()
+            });
+            if !done && walk.input.language.type_rule(child.kind_id()).is_none() {
+                walk.visit(child, READ);
+            }
+        }
+        walk.close(scope);
+    }
+    ExprId::NONE
+}
+
+pub(in crate::extract) fn with<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    value: &'static Selector,
+    name: Option<&'static Selector>,
+) -> ExprId {
+    let given = walk.visit_selected(node, Some(value), READ);
+    if let Some(name) = name.and_then(|selector| selector.first(node)) {
+        let entered = walk.facts.of(given, Expr::Enter);
+        patterns::bind_pattern(
+            walk,
+            name,
+            Flow { ty: ExprId::NONE, value: entered, node },
+            Bind::AssignNew,
+        );
+    }
+    given
+}
+
+pub(in crate::extract) fn catch<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    ty: Option<&'static Selector>,
+    name: Option<&'static Selector>,
+    body: Option<&'static Selector>,
+) -> ExprId {
+    let scope = walk.open(ScopeKind::Block, LocalSymbol::NONE, node);
+    let ty_node = ty.and_then(|selector| selector.first(node));
+    let ty = ty_node.map_or(ExprId::NONE, |ty| walk.visit_type(ty, Usage::Site(SiteKind::Type)));
+    let name_node = name.and_then(|selector| selector.first(node));
+    if let Some(name) = name_node {
+        let value = walk.facts.of(ty, Expr::OfType);
+        patterns::bind_pattern(
+            walk,
+            name,
+            Flow { ty: ExprId::NONE, value, node: name },
+            Bind::Declare(SymbolKind::Variable),
+        );
+    }
+    match body.and_then(|selector| selector.first(node)) {
+        Some(body) => {
+            walk.visit(body, READ);
+        }
+        None => {
+            for child in children::named_children(&walk.input, node) {
+                if ![ty_node, name_node].iter().flatten().any(|done| done.id() == child.id()) {
+                    walk.visit(child, READ);
+                }
+            }
+        }
+    }
+    walk.close(scope);
+    ExprId::NONE
+}
+
+/// Returns the named children before `mark` except those in `without`: initializers of a branch
+/// or match.
+pub(super) fn before<'t>(
+    input: &Input<'t>,
+    node: Node<'t>,
+    mark: Option<Node<'t>>,
+    without: &[Option<Node<'t>>],
+) -> Children<'t> {
+    let mut children = Children::new();
+    let Some(mark) = mark.map(|mark| mark.start_byte()) else { return children };
+    input.lister.each_named(node, |child| {
+        let is_before = child.end_byte() <= mark;
+        if is_before
+            && !child.is_extra()
+            && !without.iter().flatten().any(|other| other.id() == child.id())
+        {
+            children.push(child);
+        }
+        is_before
+    });
+    children
+}
+
+pub(in crate::extract) fn match_value<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    value: Option<&'static Selector>,
+    name: Option<&'static Selector>,
+    body: Option<&'static Selector>,
+) -> ExprId {
+    let value_node = value.and_then(|selector| selector.first(node));
+    let alias = name.and_then(|selector| selector.first(node));
+    let outer = walk.open(ScopeKind::Block, LocalSymbol::NONE, node);
+    let initial = before(&walk.input, node, value_node, &[alias]);
+    for child in &initial {
+        walk.visit(*child, READ);
+    }
+    let given = value_node.map_or(ExprId::NONE, |value| walk.visit(value, READ));
+    let cases = match body.and_then(|selector| selector.first(node)) {
+        Some(body) => children::named_children(&walk.input, body),
+        None => children::named_children(&walk.input, node),
+    };
+    let mut values = Vec::new();
+    for case in cases {
+        if [value_node, alias].iter().flatten().chain(&initial).any(|done| done.id() == case.id()) {
+            continue;
+        }
+        let Some(Rule::Case { pattern, types, value, guard }) =
+            rule_choice::rule_at(&walk.input, case)
+        else {
+            walk.visit(case, READ);
+            continue;
+        };
+        let parts = CaseParts {
+            pattern: pattern.as_ref(),
+            types: types.as_ref(),
+            value: value.as_ref(),
+            guard: guard.as_ref(),
+        };
+        values.push(self::case(walk, case, given, alias, parts));
+    }
+    walk.close(outer);
+    walk.facts.union(&values)
+}
+
+fn case<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    given: ExprId,
+    alias: Option<Node<'t>>,
+    CaseParts { pattern, types, value, guard }: CaseParts,
+) -> ExprId {
+    let scope = walk.open(ScopeKind::Block, LocalSymbol::NONE, node);
+    let mut done: Vec<usize> = Vec::new();
+    let pattern_node = pattern.and_then(|selector| selector.first(node));
+    if let Some(pattern) = pattern_node {
+        done.push(pattern.id());
+        done.extend(pattern.parent().map(|parent| parent.id()));
+        patterns::bind_pattern(
+            walk,
+            pattern,
+            Flow { ty: ExprId::NONE, value: given, node: pattern },
+            Bind::Declare(SymbolKind::Variable),
+        );
+    }
+    let mut cases = Vec::new();
+    for ty in children::every(&walk.input, types, node) {
+        // A type that is part of the pattern has been visited with it.
+        let in_pattern =
+            pattern_node.is_some_and(|pattern| pattern.byte_range().contains(&ty.start_byte()));
+        done.push(ty.id());
+        cases.push(
+            walk.visit_type(
                 ty,
                 if in_pattern { Usage::Silent } else { Usage::Site(SiteKind::Type) },
-            ));
-        }
-        if let Some(alias) = alias {
-            let ty = if let [only] = cases[..] { only } else { ExprId::NONE };
-            let value = if ty.is_some() { ExprId::NONE } else { given };
-            self.bind_pattern(
-                alias,
-                Flow { ty, value, node: alias },
-                Bind::Declare(SymbolKind::Variable),
-            );
-        } else if let ([only], Expr::Name(name, _)) = (&cases[..], self.build.get(given)) {
-            self.bind(
-                self.scope,
-                name,
-                BindingKind::Narrow,
-                node.start_byte(),
-                *only,
-                ExprId::NONE,
-            );
-        }
-        self.visit_selected(node, guard, READ);
-        let value_node = value.and_then(|selector| selector.first(node));
-        let mut result = ExprId::NONE;
-        for child in self.named_children(node) {
-            if !done.contains(&child.id()) {
-                let visited = self.visit(child, READ);
-                if value_node.is_some_and(|value| value.id() == child.id()) {
-                    result = visited;
-                }
+            ),
+        );
+    }
+    if let Some(alias) = alias {
+        let ty = if let [only] = cases[..] { only } else { ExprId::NONE };
+        let value = if ty.is_some() { ExprId::NONE } else { given };
+        patterns::bind_pattern(
+            walk,
+            alias,
+            Flow { ty, value, node: alias },
+            Bind::Declare(SymbolKind::Variable),
+        );
+    } else if let ([only], Expr::Name(name, _)) = (&cases[..], walk.facts.get(given)) {
+        walk.bind(
+            walk.context.scope,
+            name,
+            BindingKind::Narrow,
+            node.start_byte(),
+            *only,
+            ExprId::NONE,
+        );
+    }
+    walk.visit_selected(node, guard, READ);
+    let value_node = value.and_then(|selector| selector.first(node));
+    let mut result = ExprId::NONE;
+    for child in children::named_children(&walk.input, node) {
+        if !done.contains(&child.id()) {
+            let visited = walk.visit(child, READ);
+            if value_node.is_some_and(|value| value.id() == child.id()) {
+                result = visited;
             }
         }
-        self.close(scope);
-        result
     }
+    walk.close(scope);
+    result
 }

@@ -1,124 +1,142 @@
 //! Exports, re-exports and packages.
 
-use super::import::ImportEntry;
 use crate::extract::facts::exports::ExportList;
-use crate::extract::walk::{READ, Walker};
+use crate::extract::imports::import::clauses;
+use crate::extract::imports::record;
+use crate::extract::imports::record::ImportEntry;
+use crate::extract::walk::Context;
+use crate::extract::walk::Input;
+use crate::extract::walk::children;
+use crate::extract::walk::names;
+use crate::extract::walk::rule_choice;
+use crate::extract::walk::texts;
+use crate::extract::walk::{READ, Walk};
 use crate::grammar::{ImportForm, Rule, Selector};
 use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, NameId, ScopeId};
 use tree_sitter::Node;
 
-impl<'t> Walker<'t> {
-    /// Returns the path of a child module's file from a decorator.
-    pub(super) fn path_decorator(&self) -> Option<String> {
-        let word = self.language.manifest.modules.path_decorator.as_ref()?;
-        let node =
-            &self.pending.decorators.iter().find(|decorator| *decorator.name == **word)?.node;
-        let (_, path) = self.text_of(*node).split_once('"')?;
-        path.split_once('"').map(|(path, _)| path.to_owned())
-    }
+/// Returns the path of a child module's file from a decorator.
+pub(super) fn path_decorator<'t>(input: &Input<'t>, context: &Context<'t>) -> Option<String> {
+    let word = input.language.manifest.modules.path_decorator.as_ref()?;
+    let node = &context.pending.decorators.iter().find(|decorator| *decorator.name == **word)?.node;
+    let (_, path) = texts::text_of(input, *node).split_once('"')?;
+    path.split_once('"').map(|(path, _)| path.to_owned())
+}
 
-    pub(in crate::extract) fn package(
-        &mut self,
-        node: Node<'t>,
-        name: &'static Selector,
-        body: Option<&'static Selector>,
-    ) -> ExprId {
-        let outer = self.package.clone();
-        if let Some(name) = name.first(node) {
-            let own: String = self.text_of(name).split_whitespace().collect();
-            let separator = &self.language.manifest.modules.separator;
-            let whole = outer
-                .as_ref()
-                .map_or_else(|| own.clone(), |outer| format!("{outer}{separator}{own}"));
-            self.build.facts.package = Some(whole.clone().into());
-            self.package = Some(whole);
-        }
-        if let Some(body) = body.and_then(|body| body.first(node)) {
-            self.visit_children(body);
-        }
-        self.package = outer;
-        ExprId::NONE
+pub(in crate::extract) fn package<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    name: &'static Selector,
+    body: Option<&'static Selector>,
+) -> ExprId {
+    let outer = walk.context.package.clone();
+    if let Some(name) = name.first(node) {
+        let own: String = texts::text_of(&walk.input, name).split_whitespace().collect();
+        let separator = &walk.input.language.manifest.modules.separator;
+        let whole =
+            outer.as_ref().map_or_else(|| own.clone(), |outer| format!("{outer}{separator}{own}"));
+        walk.facts.facts.package = Some(whole.clone().into());
+        walk.context.package = Some(whole);
     }
-
-    /// Visits an exported value, which importers see under the file's export name.
-    pub(in crate::extract) fn exports(&mut self, node: Node<'t>, of: &'static Selector) -> ExprId {
-        match of.first(node) {
-            Some(value) => self.export_whole(value, node),
-            None => drop(self.visit_children(node)),
-        }
-        ExprId::NONE
+    if let Some(body) = body.and_then(|body| body.first(node)) {
+        walk.visit_children(body);
     }
+    walk.context.package = outer;
+    ExprId::NONE
+}
 
-    pub(in crate::extract) fn export(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Export { declaration, value, default_mark, whole_mark, import } = rule else {
-            return ExprId::NONE;
-        };
-        if self.export_from(import, node) {
-            return ExprId::NONE;
-        }
-        let is_default =
-            default_mark.as_ref().is_some_and(|selector| selector.first(node).is_some());
-        let outer = self.around;
-        self.around.exported = true;
-        self.around.default_export = is_default;
-        for child in self.named_children(node) {
-            if matches!(self.rule_at(child), Some(Rule::Decorator { .. })) {
-                self.visit(child, READ);
-            }
-        }
-        if let Some(declaration) = declaration.as_ref().and_then(|selector| selector.first(node)) {
-            self.visit(declaration, READ);
-        } else if whole_mark.as_ref().is_some_and(|selector| selector.first(node).is_some()) {
-            if let Some(value) = self.last_named_child(node) {
-                self.export_whole(value, node);
-            }
-        } else if let Some(value_node) = value.as_ref().and_then(|selector| selector.first(node)) {
-            self.export_value(value_node, node, is_default);
-        }
-        self.around = outer;
-        ExprId::NONE
+/// Visits an exported value, which importers see under the file's export name.
+pub(in crate::extract) fn exports<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    of: &'static Selector,
+) -> ExprId {
+    match of.first(node) {
+        Some(value) => walk.export_whole(value, node),
+        None => drop(walk.visit_children(node)),
     }
+    ExprId::NONE
+}
 
-    /// `export default value`: a name is exported itself, any other value becomes a symbol named
-    /// `default`.
-    fn export_value(&mut self, value: Node<'t>, node: Node<'t>, is_default: bool) {
-        let name = self.build.name("default");
-        if self.named_value(name, value, node, value) {
-            return;
-        }
-        let given = self.visit(value, READ);
-        if !is_default {
-            return;
-        }
-        match self.build.get(given) {
-            Expr::Name(local, _) => self.exported_names.push((name, local)),
-            _ => self.bind(self.scope, name, BindingKind::Value, 0, ExprId::NONE, given),
+pub(in crate::extract) fn export<'t>(
+    walk: &mut Walk<'t>,
+    rule: &'static Rule,
+    node: Node<'t>,
+) -> ExprId {
+    let Rule::Export { declaration, value, default_mark, whole_mark, import } = rule else {
+        return ExprId::NONE;
+    };
+    if export_from(walk, import, node) {
+        return ExprId::NONE;
+    }
+    let is_default = default_mark.as_ref().is_some_and(|selector| selector.first(node).is_some());
+    let outer = walk.context.around;
+    walk.context.around.exported = true;
+    walk.context.around.default_export = is_default;
+    for child in children::named_children(&walk.input, node) {
+        if matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Decorator { .. })) {
+            walk.visit(child, READ);
         }
     }
+    if let Some(declaration) = declaration.as_ref().and_then(|selector| selector.first(node)) {
+        walk.visit(declaration, READ);
+    } else if whole_mark.as_ref().is_some_and(|selector| selector.first(node).is_some()) {
+        if let Some(value) = children::last_named_child(node) {
+            walk.export_whole(value, node);
+        }
+    } else if let Some(value_node) = value.as_ref().and_then(|selector| selector.first(node)) {
+        export_value(walk, value_node, node, is_default);
+    }
+    walk.context.around = outer;
+    ExprId::NONE
+}
 
-    /// Visits an export of names: a re-export from another module, or an export of this one.
-    /// Returns true for such a node.
-    pub(super) fn export_from(&mut self, form: &'static ImportForm, node: Node<'t>) -> bool {
-        let ImportForm::Export { source, clause, item, alias, namespace, types } = form else {
-            return false;
-        };
-        let source_node = source.first(node);
-        let module = source_node.map(|source| self.quoted(source));
-        if let Some(clause) = clause.first(node) {
-            for specifier in self.named_children(clause) {
-                let Some(name) = item.first(specifier) else { continue };
-                let alias_node = alias.first(specifier).unwrap_or(name);
-                let (item, alias) = (self.name_of(name), self.name_of(alias_node));
-                match &module {
-                    Some(module) => {
-                        let kind = if self.text_of(name) == "default" {
-                            ImportKind::Default
-                        } else {
-                            ImportKind::Item
-                        };
-                        let module = module.clone();
-                        // A re-export is not bound here: only importers see it.
-                        let id = self.record(ImportEntry {
+/// `export default value`: a name is exported itself, any other value becomes a symbol named
+/// `default`.
+fn export_value<'t>(walk: &mut Walk<'t>, value: Node<'t>, node: Node<'t>, is_default: bool) {
+    let name = walk.facts.name("default");
+    if walk.named_value(name, value, node, value) {
+        return;
+    }
+    let given = walk.visit(value, READ);
+    if !is_default {
+        return;
+    }
+    match walk.facts.get(given) {
+        Expr::Name(local, _) => walk.exports.names.push((name, local)),
+        _ => walk.bind(walk.context.scope, name, BindingKind::Value, 0, ExprId::NONE, given),
+    }
+}
+
+/// Visits an export of names: a re-export from another module, or an export of this one.
+/// Returns true for such a node.
+pub(super) fn export_from<'t>(
+    walk: &mut Walk<'t>,
+    form: &'static ImportForm,
+    node: Node<'t>,
+) -> bool {
+    let ImportForm::Export { source, clause, item, alias, namespace, types } = form else {
+        return false;
+    };
+    let source_node = source.first(node);
+    let module = source_node.map(|source| record::quoted(&walk.input, source));
+    if let Some(clause) = clause.first(node) {
+        for specifier in children::named_children(&walk.input, clause) {
+            let Some(name) = item.first(specifier) else { continue };
+            let alias_node = alias.first(specifier).unwrap_or(name);
+            let (item, alias) = (names::name_of(walk, name), names::name_of(walk, alias_node));
+            match &module {
+                Some(module) => {
+                    let kind = if texts::text_of(&walk.input, name) == "default" {
+                        ImportKind::Default
+                    } else {
+                        ImportKind::Item
+                    };
+                    let module = module.clone();
+                    // A re-export is not bound here: only importers see it.
+                    let id = record::record(
+                        walk,
+                        ImportEntry {
                             kind,
                             module,
                             level: 0,
@@ -126,34 +144,37 @@ impl<'t> Walker<'t> {
                             alias: NameId::NONE,
                             node: name,
                             reexport: true,
-                        });
-                        if let Some(position) = id.get() {
-                            self.build.facts.imports[position].alias = alias;
-                        }
-                        self.mark_type_only(id, node, types);
-                        self.mark_type_only(id, specifier, types);
+                        },
+                    );
+                    if let Some(position) = id.get() {
+                        walk.facts.facts.imports[position].alias = alias;
                     }
-                    None => {
-                        let value = self.build.expr(Expr::Name(item, self.scope));
-                        self.site(READ, name, item, value);
-                        self.exported_names.push((alias, item));
-                    }
+                    clauses::mark_type_only(&walk.input, &mut walk.facts, id, node, types);
+                    clauses::mark_type_only(&walk.input, &mut walk.facts, id, specifier, types);
+                }
+                None => {
+                    let value = walk.facts.expr(Expr::Name(item, walk.context.scope));
+                    walk.site(READ, name, item, value);
+                    walk.exports.names.push((alias, item));
                 }
             }
-            return true;
         }
-        let Some(module) = module else { return false };
-        let source_node = source_node.expect("a module was read from it");
-        let alias = match namespace.first(node) {
-            Some(name) => {
-                let name = self.first_named_child(name).unwrap_or(name);
-                self.name_of(name)
-            }
-            None => NameId::NONE,
-        };
-        let kind = if alias.is_some() { ImportKind::Module } else { ImportKind::Wildcard };
-        let item = NameId::NONE;
-        let id = self.record(ImportEntry {
+        return true;
+    }
+    let Some(module) = module else { return false };
+    let source_node = source_node.expect("a module was read from it");
+    let alias = match namespace.first(node) {
+        Some(name) => {
+            let name = children::first_named_child(&walk.input, name).unwrap_or(name);
+            names::name_of(walk, name)
+        }
+        None => NameId::NONE,
+    };
+    let kind = if alias.is_some() { ImportKind::Module } else { ImportKind::Wildcard };
+    let item = NameId::NONE;
+    let id = record::record(
+        walk,
+        ImportEntry {
             kind,
             module,
             level: 0,
@@ -161,45 +182,45 @@ impl<'t> Walker<'t> {
             alias: NameId::NONE,
             node: source_node,
             reexport: true,
-        });
-        if let Some(position) = id.get() {
-            self.build.facts.imports[position].alias = alias;
-        }
-        self.mark_type_only(id, node, types);
-        true
+        },
+    );
+    if let Some(position) = id.get() {
+        walk.facts.facts.imports[position].alias = alias;
     }
+    clauses::mark_type_only(&walk.input, &mut walk.facts, id, node, types);
+    true
 }
 
-impl<'t> Walker<'t> {
-    /// Records the effect of a top-level assignment on the export list.
-    pub(in crate::extract) fn note_export_list(
-        &mut self,
-        left: Node<'t>,
-        right: Option<Node<'t>>,
-        extends: bool,
-    ) {
-        let Some(list) = &self.language.manifest.names.export_list else { return };
-        if self.scope != ScopeId(0) || self.text_of(left) != list {
+/// Records the effect of a top-level assignment on the export list.
+pub(in crate::extract) fn note_export_list<'t>(
+    walk: &mut Walk<'t>,
+    left: Node<'t>,
+    right: Option<Node<'t>>,
+    extends: bool,
+) {
+    let Some(list) = &walk.input.language.manifest.names.export_list else { return };
+    if walk.context.scope != ScopeId(0) || texts::text_of(&walk.input, left) != list {
+        return;
+    }
+    let items = match right.map(|right| (right, rule_choice::rule_at(&walk.input, right))) {
+        Some((right, Some(Rule::List { .. } | Rule::Tuple {}))) => {
+            children::named_children(&walk.input, right)
+        }
+        _ => {
+            walk.exports.list.open = true;
             return;
         }
-        let items = match right.map(|right| (right, self.rule_at(right))) {
-            Some((right, Some(Rule::List { .. } | Rule::Tuple {}))) => self.named_children(right),
-            _ => {
-                self.export_list.open = true;
-                return;
+    };
+    if !extends {
+        walk.exports.list = ExportList { given: true, ..ExportList::default() };
+    }
+    for item in items {
+        match rule_choice::rule_at(&walk.input, item) {
+            Some(Rule::Text { .. }) => {
+                let name = names::name_of(walk, item);
+                walk.exports.list.names.push(name);
             }
-        };
-        if !extends {
-            self.export_list = ExportList { given: true, ..ExportList::default() };
-        }
-        for item in items {
-            match self.rule_at(item) {
-                Some(Rule::Text { .. }) => {
-                    let name = self.name_of(item);
-                    self.export_list.names.push(name);
-                }
-                _ => self.export_list.open = true,
-            }
+            _ => walk.exports.list.open = true,
         }
     }
 }

@@ -1,8 +1,13 @@
 //! Macros with textual replacement: their symbols, and references in the replacement text.
 
+use crate::extract::facts::builder::Builder;
 use crate::extract::preprocess::Cleared;
 use crate::extract::walk::Definition;
-use crate::extract::walk::{Surroundings, Walker, line, offset, position};
+use crate::extract::walk::Input;
+use crate::extract::walk::children;
+use crate::extract::walk::names;
+use crate::extract::walk::texts;
+use crate::extract::walk::{Surroundings, Walk, line, offset, position};
 use crate::grammar::Rule;
 use crate::model::facts::{Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, Site};
 use crate::model::{Position, Problem, ProblemKind, SiteKind, SymbolKind};
@@ -21,221 +26,219 @@ enum Token {
     Other,
 }
 
-impl<'t> Walker<'t> {
-    pub(in crate::extract) fn macro_definition(
-        &mut self,
-        rule: &'static Rule,
-        node: Node<'t>,
-    ) -> ExprId {
-        let Rule::Macro { name, params, value } = rule else { return ExprId::NONE };
-        let Some(name_node) = name.first(node) else { return ExprId::NONE };
-        let name = self.name_of(name_node);
-        let params_node = params.as_ref().and_then(|selector| selector.first(node));
-        if let Some(suffix) = self.language.manifest.names.macro_suffix.as_deref() {
-            let (kind, header_end) = (SymbolKind::Macro, name_node.end_byte());
-            self.define(&Definition { name, name_node, node, kind, header_end, has_body: true });
-            // Invocations refer to the name with the suffix only.
-            let marked = format!("{}{suffix}", self.build.text(name));
-            let marked = self.build.name(&marked);
-            self.build.rename_last(marked);
-            return ExprId::NONE;
-        }
-        let value_node = value.as_ref().and_then(|selector| selector.first(node));
-        let kind = if params.is_none() && value_node.is_some() {
-            SymbolKind::Constant
-        } else {
-            SymbolKind::Macro
-        };
-        let header_end = match (params_node, value_node) {
-            (Some(params), _) => params.end_byte(),
-            (None, Some(value)) => value.end_byte(),
-            _ => name_node.end_byte(),
-        };
-        // A macro is visible to the end of the file, regardless of the enclosing block.
-        let before = (self.scope, self.around, self.enclosing);
-        let around = Surroundings { conditional: self.around.conditional, ..Surroundings::NONE };
-        (self.scope, self.around) = (ScopeId(0), around);
-        let symbol =
-            self.define(&Definition { name, name_node, node, kind, header_end, has_body: true });
-        self.enclosing = symbol;
-        self.build.symbol_mut(symbol).arity = match params_node {
-            Some(params) => self.macro_arity(params),
-            None => (0, 0),
-        };
-        if let Some(value) = value_node
-            && params_node.is_none()
-            && let [(Token::Word, _)] = tokens(self.text_of(value))[..]
-        {
-            // Alias of the named entity.
-            let other = self.text_of(value).trim();
-            let other = self.build.name(other);
-            let named = self.build.expr(Expr::Name(other, ScopeId(0)));
-            self.build.add_value(symbol, named);
-        }
-        if let Some(value) = value_node {
-            let params = params_node.map(|params| self.words_in(params)).unwrap_or_default();
-            self.replacement(value, &params);
-        }
-        (self.scope, self.around, self.enclosing) = before;
-        ExprId::NONE
+pub(in crate::extract) fn macro_definition<'t>(
+    walk: &mut Walk<'t>,
+    rule: &'static Rule,
+    node: Node<'t>,
+) -> ExprId {
+    let Rule::Macro { name, params, value } = rule else { return ExprId::NONE };
+    let Some(name_node) = name.first(node) else { return ExprId::NONE };
+    let name = names::name_of(walk, name_node);
+    let params_node = params.as_ref().and_then(|selector| selector.first(node));
+    if let Some(suffix) = walk.input.language.manifest.names.macro_suffix.as_deref() {
+        let (kind, header_end) = (SymbolKind::Macro, name_node.end_byte());
+        walk.define(&Definition { name, name_node, node, kind, header_end, has_body: true });
+        // Invocations refer to the name with the suffix only.
+        let marked = format!("{}{suffix}", walk.facts.text(name));
+        let marked = walk.facts.name(&marked);
+        walk.facts.rename_last(marked);
+        return ExprId::NONE;
     }
+    let value_node = value.as_ref().and_then(|selector| selector.first(node));
+    let kind = if params.is_none() && value_node.is_some() {
+        SymbolKind::Constant
+    } else {
+        SymbolKind::Macro
+    };
+    let header_end = match (params_node, value_node) {
+        (Some(params), _) => params.end_byte(),
+        (None, Some(value)) => value.end_byte(),
+        _ => name_node.end_byte(),
+    };
+    // A macro is visible to the end of the file, regardless of the enclosing block.
+    let before = (walk.context.scope, walk.context.around, walk.context.enclosing);
+    let around =
+        Surroundings { conditional: walk.context.around.conditional, ..Surroundings::NONE };
+    (walk.context.scope, walk.context.around) = (ScopeId(0), around);
+    let symbol =
+        walk.define(&Definition { name, name_node, node, kind, header_end, has_body: true });
+    walk.context.enclosing = symbol;
+    walk.facts.symbol_mut(symbol).arity = match params_node {
+        Some(params) => macro_arity(&walk.input, params),
+        None => (0, 0),
+    };
+    if let Some(value) = value_node
+        && params_node.is_none()
+        && let [(Token::Word, _)] = tokens(texts::text_of(&walk.input, value))[..]
+    {
+        // Alias of the named entity.
+        let other = texts::text_of(&walk.input, value).trim();
+        let other = walk.facts.name(other);
+        let named = walk.facts.expr(Expr::Name(other, ScopeId(0)));
+        walk.facts.add_value(symbol, named);
+    }
+    if let Some(value) = value_node {
+        let params = params_node.map(|params| words_in(&walk.input, params)).unwrap_or_default();
+        replacement(walk, value, &params);
+    }
+    (walk.context.scope, walk.context.around, walk.context.enclosing) = before;
+    ExprId::NONE
+}
 
-    fn macro_arity(&mut self, params: Node<'t>) -> (u16, u16) {
-        let count = u16::try_from(self.named_children(params).len()).unwrap_or(u16::MAX);
-        // The mark of a named variadic parameter is no token.
-        let names_rest = self.language.manifest.names.rest_words.iter().any(|word| {
-            self.text_of(params)
-                .trim_end_matches(')')
-                .trim_end()
-                .strip_suffix(word.as_str())
-                .is_some_and(|rest| rest.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+fn macro_arity<'t>(input: &Input<'t>, params: Node<'t>) -> (u16, u16) {
+    let count = u16::try_from(children::named_children(input, params).len()).unwrap_or(u16::MAX);
+    // The mark of a named variadic parameter is no token.
+    let names_rest = input.language.manifest.names.rest_words.iter().any(|word| {
+        texts::text_of(input, params)
+            .trim_end_matches(')')
+            .trim_end()
+            .strip_suffix(word.as_str())
+            .is_some_and(|rest| rest.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+    });
+    match has_rest_word(input, params) {
+        true => (count, u16::MAX),
+        false if names_rest => (count.saturating_sub(1), u16::MAX),
+        false => (count, count),
+    }
+}
+
+/// True if a parameter list has a token of a variadic parameter.
+pub(in crate::extract) fn has_rest_word<'t>(input: &Input<'t>, params: Node<'t>) -> bool {
+    let words = &input.language.manifest.names.rest_words;
+    !words.is_empty()
+        && children::children(input, params)
+            .into_iter()
+            .any(|child| words.iter().any(|word| word == texts::text_of(input, child)))
+}
+
+fn words_in<'t>(input: &Input<'t>, params: Node<'t>) -> Vec<&'t str> {
+    children::named_children(input, params)
+        .into_iter()
+        .map(|param| texts::text_of(input, param))
+        .collect()
+}
+
+/// Records the text masked before parsing: macro uses become references, dropped code becomes
+/// problems.
+pub(in crate::extract) fn cleared(input: &Input<'_>, facts: &mut Builder, cleared: &Cleared<'_>) {
+    let lines = |byte: usize| memchr::memchr_iter(b'\n', &input.source[..byte]).count();
+    let dropped: Vec<(u32, u32)> = cleared
+        .dropped
+        .iter()
+        .map(|range| (line(lines(range.start)), line(lines(range.end))))
+        .collect();
+    for (first, last) in dropped {
+        facts.facts.problems.push(Problem {
+            kind: ProblemKind::Syntax,
+            first_line: first,
+            last_line: last,
         });
-        match self.has_rest_word(params) {
-            true => (count, u16::MAX),
-            false if names_rest => (count.saturating_sub(1), u16::MAX),
-            false => (count, count),
-        }
     }
-
-    /// True if a parameter list has a token of a variadic parameter.
-    pub(in crate::extract) fn has_rest_word(&mut self, params: Node<'t>) -> bool {
-        let words = &self.language.manifest.names.rest_words;
-        !words.is_empty()
-            && self
-                .children(params)
-                .into_iter()
-                .any(|child| words.iter().any(|word| word == self.text_of(child)))
-    }
-
-    fn words_in(&mut self, params: Node<'t>) -> Vec<&'t str> {
-        self.named_children(params).into_iter().map(|param| self.text_of(param)).collect()
-    }
-
-    /// Records the text masked before parsing: macro uses become references, dropped code becomes
-    /// problems.
-    pub(in crate::extract) fn cleared(&mut self, cleared: &Cleared<'_>) {
-        let lines = |byte: usize| memchr::memchr_iter(b'\n', &self.source[..byte]).count();
-        let dropped: Vec<(u32, u32)> = cleared
-            .dropped
-            .iter()
-            .map(|range| (line(lines(range.start)), line(lines(range.end))))
-            .collect();
-        for (first, last) in dropped {
-            self.build.facts.problems.push(Problem {
-                kind: ProblemKind::Syntax,
-                first_line: first,
-                last_line: last,
-            });
-        }
-        self.build.facts.problems.sort_by_key(|problem| problem.first_line);
-        let (mut row, mut counted) = (0, 0);
-        for crate::extract::preprocess::Use { name: range, kind } in &cleared.uses {
-            row += memchr::memchr_iter(b'\n', &self.source[counted..range.start]).count();
-            counted = range.start;
-            let column =
-                self.source[..range.start].iter().rev().take_while(|&&byte| byte != b'\n').count();
-            let Ok(text) = std::str::from_utf8(&self.source[range.clone()]) else { continue };
-            let name = self.build.name(text);
-            let byte = offset(range.start);
-            let (scope, enclosing) = self.around_byte(byte);
-            let target = self.build.expr(Expr::Name(name, scope));
-            self.build.site(Site {
-                kind: *kind,
-                name,
-                at: Position { line: line(row), column: offset(column) },
-                byte,
-                scope,
-                enclosing,
-                target,
-                import: ImportId::NONE,
-                args: Run::default(),
-                spread: true,
-                in_macro: false,
-            });
-        }
-    }
-
-    /// Returns the innermost scope and symbol around a position.
-    fn around_byte(&self, byte: u32) -> (ScopeId, LocalSymbol) {
-        let facts = &self.build.facts;
-        let scope = facts
-            .scopes
-            .iter()
-            .rposition(|scope| scope.start <= byte && byte < scope.end)
-            .unwrap_or(0);
-        let mut around = ScopeId::at(scope);
-        while let Some(position) = around.get() {
-            if facts.scopes[position].symbol.is_some() {
-                return (ScopeId::at(scope), facts.scopes[position].symbol);
-            }
-            around = facts.scopes[position].parent;
-        }
-        (ScopeId::at(scope), LocalSymbol::NONE)
-    }
-
-    /// Records references for the names in replacement text: calls and other uses.
-    fn replacement(&mut self, value: Node<'t>, params: &[&str]) {
-        let text = self.text_of(value);
-        let tokens = tokens(text);
-        let type_words = &self.language.manifest.preprocessor.type_words;
-        let outer = std::mem::replace(&mut self.in_macro, true);
-        for (index, (token, range)) in tokens.iter().enumerate() {
-            let name = &text[range.clone()];
-            if *token != Token::Word || params.contains(&name) || self.language.is_word(name) {
-                continue;
-            }
-            let before = index.checked_sub(1).map(|before| tokens[before].0);
-            let called = tokens.get(index + 1).is_some_and(|(next, _)| *next == Token::Open);
-            if before == Some(Token::Scope) && !called {
-                continue;
-            }
-            let name_id = self.build.name(name);
-            let target = match before {
-                Some(Token::Member | Token::Scope) => {
-                    let object = self.build.expr(Expr::Unknown);
-                    self.build.expr(Expr::Member(object, name_id))
-                }
-                _ => self.build.expr(Expr::Name(name_id, self.scope)),
-            };
-            let usage = match index.checked_sub(1).map(|before| &text[tokens[before].1.clone()]) {
-                Some(word) if type_words.iter().any(|other| other == word) => SiteKind::Type,
-                _ if called => SiteKind::Call,
-                _ => SiteKind::Read,
-            };
-            self.replacement_site(value, text, range.clone(), usage, (name_id, target));
-        }
-        self.in_macro = outer;
-    }
-
-    fn replacement_site(
-        &mut self,
-        value: Node<'t>,
-        text: &str,
-        range: Range<usize>,
-        kind: SiteKind,
-        (name, target): (NameId, ExprId),
-    ) {
-        let start = position(value);
-        let lines = text[..range.start].matches('\n').count();
-        let column = match text[..range.start].rfind('\n') {
-            Some(line_start) => range.start - line_start - 1,
-            None => range.start + start.column as usize,
-        };
-        self.build.site(Site {
-            kind,
+    facts.facts.problems.sort_by_key(|problem| problem.first_line);
+    let (mut row, mut counted) = (0, 0);
+    for crate::extract::preprocess::Use { name: range, kind } in &cleared.uses {
+        row += memchr::memchr_iter(b'\n', &input.source[counted..range.start]).count();
+        counted = range.start;
+        let column =
+            input.source[..range.start].iter().rev().take_while(|&&byte| byte != b'\n').count();
+        let Ok(text) = std::str::from_utf8(&input.source[range.clone()]) else { continue };
+        let name = facts.name(text);
+        let byte = offset(range.start);
+        let (scope, enclosing) = around_byte(facts, byte);
+        let target = facts.expr(Expr::Name(name, scope));
+        facts.site(Site {
+            kind: *kind,
             name,
-            at: Position { line: start.line + offset(lines), column: offset(column) },
-            byte: offset(value.start_byte() + range.start),
-            scope: self.scope,
-            enclosing: self.enclosing,
+            at: Position { line: line(row), column: offset(column) },
+            byte,
+            scope,
+            enclosing,
             target,
             import: ImportId::NONE,
             args: Run::default(),
-            // The number of arguments is known only at the expansion.
             spread: true,
-            in_macro: true,
+            in_macro: false,
         });
     }
+}
+
+/// Returns the innermost scope and symbol around a position.
+fn around_byte(facts: &Builder, byte: u32) -> (ScopeId, LocalSymbol) {
+    let facts = &facts.facts;
+    let scope =
+        facts.scopes.iter().rposition(|scope| scope.start <= byte && byte < scope.end).unwrap_or(0);
+    let mut around = ScopeId::at(scope);
+    while let Some(position) = around.get() {
+        if facts.scopes[position].symbol.is_some() {
+            return (ScopeId::at(scope), facts.scopes[position].symbol);
+        }
+        around = facts.scopes[position].parent;
+    }
+    (ScopeId::at(scope), LocalSymbol::NONE)
+}
+
+/// Records references for the names in replacement text: calls and other uses.
+fn replacement<'t>(walk: &mut Walk<'t>, value: Node<'t>, params: &[&str]) {
+    let text = texts::text_of(&walk.input, value);
+    let tokens = tokens(text);
+    let type_words = &walk.input.language.manifest.preprocessor.type_words;
+    let outer = std::mem::replace(&mut walk.context.in_macro, true);
+    for (index, (token, range)) in tokens.iter().enumerate() {
+        let name = &text[range.clone()];
+        if *token != Token::Word || params.contains(&name) || walk.input.language.is_word(name) {
+            continue;
+        }
+        let before = index.checked_sub(1).map(|before| tokens[before].0);
+        let called = tokens.get(index + 1).is_some_and(|(next, _)| *next == Token::Open);
+        if before == Some(Token::Scope) && !called {
+            continue;
+        }
+        let name_id = walk.facts.name(name);
+        let target = match before {
+            Some(Token::Member | Token::Scope) => {
+                let object = walk.facts.expr(Expr::Unknown);
+                walk.facts.expr(Expr::Member(object, name_id))
+            }
+            _ => walk.facts.expr(Expr::Name(name_id, walk.context.scope)),
+        };
+        let usage = match index.checked_sub(1).map(|before| &text[tokens[before].1.clone()]) {
+            Some(word) if type_words.iter().any(|other| other == word) => SiteKind::Type,
+            _ if called => SiteKind::Call,
+            _ => SiteKind::Read,
+        };
+        replacement_site(walk, value, text, range.clone(), usage, (name_id, target));
+    }
+    walk.context.in_macro = outer;
+}
+
+fn replacement_site<'t>(
+    walk: &mut Walk<'t>,
+    value: Node<'t>,
+    text: &str,
+    range: Range<usize>,
+    kind: SiteKind,
+    (name, target): (NameId, ExprId),
+) {
+    let start = position(value);
+    let lines = text[..range.start].matches('\n').count();
+    let column = match text[..range.start].rfind('\n') {
+        Some(line_start) => range.start - line_start - 1,
+        None => range.start + start.column as usize,
+    };
+    walk.facts.site(Site {
+        kind,
+        name,
+        at: Position { line: start.line + offset(lines), column: offset(column) },
+        byte: offset(value.start_byte() + range.start),
+        scope: walk.context.scope,
+        enclosing: walk.context.enclosing,
+        target,
+        import: ImportId::NONE,
+        args: Run::default(),
+        // The number of arguments is known only at the expansion.
+        spread: true,
+        in_macro: true,
+    });
 }
 
 /// Tokenizes replacement text as far as needed to classify names; omits comments, strings, numbers

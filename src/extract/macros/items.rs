@@ -2,75 +2,83 @@
 //! extracted as such.
 
 use crate::extract::parse;
-use crate::extract::walk::Walker;
+use crate::extract::walk::Walk;
+use crate::extract::walk::children;
+use crate::extract::walk::texts;
 use crate::model::ProblemKind;
 use crate::model::facts::ScopeKind;
 use tree_sitter::{Node, Range};
 
-impl<'t> Walker<'t> {
-    /// Extracts a list of tokens as definitions, if it is at a position for definitions, starts
-    /// with one of `words` and parses.
-    pub(super) fn embedded_items(&mut self, list: Node<'t>, words: &'static [String]) -> bool {
-        let in_body = self
-            .build
-            .nearest(self.scope, |kind| matches!(kind, ScopeKind::Function | ScopeKind::Block));
-        if words.is_empty() || in_body.is_some() {
-            return false;
-        }
-        let tokens = self.children(list);
-        let (Some(open), Some(close)) = (tokens.first(), tokens.last()) else { return false };
-        let Some(first) = tokens.iter().skip(1).find(|token| !token.is_extra()) else {
-            return false;
-        };
-        let starts = |word: &String| self.text_of(*first) == word;
-        if !words.iter().any(starts) {
-            return false;
-        }
-        let within = Range {
-            start_byte: open.end_byte(),
-            end_byte: close.start_byte(),
-            start_point: open.end_position(),
-            end_point: close.start_position(),
-        };
-        let Some(tree) = parse(self.language, self.source, self.embedded.end, &[within]) else {
-            self.problem(ProblemKind::TimeLimit, list);
-            return false;
-        };
-        let root = self.embedded.trees.alloc(tree).root_node();
-        if root.has_error() {
-            return false;
-        }
-        self.pending = crate::extract::walk::Pending::default();
-        self.visit_children(root);
-        true
+/// Extracts a list of tokens as definitions, if it is at a position for definitions, starts
+/// with one of `words` and parses.
+pub(super) fn embedded_items<'t>(
+    walk: &mut Walk<'t>,
+    list: Node<'t>,
+    words: &'static [String],
+) -> bool {
+    let in_body = walk
+        .facts
+        .nearest(walk.context.scope, |kind| matches!(kind, ScopeKind::Function | ScopeKind::Block));
+    if words.is_empty() || in_body.is_some() {
+        return false;
     }
+    let tokens = children::children(&walk.input, list);
+    let (Some(open), Some(close)) = (tokens.first(), tokens.last()) else { return false };
+    let Some(first) = tokens.iter().skip(1).find(|token| !token.is_extra()) else {
+        return false;
+    };
+    let starts = |word: &String| texts::text_of(&walk.input, *first) == word;
+    if !words.iter().any(starts) {
+        return false;
+    }
+    let within = Range {
+        start_byte: open.end_byte(),
+        end_byte: close.start_byte(),
+        start_point: open.end_position(),
+        end_point: close.start_position(),
+    };
+    let Some(tree) =
+        parse(walk.input.language, walk.input.source, walk.input.embedded.end, &[within])
+    else {
+        walk.problem(ProblemKind::TimeLimit, list);
+        return false;
+    };
+    let root = walk.input.embedded.trees.alloc(tree).root_node();
+    if root.has_error() {
+        return false;
+    }
+    walk.context.pending = crate::extract::walk::Pending::default();
+    walk.visit_children(root);
+    true
+}
 
-    /// Visits directives that were moved out of lists. Their macros are visible to the end of the
-    /// file like others.
-    pub(in crate::extract) fn moved(&mut self, directives: &[std::ops::Range<usize>]) {
-        if directives.is_empty() {
-            return;
-        }
-        let (mut point, mut counted) = (tree_sitter::Point::default(), 0);
-        let mut point_at = |byte: usize| {
-            let passed = &self.source[counted..byte];
-            counted = byte;
-            point.row += memchr::memchr_iter(b'\n', passed).count();
-            point.column = match memchr::memrchr(b'\n', passed) {
-                Some(line_end) => passed.len() - line_end - 1,
-                None => point.column + passed.len(),
-            };
-            point
-        };
-        let range = |range: &std::ops::Range<usize>| {
-            let (start_point, end_point) = (point_at(range.start), point_at(range.end));
-            Range { start_byte: range.start, end_byte: range.end, start_point, end_point }
-        };
-        let within: Vec<Range> = directives.iter().map(range).collect();
-        let Some(tree) = parse(self.language, self.source, self.embedded.end, &within) else {
-            return;
-        };
-        let root = self.embedded.trees.alloc(tree).root_node();
-        self.visit_children(root);
+/// Visits directives that were moved out of lists. Their macros are visible to the end of the
+/// file like others.
+pub(in crate::extract) fn moved(walk: &mut Walk<'_>, directives: &[std::ops::Range<usize>]) {
+    if directives.is_empty() {
+        return;
     }
+    let (mut point, mut counted) = (tree_sitter::Point::default(), 0);
+    let mut point_at = |byte: usize| {
+        let passed = &walk.input.source[counted..byte];
+        counted = byte;
+        point.row += memchr::memchr_iter(b'\n', passed).count();
+        point.column = match memchr::memrchr(b'\n', passed) {
+            Some(line_end) => passed.len() - line_end - 1,
+            None => point.column + passed.len(),
+        };
+        point
+    };
+    let range = |range: &std::ops::Range<usize>| {
+        let (start_point, end_point) = (point_at(range.start), point_at(range.end));
+        Range { start_byte: range.start, end_byte: range.end, start_point, end_point }
+    };
+    let within: Vec<Range> = directives.iter().map(range).collect();
+    let Some(tree) =
+        parse(walk.input.language, walk.input.source, walk.input.embedded.end, &within)
+    else {
+        return;
+    };
+    let root = walk.input.embedded.trees.alloc(tree).root_node();
+    walk.visit_children(root);
 }

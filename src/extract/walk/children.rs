@@ -1,9 +1,11 @@
 //! Child nodes, listed with few calls of the parser. Independent of rules, except those that select
 //! a child.
 
-use crate::extract::walk::Walker;
-use crate::grammar::Selector;
+use crate::extract::walk::Input;
+use crate::extract::walk::rule_choice;
+use crate::grammar::{Rule, Selector};
 use smallvec::SmallVec;
+use std::cell::RefCell;
 use tree_sitter::{Node, TreeCursor};
 
 /// Children of a node.
@@ -15,32 +17,33 @@ const MAX_BY_POSITION: u32 = 10;
 
 /// Cursor reused for all nodes: a new one would allocate.
 #[derive(Default)]
-pub(in crate::extract) struct Lister<'t>(Option<TreeCursor<'t>>);
+pub(in crate::extract) struct Lister<'t>(RefCell<Option<TreeCursor<'t>>>);
 
 impl<'t> Lister<'t> {
-    /// Returns the cursor at any position; it is created at a node of the tree.
-    fn cursor(&mut self, node: Node<'t>) -> &mut TreeCursor<'t> {
-        self.0.get_or_insert_with(|| node.walk())
+    /// Lends the cursor at any position; it is created at a node of the tree.
+    fn with_cursor<T>(&self, node: Node<'t>, visit: impl FnOnce(&mut TreeCursor<'t>) -> T) -> T {
+        visit(self.0.borrow_mut().get_or_insert_with(|| node.walk()))
     }
 
     /// Visits the children in order as long as `each` returns true.
-    pub(super) fn each(&mut self, node: Node<'t>, mut each: impl FnMut(Node<'t>) -> bool) {
+    pub(super) fn each(&self, node: Node<'t>, mut each: impl FnMut(Node<'t>) -> bool) {
         let count = node.child_count();
         if count <= MAX_BY_POSITION {
             (0..count).map_while(|at| node.child(at)).all(each);
             return;
         }
-        let cursor = self.cursor(node);
-        cursor.reset(node);
-        let mut has_more = cursor.goto_first_child();
-        while has_more {
-            has_more = each(cursor.node()) && cursor.goto_next_sibling();
-        }
+        self.with_cursor(node, |cursor| {
+            cursor.reset(node);
+            let mut has_more = cursor.goto_first_child();
+            while has_more {
+                has_more = each(cursor.node()) && cursor.goto_next_sibling();
+            }
+        });
     }
 
     /// Visits the named children including comments as long as `each` returns true.
     pub(in crate::extract) fn each_named(
-        &mut self,
+        &self,
         node: Node<'t>,
         mut each: impl FnMut(Node<'t>) -> bool,
     ) {
@@ -63,104 +66,140 @@ fn named_count(node: Node<'_>) -> u32 {
     u32::try_from(node.named_child_count()).expect("the parser counts in 32 bits")
 }
 
-impl<'t> Walker<'t> {
-    /// Returns all children in order.
-    pub(in crate::extract) fn children(&mut self, node: Node<'t>) -> Children<'t> {
-        let mut children = Children::new();
-        self.lister.each(node, |child| {
+/// Returns all children in order.
+pub(in crate::extract) fn children<'t>(input: &Input<'t>, node: Node<'t>) -> Children<'t> {
+    let mut children = Children::new();
+    input.lister.each(node, |child| {
+        children.push(child);
+        true
+    });
+    children
+}
+
+/// Returns the named children without comments.
+pub(in crate::extract) fn named_children<'t>(input: &Input<'t>, node: Node<'t>) -> Children<'t> {
+    let mut children = Children::new();
+    input.lister.each_named(node, |child| {
+        if !child.is_extra() {
             children.push(child);
-            true
-        });
-        children
-    }
-
-    /// Returns the named children without comments.
-    pub(in crate::extract) fn named_children(&mut self, node: Node<'t>) -> Children<'t> {
-        let mut children = Children::new();
-        self.lister.each_named(node, |child| {
-            if !child.is_extra() {
-                children.push(child);
-            }
-            true
-        });
-        children
-    }
-
-    /// Returns the named children including comments.
-    pub(super) fn named_and_comments(&mut self, node: Node<'t>) -> Children<'t> {
-        let mut children = Children::new();
-        self.lister.each_named(node, |child| {
-            children.push(child);
-            true
-        });
-        children
-    }
-
-    /// Returns the first named child that is not a comment.
-    pub(in crate::extract) fn first_named_child(&mut self, node: Node<'t>) -> Option<Node<'t>> {
-        let mut first = None;
-        self.lister.each_named(node, |child| {
-            first = (!child.is_extra()).then_some(child);
-            first.is_none()
-        });
-        first
-    }
-
-    /// Returns the only named child, if there is no comment either.
-    pub(in crate::extract) fn lone_child(&self, node: Node<'t>) -> Option<Node<'t>> {
-        if node.named_child_count() == 1 {
-            node.named_child(0).filter(|child| !child.is_extra())
-        } else {
-            None
         }
-    }
+        true
+    });
+    children
+}
 
-    /// Returns the last child of any kind.
-    pub(super) fn last_child(&self, node: Node<'t>) -> Option<Node<'t>> {
-        node.child(node.child_count().checked_sub(1)?)
-    }
+/// Returns the named children including comments.
+pub(super) fn named_and_comments<'t>(input: &Input<'t>, node: Node<'t>) -> Children<'t> {
+    let mut children = Children::new();
+    input.lister.each_named(node, |child| {
+        children.push(child);
+        true
+    });
+    children
+}
 
-    /// Returns the last named child without comments.
-    pub(in crate::extract) fn last_named_child(&self, node: Node<'t>) -> Option<Node<'t>> {
-        (0..named_count(node))
-            .rev()
-            .find_map(|position| node.named_child(position).filter(|child| !child.is_extra()))
-    }
+/// Returns the first named child that is not a comment.
+pub(in crate::extract) fn first_named_child<'t>(
+    input: &Input<'t>,
+    node: Node<'t>,
+) -> Option<Node<'t>> {
+    let mut first = None;
+    input.lister.each_named(node, |child| {
+        first = (!child.is_extra()).then_some(child);
+        first.is_none()
+    });
+    first
+}
 
-    /// Returns the only named child, not counting comments.
-    pub(in crate::extract) fn only_named_child(&mut self, node: Node<'t>) -> Option<Node<'t>> {
-        let (mut only, mut others) = (None, false);
-        self.lister.each_named(node, |child| {
-            if !child.is_extra() {
-                others = only.replace(child).is_some();
-            }
-            !others
-        });
-        only.filter(|_| !others)
+/// Returns the only named child, if there is no comment either.
+pub(in crate::extract) fn lone_child<'t>(node: Node<'t>) -> Option<Node<'t>> {
+    if node.named_child_count() == 1 {
+        node.named_child(0).filter(|child| !child.is_extra())
+    } else {
+        None
     }
+}
 
-    /// Returns the first token.
-    pub(in crate::extract) fn first_token(&mut self, node: Node<'t>) -> Option<Node<'t>> {
-        let mut first = None;
-        self.lister.each(node, |child| {
-            first = (!child.is_named()).then_some(child);
-            first.is_none()
-        });
-        first
-    }
+/// Returns the last child of any kind.
+pub(in crate::extract) fn last_child<'t>(node: Node<'t>) -> Option<Node<'t>> {
+    node.child(node.child_count().checked_sub(1)?)
+}
 
-    /// Returns every child that the last step of a selector selects, in order; none without a
-    /// selector.
-    pub(in crate::extract) fn every(
-        &mut self,
-        selector: Option<&Selector>,
-        node: Node<'t>,
-    ) -> Children<'t> {
-        match selector {
-            Some(selector) => selector.every(node, self.lister.cursor(node)),
-            None => Children::new(),
+/// Returns the last named child without comments.
+pub(in crate::extract) fn last_named_child<'t>(node: Node<'t>) -> Option<Node<'t>> {
+    (0..named_count(node))
+        .rev()
+        .find_map(|position| node.named_child(position).filter(|child| !child.is_extra()))
+}
+
+/// Returns the only named child, not counting comments.
+pub(in crate::extract) fn only_named_child<'t>(
+    input: &Input<'t>,
+    node: Node<'t>,
+) -> Option<Node<'t>> {
+    let (mut only, mut others) = (None, false);
+    input.lister.each_named(node, |child| {
+        if !child.is_extra() {
+            others = only.replace(child).is_some();
         }
+        !others
+    });
+    only.filter(|_| !others)
+}
+
+/// Returns the first token.
+pub(in crate::extract) fn first_token<'t>(input: &Input<'t>, node: Node<'t>) -> Option<Node<'t>> {
+    let mut first = None;
+    input.lister.each(node, |child| {
+        first = (!child.is_named()).then_some(child);
+        first.is_none()
+    });
+    first
+}
+
+/// Returns every child that the last step of a selector selects, in order; none without a
+/// selector.
+pub(in crate::extract) fn every<'t>(
+    input: &Input<'t>,
+    selector: Option<&Selector>,
+    node: Node<'t>,
+) -> Children<'t> {
+    match selector {
+        Some(selector) => input.lister.with_cursor(node, |cursor| selector.every(node, cursor)),
+        None => Children::new(),
     }
+}
+
+/// Splits the first segment off a path in name position.
+pub(in crate::extract) fn path_parts<'t>(
+    input: &Input<'t>,
+    node: Node<'t>,
+) -> Option<(Option<Node<'t>>, Node<'t>)> {
+    match rule_choice::rule_at(input, node) {
+        Some(Rule::Member { object, name, scoped: true }) => {
+            let part = object.as_ref().and_then(|selector| selector.first(node));
+            Some((part, name.first(node)?))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the last segment of a path.
+pub(in crate::extract) fn last_of_path<'t>(input: &Input<'t>, node: Node<'t>) -> Node<'t> {
+    let mut node = node;
+    while let Some((_, rest)) = path_parts(input, node) {
+        node = rest;
+    }
+    node
+}
+
+/// Returns the end of the header of a closure.
+pub(in crate::extract) fn lambda_header(lambda: &'static Rule, node: Node<'_>) -> usize {
+    let body = match lambda {
+        Rule::Lambda { body, .. } => body.as_ref().and_then(|selector| selector.first(node)),
+        _ => None,
+    };
+    body.map_or(node.end_byte(), |body| body.start_byte())
 }
 
 #[cfg(test)]
@@ -187,7 +226,7 @@ mod tests {
                 let end = Instant::now() + Duration::from_secs(60);
                 let tree = crate::extract::parse(language, source.as_bytes(), end, &[])
                     .expect("a minute is enough");
-                let (mut lister, mut waiting) = (Lister::default(), vec![tree.root_node()]);
+                let (lister, mut waiting) = (Lister::default(), vec![tree.root_node()]);
                 while let Some(node) = waiting.pop() {
                     let children: Vec<Node<'_>> = node.children(&mut node.walk()).collect();
                     let named = children.iter().filter(|child| child.is_named());

@@ -1,13 +1,70 @@
 //! Context of the traversal: the current callable, the surroundings of definitions, and pending
 //! decorators and comments.
 
-use crate::model::facts::{ExprId, LocalSymbol, NameId, ScopeId};
+use crate::model::facts::{ExprId, LocalSymbol, NameId, ScopeId, SiteId};
 use crate::model::{SiteKind, SymbolKind, Visibility};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::time::Instant;
 use tree_sitter::{Node, Tree};
 
 /// Quotes of strings.
 pub(in crate::extract) const QUOTES: [char; 3] = ['"', '\'', '`'];
+
+/// Position of the traversal: what encloses the current node, and what waits for the next one.
+pub(in crate::extract) struct Context<'t> {
+    pub(in crate::extract) scope: ScopeId,
+    pub(in crate::extract) enclosing: LocalSymbol,
+    pub(in crate::extract) callable: Callable,
+    pub(in crate::extract) around: Surroundings,
+    pub(in crate::extract) pending: Pending<'t>,
+    pub(in crate::extract) in_macro: bool,
+    /// True while the target of an assignment is visited a second time: nested targets are not
+    /// visited twice again, or the number of visits would double with each level.
+    pub(in crate::extract) in_target: bool,
+    /// Definition (by its node's id) that is the only one of its keyword, and the node with the
+    /// keyword.
+    pub(in crate::extract) whole: Option<(usize, Node<'t>)>,
+    /// Type parameters of the next definition.
+    pub(in crate::extract) waiting_type_params: Option<Node<'t>>,
+    /// Comment before the current definition, in languages with types in comments.
+    pub(in crate::extract) documented: Option<(usize, usize)>,
+    /// Declared type of the variable that holds the next closure.
+    pub(in crate::extract) held_as: ExprId,
+    /// Calls that may be conditions, by node id, in languages where callables can be type guards.
+    pub(in crate::extract) calls: FxHashMap<usize, ExprId>,
+    /// Members declared in the enclosing type bodies, including those further down, in languages
+    /// with hoisting.
+    pub(in crate::extract) declared_members: FxHashSet<(ScopeId, NameId)>,
+    /// Call site whose arguments are not visited yet.
+    pub(in crate::extract) call_site: SiteId,
+    /// Package whose body is visited.
+    pub(in crate::extract) package: Option<String>,
+    pub(super) depth: u32,
+}
+
+impl Context<'_> {
+    /// Context of the top of a file.
+    pub(super) fn of_file(scope: ScopeId) -> Self {
+        Self {
+            scope,
+            enclosing: LocalSymbol::NONE,
+            callable: Callable::NONE,
+            around: Surroundings::NONE,
+            pending: Pending::default(),
+            in_macro: false,
+            in_target: false,
+            whole: None,
+            waiting_type_params: None,
+            documented: None,
+            held_as: ExprId::NONE,
+            calls: FxHashMap::default(),
+            declared_members: FxHashSet::default(),
+            call_site: SiteId::NONE,
+            package: None,
+            depth: 0,
+        }
+    }
+}
 
 /// Use of the visited expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

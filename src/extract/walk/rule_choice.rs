@@ -1,31 +1,33 @@
 //! Selection of the rule of a node by more than its kind, and trimming of names.
 
-use crate::extract::walk::Walker;
+use crate::extract::walk::Input;
+use crate::extract::walk::texts;
 use crate::grammar::Rule;
 use tree_sitter::Node;
 
-impl<'t> Walker<'t> {
-    /// Returns the rule of a node in statement or expression position.
-    #[inline]
-    pub(in crate::extract) fn rule_at(&self, node: Node<'t>) -> Option<&'static Rule> {
-        self.rule_of(node, node.kind_id())
-    }
+/// Returns the rule of a node in statement or expression position.
+#[inline]
+pub(in crate::extract) fn rule_at<'t>(input: &Input<'t>, node: Node<'t>) -> Option<&'static Rule> {
+    rule_of(input, node, node.kind_id())
+}
 
-    /// Does the same for a node with a known kind; of several cases the first that matches.
-    pub(super) fn rule_of(&self, node: Node<'t>, kind: u16) -> Option<&'static Rule> {
-        match self.language.rule(kind)? {
-            Rule::Cases { cases } => {
-                let found = cases
-                    .iter()
-                    .find(|(when, _)| when.holds(node, |child| self.trimmed_text(child)));
-                found.map(|(_, rule)| rule)
-            }
-            rule => Some(rule),
+/// Does the same for a node with a known kind; of several cases the first that matches.
+pub(in crate::extract) fn rule_of<'t>(
+    input: &Input<'t>,
+    node: Node<'t>,
+    kind: u16,
+) -> Option<&'static Rule> {
+    match input.language.rule(kind)? {
+        Rule::Cases { cases } => {
+            let found =
+                cases.iter().find(|(when, _)| when.holds(node, |child| trimmed_text(input, child)));
+            found.map(|(_, rule)| rule)
         }
+        rule => Some(rule),
     }
+}
 
-    /// Returns the text of a name, trimmed as the manifest specifies.
-    pub(in crate::extract) fn trimmed_text(&self, node: Node<'t>) -> &'t str {
-        self.language.trimmed(node.kind_id(), self.text_of(node))
-    }
+/// Returns the text of a name, trimmed as the manifest specifies.
+pub(in crate::extract) fn trimmed_text<'t>(input: &Input<'t>, node: Node<'t>) -> &'t str {
+    input.language.trimmed(node.kind_id(), texts::text_of(input, node))
 }

@@ -1,11 +1,11 @@
 //! Opening and closing of scopes with their context.
 
-use super::Walker;
+use super::Walk;
 use super::context::Surroundings;
 use crate::model::facts::{ExprId, LocalSymbol, ScopeId, ScopeKind};
 use tree_sitter::Node;
 
-impl<'t> Walker<'t> {
+impl<'t> Walk<'t> {
     /// Visits a block in a scope of its own; its value is that of its last child.
     pub(in crate::extract) fn block(&mut self, node: Node<'t>, kind: ScopeKind) -> ExprId {
         let scope = self.open(kind, LocalSymbol::NONE, node);
@@ -14,37 +14,40 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// Opens a scope and makes it current; returns the state that [`Walker::close`] restores.
+    /// Opens a scope and makes it current; returns the state that [`Walk::close`] restores.
     pub(in crate::extract) fn open(
         &mut self,
         kind: ScopeKind,
         symbol: LocalSymbol,
         node: Node<'t>,
     ) -> (ScopeId, Surroundings) {
-        let before = (self.scope, self.around);
-        self.scope = self.build.scope(self.scope, kind, symbol, node.start_byte(), node.end_byte());
-        self.around = Surroundings::NONE;
+        let before = (self.context.scope, self.context.around);
+        self.context.scope =
+            self.facts.scope(self.context.scope, kind, symbol, node.start_byte(), node.end_byte());
+        self.context.around = Surroundings::NONE;
         before
     }
 
     pub(in crate::extract) fn close(&mut self, (scope, around): (ScopeId, Surroundings)) {
-        self.scope = scope;
-        self.around = around;
+        self.context.scope = scope;
+        self.context.around = around;
     }
 
     /// Opens a scope that ends with the enclosing one: declarations from here on shadow earlier
     /// ones.
     pub(in crate::extract) fn open_rest(&mut self, node: Node<'t>) {
         let end = self
+            .context
             .scope
             .get()
-            .map_or(node.end_byte(), |position| self.build.facts.scopes[position].end as usize);
+            .map_or(node.end_byte(), |position| self.facts.facts.scopes[position].end as usize);
         let symbol = LocalSymbol::NONE;
-        self.scope = self.build.scope(self.scope, ScopeKind::Block, symbol, node.start_byte(), end);
+        self.context.scope =
+            self.facts.scope(self.context.scope, ScopeKind::Block, symbol, node.start_byte(), end);
     }
 
     /// Returns the scope that owns names declared here.
     pub(in crate::extract) fn owner_scope(&self) -> ScopeId {
-        self.build.nearest(self.scope, |kind| kind != ScopeKind::Flow)
+        self.facts.nearest(self.context.scope, |kind| kind != ScopeKind::Flow)
     }
 }

@@ -1,7 +1,13 @@
 //! Nodes around definitions: type parameters, friends, visibility sections, test macros.
 
 use crate::extract::preprocess::Made;
-use crate::extract::walk::{Declared, READ, Surroundings, Usage, Walker};
+use crate::extract::walk::Context;
+use crate::extract::walk::Input;
+use crate::extract::walk::children;
+use crate::extract::walk::names;
+use crate::extract::walk::rule_choice;
+use crate::extract::walk::texts;
+use crate::extract::walk::{Declared, READ, Surroundings, Usage, Walk};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{Expr, ExprId, NameId, ScopeKind};
 use crate::model::{SiteKind, Visibility};
@@ -15,107 +21,117 @@ pub(in crate::extract) struct TestMacro<'t> {
     pub(in crate::extract) fixture: Option<Node<'t>>,
 }
 
-impl<'t> Walker<'t> {
-    /// Visits a definition behind its type parameters.
-    pub(super) fn generic(&mut self, node: Node<'t>, params: &'static Selector) -> ExprId {
-        let params = params.first(node);
-        let start = self.pending.start.or(Some(node));
-        let outer = self.waiting_type_params;
-        let mut pending = std::mem::take(&mut self.pending);
-        pending.start = start;
-        for child in self.named_children(node) {
-            if params.is_some_and(|params| params.id() == child.id()) {
-                continue;
-            }
-            self.waiting_type_params = params;
-            self.pending = pending.clone();
-            self.visit(child, READ);
+/// Visits a definition behind its type parameters.
+pub(in crate::extract) fn generic<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    params: &'static Selector,
+) -> ExprId {
+    let params = params.first(node);
+    let start = walk.context.pending.start.or(Some(node));
+    let outer = walk.context.waiting_type_params;
+    let mut pending = std::mem::take(&mut walk.context.pending);
+    pending.start = start;
+    for child in children::named_children(&walk.input, node) {
+        if params.is_some_and(|params| params.id() == child.id()) {
+            continue;
         }
-        self.waiting_type_params = outer;
-        ExprId::NONE
+        walk.context.waiting_type_params = params;
+        walk.context.pending = pending.clone();
+        walk.visit(child, READ);
     }
+    walk.context.waiting_type_params = outer;
+    ExprId::NONE
+}
 
-    /// Visits definitions that belong to the scope around the type.
-    pub(super) fn outside(&mut self, node: Node<'t>) -> ExprId {
-        let before = (self.scope, self.around, self.enclosing);
-        let pending = std::mem::take(&mut self.pending);
-        self.scope = self
-            .build
-            .nearest(self.scope, |kind| !matches!(kind, ScopeKind::Type | ScopeKind::Flow));
-        self.around = Surroundings::NONE;
-        for child in self.named_children(node) {
-            self.pending = pending.clone();
-            self.visit(child, READ);
-        }
-        (self.scope, self.around, self.enclosing) = before;
-        ExprId::NONE
+/// Visits definitions that belong to the scope around the type.
+pub(in crate::extract) fn outside<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
+    let before = (walk.context.scope, walk.context.around, walk.context.enclosing);
+    let pending = std::mem::take(&mut walk.context.pending);
+    walk.context.scope = walk
+        .facts
+        .nearest(walk.context.scope, |kind| !matches!(kind, ScopeKind::Type | ScopeKind::Flow));
+    walk.context.around = Surroundings::NONE;
+    for child in children::named_children(&walk.input, node) {
+        walk.context.pending = pending.clone();
+        walk.visit(child, READ);
     }
+    (walk.context.scope, walk.context.around, walk.context.enclosing) = before;
+    ExprId::NONE
+}
 
-    /// Returns the test that a macro before a body defines.
-    pub(in crate::extract) fn test_macro(
-        &mut self,
-        name: Node<'t>,
-        declared: Option<&Declared<'t>>,
-    ) -> Option<TestMacro<'t>> {
-        let rules = &self.language.manifest.tests;
-        let text = self.text_of(name);
-        let is = |names: &[String]| names.iter().any(|name| name == text);
-        let with_fixture = is(&rules.fixture_macros);
-        if !with_fixture && !is(&rules.macros) {
-            return None;
-        }
-        let arguments = self.named_children(declared?.params?);
-        let test = *arguments.last()?;
-        let id = self.name_of(name);
-        let target = self.build.expr(Expr::Name(id, self.scope));
-        self.site(Usage::Site(SiteKind::Call), name, id, target);
-        self.take_call_site();
-        let fixture = arguments.first().filter(|_| with_fixture && arguments.len() > 1);
-        let fixture = fixture.and_then(|fixture| self.first_named_child(*fixture));
-        let parts: Vec<&str> = arguments.iter().map(|argument| self.text_of(*argument)).collect();
-        let name =
-            if fixture.is_some() { self.name_of(test) } else { self.build.name(&parts.concat()) };
-        Some(TestMacro { name, node: test, fixture })
+/// Returns the test that a macro before a body defines.
+pub(in crate::extract) fn test_macro<'t>(
+    walk: &mut Walk<'t>,
+    name: Node<'t>,
+    declared: Option<&Declared<'t>>,
+) -> Option<TestMacro<'t>> {
+    let rules = &walk.input.language.manifest.tests;
+    let text = texts::text_of(&walk.input, name);
+    let is = |names: &[String]| names.iter().any(|name| name == text);
+    let with_fixture = is(&rules.fixture_macros);
+    if !with_fixture && !is(&rules.macros) {
+        return None;
     }
+    let arguments = children::named_children(&walk.input, declared?.params?);
+    let test = *arguments.last()?;
+    let id = names::name_of(walk, name);
+    let target = walk.facts.expr(Expr::Name(id, walk.context.scope));
+    walk.site(Usage::Site(SiteKind::Call), name, id, target);
+    walk.take_call_site();
+    let fixture = arguments.first().filter(|_| with_fixture && arguments.len() > 1);
+    let fixture = fixture.and_then(|fixture| children::first_named_child(&walk.input, *fixture));
+    let parts: Vec<&str> =
+        arguments.iter().map(|argument| texts::text_of(&walk.input, *argument)).collect();
+    let name = if fixture.is_some() {
+        names::name_of(walk, test)
+    } else {
+        walk.facts.name(&parts.concat())
+    };
+    Some(TestMacro { name, node: test, fixture })
+}
 
-    /// Returns the definition created by a macro whose arguments or name contain a name in a
-    /// header.
-    pub(in crate::extract) fn made_at(&self, name: Node<'t>) -> Option<&'t Made> {
-        let byte = name.start_byte();
-        let made = &self.made[self.made.partition_point(|made| made.head.end <= byte)..];
-        made.first().filter(|made| made.head.start <= byte)
-    }
+/// Returns the definition created by a macro whose arguments or name contain a name in a
+/// header.
+pub(in crate::extract) fn made_at<'t>(input: &Input<'t>, name: Node<'t>) -> Option<&'t Made> {
+    let byte = name.start_byte();
+    let made = &input.made[input.made.partition_point(|made| made.head.end <= byte)..];
+    made.first().filter(|made| made.head.start <= byte)
+}
 
-    /// Visits a base or field that a constructor initializes with arguments.
-    pub(super) fn member_init(
-        &mut self,
-        node: Node<'t>,
-        name: &'static Selector,
-        args: &'static Selector,
-    ) -> ExprId {
-        let Some(name_node) = name.first(node) else { return self.visit_children(node) };
-        let name_node = self.plain_name(name_node);
-        self.take_call_site();
-        if matches!(self.rule_at(name_node), Some(Rule::Member { .. })) {
-            self.visit(name_node, Usage::Site(SiteKind::Construct));
-        } else {
-            let name = self.name_of(name_node);
-            let target = self.build.expr(Expr::Name(name, self.scope));
-            self.site(Usage::Site(SiteKind::Construct), name_node, name, target);
-        }
-        let site = self.take_call_site();
-        let (args, spread, _) = self.arguments(args.first(node));
-        if let Some(site) = site.get() {
-            (self.build.sites[site].args, self.build.sites[site].spread) = (args, spread);
-        }
-        ExprId::NONE
+/// Visits a base or field that a constructor initializes with arguments.
+pub(in crate::extract) fn member_init<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    name: &'static Selector,
+    args: &'static Selector,
+) -> ExprId {
+    let Some(name_node) = name.first(node) else { return walk.visit_children(node) };
+    let name_node = walk.plain_name(name_node);
+    walk.take_call_site();
+    if matches!(rule_choice::rule_at(&walk.input, name_node), Some(Rule::Member { .. })) {
+        walk.visit(name_node, Usage::Site(SiteKind::Construct));
+    } else {
+        let name = names::name_of(walk, name_node);
+        let target = walk.facts.expr(Expr::Name(name, walk.context.scope));
+        walk.site(Usage::Site(SiteKind::Construct), name_node, name, target);
     }
+    let site = walk.take_call_site();
+    let (args, spread, _) = walk.arguments(args.first(node));
+    if let Some(site) = site.get() {
+        (walk.facts.sites[site].args, walk.facts.sites[site].spread) = (args, spread);
+    }
+    ExprId::NONE
+}
 
-    pub(in crate::extract) fn section(&mut self, node: Node<'t>) -> ExprId {
-        let word = self.text_of(node).trim_end_matches(':').trim();
-        if let Some(visibility) = self.language.manifest.visibility.words.get(word) {
-            self.around.section = Visibility::from_word(visibility);
-        }
-        ExprId::NONE
+pub(in crate::extract) fn section<'t>(
+    input: &Input<'t>,
+    context: &mut Context<'t>,
+    node: Node<'t>,
+) -> ExprId {
+    let word = texts::text_of(input, node).trim_end_matches(':').trim();
+    if let Some(visibility) = input.language.manifest.visibility.words.get(word) {
+        context.around.section = Visibility::from_word(visibility);
     }
+    ExprId::NONE
 }

@@ -1,7 +1,10 @@
 //! Fallback for nodes without a rule: their children are visited all the same. In languages without
 //! a measurement against a compiler, nodes that a rule omits would otherwise be lost silently.
 
-use crate::extract::walk::{READ, Usage, Walker};
+use crate::extract::walk::Input;
+use crate::extract::walk::children;
+use crate::extract::walk::rule_choice;
+use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{Rule, Tier};
 use crate::model::SiteKind;
 use crate::model::facts::ExprId;
@@ -46,56 +49,54 @@ impl Seen {
     }
 }
 
-impl<'t> Walker<'t> {
-    /// Records a call of a computed callee as a reference without a target.
-    pub(in crate::extract) fn computed_call(&mut self, callee: Node<'t>, kind: SiteKind) {
-        if self.seen.is_kept {
-            let name = self.build.name("()");
-            self.site(Usage::Site(kind), callee, name, ExprId::NONE);
+/// Records a call of a computed callee as a reference without a target.
+pub(in crate::extract) fn computed_call<'t>(walk: &mut Walk<'t>, callee: Node<'t>, kind: SiteKind) {
+    if walk.seen.is_kept {
+        let name = walk.facts.name("()");
+        walk.site(Usage::Site(kind), callee, name, ExprId::NONE);
+    }
+}
+
+/// Visits the children that the rule of a node omits; keeps the pending call site.
+#[inline]
+pub(in crate::extract) fn visit_rest_of<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
+    if walk.seen.is_kept && !covers_all_children(&walk.input, node) {
+        let waiting = walk.take_call_site();
+        visit_left_out(walk, node);
+        walk.context.call_site = waiting;
+    }
+}
+
+/// Visits the children of a node that have not been visited, in the current scope.
+pub(in crate::extract) fn visit_left_out<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
+    if !walk.seen.is_kept {
+        return;
+    }
+    for child in children::named_children(&walk.input, node) {
+        if walk.seen.has(child) || covers_all_children(&walk.input, child) {
+            continue;
+        }
+        // A modifier is no expression: only its children are visited.
+        if walk.seen.has_inside(child) || walk.input.language.is_modifier_node(child.kind_id()) {
+            walk.nested(child, (), |walk| visit_left_out(walk, child));
+        } else if child.named_child_count() > 0 {
+            // A single word may be a label or a keyword and is no reference.
+            walk.visit(child, READ);
         }
     }
+}
 
-    /// Visits the children that the rule of a node omits; keeps the pending call site.
-    #[inline]
-    pub(super) fn visit_rest_of(&mut self, node: Node<'t>) {
-        if self.seen.is_kept && !self.covers_all_children(node) {
-            let waiting = self.take_call_site();
-            self.visit_left_out(node);
-            self.call_site = waiting;
-        }
-    }
-
-    /// Visits the children of a node that have not been visited, in the current scope.
-    pub(in crate::extract) fn visit_left_out(&mut self, node: Node<'t>) {
-        if !self.seen.is_kept {
-            return;
-        }
-        for child in self.named_children(node) {
-            if self.seen.has(child) || self.covers_all_children(child) {
-                continue;
-            }
-            // A modifier is no expression: only its children are visited.
-            if self.seen.has_inside(child) || self.language.is_modifier_node(child.kind_id()) {
-                self.nested(child, (), |walker| walker.visit_left_out(child));
-            } else if child.named_child_count() > 0 {
-                // A single word may be a label or a keyword and is no reference.
-                self.visit(child, READ);
-            }
-        }
-    }
-
-    /// True if the rule of a node covers all its children.
-    pub(super) fn covers_all_children(&self, node: Node<'t>) -> bool {
-        let rule = self.rule_of(node, node.kind_id());
-        matches!(
-            rule,
-            Some(
-                Rule::Skip {}
-                    | Rule::Import { .. }
-                    | Rule::Package { .. }
-                    | Rule::Item { .. }
-                    | Rule::Defines { .. }
-            )
+/// True if the rule of a node covers all its children.
+fn covers_all_children<'t>(input: &Input<'t>, node: Node<'t>) -> bool {
+    let rule = rule_choice::rule_of(input, node, node.kind_id());
+    matches!(
+        rule,
+        Some(
+            Rule::Skip {}
+                | Rule::Import { .. }
+                | Rule::Package { .. }
+                | Rule::Item { .. }
+                | Rule::Defines { .. }
         )
-    }
+    )
 }

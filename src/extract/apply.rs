@@ -1,0 +1,166 @@
+//! Application of the rule of a node: the choice among definitions, bindings, types, imports,
+//! macros and expressions.
+
+use crate::extract::bindings::conditions;
+use crate::extract::bindings::variables;
+use crate::extract::definitions;
+use crate::extract::definitions::callables;
+use crate::extract::definitions::declarators;
+use crate::extract::definitions::decorators;
+use crate::extract::expressions::dispatch;
+use crate::extract::expressions::values;
+use crate::extract::imports::export;
+use crate::extract::imports::import;
+use crate::extract::macros::bodies;
+use crate::extract::types;
+use crate::extract::types::generics;
+use crate::extract::walk::children;
+use crate::extract::walk::rule_choice;
+use crate::extract::walk::surroundings;
+use crate::extract::walk::unruled;
+use crate::extract::walk::{READ, Usage, Walk, offset};
+use crate::grammar::Rule;
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, RESULT, ScopeKind};
+use crate::model::{ProblemKind, SiteKind};
+use tree_sitter::Node;
+
+pub(super) fn visit_node<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    kind: u16,
+    usage: Usage,
+) -> ExprId {
+    if walk.input.has_errors && (node.is_error() || node.is_missing()) {
+        walk.problem(ProblemKind::Syntax, node);
+    }
+    walk.facts.at = offset(node.start_byte());
+    match rule_choice::rule_of(&walk.input, node, kind) {
+        Some(rule) => {
+            let value = apply(walk, rule, node, usage);
+            unruled::visit_rest_of(walk, node);
+            value
+        }
+        // A node that is only a type is one in any position.
+        None if walk.input.language.type_rule(kind).is_some() => {
+            let ty = types::visit_type(walk, node, Usage::Site(SiteKind::Type));
+            walk.facts.of(ty, Expr::OfType)
+        }
+        None => {
+            walk.visit_children(node);
+            ExprId::NONE
+        }
+    }
+}
+
+fn apply<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>, usage: Usage) -> ExprId {
+    match rule {
+        Rule::Skip {} | Rule::ParamMark {} => ExprId::NONE,
+        Rule::Item { .. } => definitions::items::item(walk, rule, node),
+        Rule::Defines { kind, names } => definitions::items::defines(walk, node, *kind, names),
+        Rule::Pass { of } => pass(walk, node, of.as_ref(), usage),
+        Rule::Statement { end } => statement(walk, node, end),
+        Rule::Block {} => walk.block(node, ScopeKind::Block),
+        Rule::Flow {} => walk.block(node, ScopeKind::Flow),
+        Rule::Jump { of, returns } => jump(walk, node, of.as_ref(), *returns),
+        Rule::Yield { of } => jump(walk, node, of.as_ref(), true),
+        Rule::Function { .. } => callables::function(walk, rule, node),
+        Rule::Lambda { .. } => values::lambda(walk, rule, node, LocalSymbol::NONE),
+        Rule::Type { .. } => definitions::types::type_definition(walk, rule, node),
+        Rule::TypeName { .. } => definitions::types::type_name(walk, rule, node),
+        Rule::Extend { .. } => definitions::types::extend(walk, rule, node),
+        Rule::Module { .. } => definitions::types::module(walk, rule, node),
+        Rule::Package { name, body } => export::package(walk, node, name, body.as_ref()),
+        Rule::Exports { of } => export::exports(walk, node, of),
+        Rule::Alias { .. } => declarators::alias(walk, rule, node),
+        Rule::Embed { of, several } => definitions::types::embed(walk, node, of, *several),
+        Rule::Group { repeats } => definitions::types::group(walk, node, *repeats),
+        Rule::Declaration { .. } => declarators::declaration(walk, rule, node),
+        Rule::Variable { .. } => variables::variable(walk, rule, node),
+        Rule::Variants {} => variables::variants(walk, node),
+        Rule::Assign { .. } => variables::assign(walk, rule, node),
+        Rule::Param { .. } | Rule::SelfParam { .. } => {
+            walk.visit_children(node);
+            ExprId::NONE
+        }
+        Rule::TypeParam { .. } => {
+            generics::type_params(walk, LocalSymbol::NONE, node);
+            ExprId::NONE
+        }
+        Rule::Bounds {} | Rule::Bound { .. } => ExprId::NONE,
+        Rule::Positions { ty } => generics::positions(walk, node, ty),
+        Rule::Outer { of } => variables::outer(walk, node, of),
+        Rule::Decorated { of, decorators } => decorators::decorated(walk, node, of, decorators),
+        Rule::Decorator { name, args } => decorators::decorator(walk, node, name, args.as_ref()),
+        Rule::Export { .. } => export::export(walk, rule, node),
+        Rule::Import { form } => {
+            import::import(walk, form, node);
+            ExprId::NONE
+        }
+        Rule::Macro { .. } => bodies::macro_definition(walk, rule, node),
+        Rule::Section {} => surroundings::section(&walk.input, &mut walk.context, node),
+        Rule::Generic { params } => surroundings::generic(walk, node, params),
+        Rule::MemberInit { name, args } => surroundings::member_init(walk, node, name, args),
+        Rule::Outside {} => surroundings::outside(walk, node),
+        Rule::Conditional { .. } => conditions::conditional(walk, rule, node),
+        _ => dispatch::express(walk, rule, node, usage),
+    }
+}
+
+fn pass<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    of: Option<&crate::grammar::Selector>,
+    usage: Usage,
+) -> ExprId {
+    if let Some(only) = children::lone_child(node) {
+        let is_chosen = of.is_none_or(|selector| {
+            selector.first(node).is_some_and(|chosen| chosen.id() == only.id())
+        });
+        let value = walk.visit(only, if is_chosen { usage } else { READ });
+        return if is_chosen { value } else { ExprId::NONE };
+    }
+    let children = children::named_children(&walk.input, node);
+    let chosen = match of {
+        Some(selector) => selector.first(node),
+        None => children.first().copied(),
+    };
+    let mut value = ExprId::NONE;
+    for &child in &children {
+        let is_chosen = chosen.is_some_and(|chosen| chosen.id() == child.id());
+        let child_value = walk.visit(child, if is_chosen { usage } else { READ });
+        if is_chosen {
+            value = child_value;
+        }
+    }
+    value
+}
+
+fn statement<'t>(walk: &mut Walk<'t>, node: Node<'t>, end: &str) -> ExprId {
+    let value = walk.visit_children(node);
+    let ended =
+        value.is_some() && children::last_child(node).is_some_and(|last| last.kind() == end);
+    if ended { ExprId::NONE } else { value }
+}
+
+fn jump<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    of: Option<&crate::grammar::Selector>,
+    returns: bool,
+) -> ExprId {
+    let value = match of {
+        Some(_) => walk.visit_selected(node, of, READ),
+        None => walk.visit_children(node),
+    };
+    if returns && walk.context.callable.symbol.is_some() {
+        walk.facts.add_value(walk.context.callable.symbol, value);
+    } else if returns && value.is_some() {
+        let scope = walk.facts.nearest(walk.context.scope, |kind| kind == ScopeKind::Function);
+        let name = walk.facts.name(RESULT);
+        if !scope.is_some() {
+            return ExprId::NONE;
+        }
+        walk.bind(scope, name, BindingKind::Result, node.start_byte(), ExprId::NONE, value);
+    }
+    ExprId::NONE
+}

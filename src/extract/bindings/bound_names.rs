@@ -1,0 +1,167 @@
+//! Names in patterns: bindings of new variables and writes of existing ones.
+
+use crate::extract::walk::Context;
+use crate::extract::walk::names;
+use crate::extract::walk::{Definition, Usage, Walk};
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeKind};
+use crate::model::{SiteKind, SymbolKind};
+use tree_sitter::Node;
+
+/// Kind of binding for the names in a pattern.
+#[derive(Clone, Copy)]
+pub(in crate::extract) enum Bind {
+    /// New variables; symbols where the scope has members or is a file.
+    Declare(SymbolKind),
+    /// New or existing variables of the function.
+    AssignNew,
+    /// Existing variables.
+    AssignKnown,
+    /// Parameters.
+    Param,
+}
+
+/// Value that is bound to a pattern.
+#[derive(Clone, Copy)]
+pub(in crate::extract) struct Flow<'t> {
+    pub(in crate::extract) ty: ExprId,
+    pub(in crate::extract) value: ExprId,
+    /// Definition as a whole, for signatures.
+    pub(in crate::extract) node: Node<'t>,
+}
+
+pub(in crate::extract) fn variable_kind(
+    context: &Context<'_>,
+    kind: Option<SymbolKind>,
+) -> SymbolKind {
+    match kind {
+        Some(kind) => kind,
+        None if context.around.declared_constant => SymbolKind::Constant,
+        None => SymbolKind::Variable,
+    }
+}
+
+pub(super) fn bind_name<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    flow: Flow<'t>,
+    how: Bind,
+) -> LocalSymbol {
+    let name = names::name_of(walk, node);
+    if names::is_ignored(&walk.input, &walk.facts, name) {
+        return LocalSymbol::NONE;
+    }
+    match how {
+        Bind::Param => {
+            walk.bind(walk.context.scope, name, BindingKind::Param, 0, flow.ty, flow.value);
+            LocalSymbol::NONE
+        }
+        Bind::Declare(kind) => declare_name(walk, node, name, flow, kind),
+        Bind::AssignNew => assign_new(walk, node, name, flow),
+        Bind::AssignKnown => assign_known(walk, node, name, flow),
+    }
+}
+
+pub(in crate::extract) fn declare_name<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    name: NameId,
+    flow: Flow<'t>,
+    kind: SymbolKind,
+) -> LocalSymbol {
+    let function_scoped =
+        walk.input.language.manifest.resolution.function_scoped || walk.context.around.hoisted;
+    let owns = |scope: ScopeKind| {
+        scope != ScopeKind::Flow && !(function_scoped && scope == ScopeKind::Block)
+    };
+    let owner = walk.facts.nearest(walk.context.scope, owns);
+    let local = matches!(walk.facts.scope_kind(owner), ScopeKind::Function | ScopeKind::Block);
+    if local && kind != SymbolKind::Variant {
+        walk.bind(owner, name, BindingKind::Value, flow.node.end_byte(), flow.ty, flow.value);
+        return LocalSymbol::NONE;
+    }
+    let (header_end, has_body) = (flow.node.end_byte(), true);
+    let symbol = walk.define(&Definition {
+        name,
+        name_node: node,
+        node: flow.node,
+        kind,
+        header_end,
+        has_body,
+    });
+    walk.facts.symbol_mut(symbol).ty = flow.ty;
+    walk.facts.add_value(symbol, flow.value);
+    symbol
+}
+
+fn assign_new<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    name: NameId,
+    flow: Flow<'t>,
+) -> LocalSymbol {
+    let function_scoped = walk.input.language.manifest.resolution.function_scoped;
+    let owns = |scope: ScopeKind| {
+        scope != ScopeKind::Flow && !(function_scoped && scope == ScopeKind::Block)
+    };
+    let owner = walk.facts.nearest(walk.context.scope, owns);
+    match walk.facts.bound(owner, name).map(|binding| (binding.kind, binding.symbol)) {
+        Some((BindingKind::Outer, _)) => assign_known(walk, node, name, flow),
+        Some((BindingKind::Symbol, symbol)) => {
+            write(walk, node, name);
+            walk.facts.add_value(symbol, flow.value);
+            symbol
+        }
+        Some((BindingKind::Import, _)) if walk.facts.scope_kind(owner) == ScopeKind::File => {
+            write(walk, node, name);
+            LocalSymbol::NONE
+        }
+        Some((BindingKind::Value | BindingKind::Param, _))
+            if walk.input.language.manifest.resolution.variables_keep_types =>
+        {
+            LocalSymbol::NONE
+        }
+        _ if matches!(walk.facts.scope_kind(owner), ScopeKind::Function | ScopeKind::Block) => {
+            walk.bind(owner, name, BindingKind::Value, flow.node.end_byte(), flow.ty, flow.value);
+            LocalSymbol::NONE
+        }
+        _ => {
+            let text = walk.facts.text(name);
+            let constant = text.chars().any(|c| c.is_ascii_uppercase())
+                && !text.chars().any(|c| c.is_ascii_lowercase());
+            let kind = if constant { SymbolKind::Constant } else { SymbolKind::Variable };
+            declare_name(walk, node, name, flow, kind)
+        }
+    }
+}
+
+fn assign_known<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    name: NameId,
+    flow: Flow<'t>,
+) -> LocalSymbol {
+    write(walk, node, name);
+    let start = walk.facts.nearest(walk.context.scope, |kind| kind != ScopeKind::Flow);
+    let outer =
+        walk.facts.bound(start, name).is_some_and(|binding| binding.kind == BindingKind::Outer);
+    let from = if outer { walk.facts.parent(start) } else { start };
+    let Some(known) = walk.facts.visible(from, name) else { return LocalSymbol::NONE };
+    let (kind, scope, symbol) = (known.kind, known.scope, known.symbol);
+    let has_type = known.ty.is_some() || known.value.is_some();
+    if has_type && walk.input.language.manifest.resolution.variables_keep_types {
+        return symbol;
+    }
+    match kind {
+        BindingKind::Symbol => walk.facts.add_value(symbol, flow.value),
+        BindingKind::Value | BindingKind::Param if flow.value.is_some() => {
+            walk.bind(scope, name, BindingKind::Value, flow.node.end_byte(), flow.ty, flow.value);
+        }
+        _ => {}
+    }
+    symbol
+}
+
+fn write<'t>(walk: &mut Walk<'t>, node: Node<'t>, name: NameId) {
+    let target = walk.facts.expr(Expr::Name(name, walk.context.scope));
+    walk.site(Usage::Site(SiteKind::Write), node, name, target);
+}

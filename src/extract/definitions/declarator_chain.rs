@@ -1,0 +1,98 @@
+//! Chains of declarators: the name at their end, and the types that they wrap around it.
+
+use crate::extract::facts::builder::Builder;
+use crate::extract::walk::children;
+use crate::extract::walk::rule_choice;
+use crate::extract::walk::{Declared, Walk, Wrapper};
+use crate::grammar::{Rule, Selector};
+use crate::model::facts::{Expr, ExprId};
+use tree_sitter::Node;
+
+/// Follows a chain of declarators to its name.
+pub(in crate::extract) fn declarator<'t>(walk: &mut Walk<'t>, start: Node<'t>) -> Declared<'t> {
+    let mut declared = Declared::default();
+    let mut node = start;
+    loop {
+        match rule_choice::rule_at(&walk.input, node) {
+            Some(Rule::Declarator { up_to: Some(_), params, .. }) => {
+                declared.name = Some(node);
+                declared.params = params.as_ref().and_then(|selector| selector.first(node));
+                declared.is_callable = true;
+                return declared;
+            }
+            Some(Rule::Declarator { of, params, wrap, value, args, returns, up_to: None }) => {
+                let select = |selector: &Option<Selector>| {
+                    selector.as_ref().and_then(|selector| selector.first(node))
+                };
+                let next = match of {
+                    Some(selector) => selector.first(node),
+                    None => children::last_named_child(node),
+                };
+                declared.value = declared.value.or(select(value));
+                declared.args = declared.args.or(select(args));
+                if let Some(params) = params {
+                    declared.params = params.first(node);
+                    declared.is_callable = true;
+                    declared.wraps.push(Wrapper::Function);
+                    declared.returns = select(returns).or(declared.returns);
+                } else if let Some(wrap) = wrap {
+                    declared.is_callable = false;
+                    declared.wraps.push(if wrap == "array" {
+                        Wrapper::Array
+                    } else {
+                        Wrapper::Named(wrap.clone())
+                    });
+                }
+                let Some(next) = next else { break };
+                node = next;
+            }
+            Some(Rule::Variable { name, value, .. }) => {
+                declared.value = value.as_ref().and_then(|selector| selector.first(node));
+                let Some(next) = name.first(node) else { break };
+                node = next;
+            }
+            Some(Rule::Name {} | Rule::Member { .. } | Rule::Pass { .. }) => {
+                declared.name = Some(node);
+                let last = children::last_of_path(&walk.input, node);
+                if let Some(Rule::Declarator { up_to: Some(_), params, .. }) =
+                    rule_choice::rule_at(&walk.input, last)
+                {
+                    declared.params = params.as_ref().and_then(|selector| selector.first(last));
+                    declared.is_callable = true;
+                    return declared;
+                }
+                break;
+            }
+            _ => {
+                declared.name = walk.input.language.pattern(node.kind_id()).map(|_| node);
+                break;
+            }
+        }
+    }
+    if declared.is_callable && declared.wraps.last() == Some(&Wrapper::Function) {
+        declared.wraps.pop();
+    }
+    declared
+}
+
+/// Applies declarators to a type.
+pub(super) fn wrapped(facts: &mut Builder, ty: ExprId, wraps: &[Wrapper]) -> ExprId {
+    let mut ty = ty;
+    for wrap in wraps {
+        if !ty.is_some() {
+            return ty;
+        }
+        ty = match wrap {
+            Wrapper::Array => facts.expr(Expr::Array(ty)),
+            Wrapper::Named(name) => {
+                let name = facts.name(name);
+                facts.expr(Expr::Wrap(ty, name))
+            }
+            Wrapper::Function => {
+                let list = facts.list(&[ty]);
+                facts.expr(Expr::Function(list))
+            }
+        };
+    }
+    ty
+}

@@ -1,0 +1,135 @@
+//! Calls: callee, arguments, and special calls: imports, tests, casts.
+
+use crate::extract::expressions::construct;
+use crate::extract::expressions::values;
+use crate::extract::facts::builder::Builder;
+use crate::extract::types;
+use crate::extract::walk::Input;
+use crate::extract::walk::children;
+use crate::extract::walk::names;
+use crate::extract::walk::rule_choice;
+use crate::extract::walk::texts;
+use crate::extract::walk::unruled;
+use crate::extract::walk::{READ, Usage, Walk};
+use crate::grammar::Rule;
+use crate::model::SiteKind;
+use crate::model::facts::{Expr, ExprId};
+use tree_sitter::Node;
+
+pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
+    let Rule::Call { callee, object, name, args, type_args } = rule else {
+        return ExprId::NONE;
+    };
+    let args_node = args.as_ref().and_then(|selector| selector.first(node));
+    let mut callee_node = callee.as_ref().and_then(|selector| selector.first(node));
+    if let (Some(callee), Some(args)) = (callee_node, args_node) {
+        if let Some(module) = values::import_call(walk, node, callee, args) {
+            return module;
+        }
+        if let Some(title) = values::test_title(&walk.input, callee, args) {
+            return values::test_call(walk, node, callee, args, title);
+        }
+    }
+    // Some grammars parse `await f<T>(x)` as a call of the result of awaiting `f`.
+    let awaited =
+        match callee_node.map(|callee| (callee, rule_choice::rule_at(&walk.input, callee))) {
+            Some((awaits, Some(Rule::Await { of: None })))
+                if type_args.as_ref().is_some_and(|s| s.first(node).is_some()) =>
+            {
+                callee_node = children::first_named_child(&walk.input, awaits);
+                true
+            }
+            _ => false,
+        };
+    let usage = Usage::Site(SiteKind::Call);
+    walk.take_call_site();
+    let callee_value = match name.as_ref().and_then(|selector| selector.first(node)) {
+        Some(name_node) => match object.as_ref().and_then(|selector| selector.first(node)) {
+            Some(object_node) => {
+                let object = walk.visit(object_node, READ);
+                let object = names::known(&mut walk.facts, object);
+                let name = names::name_of(walk, name_node);
+                let value = walk.facts.expr(Expr::Member(object, name));
+                walk.take_call_site();
+                walk.site(usage, name_node, name, value);
+                value
+            }
+            None => walk.visit(name_node, usage),
+        },
+        None => {
+            let Some(callee_node) = callee_node else {
+                unruled::computed_call(walk, node, SiteKind::Call);
+                return walk.visit_children(node);
+            };
+            if let Some(cast) = cast_call(walk, callee_node) {
+                construct::arguments(walk, args_node);
+                return cast;
+            }
+            let value = walk.visit(callee_node, usage);
+            if value.is_some()
+                && !matches!(
+                    walk.facts.get(value),
+                    Expr::Name(..) | Expr::Member(..) | Expr::SuperValue(_)
+                )
+            {
+                walk.take_call_site();
+                let is_self = matches!(
+                    rule_choice::rule_at(&walk.input, callee_node),
+                    Some(Rule::SelfValue {})
+                );
+                let name =
+                    if is_self { names::name_of(walk, callee_node) } else { walk.facts.name("()") };
+                walk.site(usage, callee_node, name, value);
+            }
+            value
+        }
+    };
+    if !walk.context.call_site.is_some() {
+        unruled::computed_call(walk, callee_node.unwrap_or(node), SiteKind::Call);
+    }
+    let site = walk.take_call_site();
+    for ty in children::every(&walk.input, type_args.as_ref(), node) {
+        types::visit_types(walk, ty, Usage::Site(SiteKind::Type));
+    }
+    let (list, spread, count) = construct::arguments(walk, args_node);
+    if let Some(index) = site.get() {
+        let entry = &mut walk.facts.sites[index];
+        entry.args = list;
+        entry.spread = spread;
+    }
+    if count == 0 && is_super_call(&walk.input, &walk.facts, callee_value) {
+        if let Some(index) = site.get() {
+            walk.facts.sites[index].kind = SiteKind::Call;
+        }
+        return walk.facts.expr(Expr::SuperValue(walk.context.scope));
+    }
+    let value = walk.facts.of(callee_value, |callee| Expr::Call(callee, list));
+    if walk.input.language.manifest.narrowing.guards && count > 0 {
+        walk.context.calls.insert(node.id(), value);
+    }
+    if awaited { walk.facts.of(value, Expr::Await) } else { value }
+}
+
+/// Call with the result type as a type argument (`static_cast<T>(…)`): returns a value of that
+/// type.
+fn cast_call<'t>(walk: &mut Walk<'t>, callee: Node<'t>) -> Option<ExprId> {
+    let names = &walk.input.language.manifest.names.cast_calls;
+    if names.is_empty() {
+        return None;
+    }
+    let text = texts::text_of(&walk.input, callee);
+    let name = text.split('<').next().map(str::trim_end).filter(|name| name.len() < text.len())?;
+    if !names.iter().any(|cast| cast == name) {
+        return None;
+    }
+    let arguments = children::last_named_child(callee)?;
+    let types = types::visit_types(walk, arguments, Usage::Site(SiteKind::Type));
+    let ty = types.first().copied().unwrap_or(ExprId::NONE);
+    Some(walk.facts.of(ty, Expr::OfType))
+}
+
+fn is_super_call(input: &Input<'_>, facts: &Builder, callee: ExprId) -> bool {
+    let Expr::Name(name, _) = facts.get(callee) else { return false };
+    let text = facts.text(name);
+    input.language.manifest.names.super_calls.iter().any(|word| word == text)
+}

@@ -1,0 +1,121 @@
+//! Literals and displays: lists, mappings, tuples, objects, and access to their elements.
+
+use crate::extract::expressions::paths;
+use crate::extract::walk::children;
+use crate::extract::walk::names;
+use crate::extract::walk::rule_choice;
+use crate::extract::walk::texts;
+use crate::extract::walk::{READ, Usage, Walk};
+use crate::grammar::{Rule, Selector};
+use crate::model::SiteKind;
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind};
+use smallvec::SmallVec;
+use tree_sitter::Node;
+
+pub(in crate::extract) fn literal(walk: &mut Walk<'_>, ty: &str) -> ExprId {
+    if ty.is_empty() {
+        return ExprId::NONE;
+    }
+    let name = walk.facts.name(ty);
+    walk.facts.expr(Expr::Literal(name))
+}
+
+pub(super) fn list_literal<'t>(walk: &mut Walk<'t>, node: Node<'t>, ty: &str) -> ExprId {
+    let mut items = Vec::new();
+    for child in children::named_children(&walk.input, node) {
+        let value = walk.visit(child, READ);
+        let several = matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Spread {}));
+        items.push(if several { walk.facts.of(value, Expr::Element) } else { value });
+    }
+    let item = walk.facts.union(&items);
+    if item.is_some() {
+        let name = walk.facts.name(ty);
+        let base = walk.facts.expr(Expr::Literal(name));
+        let list = walk.facts.list(&[item]);
+        return walk.facts.expr(Expr::Apply(base, list));
+    }
+    literal(walk, ty)
+}
+
+pub(super) fn mapping_literal<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    key: Option<&'static Selector>,
+    value: Option<&'static Selector>,
+) -> ExprId {
+    let (mut keys, mut values) = (Vec::new(), Vec::new());
+    for child in children::named_children(&walk.input, node) {
+        let pair = (
+            key.and_then(|selector| selector.first(child)),
+            value.and_then(|selector| selector.first(child)),
+        );
+        if let (Some(key), Some(value)) = pair {
+            keys.push(walk.visit(key, READ));
+            values.push(walk.visit(value, READ));
+        } else {
+            walk.visit(child, READ);
+        }
+    }
+    let (key, value) = (walk.facts.union(&keys), walk.facts.union(&values));
+    let (key, value) = (names::known(&mut walk.facts, key), names::known(&mut walk.facts, value));
+    walk.facts.expr(Expr::Mapping(key, value))
+}
+
+pub(super) fn tuple<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> ExprId {
+    let children = children::named_children(&walk.input, node);
+    if let [only] = children[..] {
+        return walk.visit(only, usage);
+    }
+    let mut parts = SmallVec::<[ExprId; 8]>::new();
+    for child in children {
+        let part = walk.visit(child, READ);
+        parts.push(names::known(&mut walk.facts, part));
+    }
+    let list = walk.facts.list(&parts);
+    walk.facts.expr(Expr::Tuple(list))
+}
+
+/// Object literal; its members belong to the symbol that holds it, if any.
+pub(super) fn object<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbol) -> ExprId {
+    let scope = walk.open(ScopeKind::Type, symbol, node);
+    let inner = walk.context.scope;
+    walk.visit_children(node);
+    walk.close(scope);
+    walk.facts.expr(Expr::Members(inner))
+}
+
+pub(super) fn shorthand<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
+    let value = paths::name_expression(walk, node, READ);
+    if walk.facts.scope_kind(walk.context.scope) == ScopeKind::Type {
+        let name = names::name_of(walk, node);
+        walk.bind(
+            walk.context.scope,
+            name,
+            BindingKind::Field,
+            node.start_byte(),
+            ExprId::NONE,
+            value,
+        );
+    }
+    value
+}
+
+pub(super) fn element<'t>(walk: &mut Walk<'t>, node: Node<'t>, name: &'static Selector) -> ExprId {
+    let name_node = name.first(node);
+    let mut component = ExprId::NONE;
+    if let Some(name_node) = name_node {
+        let builtin = matches!(rule_choice::rule_at(&walk.input, name_node), Some(Rule::Name {}))
+            && texts::text_of(&walk.input, name_node)
+                .starts_with(|first: char| first.is_lowercase());
+        if !builtin {
+            component = walk.visit(name_node, Usage::Site(SiteKind::Construct));
+            walk.take_call_site();
+        }
+    }
+    for child in children::named_children(&walk.input, node) {
+        if name_node.is_none_or(|name| name.id() != child.id()) {
+            walk.visit(child, READ);
+        }
+    }
+    walk.facts.of(component, |component| Expr::Construct(component, Run::default()))
+}

@@ -1,0 +1,83 @@
+//! Import entries: one recorded import with its binding.
+
+use crate::extract::facts::builder::Builder;
+use crate::extract::walk::Input;
+use crate::extract::walk::texts;
+use crate::extract::walk::{QUOTES, Usage, Walk, position};
+use crate::model::SiteKind;
+use crate::model::facts::{
+    Binding, BindingKind, ExprId, Import, ImportId, ImportKind, LocalSymbol, NameId,
+};
+use tree_sitter::Node;
+
+/// Import before it is recorded.
+pub(super) struct ImportEntry<'t> {
+    pub(in crate::extract) kind: ImportKind,
+    pub(in crate::extract) module: String,
+    pub(in crate::extract) level: u16,
+    pub(in crate::extract) item: NameId,
+    pub(in crate::extract) alias: NameId,
+    /// Node of the item, or else of the module.
+    pub(in crate::extract) node: Node<'t>,
+    pub(in crate::extract) reexport: bool,
+}
+
+pub(super) fn record<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportId {
+    let ImportEntry { kind, module, level, item, alias, node, reexport } = entry;
+    let id = walk.facts.import(Import {
+        kind,
+        module: module.into(),
+        level,
+        item,
+        alias,
+        reexport,
+        type_only: false,
+        scope: walk.context.scope,
+        at: position(node),
+    });
+    if alias.is_some() {
+        walk.facts.bind(Binding {
+            scope: walk
+                .facts
+                .nearest(walk.context.scope, |kind| kind != crate::model::facts::ScopeKind::Flow),
+            block: walk.context.scope,
+            name: alias,
+            kind: BindingKind::Import,
+            from: 0,
+            symbol: LocalSymbol::NONE,
+            import: id,
+            ty: ExprId::NONE,
+            value: ExprId::NONE,
+        });
+    }
+    let name = if item.is_some() { item } else { last_segment(&walk.input, &mut walk.facts, id) };
+    walk.site(Usage::Site(SiteKind::Import), node, name, ExprId::NONE);
+    if let Some(site) = walk.facts.sites.last_mut() {
+        site.import = id;
+    }
+    id
+}
+
+/// Records an import in the form of a call.
+pub(in crate::extract) fn import_by_call<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    item: NameId,
+    alias: NameId,
+) {
+    let kind = if item.is_some() { ImportKind::Item } else { ImportKind::Module };
+    let module = quoted(&walk.input, node);
+    record(walk, ImportEntry { kind, module, level: 0, item, alias, node, reexport: false });
+}
+
+fn last_segment(input: &Input<'_>, facts: &mut Builder, import: ImportId) -> NameId {
+    let module =
+        import.get().map_or("", |position| &facts.facts.imports[position].module).to_owned();
+    let separator = &input.language.manifest.modules.separator;
+    let last = module.rsplit(separator.as_str()).next().unwrap_or(&module);
+    facts.name(last)
+}
+
+pub(super) fn quoted<'t>(input: &Input<'t>, node: Node<'t>) -> String {
+    texts::text_of(input, node).trim_matches(QUOTES).to_owned()
+}

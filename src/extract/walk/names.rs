@@ -1,0 +1,61 @@
+//! Names of nodes, and special names of the language: receiver, own type, ignored words.
+
+use crate::extract::facts::builder::Builder;
+use crate::extract::walk::Input;
+use crate::extract::walk::rule_choice;
+use crate::extract::walk::{QUOTES, Walk};
+use crate::grammar::Rule;
+use crate::model::facts::{Expr, ExprId, NameId};
+use tree_sitter::Node;
+
+/// Returns the expression, or `Expr::Unknown` for none, so that positions in lists are kept.
+pub(in crate::extract) fn known(facts: &mut Builder, value: ExprId) -> ExprId {
+    if value.is_some() { value } else { facts.expr(Expr::Unknown) }
+}
+
+pub(in crate::extract) fn is_self_word<'t>(input: &Input<'t>, name: Option<Node<'t>>) -> bool {
+    name.is_some_and(|name| rule_choice::rule_at(input, name) == Some(&Rule::SelfValue {}))
+}
+
+/// Returns the name of a node without quotes.
+pub(in crate::extract) fn name_of<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> NameId {
+    walk.seen.note(node);
+    let text = rule_choice::trimmed_text(&walk.input, node);
+    match rule_choice::rule_at(&walk.input, node) {
+        Some(Rule::Text { .. }) => walk.facts.name(text.trim_matches(QUOTES)),
+        _ => walk.facts.name(text),
+    }
+}
+
+/// Returns the expression of a path keyword (root, self, super), without a site.
+pub(in crate::extract) fn path_word(walk: &mut Walk<'_>, text: &str) -> Option<ExprId> {
+    let modules = &walk.input.language.manifest.modules;
+    let words = [&modules.root_word, &modules.self_word, &modules.super_word];
+    if !words.iter().any(|word| word.as_deref() == Some(text)) {
+        return None;
+    }
+    let name = walk.facts.name(text);
+    Some(walk.facts.expr(Expr::Name(name, walk.context.scope)))
+}
+
+/// True if a word refers to the enclosing type.
+pub(in crate::extract) fn is_self_type(input: &Input<'_>, text: &str) -> bool {
+    input.language.manifest.names.self_type.iter().any(|word| word == text)
+}
+
+pub(in crate::extract) fn is_ignored(input: &Input<'_>, facts: &Builder, name: NameId) -> bool {
+    is_ignored_text(input, facts.text(name))
+}
+
+pub(in crate::extract) fn is_ignored_text(input: &Input<'_>, text: &str) -> bool {
+    text.is_empty() || input.language.manifest.names.ignored.iter().any(|ignored| ignored == text)
+}
+
+/// True if an expression is the receiver of the enclosing method.
+pub(in crate::extract) fn is_receiver(walk: &Walk<'_>, value: ExprId) -> bool {
+    match walk.facts.get(value) {
+        Expr::SelfValue(_) => true,
+        Expr::Name(name, _) => name.is_some() && name == walk.context.callable.receiver,
+        _ => false,
+    }
+}
