@@ -9,6 +9,7 @@ use crate::extract::definitions::declarator_chain;
 use crate::extract::definitions::doc_types;
 use crate::extract::definitions::symbols;
 use crate::extract::expressions::construct;
+use crate::extract::expressions::exports;
 use crate::extract::expressions::literals;
 use crate::extract::expressions::paths;
 use crate::extract::expressions::values;
@@ -63,19 +64,19 @@ impl<'t> Walk<'t> {
         right: Node<'t>,
         node: Node<'t>,
     ) -> Option<ExprId> {
-        values::export_assignment(self, left, right, node)
+        exports::export_assignment(self, left, right, node)
     }
 
     /// Exports a value as a whole. It is bound to the name of the export object; members of an
     /// object literal are exports of their own.
     pub(super) fn export_whole(&mut self, value: Node<'t>, node: Node<'t>) {
-        values::export_whole(self, value, node)
+        exports::export_whole(self, value, node)
     }
 
     /// Visits the value of a variable that is also assigned to the export object, or to a member of
     /// it: the variable is the whole export, or the exported member.
     pub(super) fn exported_value(&mut self, name: Node<'t>, value: Node<'t>) -> Node<'t> {
-        values::exported_value(self, name, value)
+        exports::exported_value(self, name, value)
     }
 
     /// Defines a name that holds a closure as a callable.

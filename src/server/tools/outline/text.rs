@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(levels(&mut page, &tree), 20, "every outer line, no inner one");
         let mut page = Page::new(1000);
         assert_eq!(levels(&mut page, &tree), 40);
-        let mut page = Page::new(110);
+        let mut page = Page::new(60);
         let shown = levels(&mut page, &tree);
         assert!((1..20).contains(&shown) && !page.finish("head").contains("inner"));
     }

@@ -1,0 +1,168 @@
+//! Exports by assignment: members of the export object, and the value that replaces it.
+
+use crate::extract::bindings::variables;
+use crate::extract::definitions::symbols;
+use crate::extract::expressions::values;
+use crate::extract::walk::Definition;
+use crate::extract::walk::Input;
+use crate::extract::walk::children;
+use crate::extract::walk::names;
+use crate::extract::walk::rule_choice;
+use crate::extract::walk::texts;
+use crate::extract::walk::{READ, Surroundings, Walk};
+use crate::grammar::Rule;
+use crate::model::SymbolKind;
+use crate::model::facts::{BindingKind, Expr, ExprId, NameId, ScopeId, flags};
+use tree_sitter::Node;
+
+/// Visits assignments to the export object or to a member of it. Returns the value of such an
+/// assignment.
+pub(in crate::extract) fn export_assignment<'t>(
+    walk: &mut Walk<'t>,
+    left: Node<'t>,
+    right: Node<'t>,
+    node: Node<'t>,
+) -> Option<ExprId> {
+    let objects = &walk.input.language.manifest.names.export_objects;
+    if objects.is_empty() || walk.context.callable.symbol.is_some() {
+        return None;
+    }
+    let text = texts::text_of(&walk.input, left);
+    if objects.first().is_some_and(|object| object == text) {
+        export_whole(walk, right, node);
+        return Some(ExprId::NONE);
+    }
+    let name_node = exported_member(&walk.input, left)?;
+    let name = names::name_of(walk, name_node);
+    let (scope, around) = (walk.context.scope, walk.context.around);
+    walk.context.scope = ScopeId(0);
+    walk.context.around = Surroundings { exported: true, ..Surroundings::NONE };
+    if !values::named_value(walk, name, name_node, node, right) {
+        let given = walk.visit(right, READ);
+        export_member(walk, name, name_node, node, given);
+    }
+    (walk.context.scope, walk.context.around) = (scope, around);
+    Some(walk.facts.expr(Expr::Name(name, ScopeId(0))))
+}
+
+/// Returns the name of a member of the export object.
+fn exported_member<'t>(input: &Input<'t>, node: Node<'t>) -> Option<Node<'t>> {
+    let Some(Rule::Member { object: Some(object), name, .. }) = rule_choice::rule_at(input, node)
+    else {
+        return None;
+    };
+    let object = texts::text_of(input, object.first(node)?);
+    let objects = &input.language.manifest.names.export_objects;
+    objects.iter().any(|export| export == object).then(|| name.first(node))?
+}
+
+/// Visits the value of a variable that is also assigned to the export object, or to a member of
+/// it: the variable is the whole export, or the exported member.
+pub(in crate::extract) fn exported_value<'t>(
+    walk: &mut Walk<'t>,
+    name: Node<'t>,
+    value: Node<'t>,
+) -> Node<'t> {
+    let mut inner = value;
+    let objects = &walk.input.language.manifest.names.export_objects;
+    if objects.is_empty() {
+        return inner;
+    }
+    while let Some((left, right)) = assignment_in(&walk.input, inner) {
+        let text = texts::text_of(&walk.input, left);
+        let local = names::name_of(walk, name);
+        if let Some(whole) = objects.first().filter(|object| *object == text) {
+            let whole = walk.facts.name(whole);
+            walk.exports.names.push((whole, local));
+        } else if let Some(member) = exported_member(&walk.input, left) {
+            let member = names::name_of(walk, member);
+            walk.exports.names.push((member, local));
+        } else if !objects.iter().any(|object| object == text) {
+            break;
+        }
+        inner = right;
+    }
+    inner
+}
+
+/// Returns the sides of the assignment that a node is, possibly inside transparent nodes.
+fn assignment_in<'t>(input: &Input<'t>, node: Node<'t>) -> Option<(Node<'t>, Node<'t>)> {
+    match rule_choice::rule_at(input, node)? {
+        Rule::Assign { left, right: Some(right), reads: false, .. } => {
+            Some((left.first(node)?, right.first(node)?))
+        }
+        Rule::Pass { of: None } => {
+            children::only_named_child(input, node).and_then(|only| assignment_in(input, only))
+        }
+        _ => None,
+    }
+}
+
+fn export_member<'t>(
+    walk: &mut Walk<'t>,
+    name: NameId,
+    name_node: Node<'t>,
+    node: Node<'t>,
+    given: ExprId,
+) {
+    if let Expr::Name(local, _) = walk.facts.get(given) {
+        walk.exports.names.push((name, local));
+        return;
+    }
+    let (kind, header_end) = (SymbolKind::Variable, node.end_byte());
+    let symbol = symbols::define(
+        walk,
+        &Definition { name, name_node, node, kind, header_end, has_body: true },
+    );
+    walk.facts.add_value(symbol, given);
+}
+
+/// Exports a value as a whole. It is bound to the name of the export object; members of an
+/// object literal are exports of their own.
+pub(in crate::extract) fn export_whole<'t>(walk: &mut Walk<'t>, value: Node<'t>, node: Node<'t>) {
+    let objects = &walk.input.language.manifest.names.export_objects;
+    let name = objects.first().map_or(NameId::NONE, |object| walk.facts.name(object));
+    walk.context.around.exported = true;
+    if let Some((Rule::Lambda { name: Some(own), .. }, lambda)) =
+        variables::lambda_in(&walk.input, value)
+        && let Some(own_node) = own.first(lambda)
+    {
+        let own = names::name_of(walk, own_node);
+        walk.exports.names.push((name, own));
+        values::named_value(walk, own, own_node, node, value);
+        return;
+    }
+    if values::named_value(walk, name, value, node, value) {
+        return;
+    }
+    let given = walk.visit(value, READ);
+    if let Expr::Members(members) = walk.facts.get(given) {
+        export_members(walk, members);
+    }
+    if let Expr::Name(local, _) = walk.facts.get(given) {
+        walk.exports.names.push((name, local));
+    } else {
+        walk.bind(ScopeId(0), name, BindingKind::Value, 0, ExprId::NONE, given);
+    }
+}
+
+fn export_members(walk: &mut Walk<'_>, members: ScopeId) {
+    let inside: Vec<_> = walk
+        .facts
+        .facts
+        .bindings
+        .iter()
+        .filter(|binding| binding.scope == members)
+        .cloned()
+        .collect();
+    for binding in inside {
+        if let BindingKind::Symbol = binding.kind {
+            walk.facts.symbol_mut(binding.symbol).flags |= flags::EXPORTED;
+            walk.facts.bind_symbol(ScopeId(0), ScopeId(0), binding.name, 0, binding.symbol);
+        } else if let Expr::Name(local, _) = walk.facts.get(binding.value) {
+            walk.exports.names.push((binding.name, local));
+        } else {
+            walk.bind(ScopeId(0), binding.name, BindingKind::Value, 0, ExprId::NONE, binding.value);
+        }
+    }
+}
