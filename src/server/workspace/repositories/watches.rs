@@ -7,9 +7,11 @@
 //! of all files are unchanged (`swept`): a write through mapped memory or through another hard link
 //! affects nothing else.
 
+mod checks;
+mod returns;
+mod slot;
 mod swept;
 
-use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread::Builder;
@@ -23,6 +25,9 @@ use crate::model::cancel::CancelToken;
 use crate::source::{self, DirectoryId, RULES, Rules, Sweep};
 use crate::store::{Identity, Location, Snapshot};
 use crate::watch::{Hints, Watch, WatchError};
+use checks::{Check, Checks};
+use returns::WatchReturns;
+use slot::Slot;
 use swept::{Swept, TakenFiles};
 
 /// Idle timeout of a watch.
@@ -40,41 +45,17 @@ pub(super) struct Watches {
     returns: Arc<WatchReturns>,
 }
 
-/// Signals that a watch was returned.
-#[derive(Default)]
-struct WatchReturns {
-    ended: Mutex<u64>,
-    changed: Condvar,
-}
-
 #[derive(Default)]
 struct Repository {
     watch: Slot,
     /// Ignore rules and files, as of the last comparison.
     rules: Arc<Rules>,
     files: Swept,
-    /// Generation that reflects every file outside of `reported`, and time of the last full walk.
-    /// None while a query checks the reported files.
+    /// Generation that reflects every file outside of `reported` and of open checks, and time of
+    /// the last full walk.
     known: Option<(Identity, Instant)>,
     reported: Hints,
-    /// When a query last took the reports: it compares them with the store of that time.
-    taken: Option<Instant>,
-}
-
-/// Ownership state of a watch.
-#[derive(Default)]
-enum Slot {
-    /// Being created: queries check everything meanwhile.
-    #[default]
-    Creating,
-    /// In use by a query.
-    InUse,
-    Idle(Box<Watch>),
-    /// The watched directory was moved or removed, or could not be listed; another may take its
-    /// place.
-    Replaced(String),
-    /// Not possible; the reason.
-    None(String),
+    checks: Checks,
 }
 
 /// Sources of change information for a query.
@@ -86,10 +67,12 @@ struct ChangeSources {
 
 /// What is known before any file is checked.
 enum Known {
-    /// Nothing: check everything. `watched` if the result can be remembered.
-    Nothing { watched: bool },
-    /// Only these can have changed since then, with the given evidence.
-    Reported(BTreeSet<RepoPath>, Instant, Extent),
+    /// Nothing: check everything. Without a watch there is no check to remember.
+    Nothing(Option<Arc<Check>>),
+    /// No file can have changed since the last check.
+    Unchanged(Extent),
+    /// Only these can have changed.
+    Reported(BTreeSet<RepoPath>, Arc<Check>, Extent),
 }
 
 impl Watches {
@@ -107,28 +90,33 @@ impl Watches {
         cancel: &CancelToken,
     ) -> Result<(ChangeSet, Extent), IndexError> {
         let store = snapshot.identity();
-        let now = Instant::now();
-        let (found, looked, asked) = match self.known(location, store, limits, cancel) {
-            Known::Nothing { watched } => {
-                let found = index::compare(snapshot, limits, verified, cancel)?;
-                if !watched {
-                    let remote = source::remote_kind(location.root());
-                    return Ok((found.changes, remote.map_or(Extent::All, Extent::Remote)));
-                }
-                (found, now, None)
-            }
-            Known::Reported(paths, _, extent) if paths.is_empty() => {
+        let looked = Instant::now();
+        let (found, check, reported) = match self.known(location, store, limits, cancel) {
+            Known::Unchanged(extent) => {
                 return Ok((ChangeSet::Some { touched: Vec::new(), gone: Vec::new() }, extent));
             }
-            Known::Reported(paths, looked, extent) => (
-                index::compare_some(&paths, snapshot, limits, verified, cancel)?,
-                looked,
-                Some((paths, extent)),
-            ),
+            Known::Nothing(None) => {
+                let found = index::compare(snapshot, limits, verified, cancel)?;
+                let remote = source::remote_kind(location.root());
+                return Ok((found.changes, remote.map_or(Extent::All, Extent::Remote)));
+            }
+            Known::Nothing(Some(check)) => {
+                (index::compare(snapshot, limits, verified, cancel), check, None)
+            }
+            Known::Reported(paths, check, extent) => {
+                let found = index::compare_some(&paths, snapshot, limits, verified, cancel);
+                (found, check, Some((paths, extent)))
+            }
         };
-        let Comparison { changes, seen, rules } = found;
+        let Comparison { changes, seen, rules } = found.inspect_err(|_| {
+            self.kept.with(location, |repository| {
+                let reports = repository.checks.give_up(&check);
+                repository.reported.extend(reports);
+            });
+        })?;
         let extent = self.kept.with(location, |repository| {
-            let (asked, extent) = match asked {
+            repository.checks.end(&check);
+            let (paths, extent) = match reported {
                 Some((paths, extent)) => {
                     repository.files.add(seen);
                     Arc::make_mut(&mut repository.rules).extend(rules);
@@ -137,14 +125,14 @@ impl Watches {
                 None => {
                     repository.files = Swept::new(Sweep::new(location.root(), seen), looked);
                     repository.rules = Arc::new(rules);
+                    repository.known = repository.known.or(Some((store, looked)));
                     (BTreeSet::new(), Extent::All)
                 }
             };
-            repository.known = repository.known.or(Some((store, looked)));
             // Checked again until a store reflects them.
             match changes.len() {
                 Some(0) => {}
-                Some(_) => repository.reported.paths.extend(changes.paths().cloned().chain(asked)),
+                Some(_) => repository.reported.paths.extend(changes.paths().cloned().chain(paths)),
                 None => repository.reported.everything = true,
             }
             extent
@@ -157,16 +145,17 @@ impl Watches {
         self.kept.with(location, |repository| repository.reported.extend(hints_of(paths)));
     }
 
-    /// A run that started after `looked` has ended. If it continues the generation that reflects
-    /// every file outside of the reports, so does its result.
-    pub(super) fn run_finished(&self, location: &Location, outcome: &Outcome, looked: Instant) {
+    /// A run that began then has ended. If it continues the generation that reflects every file
+    /// outside of the reports, so does its result, but for what was checked meanwhile.
+    pub(super) fn run_finished(&self, location: &Location, outcome: &Outcome, begun: Instant) {
         self.kept.with(location, |repository| {
-            if repository.taken.is_none_or(|taken| taken < looked)
-                && let Some((known, before)) = repository.known
-                && before <= looked
+            if let Some((known, looked)) = repository.known
+                && looked <= begun
                 && outcome.continues(known)
+                && let Some(checked) = repository.checks.overlapped(begun)
             {
-                repository.known = Some((outcome.identity(), before));
+                repository.known = Some((outcome.identity(), looked));
+                repository.reported.extend(checked);
             }
         });
     }
@@ -201,7 +190,7 @@ impl Watches {
     ) -> Known {
         self.start_watching(location, limits.threads);
         self.recreate(location, limits.threads);
-        let nothing = Known::Nothing { watched: false };
+        let nothing = Known::Nothing(None);
         let Some(ChangeSources { mut watch, rules, mut files }) = self.take(location, store) else {
             return nothing;
         };
@@ -221,13 +210,16 @@ impl Watches {
                     tracing::warn!(%error, "a repository is no longer watched");
                     repository.watch = Slot::without(&error);
                     repository.known = None;
-                    Known::Nothing { watched: false }
+                    Known::Nothing(None)
                 }
             }
         });
         self.returns.end();
         self.recreate(location, limits.threads);
-        if matches!(known, Some(Known::Reported(_, _, Extent::Reported(_)))) {
+        if matches!(
+            known,
+            Some(Known::Unchanged(Extent::Reported(_)) | Known::Reported(.., Extent::Reported(_)))
+        ) {
             self.start_sweep(location);
         }
         known.unwrap_or(nothing)
@@ -364,69 +356,31 @@ fn hints_of(paths: Vec<RepoPath>) -> Hints {
     hints
 }
 
-impl Slot {
-    /// No watch, with the reason. After an interruption reports are lost: only a new watch is
-    /// complete.
-    fn without(error: &WatchError) -> Self {
-        match error {
-            WatchError::Lost { .. } | WatchError::Source(_) => Self::Replaced(error.to_string()),
-            WatchError::Limit { .. } | WatchError::Remote { .. } | WatchError::System { .. } => {
-                Self::None(error.to_string())
-            }
-        }
-    }
-}
-
-impl WatchReturns {
-    fn count(&self) -> u64 {
-        *self.ended.lock()
-    }
-
-    fn end(&self) {
-        *self.ended.lock() += 1;
-        self.changed.notify_all();
-    }
-
-    /// Waits until the counter exceeds `seen`. Returns false if `until` comes first.
-    fn wait(&self, seen: u64, until: Instant) -> bool {
-        let mut ended = self.ended.lock();
-        while *ended == seen {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            self.changed.wait_for(&mut ended, left);
-        }
-        true
-    }
-}
-
 impl Repository {
     /// True if every difference between this generation and the files was reported.
     fn is_known(&self, store: Identity) -> bool {
         let known = self
             .known
             .is_some_and(|(known, looked)| known == store && looked.elapsed() < WALK_INTERVAL);
-        known && !self.reported.everything
+        known && !self.reported.everything && !self.checks.include_everything()
     }
 
     /// Knowledge for a query, with all pending notifications applied.
     fn asked_now(&mut self, store: Identity) -> Known {
-        self.taken = Some(Instant::now());
-        match self.known {
-            Some((_, looked)) if self.is_known(store) => {
-                let reported = std::mem::take(&mut self.reported);
-                if !reported.is_empty() {
-                    // Other queries check everything while this one checks the reported files.
-                    self.known = None;
-                }
-                Known::Reported(reported.paths, looked, self.files.extent())
-            }
-            _ => {
-                (self.known, self.reported) = (None, Hints::default());
-                Known::Nothing { watched: true }
-            }
+        let is_known = self.is_known(store);
+        let reported = std::mem::take(&mut self.reported);
+        if !is_known {
+            self.known = None;
+            return Known::Nothing(Some(self.checks.begin(reported)));
         }
+        // What other queries have taken may not be compared yet.
+        let mut paths = self.checks.open().paths;
+        paths.extend(reported.paths.iter().cloned());
+        let extent = self.files.extent();
+        if paths.is_empty() {
+            return Known::Unchanged(extent);
+        }
+        Known::Reported(paths, self.checks.begin(reported), extent)
     }
 }
 
@@ -456,10 +410,14 @@ mod tests {
 
     fn asked(watches: &Watches, location: &Location) -> ChangeSet {
         let store = Arc::new(Store::open_newest(location).expect("there is a store"));
+        let snapshot = store.snapshot(&CancelToken::new()).expect("nobody cancels");
+        asked_of(&snapshot, watches, location)
+    }
+
+    fn asked_of(snapshot: &Snapshot, watches: &Watches, location: &Location) -> ChangeSet {
         let cancel = CancelToken::new();
-        let snapshot = store.snapshot(&cancel).expect("nobody cancels");
         let (limits, verified) = (config::Limits::default(), Verified::new());
-        let found = watches.freshness(location, &snapshot, &limits, &verified, &cancel);
+        let found = watches.freshness(location, snapshot, &limits, &verified, &cancel);
         found.expect("the root can be read").0
     }
 
@@ -496,5 +454,34 @@ mod tests {
         assert_eq!(known(&watches, &location), Some(own.identity()));
         assert!(asked(&watches, &location).is_empty());
         assert_eq!(known(&watches, &location), Some(next.identity()), "all files were looked at");
+    }
+
+    #[test]
+    fn a_question_during_a_run_costs_no_comparison_of_all_files() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let (location, watches) = watched(place.path());
+        fs::write(location.root().join("a.py"), "x = 2\n").expect("the directory is there");
+        let begun = Instant::now();
+        assert_eq!(asked(&watches, &location).len(), Some(1));
+        let run = changed(&location, "a.py", "x = 2\n");
+        watches.run_finished(&location, &run, begun);
+        assert_eq!(known(&watches, &location), Some(run.identity()));
+        assert!(asked(&watches, &location).is_empty());
+    }
+
+    #[test]
+    fn a_file_that_was_as_before_while_a_run_read_another_text_is_compared_with_its_result() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let (location, watches) = watched(place.path());
+        let cancel = CancelToken::new();
+        let before = Arc::new(Store::open_newest(&location).expect("there is a store"));
+        let snapshot = before.snapshot(&cancel).expect("nobody cancels");
+        let begun = Instant::now();
+        let run = changed(&location, "a.py", "x = 2\n");
+        fs::write(location.root().join("a.py"), "x = 1\n").expect("the directory is there");
+        assert!(asked_of(&snapshot, &watches, &location).is_empty(), "the store of before");
+        watches.run_finished(&location, &run, begun);
+        assert_eq!(known(&watches, &location), Some(run.identity()));
+        assert_eq!(asked(&watches, &location).len(), Some(1));
     }
 }
