@@ -32,7 +32,7 @@ use crate::model::graph::SymbolRef;
 use smallvec::SmallVec;
 
 pub use crate::resolve::incremental::assemble::ListedFile;
-pub use crate::resolve::units::archive::{Archive, Posting};
+pub use crate::resolve::units::archive::{Archive, Posting, PostingFlags};
 pub use crate::resolve::units::footprint::Asked;
 pub use crate::resolve::units::interner::Names;
 pub use crate::resolve::units::partition::Shared;

@@ -13,6 +13,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::units::bounds::{Budget, MAX_DEPTH};
 use crate::resolve::units::footprint::FileSet;
 use crate::resolve::units::space::Space;
+use crate::resolve::workspace::postings::Definitions;
 use crate::resolve::workspace::program::Program;
 use crate::resolve::{Name, Symbols, Wanted};
 use expression_types::ExpressionTypes;
@@ -59,7 +60,7 @@ pub(super) struct Db<'a> {
     // Names.
     pub(super) definitions: Memo<SymbolRef, Symbols>,
     /// Names in namespaces that are definitions.
-    pub(super) defined: Memo<(Space, Name), Symbols>,
+    pub(super) defined: Memo<(Space, Name), Definitions>,
     /// Definitions of sets of declarations.
     pub(super) with_definitions: Memo<Symbols, Symbols>,
     /// Sets of symbols without duplicate signatures.

@@ -10,9 +10,10 @@ use rusqlite::Connection;
 use crate::incremental::{contents, dump};
 use crate::sample::{Answer, Cache, GraphBuilder, Options, sample};
 
-/// How large the graph is: files, and symbols in each of them.
+/// How large the graph is: files, symbols in each of them, and files that are not indexed.
 const FILES: usize = 1_000;
 const SYMBOLS: usize = 48;
+const SKIPPED: usize = 1_500;
 
 /// Tables that are the same for every graph, or take one row, or are filled by changes only.
 const SMALL: [&str; 6] = ["meta", "word", "language", "name_tops", "name_changed", "known"];
@@ -68,7 +69,9 @@ fn large() -> Graph {
             builder.file(&path, (number % 2) as u16, "")
         })
         .collect();
-    builder.skipped("last.bin", SkipReason::Binary, "\0");
+    for number in 0..SKIPPED {
+        builder.skipped(&format!("last/{number:04}.bin"), SkipReason::Binary, "\0");
+    }
     let at = |file: usize, symbol: usize| SymbolRef {
         file: files[file % FILES],
         symbol: cograph::model::facts::LocalSymbol::at(symbol % SYMBOLS),

@@ -19,12 +19,12 @@ use crate::model::RepoPath;
 use crate::model::facts::FileFacts;
 use crate::model::graph::{FileId, FileResolution};
 use crate::model::packed::{self, Pass, Reader, Writer};
-use crate::resolve::{self, PackedEntry, Posting, ProjectFile, Shared, Tables};
+use crate::resolve::{self, PackedEntry, Posting, PostingFlags, ProjectFile, Shared, Tables};
 use crate::store::{self, Draft, Placed, Segment, StoreError};
 
 /// Version of the encoding: must be increased when the meaning of pieces, entries, posting lists or
 /// their hashes changes. Segments of other versions are ignored.
-const ENCODING: u64 = 6;
+const ENCODING: u64 = 7;
 
 /// Posting lists per block: enough to keep the index of blocks small, few enough to read a block
 /// quickly.
@@ -127,7 +127,9 @@ fn write_list(block: &mut Writer, list: u64, postings: &[Posting]) {
         let mut before = 0;
         for posting in postings {
             before = block.near(posting.file, before)?;
-            block.number(u64::from(posting.symbol) << 1 | u64::from(posting.is_declared))?;
+            block.number(
+                u64::from(posting.symbol) << PostingFlags::BITS | posting.flags.to_bits(),
+            )?;
         }
         Some(())
     };
@@ -149,8 +151,8 @@ fn read_block(bytes: &[u8], wanted: u64, each: &mut dyn FnMut(Posting)) -> Optio
             if list == wanted {
                 each(Posting {
                     file,
-                    symbol: u32::try_from(number >> 1).ok()?,
-                    is_declared: number & 1 == 1,
+                    symbol: u32::try_from(number >> PostingFlags::BITS).ok()?,
+                    flags: PostingFlags::from_bits(number),
                 });
             }
         }

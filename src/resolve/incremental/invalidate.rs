@@ -9,6 +9,7 @@ use crate::model::facts::{ExprId, FileFacts, LocalSymbol, ScopeId, Symbol, flags
 use crate::model::graph::FileId;
 use crate::model::{LanguageId, RepoPath};
 use crate::resolve::incremental::fingerprints::{Answers, Links};
+use crate::resolve::units::archive::PostingFlags;
 use crate::resolve::units::contexts::contexts;
 use crate::resolve::units::footprint::{Altered, Asked, FileSet, Question};
 use crate::resolve::units::partition::Shared;
@@ -377,9 +378,9 @@ fn functions_start(facts: &FileFacts) -> usize {
 /// Records the posting lists in which the symbols of a file differ.
 fn record_altered_lists(was: &[Own], is: &[Own], altered: &mut Altered) {
     let by_list = |own: &[Own]| {
-        let mut lists: FxHashMap<Question, Vec<(LocalSymbol, bool)>> = FxHashMap::default();
-        own.iter().for_each(|(list, symbol, declared)| {
-            lists.entry(*list).or_default().push((*symbol, *declared))
+        let mut lists: FxHashMap<Question, Vec<(LocalSymbol, PostingFlags)>> = FxHashMap::default();
+        own.iter().for_each(|(list, symbol, flags)| {
+            lists.entry(*list).or_default().push((*symbol, *flags))
         });
         lists
     };

@@ -6,6 +6,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::names::conditions;
 use crate::resolve::units::space::Space;
+use crate::resolve::workspace::postings::Definitions;
 use crate::resolve::{Name, Symbols};
 use rustc_hash::FxHashSet;
 
@@ -124,8 +125,21 @@ fn find_definitions(db: &Db, declaration: SymbolRef) -> Symbols {
     let program = db.program;
     let entry = program.symbol(declaration);
     let name = program.name_of(declaration);
+    let is_internal = entry.flags & (flags::EXPORTED | flags::LOCAL) == 0
+        && entry.flags & flags::STATIC != 0
+        && !entry.owner.is_some();
+    // An internal declaration in a header is defined in a file that includes it.
+    let is_shared = is_internal && entry.kind.is_callable();
+    let linked = |space: Space| -> Symbols {
+        let all = defined_in(db, space, name).into_iter();
+        all.filter(|(other, is_exported)| {
+            other.file == declaration.file || *is_exported != is_shared
+        })
+        .map(|(other, _)| other)
+        .collect()
+    };
     let mut found = match program.space_of_scope(declaration.file, entry.scope) {
-        Some(space) => defined_in(db, space, name),
+        Some(space) => linked(space),
         None => {
             let container = SymbolRef { file: declaration.file, symbol: entry.container };
             if container.symbol.is_some() && program.symbol(container).kind.is_type() {
@@ -135,18 +149,14 @@ fn find_definitions(db: &Db, declaration: SymbolRef) -> Symbols {
                 // A declaration inside a function refers to the enclosing namespace.
                 let unit = program.known(declaration.file);
                 let space = program.space_around(declaration.file, unit, entry.scope);
-                space.map_or_else(Symbols::new, |space| defined_in(db, space, name))
+                space.map_or_else(Symbols::new, linked)
             }
         }
     };
-    let is_internal = entry.flags & (flags::EXPORTED | flags::LOCAL) == 0
-        && entry.flags & flags::STATIC != 0
-        && !entry.owner.is_some();
     found.retain(|candidate| {
         let other = program.symbol(*candidate);
         let is_exported = other.flags & flags::EXPORTED != 0;
-        // An internal declaration in a header is defined in a file that includes it.
-        let links = match is_internal && entry.kind.is_callable() {
+        let links = match is_shared {
             true => !is_exported && db.reachable(candidate.file).contains(declaration.file),
             false => is_exported || other.owner.is_some(),
         };
@@ -175,13 +185,13 @@ fn find_definitions(db: &Db, declaration: SymbolRef) -> Symbols {
     found
 }
 
-/// Returns the definitions of a namespace with a name. Memoized: some names have hundreds of
-/// declarations, each of which needs them.
-fn defined_in(db: &Db, space: Space, name: Name) -> Symbols {
+/// Returns the definitions of a namespace with a name, and which of them are exported. Memoized:
+/// some names have hundreds of declarations, each of which needs them.
+fn defined_in(db: &Db, space: Space, name: Name) -> Definitions {
     if let Some(known) = db.defined.get(&(space, name)) {
         return known;
     }
-    let found = without_declarations(db, db.program.in_space(space, name));
+    let found = db.program.definitions_in(space, name);
     db.defined.insert((space, name), found.clone());
     found
 }

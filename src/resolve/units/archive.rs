@@ -1,6 +1,6 @@
 //! Interface to stored facts and posting lists, which are read on demand.
 
-use crate::model::facts::FileFacts;
+use crate::model::facts::{FileFacts, Symbol, flags};
 use crate::resolve::units::partition::Shared;
 use std::fmt::Debug;
 
@@ -11,8 +11,41 @@ pub struct Posting {
     pub file: u32,
     /// Position among the symbols of the file.
     pub symbol: u32,
+    /// Properties of the symbol.
+    pub flags: PostingFlags,
+}
+
+/// Properties of a symbol in its posting: a search for definitions reads no facts of the files that
+/// only declare a name, or have an internal symbol of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PostingFlags {
     /// True if the symbol is a declaration.
     pub is_declared: bool,
+    /// True if other files can refer to the symbol.
+    pub is_exported: bool,
+}
+
+impl PostingFlags {
+    /// Number of bits of the encoding.
+    pub const BITS: u32 = 2;
+
+    /// Encodes in the lowest [`PostingFlags::BITS`] bits.
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.is_declared) | u64::from(self.is_exported) << 1
+    }
+
+    /// Decodes the lowest [`PostingFlags::BITS`] bits.
+    pub fn from_bits(bits: u64) -> Self {
+        Self { is_declared: bits & 1 != 0, is_exported: bits & 2 != 0 }
+    }
+
+    /// Flags of a symbol with these facts.
+    pub(in crate::resolve) fn of(symbol: &Symbol) -> Self {
+        Self {
+            is_declared: symbol.flags & flags::DECLARATION != 0,
+            is_exported: symbol.flags & flags::EXPORTED != 0,
+        }
+    }
 }
 
 /// Storage of facts and posting lists. The implementation records failed reads: results that depend

@@ -7,15 +7,16 @@ use crate::model::SymbolKind;
 use crate::model::facts::{BindingKind, LocalSymbol, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
-use crate::resolve::units::archive::{Archive, Posting};
+use crate::resolve::units::archive::{Archive, Posting, PostingFlags};
 use crate::resolve::units::footprint::Question;
 use crate::resolve::units::unit::Unit;
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Entry of a file in a posting list: list, symbol, and whether it is a declaration.
-pub(in crate::resolve) type Own = (Question, LocalSymbol, bool);
+/// Entry of a file in a posting list: list, symbol, and flags.
+pub(in crate::resolve) type Own = (Question, LocalSymbol, PostingFlags);
 
 /// Returns the entries of a file in posting lists, in order. `package` is that of
 /// [`package_with_names`](crate::resolve::imports::package_with_names).
@@ -24,10 +25,8 @@ pub(in crate::resolve) fn of_file(
     package: Option<u64>,
 ) -> impl Iterator<Item = Own> + '_ {
     let own = move |list: Question, symbol: LocalSymbol| {
-        let is_declared = symbol
-            .get()
-            .is_some_and(|symbol| unit.facts.symbols[symbol].flags & flags::DECLARATION != 0);
-        (list, symbol, is_declared)
+        let position = symbol.get().expect("a posting always names a symbol");
+        (list, symbol, PostingFlags::of(&unit.facts.symbols[position]))
     };
     let by_name = unit.language.tier() == Tier::Shared;
     let by_kind = unit.facts.symbols.iter().enumerate().filter_map(move |(position, symbol)| {
@@ -61,6 +60,9 @@ pub(in crate::resolve) fn of_file(
         .map(move |(list, symbol)| own(list, symbol))
 }
 
+/// Definitions of a name, each with whether other files can refer to it.
+pub(in crate::resolve) type Definitions = SmallVec<[(SymbolRef, bool); 2]>;
+
 /// All posting lists.
 #[derive(Debug, Default)]
 pub(in crate::resolve) struct Postings {
@@ -88,7 +90,15 @@ struct Written {
 #[derive(Debug, Default)]
 struct FoundPostings {
     places: Mutex<FxHashMap<Question, Option<usize>>>,
-    lists: boxcar::Vec<(Symbols, bool)>,
+    lists: boxcar::Vec<(Symbols, Box<[PostingFlags]>)>,
+}
+
+/// A list without members defined elsewhere.
+struct Listed<'p> {
+    symbols: &'p Symbols,
+    has_declarations: bool,
+    /// Flags of each symbol, if the list was read from the archive.
+    all_flags: Option<&'p [PostingFlags]>,
 }
 
 impl Postings {
@@ -105,9 +115,9 @@ impl Postings {
 
     /// Adds the entries of a file; files come in order.
     pub(in crate::resolve) fn add(&mut self, file: FileId, unit: Unit<'_>, package: Option<u64>) {
-        for (list, symbol, is_declared) in of_file(unit, package) {
+        for (list, symbol, flags) in of_file(unit, package) {
             self.lists.entry(list).or_default().push(SymbolRef { file, symbol });
-            if is_declared {
+            if flags.is_declared {
                 self.declared.insert(list);
             }
         }
@@ -123,12 +133,9 @@ impl Postings {
                 }
             }
         }
-        for &(list, symbol, is_declared) in now {
-            written.since.entry(list).or_default().push(Posting {
-                file: key,
-                symbol: symbol.0,
-                is_declared,
-            });
+        for &(list, symbol, flags) in now {
+            let posting = Posting { file: key, symbol: symbol.0, flags };
+            written.since.entry(list).or_default().push(posting);
         }
         let places = written.found.places.get_mut();
         for (list, ..) in before.iter().chain(now) {
@@ -152,7 +159,7 @@ impl Postings {
         if let Some(joined) = self.joined.get(&list) {
             return Some(joined);
         }
-        self.plain(list, position).map(|(symbols, _)| symbols)
+        self.plain(list, position).map(|listed| listed.symbols)
     }
 
     /// Returns a list only if it contains declarations.
@@ -161,33 +168,59 @@ impl Postings {
         list: Question,
         position: &impl Fn(u32) -> Option<FileId>,
     ) -> Option<&Symbols> {
-        self.plain(list, position).filter(|(_, is_declared)| *is_declared)?;
+        self.plain(list, position).filter(|listed| listed.has_declarations)?;
         self.get(list, position)
     }
 
-    /// Returns a list without members defined elsewhere, and whether it has declarations.
+    /// Returns the definitions in a list, each with whether it is exported. `flags` returns those
+    /// of a symbol with facts in memory.
+    pub(in crate::resolve) fn definitions(
+        &self,
+        list: Question,
+        position: &impl Fn(u32) -> Option<FileId>,
+        flags: impl Fn(SymbolRef) -> PostingFlags,
+    ) -> Definitions {
+        let Some(Listed { symbols, all_flags, .. }) = self.plain(list, position) else {
+            return Definitions::new();
+        };
+        let with_flags = symbols.iter().enumerate().map(|(place, symbol)| {
+            (*symbol, all_flags.map_or_else(|| flags(*symbol), |all_flags| all_flags[place]))
+        });
+        with_flags
+            .filter(|(_, flags)| !flags.is_declared)
+            .map(|(symbol, flags)| (symbol, flags.is_exported))
+            .collect()
+    }
+
+    /// Returns a list without members defined elsewhere.
     fn plain(
         &self,
         list: Question,
         position: &impl Fn(u32) -> Option<FileId>,
-    ) -> Option<(&Symbols, bool)> {
+    ) -> Option<Listed<'_>> {
         let Some(written) = &self.written else {
-            return self.lists.get(&list).map(|symbols| (symbols, self.declared.contains(&list)));
+            let listed = |symbols| Listed {
+                symbols,
+                has_declarations: self.declared.contains(&list),
+                all_flags: None,
+            };
+            return self.lists.get(&list).map(listed);
         };
         let known = |place: usize| {
-            let (symbols, is_declared) = &written.found.lists[place];
-            (symbols, *is_declared)
+            let (symbols, all_flags) = &written.found.lists[place];
+            let has_declarations = all_flags.iter().any(|flags| flags.is_declared);
+            Listed { symbols, has_declarations, all_flags: Some(all_flags) }
         };
         let places = || written.found.places.lock();
         if let Some(place) = places().get(&list) {
             return place.map(known);
         }
         // Outside of the lock: two threads may read the same list, and one copy is dropped.
-        let mut all: Vec<(SymbolRef, bool)> = Vec::new();
+        let mut all: Vec<(SymbolRef, PostingFlags)> = Vec::new();
         let mut take = |posting: Posting| {
             let file = position(posting.file);
             all.extend(file.map(|file| {
-                (SymbolRef { file, symbol: LocalSymbol(posting.symbol) }, posting.is_declared)
+                (SymbolRef { file, symbol: LocalSymbol(posting.symbol) }, posting.flags)
             }));
         };
         let mut own = |posting: Posting| {
@@ -200,11 +233,9 @@ impl Postings {
         // Stable: the symbols of one file keep their order.
         all.sort_by_key(|(symbol, _)| symbol.file);
         let place = (!all.is_empty()).then(|| {
-            let is_declared = all.iter().any(|(_, is_declared)| *is_declared);
-            written
-                .found
-                .lists
-                .push((all.into_iter().map(|(symbol, _)| symbol).collect(), is_declared))
+            let all_flags = all.iter().map(|(_, flags)| *flags).collect();
+            let symbols = all.into_iter().map(|(symbol, _)| symbol).collect();
+            written.found.lists.push((symbols, all_flags))
         });
         places().insert(list, place);
         place.map(known)
@@ -220,7 +251,7 @@ impl Postings {
         let mut joined: FxHashMap<Question, Symbols> = FxHashMap::default();
         for (list, member) in members {
             let symbols = joined.entry(*list).or_insert_with(|| {
-                self.plain(*list, position).map(|(symbols, _)| symbols.clone()).unwrap_or_default()
+                self.plain(*list, position).map(|listed| listed.symbols.clone()).unwrap_or_default()
             });
             if !symbols.contains(member) {
                 symbols.push(*member);

@@ -9,6 +9,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::units::footprint::{FileSet, FootprintBuilder, Question};
 use crate::resolve::units::space::Space;
 use crate::resolve::units::unit::Unit;
+use crate::resolve::workspace::postings::Definitions;
 use crate::resolve::{Name, Symbols};
 use crate::resolve::{
     imports::Modules,
@@ -356,6 +357,15 @@ impl<'a> Program<'a> {
         let list = Question::space(space, self.text(name));
         self.ask(list);
         self.tables.postings.with_declarations(list, &|key| self.tables.position(key))
+    }
+
+    /// Returns the definitions among them.
+    pub(in crate::resolve) fn definitions_in(&self, space: Space, name: Name) -> Definitions {
+        let list = Question::space(space, self.text(name));
+        self.ask(list);
+        self.tables.postings.definitions(list, &|key| self.tables.position(key), |symbol| {
+            self.tables.posting_flags(symbol)
+        })
     }
 
     /// Returns all members of a namespace with a name, in all files.

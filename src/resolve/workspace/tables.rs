@@ -6,7 +6,7 @@ use crate::grammar::Language;
 use crate::model::RepoPath;
 use crate::model::facts::FileFacts;
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::units::archive::Archive;
+use crate::resolve::units::archive::{Archive, PostingFlags};
 use crate::resolve::units::footprint::Question;
 use crate::resolve::units::interner::Names;
 use crate::resolve::units::partition::Shared;
@@ -175,23 +175,22 @@ impl Tables {
     }
 
     /// Returns every posting list in order: its hash, and its symbols by file key and position,
-    /// each with whether it is a declaration. Requires all facts in memory.
+    /// each with its flags. Requires all facts in memory.
     pub fn posting_lists(&self) -> impl Iterator<Item = (u64, Vec<crate::resolve::Posting>)> {
         self.postings.in_order().into_iter().map(|(list, symbols)| {
             let posting = |symbol: &SymbolRef| crate::resolve::Posting {
                 file: self.key(symbol.file),
                 symbol: symbol.symbol.0,
-                is_declared: self.is_declaration(*symbol),
+                flags: self.posting_flags(*symbol),
             };
             (list.0, symbols.iter().map(posting).collect())
         })
     }
 
-    fn is_declaration(&self, symbol: SymbolRef) -> bool {
+    pub(super) fn posting_flags(&self, symbol: SymbolRef) -> PostingFlags {
         let unit = self.unit(symbol.file).expect("symbols are in files with facts");
-        let entry =
-            &unit.facts.symbols[symbol.symbol.get().expect("a SymbolRef always names a symbol")];
-        entry.flags & crate::model::facts::flags::DECLARATION != 0
+        let position = symbol.symbol.get().expect("a SymbolRef always names a symbol");
+        PostingFlags::of(&unit.facts.symbols[position])
     }
 
     pub(in crate::resolve) fn unit(&self, file: FileId) -> Option<Unit<'_>> {

@@ -124,6 +124,7 @@ type IndexEntry<const N: usize> = [i32; N];
 #[derive(Default)]
 struct Indexes {
     file_path: Vec<(Box<str>, i64)>,
+    file_skipped: Vec<IndexEntry<2>>,
     symbol_name: Vec<IndexEntry<2>>,
     /// Negated: the index is descending.
     symbol_refs: Vec<IndexEntry<2>>,
@@ -142,6 +143,9 @@ impl Indexes {
             Table::File => {
                 if let Value::Text(path) = values[1] {
                     self.file_path.push((path.into(), number(values, 0)));
+                }
+                if values[7].integer().is_some() {
+                    self.file_skipped.push(entry(values, [7, 0]));
                 }
             }
             Table::Symbol => {
@@ -209,6 +213,7 @@ impl Indexes {
                 paths.add(pages, 0, &row)?;
             }
             paths.finish(pages)?;
+            fill(tree("file_skipped"), self.file_skipped, pages, |number| number)?;
             fill(tree("symbol_name"), symbol_name, pages, |number| number)?;
             fill(tree("symbol_refs"), symbol_refs, pages, |number| -number)?;
             fill(tree("symbol_container"), symbol_container, pages, |number| number)?;

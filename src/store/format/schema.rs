@@ -9,7 +9,7 @@ use crate::model::{
 };
 
 /// Format version of a store file.
-pub const FORMAT: u32 = 8;
+pub const FORMAT: u32 = 9;
 
 /// "cogr" in SQLite's header: identifies files of this application.
 pub(in crate::store) const APPLICATION_ID: i32 = 0x636f_6772;
@@ -86,6 +86,7 @@ CREATE TABLE file_edge (
 /// `bulk_loader` fills them.
 pub(in crate::store) const INDEXES: &str = "
 CREATE UNIQUE INDEX file_path ON file (path);
+CREATE INDEX file_skipped ON file (skipped) WHERE skipped IS NOT NULL;
 CREATE INDEX symbol_name ON symbol (name);
 CREATE INDEX symbol_refs ON symbol (refs DESC) WHERE refs >= 16;
 CREATE INDEX symbol_container ON symbol (container) WHERE container IS NOT NULL;

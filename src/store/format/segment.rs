@@ -26,7 +26,7 @@ const HEAD_BYTES: usize = 48;
 /// Checksum before each piece, in bytes.
 const PIECE_HEAD_BYTES: usize = 8;
 /// Size of the cache of decompressed pieces: access is mostly sequential.
-const CACHED_PIECES: NonZeroUsize = NonZeroUsize::new(32).expect("not zero");
+const CACHED_PIECES: NonZeroUsize = NonZeroUsize::new(128).expect("not zero");
 
 const READING: &str = "reading segment of store";
 const WRITING: &str = "writing segment of store";
