@@ -13,7 +13,7 @@ use crate::model::cancel::CancelToken;
 use crate::query::graph::calls::{CallGraph, End, Neighbours, Unresolved};
 use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
-use crate::store::{Snapshot, SymbolKey, SymbolRow};
+use crate::store::{FileKey, Snapshot, SymbolKey, SymbolRow};
 
 /// Parameters of `explore`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -138,6 +138,9 @@ const USES: [SiteKind; 8] = [
     SiteKind::Implement,
 ];
 
+/// Multiple of the further symbols among which they are selected.
+const OTHERS_CONSIDERED: usize = 8;
+
 /// Answers `explore`.
 pub fn explore(
     snapshot: &Snapshot,
@@ -151,13 +154,16 @@ pub fn explore(
         let reason = "it is empty: give words or names of symbols".to_owned();
         return Err(QueryError::InvalidParameter { parameter: "text", reason });
     }
-    let found = locate::locate(&lookup, &filter, &params.text, params.limit + params.others)?;
-    let (first, rest) = found.symbols.split_at(found.symbols.len().min(params.limit));
+    let many = params.limit + params.others * OTHERS_CONSIDERED;
+    let mut found = locate::locate(&lookup, &filter, &params.text, many)?;
+    let rest = found.symbols.split_off(found.symbols.len().min(params.limit));
+    let rest = over_files(&found.symbols, rest, params.others);
+    let first = found.symbols;
     let keys: Vec<SymbolKey> = first.iter().map(|located| located.key).collect();
     let uses = CallGraph::new(&lookup, &USES, true, Certainty::Likely, Tests::Include);
     let graph = CallGraph::new(&lookup, &CALLS, true, Certainty::Likely, Tests::Include);
     let mut symbols = Vec::with_capacity(first.len());
-    for located in first {
+    for located in &first {
         let row = lookup.symbol(located.key)?;
         symbols.push(Explored {
             why: why(located),
@@ -174,6 +180,26 @@ pub fn explore(
     let total =
         if found.is_partial { Total::AtLeast(found.total) } else { Total::Exact(found.total) };
     Ok(ExploreResult { symbols, others, total, connections, tests, test_total })
+}
+
+/// Selects further symbols: the best ones, and in the second half the best of each file that has
+/// none yet. What a task changes is often in a file whose best symbol is far behind the many of
+/// another.
+fn over_files(first: &[Located], mut rest: Vec<Located>, count: usize) -> Vec<Located> {
+    let others = rest.split_off(rest.len().min(count - count / 2));
+    let mut files: Vec<FileKey> = first.iter().chain(&rest).map(|located| located.file).collect();
+    let (mut apart, mut same) = (Vec::new(), Vec::new());
+    for located in others {
+        if files.contains(&located.file) {
+            same.push(located);
+        } else {
+            files.push(located.file);
+            apart.push(located);
+        }
+    }
+    rest.extend(apart.into_iter().chain(same));
+    rest.truncate(count);
+    rest
 }
 
 fn why(located: &Located) -> Why {

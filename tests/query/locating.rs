@@ -261,3 +261,21 @@ int first(const void *at) { return read32(at) + read32(at); }
     let TraceFinding::Tree(tree) = &only.finding else { panic!("{:?}", only.finding) };
     assert_eq!((tree.nodes.len(), tree.root_counts.certain, tree.root_counts.possible), (1, 2, 0));
 }
+
+#[test]
+fn many_matches_of_one_file_leave_room_for_the_best_of_others() {
+    let mut files = "//- ledger/entries.py\n".to_owned();
+    for number in 0..30 {
+        let invoice = format!("def invoice_totals_{number}(invoice, totals):\n");
+        files.push_str(&format!("{invoice}    return invoice.totals + totals[{number}]\n\n"));
+    }
+    files.push_str(
+        "//- ledger/printing.py\ndef columns(rows):\n    return [invoice for row in rows",
+    );
+    files.push_str(" for invoice in row.sheet.ordered()]\n");
+    let project = project(&files);
+    let names = found(&project, "invoice totals");
+    assert_eq!(names.len(), 19, "{names:?}");
+    assert!(names[..12].iter().all(|name| name.starts_with("invoice_totals")), "{names:?}");
+    assert!(names.contains(&"columns".to_owned()), "{names:?}");
+}
