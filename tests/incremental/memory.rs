@@ -55,8 +55,12 @@ impl Watched {
             }
             this.write(&format!("use_{directory}.py"), &caller(directory, "made", ""));
         }
-        this.repository.refresh();
-        Self { uid: this.repository.uid(), ..this }
+        this.indexed()
+    }
+
+    fn indexed(self) -> Self {
+        self.repository.refresh();
+        Self { uid: self.repository.uid(), ..self }
     }
 
     fn write(&self, path: &str, text: &str) {
@@ -102,4 +106,25 @@ fn facts_read_by_need_are_forgotten_above_a_limit_and_read_again() {
     watched.holds("one is gone");
     watched.write("a/m001.py", &definitions("other", 1));
     watched.holds("and there again");
+}
+
+#[test]
+fn a_search_for_definitions_reads_no_file_that_declares_or_hides_the_name() {
+    let watched = Watched { repository: Repository::new(), uid: 0 };
+    for number in 0..40 {
+        let own = format!("int own_{number}(void) {{ return shared({number}); }}\n");
+        let shared = if number % 2 == 0 {
+            "int shared(int x);\n"
+        } else {
+            "static int shared(int x) { return x; }\n"
+        };
+        watched.write(&format!("user{number}.c"), &format!("{shared}{own}"));
+    }
+    watched.write("shared.c", "int shared(int x) { return x + 1; }\n");
+    let main = "int shared(int x);\nint main(void) { return shared(1); }\n";
+    watched.write("main.c", main);
+    let watched = watched.indexed();
+    watched.write("main.c", &format!("{main}int more(void) {{ return shared(2); }}\n"));
+    let files = watched.holds("the definition is in one file");
+    assert!(files <= 4, "facts of {files} files were read");
 }
