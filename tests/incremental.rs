@@ -282,3 +282,18 @@ fn directories_become_alternatives_with_the_files_of_others() {
     assert!(is_likely(&repository.dump("kept")));
     assert_eq!(repository.dump("kept"), repository.fresh(), "no alternatives");
 }
+
+#[test]
+fn a_link_with_the_ending_of_several_languages_stays_a_link() {
+    let repository = Repository::new();
+    let path = |path: &str| repository.root().join(path);
+    fs::write(path("a.c"), "int a;\n").expect("written");
+    fs::write(path("b.h"), "int b;\n").expect("written");
+    std::os::unix::fs::symlink(path("b.h"), path("link.h")).expect("linked");
+    repository.refresh();
+    // Headers are read anew among other neighbours.
+    fs::write(path("d.cpp"), "int d;\n").expect("written");
+    fs::remove_file(path("a.c")).expect("removed");
+    repository.refresh();
+    assert_eq!(repository.dump("kept"), repository.fresh(), "other neighbours");
+}

@@ -21,9 +21,9 @@ use results::TakenRows;
 
 use crate::faults::{Fault, planted};
 use crate::index::{IndexError, Progress, Run};
-use crate::model::RepoPath;
 use crate::model::facts::FileFacts;
 use crate::model::graph::{FileId, FileRecord, FileResolution, Graph};
+use crate::model::{RepoPath, SkipReason};
 use crate::resolve::{Asked, Change, Changed, ListedFile, Listing, ProjectFile, Shared, Tables};
 use crate::source::{WalkedFile, WalkedKind};
 use crate::store::{
@@ -399,7 +399,8 @@ impl Resident {
         self.graph.files.retain(|record| {
             let directory = record.path.directory();
             let settled = neighbours.get(directory) == self.neighbours.get(directory)
-                || !plan::is_settled_by_neighbours(&record.path);
+                || !plan::is_settled_by_neighbours(&record.path)
+                || is_no_file(record);
             if !settled {
                 let kind = WalkedKind::File;
                 touched.push(WalkedFile { path: record.path.clone(), stamp: record.stamp, kind });
@@ -408,6 +409,12 @@ impl Resident {
         });
         neighbours
     }
+}
+
+/// True for an entry that was skipped because of its kind: it has no language.
+fn is_no_file(record: &FileRecord) -> bool {
+    use SkipReason::{Special, Symlink, UnreadRules, Unreadable};
+    matches!(record.content, Err(Symlink | Special | Unreadable | UnreadRules))
 }
 
 /// Mapping of files across a change.
