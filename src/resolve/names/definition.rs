@@ -130,6 +130,7 @@ fn find_definitions(db: &Db, declaration: SymbolRef) -> Symbols {
         && !entry.owner.is_some();
     // An internal declaration in a header is defined in a file that includes it.
     let is_shared = is_internal && entry.kind.is_callable();
+    // By the flags of postings alone: the facts of the others are not read.
     let linked = |space: Space| -> Symbols {
         let all = defined_in(db, space, name).into_iter();
         all.filter(|(other, is_exported)| {
