@@ -3,6 +3,7 @@ import mmap
 import os
 import shutil
 import stat
+from collections import Counter
 from pathlib import Path
 
 from tree import FUNCTION, SOURCES, WORD, Tree, change, ending_of
@@ -194,7 +195,8 @@ def directory_deleted(tree: Tree) -> str | None:
 
 @change(1)
 def directory_copied(tree: Tree) -> str | None:
-    found = [path for path in tree.directories() if sum(file.startswith(f"{path}/") for file in tree.files(None)) <= 12]
+    files = Counter(str(parent) for file in tree.files(None) for parent in Path(file).parents)
+    found = [path for path in tree.directories() if files[path] <= 12]
     if not found:
         return None
     path, new = tree.rng.choice(found), f"{tree.new_name()}/again"

@@ -30,9 +30,10 @@ PLANTED: list[Planted] = [
     Planted("unsorted_files", just=("file copied", "file moves", "directory copied")),
     Planted("kept_target"),
     Planted("kept_edges"),
-    Planted("kept_imports"),
+    Planted("kept_imports", just=("file moves", "file deleted", "file copied")),
     Planted("stale_project_file", just=("project file", "import changes")),
     Planted("unmarked_names"),
+    Planted("unmarked_words"),
     # A use and its definition must come to the same process, one after the other.
     Planted("stale_footprint", states=120),
 ]
