@@ -146,6 +146,8 @@ faults! {
     StaleProjectFile = "stale_project_file",
     /// Search misses names whose symbols have changed.
     UnmarkedNames = "unmarked_names",
+    /// Changed files keep the terms that they had in the build.
+    UnmarkedWords = "unmarked_words",
     /// The new footprint of a resolution is not recorded.
     StaleFootprint = "stale_footprint",
 }

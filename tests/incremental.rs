@@ -20,6 +20,7 @@ mod reach;
 mod saved;
 mod sources;
 mod steps;
+mod terms;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -113,7 +114,8 @@ impl Repository {
     }
 
     fn dump(&self, cache: &str) -> String {
-        let store = Store::open_newest(&self.location(cache)).expect("a store");
+        let store = Arc::new(Store::open_newest(&self.location(cache)).expect("a store"));
+        terms::assert_indexed(&store);
         dump::of(store.path())
     }
 

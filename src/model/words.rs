@@ -21,7 +21,7 @@ pub use stem::stem;
 const LETTERS: std::ops::RangeInclusive<usize> = 2..=32;
 
 /// Number of bits of a term.
-const TERM_BITS: u32 = 26;
+pub const TERM_BITS: u32 = 26;
 
 /// Term: hash of a stem.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -5,6 +5,8 @@ mod connect;
 
 use std::cmp::{Ordering, Reverse};
 
+use rustc_hash::FxHashSet;
+
 use super::locate::{self, Located};
 use super::show::{Excerpt, excerpt};
 use super::{Certainty, QueryError, ReadFile, SymbolInfo, Tests, Total};
@@ -56,7 +58,7 @@ pub struct Explored {
     /// Source, possibly truncated, or the error.
     pub source: Result<Excerpt, QueryError>,
     /// Symbols with a certain or likely call or use of it: non-test code first, then by number of
-    /// references. At most `limit`.
+    /// references, which are compared for the first [`MAX_COMPARED`]. At most `limit`.
     pub callers: Vec<SymbolInfo>,
     /// Number of callers.
     pub caller_total: u64,
@@ -138,6 +140,10 @@ const USES: [SiteKind; 8] = [
     SiteKind::Implement,
 ];
 
+/// Maximum number of callers of a symbol whose numbers of references are compared: a common
+/// function has tens of thousands.
+pub const MAX_COMPARED: usize = 1_000;
+
 /// Multiple of the further symbols among which they are selected.
 const OTHERS_CONSIDERED: usize = 8;
 
@@ -159,19 +165,22 @@ pub fn explore(
     let rest = found.symbols.split_off(found.symbols.len().min(params.limit));
     let rest = over_files(&found.symbols, rest, params.others);
     let first = found.symbols;
-    let keys: Vec<SymbolKey> = first.iter().map(|located| located.key).collect();
+    let keys: Vec<SymbolKey> = first.iter().map(|located| located.head.key).collect();
     let uses = CallGraph::new(&lookup, &USES, true, Certainty::Likely, Tests::Include);
     let graph = CallGraph::new(&lookup, &CALLS, true, Certainty::Likely, Tests::Include);
     let mut symbols = Vec::with_capacity(first.len());
     for located in &first {
-        let row = lookup.symbol(located.key)?;
+        let row = lookup.symbol(located.head.key)?;
         symbols.push(Explored {
-            why: why(located),
+            why: why(located, &found.words),
             ..describe(&lookup, &uses, &graph, files, &row, params)?
         });
     }
     let other = |located: &Located| {
-        Ok(OtherSymbol { symbol: lookup.info_of(located.key)?, why: why(located) })
+        Ok(OtherSymbol {
+            symbol: lookup.info_of(located.head.key)?,
+            why: why(located, &found.words),
+        })
     };
     let others = rest.iter().map(other).collect::<Result<_, QueryError>>()?;
     let connections = connect::connections(&lookup, &graph, &keys, params.depth)?;
@@ -187,13 +196,14 @@ pub fn explore(
 /// another.
 fn over_files(first: &[Located], mut rest: Vec<Located>, count: usize) -> Vec<Located> {
     let others = rest.split_off(rest.len().min(count - count / 2));
-    let mut files: Vec<FileKey> = first.iter().chain(&rest).map(|located| located.file).collect();
+    let mut files: Vec<FileKey> =
+        first.iter().chain(&rest).map(|located| located.head.file).collect();
     let (mut apart, mut same) = (Vec::new(), Vec::new());
     for located in others {
-        if files.contains(&located.file) {
+        if files.contains(&located.head.file) {
             same.push(located);
         } else {
-            files.push(located.file);
+            files.push(located.head.file);
             apart.push(located);
         }
     }
@@ -202,8 +212,9 @@ fn over_files(first: &[Located], mut rest: Vec<Located>, count: usize) -> Vec<Lo
     rest
 }
 
-fn why(located: &Located) -> Why {
-    Why { is_named: located.is_named, words: located.words.clone() }
+fn why(located: &Located, words: &[String]) -> Why {
+    let matched = located.words.iter().map(|&word| words[usize::from(word)].clone());
+    Why { is_named: located.is_named, words: matched.collect() }
 }
 
 fn describe(
@@ -219,21 +230,19 @@ fn describe(
     let shown = last.min(first.saturating_add(params.lines_per_symbol.saturating_sub(1)));
     let source = excerpt(files, &*lookup.file(symbol.file)?, None, first, shown);
     let calling = uses.callers(symbol.key, Unresolved::Counted)?;
-    let mut callers = symbols_at(lookup, &calling, symbol.key)?;
-    let rank = |caller: &SymbolInfo| (caller.is_test(), Reverse(caller.references));
-    callers.sort_by(|one, other| rank(one).cmp(&rank(other)).then_with(|| by_place(one, other)));
-    let mut callees = symbols_at(lookup, &calls.callees(symbol.key)?, symbol.key)?;
-    let (caller_total, callee_total) = (callers.len() as u64, callees.len() as u64);
-    callers.truncate(params.limit);
-    callees.truncate(params.limit);
+    let callers = symbols_at(&calling, symbol.key);
+    let callees = symbols_at(&calls.callees(symbol.key)?, symbol.key);
+    let infos = |keys: &[SymbolKey]| -> Result<Vec<SymbolInfo>, QueryError> {
+        keys.iter().take(params.limit).map(|&key| lookup.info_of(key)).collect()
+    };
     Ok(Explored {
         symbol: info,
         why: Why::default(),
         source,
-        callers,
-        caller_total,
-        callees,
-        callee_total,
+        caller_total: callers.len() as u64,
+        callers: infos(&by_references(lookup, callers)?)?,
+        callee_total: callees.len() as u64,
+        callees: infos(&callees)?,
         possible_callers: calling.counts.possible,
     })
 }
@@ -244,19 +253,26 @@ fn by_place(one: &SymbolInfo, other: &SymbolInfo) -> Ordering {
 }
 
 /// Returns the symbols among neighbours without duplicates and without the symbol itself.
-fn symbols_at(
+fn symbols_at(neighbours: &Neighbours, itself: SymbolKey) -> Vec<SymbolKey> {
+    let mut seen = FxHashSet::from_iter([itself]);
+    let ends = neighbours.edges.iter().filter_map(|edge| match edge.end {
+        End::Symbol(key) => Some(key),
+        End::File(_) | End::External(_) => None,
+    });
+    ends.filter(|key| seen.insert(*key)).collect()
+}
+
+/// Returns the first callers, non-test code first, then by number of references.
+fn by_references(
     lookup: &Lookup<'_>,
-    neighbours: &Neighbours,
-    itself: SymbolKey,
-) -> Result<Vec<SymbolInfo>, QueryError> {
-    let mut keys: Vec<SymbolKey> = Vec::new();
-    for edge in &neighbours.edges {
-        if let End::Symbol(key) = edge.end
-            && key != itself
-            && !keys.contains(&key)
-        {
-            keys.push(key);
-        }
+    mut callers: Vec<SymbolKey>,
+) -> Result<Vec<SymbolKey>, QueryError> {
+    callers.truncate(MAX_COMPARED);
+    let mut ranked = Vec::with_capacity(callers.len());
+    for key in callers {
+        let row = lookup.symbol(key)?;
+        ranked.push((lookup.is_test(&row)?, Reverse(row.references), lookup.order().row(&row)));
     }
-    keys.into_iter().map(|key| lookup.info_of(key)).collect()
+    ranked.sort_unstable();
+    Ok(ranked.into_iter().map(|(.., rank)| rank.key()).collect())
 }

@@ -18,7 +18,8 @@ mod weight;
 use super::QueryError;
 use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
-use crate::store::{FileKey, SymbolKey};
+use crate::store::SymbolHead;
+use smallvec::SmallVec;
 
 /// Maximum number of files whose symbols are ranked for one question, best first.
 pub const FILES: usize = 80;
@@ -33,17 +34,19 @@ pub const BEARERS: usize = 2_000;
 /// Number of best symbols whose calls are read.
 pub const CALLING: usize = 150;
 
+/// Maximum number of matched words that are reported for a symbol.
+const MATCHED: usize = 4;
+
 /// Relevant symbol.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Located {
     /// Symbol.
-    pub(super) key: SymbolKey,
-    /// Its file.
-    pub(super) file: FileKey,
+    pub(super) head: SymbolHead,
     /// Score, comparable within one answer.
     pub(super) score: f64,
-    /// Matched words of the text, by descending inverse document frequency.
-    pub(super) words: Vec<String>,
+    /// Matched words with the highest inverse document frequencies, descending, as positions in
+    /// [`Location::words`].
+    pub(super) words: SmallVec<[u16; MATCHED]>,
     /// True if the text names it or a line of it.
     pub(super) is_named: bool,
 }
@@ -52,6 +55,8 @@ pub(super) struct Located {
 pub(super) struct Location {
     /// Best symbols, best first.
     pub(super) symbols: Vec<Located>,
+    /// Words of the text.
+    pub(super) words: Vec<String>,
     /// Number of symbols with a positive score.
     pub(super) total: u64,
     /// True if only the best files were read.

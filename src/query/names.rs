@@ -5,6 +5,7 @@
 //! with the candidates, an unknown one an error with similar names.
 
 pub(super) mod fuzzy;
+mod qualified;
 pub(super) mod text;
 
 use std::cmp::Reverse;
@@ -18,6 +19,7 @@ use crate::query::graph::lookup::{Lookup, is_path_suffix};
 use crate::query::{QueryError, SymbolInfo};
 use crate::store::{FileKey, FileRow, NameEntry, NameKey, NameParts, SymbolKey, SymbolRow};
 use fuzzy::{DistanceMatcher, filter_for_distance};
+pub(super) use qualified::{all, heads, keys_of, segments};
 
 /// Maximum number of candidates and of similar names in an error.
 const MAX_LISTED: usize = 20;
@@ -216,20 +218,6 @@ pub(super) fn near_paths(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<String
     Ok(near.into_iter().take(MAX_NEAR).map(|(_, _, path)| path).collect())
 }
 
-/// Returns every symbol that `wanted` may name, case-sensitive.
-pub(super) fn all(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
-    // The part before the first `::` is a path if such a file exists, else part of the name.
-    if let Some((path, name)) = wanted.split_once("::") {
-        let files = files(lookup, path)?;
-        if !files.is_empty() {
-            let mut found = named(lookup, name)?;
-            found.retain(|symbol| files.contains(&symbol.file));
-            return prefer_whole(lookup, found, name);
-        }
-    }
-    named(lookup, wanted)
-}
-
 /// Strips decoration of names: blanks, back ticks, the parentheses of a call.
 fn normalized(wanted: &str) -> &str {
     let wanted = wanted.trim().trim_matches('`');
@@ -284,101 +272,6 @@ fn files(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<FileKey>, QueryError> 
 
 fn is_suffix(wanted: &str, path: &str) -> bool {
     crate::model::RepoPath::new(path).is_some_and(|path| is_path_suffix(wanted, &path))
-}
-
-/// Returns the symbols that `name` names in any file: as one name, or as a qualified one.
-fn named(lookup: &Lookup<'_>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
-    let mut found = exactly(lookup, name)?;
-    if !found.is_empty() {
-        return Ok(found);
-    }
-    let chain = segments(name);
-    let Some((last, before)) = chain.split_last().filter(|(_, before)| !before.is_empty()) else {
-        return Ok(found);
-    };
-    let mut reached = Vec::new();
-    for symbol in exactly(lookup, last)? {
-        let (places, containers) = surroundings(lookup, &symbol)?;
-        let whole: Vec<&str> = places.iter().chain(&containers).map(String::as_str).collect();
-        if whole.ends_with(before) {
-            found.push(symbol);
-        } else if is_reached(&places, &containers, before) {
-            reached.push(symbol);
-        }
-    }
-    Ok(if found.is_empty() { reached } else { found })
-}
-
-/// Splits a qualified name at the separators of any language.
-pub(super) fn segments(name: &str) -> Vec<&str> {
-    name.split("::")
-        .flat_map(|part| part.split(['.', '#', '/', '\\']))
-        .filter(|part| !part.is_empty())
-        .collect()
-}
-
-/// Returns the possible qualifiers of a symbol: directories and the file's name without extension;
-/// containers.
-fn surroundings(
-    lookup: &Lookup<'_>,
-    symbol: &SymbolRow,
-) -> Result<(Vec<String>, Vec<String>), QueryError> {
-    let file = lookup.place(symbol.file)?;
-    let path = file.path.as_str();
-    let stem = match file.path.extension() {
-        Some(extension) => &path[..path.len() - extension.len() - 1],
-        None => path,
-    };
-    let containers = lookup.containers(symbol)?;
-    let containers = containers.iter().map(|container| container.name_text.to_string()).collect();
-    Ok((stem.split('/').map(str::to_owned).collect(), containers))
-}
-
-/// True if `wanted` is a qualified name of the symbol with directories or files omitted, because
-/// packages re-export their contents. Containers cannot be omitted.
-fn is_reached(places: &[String], containers: &[String], wanted: &[&str]) -> bool {
-    let Some(modules) =
-        wanted.len().checked_sub(containers.len()).map(|modules| &wanted[..modules])
-    else {
-        return false;
-    };
-    if modules.is_empty()
-        || wanted[modules.len()..].iter().zip(containers).any(|(wanted, own)| wanted != own)
-    {
-        return false;
-    }
-    let mut places = places.iter();
-    modules.iter().all(|module| places.any(|place| place == module))
-}
-
-fn exactly(lookup: &Lookup<'_>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
-    let mut found = Vec::new();
-    for (key, text) in lookup.snapshot.names_ignoring_case(name)? {
-        if text == name {
-            found.extend(
-                lookup.snapshot.symbols_named(key)?.into_iter().map(|row| lookup.remember(row)),
-            );
-        }
-    }
-    Ok(found)
-}
-
-/// Prefers symbols for which a name with a path is complete from the top level of the file:
-/// otherwise a function could not be distinguished from a method of the same name.
-fn prefer_whole(
-    lookup: &Lookup<'_>,
-    found: Vec<Rc<SymbolRow>>,
-    name: &str,
-) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
-    let wanted = segments(name);
-    let mut whole = Vec::new();
-    for symbol in &found {
-        let depth = lookup.containers(symbol)?.len();
-        if depth + 1 == wanted.len() || (depth == 0 && *symbol.name_text == *name) {
-            whole.push(Rc::clone(symbol));
-        }
-    }
-    Ok(if whole.is_empty() { found } else { whole })
 }
 
 /// Drops other symbols of the same entity: declarations of a definition, extensions of a type,

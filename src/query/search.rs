@@ -200,12 +200,12 @@ pub fn search_in(
     let mut hits = hits(&lookup, named.best, 0, wanted)?;
     let mut seen: FxHashSet<SymbolKey> = hits.iter().map(|hit| hit.symbol.key).collect();
     let mut total = hits.len() as u64;
-    for located in found.symbols.iter().filter(|located| seen.insert(located.key)) {
-        let symbol = lookup.symbol(located.key)?;
-        if filter.admit(Match::Text, symbol.head())?.is_some() {
+    for located in found.symbols.iter().filter(|located| seen.insert(located.head.key)) {
+        if filter.admit(Match::Text, located.head)?.is_some() {
             total += 1;
             if hits.len() < wanted {
-                hits.push(SearchHit { symbol: lookup.info(&symbol)?, matched: Match::Text });
+                let symbol = lookup.info_of(located.head.key)?;
+                hits.push(SearchHit { symbol, matched: Match::Text });
             }
         }
     }
@@ -286,8 +286,8 @@ impl Filter<'_, '_> {
             SearchMode::Substring | SearchMode::Regex => false,
         };
         let mut found = Vec::new();
-        for symbol in if wanted { names::all(self.lookup, text)? } else { Vec::new() } {
-            found.extend(self.admit(Match::Exact, symbol.head())?);
+        for head in if wanted { names::heads(self.lookup, text)? } else { Vec::new() } {
+            found.extend(self.admit(Match::Exact, head)?);
         }
         Ok(found)
     }

@@ -172,6 +172,7 @@ fn of_questions() -> Vec<(&'static str, String)> {
         ("locate::MEANINGS", count(locate::MEANINGS)),
         ("locate::BEARERS", count(locate::BEARERS)),
         ("locate::CALLING", count(locate::CALLING)),
+        ("explore::MAX_COMPARED", count(crate::query::explore::MAX_COMPARED)),
     ]
 }
 

@@ -33,6 +33,7 @@ use crate::store::format::ownership;
 use crate::store::format::rows::Identity;
 use crate::store::format::schema::{APPLICATION_ID, FORMAT, INDEXES, TABLES, words};
 use crate::store::format::statements;
+use crate::store::format::term_index::TermIndexBuilder;
 use crate::store::format::views::VIEWS;
 use crate::store::read::connection::Store;
 
@@ -162,6 +163,7 @@ fn build(
     let rows = BulkRows::new(&file, roots, info.max_bytes).map_err(io)?;
     let mut writer = RowWriter { rows, figures: vec![(0, 0); numbering.symbol_names] };
     writer.names(&numbering.names).map_err(io)?;
+    let mut terms = TermIndexBuilder::default();
     let (mut site_total, mut written) = (0_u64, numbering.names.len());
     for (place, file) in files.enumerate() {
         let (record, found) = file?;
@@ -171,11 +173,15 @@ fn build(
         written = numbering.names.len();
         site_total +=
             u64::from(writer.file(&numbering, place, (&record, &found), &sites).map_err(io)?);
+        if let Ok(facts) = &record.content {
+            terms.add(numbering.file(place), &facts.words.words);
+        }
     }
     // Rows that depend on all files.
     writer.other_names(&numbering).map_err(io)?;
     writer.candidates(&numbering).map_err(io)?;
     writer.name_runs(&numbering).map_err(io)?;
+    writer.term_index(terms).map_err(io)?;
     writer.rows.finish().map_err(io)?;
     finish(path, (root, identity), (&numbering, site_total), info).map_err(sqlite)?;
     file.sync_all().map_err(io)?;

@@ -10,4 +10,5 @@ pub(super) mod rows;
 pub(super) mod schema;
 pub(super) mod segment;
 pub(super) mod statements;
+pub(super) mod term_index;
 pub(super) mod views;

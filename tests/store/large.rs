@@ -16,7 +16,16 @@ const SYMBOLS: usize = 48;
 const SKIPPED: usize = 1_500;
 
 /// Tables that are the same for every graph, or take one row, or are filled by changes only.
-const SMALL: [&str; 6] = ["meta", "word", "language", "name_tops", "name_changed", "known"];
+const SMALL: [&str; 8] = [
+    "meta",
+    "word",
+    "language",
+    "name_tops",
+    "name_changed",
+    "file_lengths",
+    "words_changed",
+    "known",
+];
 
 #[test]
 fn a_store_says_what_its_graph_says() {

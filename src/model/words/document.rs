@@ -58,6 +58,16 @@ impl Frequency {
         })
     }
 
+    /// Step from its number, below 4.
+    pub fn from_step(step: u8) -> Self {
+        Self(step & 3)
+    }
+
+    /// Number of the step, below 4.
+    pub fn step(self) -> u8 {
+        self.0 & 3
+    }
+
     /// Typical count of this step.
     pub fn count(self) -> f32 {
         [1.0, 2.5, 5.5, 14.0][usize::from(self.0 & 3)]

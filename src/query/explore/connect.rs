@@ -82,7 +82,7 @@ pub(super) fn covering_tests(
             if symbol != start && lookup.is_test(&*lookup.symbol(symbol)?)? {
                 return Ok(Vec::new());
             }
-            let edges = graph.callers(symbol, Unresolved::Counted)?.edges.into_iter();
+            let edges = graph.callers(symbol, Unresolved::Ignored)?.edges.into_iter();
             Ok(edges
                 .filter_map(
                     |edge| if let End::Symbol(next) = edge.end { Some((next, 0)) } else { None },

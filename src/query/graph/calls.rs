@@ -90,6 +90,8 @@ pub(in crate::query) enum Unresolved {
     Listed,
     /// Count them: distant symbols of a traversal often share a name.
     Counted,
+    /// Neither: for a traversal that reports no counts.
+    Ignored,
 }
 
 /// Traversal settings and memos.
@@ -147,9 +149,11 @@ impl<'l, 'q> CallGraph<'l, 'q> {
             self.take_all(&mut gathered, key, None)?;
         }
         self.take_possible(&mut gathered, &meant, &seen)?;
-        if unresolved == Unresolved::Counted && self.follow < Certainty::Textual {
-            gathered.unlisted = self.unresolved_named(row.name)?;
-            gathered.counts.textual += gathered.unlisted;
+        if self.follow < Certainty::Textual && unresolved != Unresolved::Listed {
+            if unresolved == Unresolved::Counted {
+                gathered.unlisted = self.unresolved_named(row.name)?;
+                gathered.counts.textual += gathered.unlisted;
+            }
         } else {
             // Calls of the value of a variable or field are no evidence for another symbol of that
             // name.

@@ -210,13 +210,13 @@ impl<'q> Lookup<'q> {
             })
     }
 
-    /// Returns the enclosing symbols, outermost first.
+    /// Returns the innermost container and those around it, outermost first.
     pub(in crate::query) fn containers(
         &self,
-        symbol: &SymbolRow,
+        innermost: Option<SymbolKey>,
     ) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
         let mut containers = Vec::new();
-        let mut next = symbol.container;
+        let mut next = innermost;
         while let Some(key) = next.filter(|_| containers.len() < MAX_NESTING) {
             let container = self.symbol(key)?;
             next = container.container;

@@ -6,7 +6,7 @@ use super::named::NamedItems;
 use super::question::Question;
 use super::weight;
 use super::{FILES, NAMED_FILES};
-use crate::model::words::FileWords;
+use crate::model::words::{FileWords, Frequency};
 use crate::query::QueryError;
 use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
@@ -65,11 +65,69 @@ impl Chosen {
     }
 }
 
-struct SeenWords {
-    key: FileKey,
-    length: u32,
-    /// Index of its first word; its words end at the next one's.
-    first: usize,
+/// Scores of all files by their terms.
+struct FileScores {
+    /// Files that have some of the words.
+    raw: Vec<(f64, FileKey)>,
+    idf: Vec<f64>,
+    frequency: Vec<u32>,
+}
+
+/// Computes the BM25 score of every file. Each file's terms are added in the order of the words, so
+/// that the sums do not depend on whether the file has changed since the index of terms was made.
+fn score(lookup: &Lookup<'_>, question: &Question) -> Result<FileScores, QueryError> {
+    // Lengths of files in words: by key those in the index of terms; then those of changed files.
+    let mut lengths = vec![None];
+    lengths.extend(lookup.snapshot.file_lengths()?);
+    let indexed = lengths.len();
+    let mut later = Vec::new();
+    let mut of_later: Vec<Vec<(usize, Frequency)>> = vec![Vec::new(); question.singles];
+    lookup.snapshot.visit_later_words(|key, words| {
+        if let Some(length) = lengths[..indexed].get_mut(key.0 as usize) {
+            *length = None;
+        }
+        let Some(words) = words.and_then(FileWords::read) else { return };
+        let place = lengths.len();
+        lengths.push(Some(words.length));
+        later.push(key);
+        for (term, frequency) in words {
+            if let Some(word) = question.word_of(term) {
+                of_later[usize::from(word)].push((place, frequency));
+            }
+        }
+    })?;
+    lookup.check()?;
+    let files = lengths.iter().flatten().count();
+    let words: u64 = lengths.iter().flatten().copied().map(u64::from).sum();
+    let average = (words as f64 / files.max(1) as f64).max(1.0);
+    let norm = |length: u32| 0.7 * (0.5 + 0.5 * f64::from(length) / average);
+    let norms: Vec<Option<f64>> = lengths.iter().map(|length| length.map(norm)).collect();
+    let mut scores = vec![0.0; norms.len()];
+    let (mut idfs, mut frequencies) = (Vec::new(), Vec::new());
+    let mut postings: Vec<(usize, Frequency)> = Vec::new();
+    for ((term, word), of_later) in
+        question.single_terms().into_iter().zip(&question.words).zip(of_later)
+    {
+        lookup.check()?;
+        postings.clear();
+        lookup.snapshot.visit_postings(term, |key, frequency| {
+            let place = key.0 as usize;
+            if matches!(norms[..indexed].get(place), Some(Some(_))) {
+                postings.push((place, frequency));
+            }
+        })?;
+        postings.extend(of_later);
+        let idf = idf(files as f64, postings.len() as f64);
+        for &(place, frequency) in &postings {
+            let count = f64::from(frequency.count());
+            scores[place] += idf * word.weight * count / (count + norms[place].unwrap_or(1.0));
+        }
+        idfs.push(idf);
+        frequencies.push(u32::try_from(postings.len()).unwrap_or(u32::MAX));
+    }
+    let keys = (0..).map(FileKey).take(indexed).chain(later);
+    let scored = scores.into_iter().zip(keys).filter(|(score, _)| *score > 0.0);
+    Ok(FileScores { raw: scored.collect(), idf: idfs, frequency: frequencies })
 }
 
 /// Selects the candidate files.
@@ -79,45 +137,15 @@ pub(super) fn choose(
     question: &Question,
     named: &NamedItems,
 ) -> Result<Chosen, QueryError> {
-    let (mut seen, mut hits) = (Vec::new(), Vec::<(u16, f32)>::new());
-    let mut frequency = vec![0_u32; question.singles];
-    let (mut files, mut length) = (0_u64, 0_u64);
-    lookup.snapshot.visit_file_words(|key, bytes| {
-        let Some(words) = FileWords::read(bytes) else { return true };
-        files += 1;
-        length += u64::from(words.length);
-        let (own, first) = (words.length, hits.len());
-        for (term, count) in words {
-            if let Some(place) = question.word_of(term) {
-                frequency[usize::from(place)] += 1;
-                hits.push((place, count.count()));
+    let FileScores { mut raw, idf, frequency } = score(lookup, question)?;
+    if filter.is_active() {
+        let mut admitted = Vec::new();
+        for file in raw {
+            if lookup.of_file(file.1, |mark| filter.admits(mark))? {
+                admitted.push(file);
             }
         }
-        if hits.len() > first {
-            seen.push(SeenWords { key, length: own, first });
-        }
-        files % 256 != 0 || lookup.check().is_ok()
-    })?;
-    lookup.check()?;
-    let idf: Vec<f64> =
-        frequency.iter().map(|&count| idf(files as f64, f64::from(count))).collect();
-    let average = length as f64 / files.max(1) as f64;
-    let mut raw: Vec<(f64, FileKey)> = Vec::with_capacity(seen.len());
-    for (at, file) in seen.iter().enumerate() {
-        let last = seen.get(at + 1).map_or(hits.len(), |next| next.first);
-        if filter.is_active() && !lookup.of_file(file.key, |mark| filter.admits(mark))? {
-            continue;
-        }
-        let norm = 0.7 * (0.5 + 0.5 * f64::from(file.length) / average.max(1.0));
-        let score: f64 = hits[file.first..last]
-            .iter()
-            .map(|&(place, count)| {
-                let place = usize::from(place);
-                idf[place] * question.words[place].weight * f64::from(count)
-                    / (f64::from(count) + norm)
-            })
-            .sum();
-        raw.push((score, file.key));
+        raw = admitted;
     }
     let order = lookup.order();
     let by_score = |one: &(f64, FileKey), other: &(f64, FileKey)| {

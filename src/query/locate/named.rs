@@ -2,14 +2,14 @@
 
 use rustc_hash::FxHashMap;
 
-use super::question::{Question, QuestionLocation, Written};
+use super::question::{Question, QuestionLocation, QuestionName, Written};
 use super::weight;
 use super::{BEARERS, MEANINGS, NAMES};
 use crate::model::facts::flags;
 use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
 use crate::query::{QueryError, names};
-use crate::store::{FileKey, SymbolKey};
+use crate::store::{FileKey, SymbolHead, SymbolKey};
 
 /// Maximum number of meanings of a word in a list of names, and the strength of each.
 const MAX_LISTED_MEANINGS: usize = 4;
@@ -35,32 +35,13 @@ pub(super) fn named(
     let mut found = NamedItems::default();
     for name in question.names.iter().take(NAMES) {
         lookup.check()?;
-        let mut meanings = Vec::new();
-        let last = names::segments(&name.text).last().copied().unwrap_or_default();
-        let mut bearers = 0;
-        for (key, _) in
-            lookup.snapshot.names_ignoring_case(last)?.into_iter().filter(|(_, text)| text == last)
-        {
-            bearers += lookup.figures(key)?.0;
-        }
-        let symbols =
-            if bearers as usize > BEARERS { Vec::new() } else { names::all(lookup, &name.text)? };
-        for symbol in symbols {
-            let (is_in, is_test) =
-                lookup.of_file(symbol.file, |file| (filter.admits(file), file.test))?;
-            let is_local = symbol.flags & flags::LOCAL != 0;
-            if is_in && !is_local {
-                meanings.push((symbol, is_test));
+        let Some(Meanings { symbols: meanings, sources }) = meanings(lookup, filter, name)? else {
+            continue;
+        };
+        if meanings.is_empty() {
+            if name.written == Written::Marked {
+                modules(lookup, filter, &name.text, &mut found)?;
             }
-        }
-        let sources = meanings
-            .iter()
-            .filter(|(symbol, is_test)| !is_test && symbol.flags & flags::DECLARATION == 0)
-            .count();
-        if meanings.is_empty() && name.written == Written::Marked {
-            modules(lookup, filter, &name.text, &mut found)?;
-        }
-        if meanings.is_empty() || (sources > MEANINGS && name.written < Written::Alone) {
             continue;
         }
         let own = match name.written {
@@ -81,7 +62,7 @@ pub(super) fn named(
         }
     }
     for word in &question.list {
-        let meanings = names::all(lookup, word)?;
+        let meanings = names::heads(lookup, word)?;
         for symbol in meanings.iter().filter(|_| meanings.len() <= MAX_LISTED_MEANINGS) {
             if lookup.of_file(symbol.file, |file| filter.admits(file))?
                 && symbol.flags & flags::LOCAL == 0
@@ -99,6 +80,65 @@ pub(super) fn named(
         point(lookup, filter, place, (last - at) as f64, &mut found)?;
     }
     Ok(found)
+}
+
+/// Meanings of a name in the admitted files.
+#[derive(Default)]
+struct Meanings {
+    /// Symbols, and whether each is in a test file.
+    symbols: Vec<(SymbolHead, bool)>,
+    /// Number of definitions outside of test files.
+    sources: usize,
+}
+
+/// Returns the meanings of a name; `None` if there are more than `MEANINGS`: too ambiguous.
+fn meanings(
+    lookup: &Lookup<'_>,
+    filter: &FileFilter,
+    name: &QuestionName,
+) -> Result<Option<Meanings>, QueryError> {
+    let chain = names::segments(&name.text);
+    let last = chain.last().copied().unwrap_or_default();
+    let keys = names::keys_of(lookup, last)?;
+    let mut bearers = 0;
+    for &key in &keys {
+        bearers += lookup.snapshot.bearers(key, BEARERS + 1)?;
+    }
+    let mut found = Meanings::default();
+    if bearers > BEARERS {
+        return Ok(Some(found));
+    }
+    let most = if name.written < Written::Alone { MEANINGS } else { usize::MAX };
+    // Adds a symbol; false if there are too many.
+    let mut add = |symbol: SymbolHead| {
+        if symbol.flags & flags::LOCAL != 0 {
+            return Ok(true);
+        }
+        let (is_in, is_test) =
+            lookup.of_file(symbol.file, |file| (filter.admits(file), file.test))?;
+        if is_in {
+            let is_source = !is_test && symbol.flags & flags::DECLARATION == 0;
+            found.sources += usize::from(is_source);
+            found.symbols.push((symbol, is_test));
+        }
+        Ok::<_, QueryError>(found.sources <= most)
+    };
+    if chain.len() > 1 {
+        for symbol in names::heads(lookup, &name.text)? {
+            add(symbol)?;
+        }
+    } else {
+        // Most names that occur in a text by chance are common: they are not read to the end.
+        let mut added = Ok(true);
+        for key in keys {
+            lookup.snapshot.visit_symbol_heads(key, |symbol| {
+                added = add(symbol);
+                matches!(added, Ok(true))
+            })?;
+        }
+        added?;
+    }
+    Ok((found.sources <= most).then_some(found))
 }
 
 /// Adds the files that a qualified name may refer to: `a.b.c` is `a/b/c.x`, or the files in the

@@ -130,6 +130,14 @@ impl Question {
         Question { list, ..reader.finish(is_short) }
     }
 
+    /// Returns the terms of the single words, by position.
+    pub(super) fn single_terms(&self) -> Vec<Term> {
+        let mut terms: Vec<(u16, Term)> =
+            self.terms.iter().map(|(term, place)| (*place, *term)).collect();
+        terms.sort_unstable_by_key(|(place, _)| *place);
+        terms.into_iter().map(|(_, term)| term).collect()
+    }
+
     /// Position of a word by its term.
     pub(super) fn word_of(&self, term: Term) -> Option<u16> {
         self.filter.may_have(term).then(|| self.terms.get(&term).copied())?

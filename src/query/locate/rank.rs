@@ -5,9 +5,11 @@ use super::named::NamedItems;
 use super::question::Question;
 use super::units::{FIELDS, Unit};
 use super::weight::{self, FIELD, LENGTH, SATURATION};
-use super::{Located, Location};
+use super::{Located, Location, MATCHED};
+use crate::model::facts::flags;
 use crate::query::QueryError;
 use crate::query::graph::lookup::Lookup;
+use smallvec::SmallVec;
 
 /// Computes the score of every unit from its own terms.
 pub(super) fn score(question: &Question, chosen: &Chosen, units: &[Unit]) -> Vec<f64> {
@@ -55,11 +57,11 @@ pub(super) fn score(question: &Question, chosen: &Chosen, units: &[Unit]) -> Vec
                     idf[usize::from(*word)] * x * (SATURATION + 1.0) / (SATURATION + x)
                 })
                 .sum();
-            let kind = if unit.kind.is_callable() { 1.0 } else { weight::NOT_CALLABLE };
+            let kind = if unit.head.kind.is_callable() { 1.0 } else { weight::NOT_CALLABLE };
             let size =
                 (f64::from(unit.lines + 1).log2() / weight::LARGE).min(1.0).powf(weight::SIZE);
             let standing = chosen.files[unit.file as usize].standing;
-            let standing = if unit.is_test && !question.wants_tests {
+            let standing = if unit.head.flags & flags::TEST != 0 && !question.wants_tests {
                 standing.min(candidates::STANDING_OF_TESTS)
             } else {
                 standing
@@ -86,45 +88,58 @@ pub(super) fn best(
     }
     let most = scores.iter().copied().fold(0.0, f64::max).max(1e-9);
     for (unit, score) in units.iter().zip(&mut scores) {
-        let file = chosen.files[unit.file as usize].key;
-        let is_named = named.symbols.get(&unit.key).copied().unwrap_or_default();
+        let is_named = named.symbols.get(&unit.head.key).copied().unwrap_or_default();
         if *score > 0.0 {
             *score += weight::OF_FILE * of_file[unit.file as usize];
-            *score +=
-                most * weight::NAMED_FILE * named.files.get(&file).copied().unwrap_or_default();
+            *score += most
+                * weight::NAMED_FILE
+                * named.files.get(&unit.head.file).copied().unwrap_or_default();
         }
         *score += most * weight::NAMED * is_named;
     }
     let mut order: Vec<usize> = (0..units.len()).filter(|&at| scores[at] > 0.0).collect();
     let total = order.len() as u64;
     let ranks = lookup.order();
-    let rank = |at: usize| ranks.symbol(chosen.files[units[at].file as usize].key, units[at].key);
+    let rank = |at: usize| ranks.head(&units[at].head);
     order.sort_by(|&one, &other| {
         scores[other].total_cmp(&scores[one]).then_with(|| rank(one).cmp(&rank(other)))
     });
+    let place = places(question, chosen);
     let mut kept: Vec<Located> = Vec::new();
     for at in order {
         if kept.len() >= limit {
             break;
         }
         let unit = &units[at];
-        let mut words: Vec<(f64, &str)> = unit
+        let mut words: SmallVec<[u16; MATCHED]> = unit
             .hits
             .iter()
-            .map(|(word, _)| usize::from(*word))
-            .filter(|&word| word < question.singles)
-            .map(|word| {
-                (chosen.idf[word] * question.words[word].weight, question.words[word].text.as_str())
-            })
+            .map(|(word, _)| *word)
+            .filter(|&word| usize::from(word) < question.singles)
             .collect();
-        words.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
+        words.sort_unstable_by_key(|&word| place[usize::from(word)]);
+        words.truncate(MATCHED);
         kept.push(Located {
-            key: unit.key,
-            file: chosen.files[unit.file as usize].key,
+            head: unit.head,
             score: scores[at],
-            words: words.into_iter().take(4).map(|(_, word)| word.to_owned()).collect(),
-            is_named: named.symbols.contains_key(&unit.key),
+            words,
+            is_named: named.symbols.contains_key(&unit.head.key),
         });
     }
-    Ok(Location { symbols: kept, total, is_partial: chosen.is_partial })
+    let words = question.words[..question.singles].iter().map(|word| word.text.clone()).collect();
+    Ok(Location { symbols: kept, words, total, is_partial: chosen.is_partial })
+}
+
+/// Returns the place of each word of the question in order of weighted inverse document frequency,
+/// descending.
+fn places(question: &Question, chosen: &Chosen) -> Vec<usize> {
+    let weight = |word: usize| chosen.idf[word] * question.words[word].weight;
+    let text = |word: usize| &question.words[word].text;
+    let mut order: Vec<usize> = (0..question.singles).collect();
+    order.sort_by(|&one, &other| {
+        weight(other).total_cmp(&weight(one)).then_with(|| text(one).cmp(text(other)))
+    });
+    let mut places = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(place, &word)| places[word] = place);
+    places
 }

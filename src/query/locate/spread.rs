@@ -18,7 +18,7 @@ pub(super) fn spread(
     scores: &mut [f64],
 ) -> Result<(), QueryError> {
     let places: FxHashMap<SymbolKey, usize> =
-        units.iter().enumerate().map(|(at, unit)| (unit.key, at)).collect();
+        units.iter().enumerate().map(|(at, unit)| (unit.head.key, at)).collect();
     let mut order: Vec<usize> = (0..units.len()).filter(|&at| scores[at] > 0.0).collect();
     order.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]).then(one.cmp(&other)));
     order.truncate(CALLING);
@@ -26,7 +26,7 @@ pub(super) fn spread(
     let (callees, callers) = (weight::CALLEES, weight::CALLERS);
     for at in order {
         lookup.check()?;
-        let row = lookup.symbol(units[at].key)?;
+        let row = lookup.symbol(units[at].head.key)?;
         let mut targets: Vec<SymbolKey> = Vec::new();
         for site in lookup.snapshot.sites_in(&row)? {
             if matches!(site.kind, SiteKind::Call | SiteKind::Construct)
@@ -42,7 +42,7 @@ pub(super) fn spread(
             targets.iter().filter_map(|target| places.get(target)).filter(|&&target| target != at)
         {
             let (caller, callee) = (&units[at], &units[*target]);
-            let share = out / (1.0 + f64::from(callee.references)).sqrt();
+            let share = out / (1.0 + f64::from(callee.head.references)).sqrt();
             gains[at] += callees * scores[*target] * share;
             let are_members = caller.container.is_some() && caller.container == callee.container;
             let callers = if are_members { callers * weight::FELLOW_MEMBERS } else { callers };

@@ -10,11 +10,11 @@ use super::candidates::Chosen;
 use super::question::Question;
 use super::weight;
 use crate::model::SymbolKind;
-use crate::model::facts::{DocumentTerms, flags};
+use crate::model::facts::DocumentTerms;
 use crate::model::words::{self, FileWords, Postings, joined};
 use crate::query::QueryError;
 use crate::query::graph::lookup::Lookup;
-use crate::store::{SymbolDocument, SymbolKey};
+use crate::store::{SymbolDocument, SymbolHead, SymbolKey};
 
 /// Maximum number of containers whose names count.
 const MAX_CONTAINERS: usize = 5;
@@ -34,16 +34,12 @@ pub(super) mod field {
 
 /// Symbol that may be part of the answer.
 pub(super) struct Unit {
-    pub(super) key: SymbolKey,
+    pub(super) head: SymbolHead,
     /// Position of its file among the candidates.
     pub(super) file: u32,
-    pub(super) kind: SymbolKind,
     pub(super) lines: u32,
-    pub(super) references: u32,
-    /// Symbol around it in the same file.
+    /// Symbol around it, if that is a passage too.
     pub(super) container: Option<SymbolKey>,
-    /// True for test code outside of test files.
-    pub(super) is_test: bool,
     /// Term frequencies by word and field.
     pub(super) hits: Counts,
     /// Length of each field in words.
@@ -187,15 +183,18 @@ impl Counts {
 
 fn row_of(symbols: &[SymbolDocument], key: Option<SymbolKey>) -> Option<&SymbolDocument> {
     let key = key?;
-    symbols.binary_search_by_key(&key, |symbol| symbol.key).ok().map(|place| &symbols[place])
+    symbols.binary_search_by_key(&key, |symbol| symbol.head.key).ok().map(|place| &symbols[place])
 }
 
 /// True if a symbol may be part of the answer.
 fn is_unit(symbol: &SymbolDocument, symbols: &[SymbolDocument]) -> bool {
-    let in_callable =
-        || row_of(symbols, symbol.container).is_some_and(|container| container.kind.is_callable());
-    words::is_passage_of_any_size(symbol.kind)
-        || !(matches!(symbol.kind, SymbolKind::Module | SymbolKind::Namespace) || in_callable())
+    let in_callable = || {
+        row_of(symbols, symbol.head.container)
+            .is_some_and(|container| container.head.kind.is_callable())
+    };
+    words::is_passage_of_any_size(symbol.head.kind)
+        || !(matches!(symbol.head.kind, SymbolKind::Module | SymbolKind::Namespace)
+            || in_callable())
 }
 
 /// Returns for each symbol the units that its own text belongs to: all callables around it, and the
@@ -206,7 +205,7 @@ fn owners(symbols: &[SymbolDocument], units: &[Option<usize>]) -> Vec<SmallVec<[
     for (row, symbol) in symbols.iter().enumerate() {
         open.retain(|&around| symbols[around].bytes.end > symbol.bytes.start);
         open.push(row);
-        let is_callable = |row: &usize| symbols[*row].kind.is_callable();
+        let is_callable = |row: &usize| symbols[*row].head.kind.is_callable();
         let innermost = open.iter().rposition(is_callable);
         let is_owner = |(level, row): (usize, &usize)| {
             let counts = is_callable(row) || innermost.is_none_or(|callable| callable < level);
@@ -227,7 +226,7 @@ fn of_file(matcher: &mut Matcher<'_>, source: &Source<'_>, terms: &DocumentTerms
     for (row, symbol) in symbols.iter().enumerate() {
         if is_unit(symbol, symbols) {
             unit_of[row] = Some(units.len());
-            units.push(begin(matcher, source.place, symbol, symbols, (&in_path, path_length)));
+            units.push(begin(matcher, source, symbol, (&in_path, path_length)));
         }
     }
     count_texts(matcher.question, source, &owners(symbols, &unit_of), terms, &mut units);
@@ -245,7 +244,7 @@ fn count_texts(
     let mut postings = Postings::read(&terms.postings)?;
     let owners_of = |symbol: u32| {
         let key = SymbolKey(source.first_symbol.saturating_add(symbol));
-        let row = source.symbols.binary_search_by_key(&key, |symbol| symbol.key).ok();
+        let row = source.symbols.binary_search_by_key(&key, |symbol| symbol.head.key).ok();
         row.map_or(&[][..], |row| owners[row].as_slice())
     };
     let by_passage: Vec<&[usize]> =
@@ -279,25 +278,24 @@ fn count_texts(
 
 fn begin(
     matcher: &mut Matcher<'_>,
-    place: u32,
+    source: &Source<'_>,
     symbol: &SymbolDocument,
-    symbols: &[SymbolDocument],
     (in_path, path_length): (&Counts, f32),
 ) -> Unit {
-    let mut counts = in_path.clone();
+    let (symbols, mut counts) = (source.symbols, in_path.clone());
     let mut lengths = [0.0; FIELDS];
     lengths[field::PATH] = path_length;
     let mut count = |text: &str, at: usize| {
         matcher.count(text.as_bytes(), at, &mut counts, &mut lengths[at]);
     };
     count(&symbol.name, field::NAME);
-    let mut container = symbol.container;
+    let mut container = symbol.head.container;
     for _ in 0..MAX_CONTAINERS {
         let Some(row) = row_of(symbols, container) else { break };
         count(&row.name, field::CONTAINER);
-        container = row.container;
+        container = row.head.container;
     }
-    let of_type = row_of(symbols, symbol.container).filter(|row| row.kind.is_type());
+    let of_type = row_of(symbols, symbol.head.container).filter(|row| row.head.kind.is_type());
     let whole = of_type.and_then(|row| matcher.of_run(row.name.as_bytes()).whole);
     if let Some(word) = whole {
         counts.of(word)[field::CONTAINER] += weight::WHOLE_CONTAINER;
@@ -308,13 +306,10 @@ fn begin(
     count(&symbol.signature, field::SIGNATURE);
     count(&symbol.doc, field::DOC);
     Unit {
-        key: symbol.key,
-        file: place,
-        kind: symbol.kind,
+        head: symbol.head,
+        file: source.place,
         lines: symbol.lines,
-        references: symbol.references,
-        container: row_of(symbols, symbol.container).map(|row| row.key),
-        is_test: symbol.flags & flags::TEST != 0,
+        container: row_of(symbols, symbol.head.container).map(|row| row.head.key),
         hits: counts,
         lengths,
     }

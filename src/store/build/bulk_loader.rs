@@ -100,6 +100,8 @@ fn has_numbers(table: Table) -> bool {
         | Table::NameGram
         | Table::File
         | Table::FileWords
+        | Table::TermBlock
+        | Table::FileLengths
         | Table::Symbol
         | Table::Site
         | Table::SiteFile => true,
@@ -179,6 +181,8 @@ impl Indexes {
             | Table::NameTops
             | Table::NameGram
             | Table::FileWords
+            | Table::TermBlock
+            | Table::FileLengths
             | Table::SiteFile
             | Table::Problem
             | Table::FileEdge => {}

@@ -103,6 +103,8 @@ tables! {
     NameGram = ("name_gram", ADD_NAME_GRAM),
     File = ("file", ADD_FILE),
     FileWords = ("file_words", ADD_FILE_WORDS),
+    TermBlock = ("term_block", ADD_TERM_BLOCK),
+    FileLengths = ("file_lengths", ADD_FILE_LENGTHS),
     Symbol = ("symbol", ADD_SYMBOL),
     Site = ("site", ADD_SITE),
     SiteFile = ("site_file", ADD_SITE_FILE),

@@ -8,6 +8,7 @@ use crate::store::build::key_assignment::{FileNames, FileSites, Numbering, name_
 use crate::store::format::columns::{Traits, pack_signature};
 use crate::store::format::front_coding;
 use crate::store::format::schema::file_flags;
+use crate::store::format::term_index::TermIndexBuilder;
 
 /// Encodes the rows of a graph.
 pub(in crate::store) struct RowWriter<R> {
@@ -58,6 +59,12 @@ impl<R: RowSink> RowWriter<R> {
         grams
             .into_iter()
             .try_for_each(|(letters, runs)| rows.add(Table::NameGram, &row![letters, &*runs]))
+    }
+
+    /// Writes the index of terms.
+    pub(super) fn term_index(&mut self, terms: TermIndexBuilder) -> Result<(), R::Error> {
+        self.rows.add(Table::FileLengths, &row![1_u32, terms.lengths()])?;
+        terms.finish(|first, postings| self.rows.add(Table::TermBlock, &row![first, postings]))
     }
 
     /// Writes the candidate sets.

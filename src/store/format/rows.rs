@@ -174,16 +174,10 @@ pub struct SymbolHead {
 /// Columns of a symbol that full-text search needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SymbolDocument {
-    /// Key.
-    pub key: SymbolKey,
+    /// Ranking columns.
+    pub head: SymbolHead,
     /// Unqualified name.
     pub name: Box<str>,
-    /// Kind.
-    pub kind: SymbolKind,
-    /// Lexically enclosing symbol.
-    pub container: Option<SymbolKey>,
-    /// Flags, see `model::facts::flags`.
-    pub flags: u16,
     /// Extent in bytes.
     pub bytes: Range<u32>,
     /// Number of lines.
@@ -192,8 +186,6 @@ pub struct SymbolDocument {
     pub signature: Box<str>,
     /// First paragraph of its documentation.
     pub doc: Box<str>,
-    /// Number of resolved and likely sites.
-    pub references: u32,
 }
 
 /// Columns of a symbol that qualified names need.

@@ -9,7 +9,7 @@ use crate::model::{
 };
 
 /// Format version of a store file.
-pub const FORMAT: u32 = 9;
+pub const FORMAT: u32 = 10;
 
 /// "cogr" in SQLite's header: identifies files of this application.
 pub(in crate::store) const APPLICATION_ID: i32 = 0x636f_6772;
@@ -48,6 +48,11 @@ CREATE TABLE file (
 );
 -- The words of each file, and the symbols that have them, see `model::words`. The second is read for a few files only.
 CREATE TABLE file_words (file INTEGER PRIMARY KEY, words BLOB NOT NULL, postings BLOB NOT NULL);
+-- The files that have a term, by blocks of terms, and the lengths of all files in one row: see `term_index`. They stay as they were made.
+CREATE TABLE term_block (first INTEGER PRIMARY KEY, postings BLOB NOT NULL);
+CREATE TABLE file_lengths (id INTEGER PRIMARY KEY CHECK (id = 1), lengths BLOB NOT NULL);
+-- Files in `file_lengths` whose terms are not those of the blocks any more, or that are gone.
+CREATE TABLE words_changed (file INTEGER PRIMARY KEY);
 -- `traits` is visibility + 4 * kind + 128 * flags. Lines are counted from the first line. For `signature` see `columns`.
 CREATE TABLE symbol (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, name INTEGER NOT NULL, traits INTEGER NOT NULL, container INTEGER,

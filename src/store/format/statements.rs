@@ -115,7 +115,12 @@ statements! {
     // Order of files and symbols: see `order`.
     ADDED_FILES = "SELECT id, path FROM file WHERE id > ?1";
     FILE_KEYS_BY_PATH = "SELECT id FROM file ORDER BY path";
-    FILE_WORDS = "SELECT file, words FROM file_words";
+    TERM_BLOCK = "SELECT first, postings FROM term_block WHERE first <= ?1 ORDER BY first DESC \
+                  LIMIT 1";
+    FILE_LENGTHS = "SELECT lengths FROM file_lengths WHERE id = 1";
+    // Files that the blocks of terms do not describe: changed or deleted ones, and later ones.
+    LATER_WORDS = "SELECT c.file, w.words FROM words_changed c LEFT JOIN file_words w ON w.file = \
+                   c.file UNION ALL SELECT file, words FROM file_words WHERE file > ?1";
     FILE_POSTINGS = "SELECT words, postings FROM file_words WHERE file = ?1";
     FILE_KEY_BEFORE = "SELECT id FROM file WHERE path < ?1 ORDER BY path DESC LIMIT 1";
     LAST_SYMBOL = "SELECT max(id) FROM symbol";
@@ -139,10 +144,10 @@ statements! {
     SYMBOLS_OF_NAME = concat!(symbol_columns!(), " WHERE s.name = ?1 ORDER BY s.id");
     SYMBOLS_BETWEEN = concat!(symbol_columns!(), " WHERE s.id >= ?1 AND s.id < ?2 ORDER BY s.id");
     // Symbols of several lines, and those of the kinds whose bits are in ?3.
-    SYMBOL_DOCUMENTS = "SELECT s.id, n.text, s.traits, s.container, s.start_byte, s.length, \
-                        s.more_lines, s.signature, s.doc, s.refs FROM symbol s JOIN name n ON n.id \
-                        = s.name WHERE s.id >= ?1 AND s.id < ?2 AND (s.more_lines >= ?4 OR ?3 >> \
-                        (s.traits >> 2 & 31) & 1) ORDER BY s.id";
+    SYMBOL_DOCUMENTS = "SELECT s.id, s.file, s.traits, s.container, s.refs, n.text, \
+                        s.start_byte, s.length, s.more_lines, s.signature, s.doc FROM symbol s \
+                        JOIN name n ON n.id = s.name WHERE s.id >= ?1 AND s.id < ?2 AND \
+                        (s.more_lines >= ?4 OR ?3 >> (s.traits >> 2 & 31) & 1) ORDER BY s.id";
     SYMBOLS_AT = concat!(
         symbol_columns!(),
         " WHERE s.id >= ?1 AND s.id < ?2 AND (s.start_line <= ?4 AND s.start_line + s.more_lines \
@@ -154,6 +159,7 @@ statements! {
                           WHERE s.id = ?1";
     KINDS_IN = "SELECT id FROM symbol WHERE container = ?1 AND traits >> 2 & 31 = ?2 ORDER BY id";
     SYMBOL_HEADS = "SELECT id, file, traits, container, refs FROM symbol WHERE name = ?1";
+    COUNT_OF_NAME = "SELECT count(*) FROM (SELECT 1 FROM symbol WHERE name = ?1 LIMIT ?2)";
     SYMBOL_HEADS_BETWEEN = "SELECT id, file, traits, container, refs FROM symbol WHERE id >= ?1 \
                             AND id < ?2";
     NAMED_HEADS_BETWEEN = "SELECT s.id, s.file, s.traits, s.container, s.refs, n.text FROM symbol \
@@ -194,6 +200,8 @@ statements! {
     ADD_NAME_GRAM = "INSERT INTO name_gram VALUES (?1, ?2)";
     ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, \
                 ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+    ADD_TERM_BLOCK = "INSERT INTO term_block VALUES (?1, ?2)";
+    ADD_FILE_LENGTHS = "INSERT INTO file_lengths VALUES (?1, ?2)";
     ADD_FILE_WORDS = "INSERT INTO file_words VALUES (?1, ?2, ?3)";
     ADD_SYMBOL = "INSERT INTO symbol VALUES \
                   (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, \
@@ -224,6 +232,7 @@ statements! {
     IS_LIST_USED = "SELECT 1 FROM site WHERE target = -?1 AND mark & 7 != 3 LIMIT 1";
     REMOVE_LIST = "DELETE FROM candidate WHERE list = ?1";
     REMOVE_FILE = "DELETE FROM file WHERE id = ?1";
+    MARK_WORDS = "INSERT OR IGNORE INTO words_changed SELECT ?1 FROM meta WHERE ?1 <= last_file";
     REMOVE_FILE_WORDS = "DELETE FROM file_words WHERE file = ?1";
     REMOVE_SYMBOLS = "DELETE FROM symbol WHERE id >= ?1 AND id < ?2";
     REMOVE_SITES = "DELETE FROM site WHERE id >= ?1 AND id < ?2";

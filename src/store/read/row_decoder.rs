@@ -96,20 +96,15 @@ pub(super) fn symbol_row(row: &Row<'_>) -> rusqlite::Result<SymbolRow> {
 }
 
 pub(super) fn symbol_document(row: &Row<'_>) -> rusqlite::Result<SymbolDocument> {
-    let Traits { kind, flags, .. } = traits(row, 2)?;
-    let (start, length): (u32, u32) = (row.get(4)?, row.get(5)?);
-    let name: Box<str> = row.get(1)?;
+    let name: Box<str> = row.get(5)?;
+    let (start, length): (u32, u32) = (row.get(6)?, row.get(7)?);
     Ok(SymbolDocument {
-        key: SymbolKey(row.get(0)?),
-        signature: unpack_signature(row.get_ref(7)?.as_str()?, &name),
+        head: symbol_head(row)?,
+        signature: unpack_signature(row.get_ref(9)?.as_str()?, &name),
         name,
-        kind,
-        container: optional(row, 3)?.map(SymbolKey),
-        flags,
         bytes: start..start.saturating_add(length),
-        lines: row.get::<_, u32>(6)?.saturating_add(1),
-        doc: row.get(8)?,
-        references: row.get(9)?,
+        lines: row.get::<_, u32>(8)?.saturating_add(1),
+        doc: row.get(10)?,
     })
 }
 

@@ -11,6 +11,7 @@ use rusqlite::{Params, Row};
 
 use super::connection::Snapshot;
 use crate::model::facts::DocumentTerms;
+use crate::model::words::{Frequency, Term};
 use crate::model::{RepoPath, SkipReason, SymbolKind};
 use crate::store::format::error::StoreError;
 use crate::store::format::rows::{
@@ -18,6 +19,7 @@ use crate::store::format::rows::{
     SiteKey, SiteRow, SymbolDocument, SymbolHead, SymbolKey, SymbolRow,
 };
 use crate::store::format::statements::{self, Statement};
+use crate::store::format::term_index;
 use crate::store::read::sandbox::{self, SqlBounds, SqlOutcome};
 use crate::store::read::site_cache::MAX_SITES;
 
@@ -80,14 +82,40 @@ impl Snapshot {
         )
     }
 
-    /// Passes the words of every file with possible symbols (see `model::words`) to `visit` until
-    /// it returns false.
-    pub fn visit_file_words(
+    /// Lengths in words of the files in the index of terms, by key from key 1; none for a file
+    /// without terms.
+    pub fn file_lengths(&self) -> Result<Vec<Option<u32>>, StoreError> {
+        let lengths = self.one(statements::FILE_LENGTHS, [], |row| {
+            Ok(term_index::lengths(row.get_ref(0)?.as_blob()?).collect())
+        })?;
+        Ok(lengths.unwrap_or_default())
+    }
+
+    /// Passes the files in the index of terms that have a term to `visit`, by key. They include
+    /// those of [`Self::visit_later_words`], as they were.
+    pub fn visit_postings(
         &self,
-        mut visit: impl FnMut(FileKey, &[u8]) -> bool,
+        term: Term,
+        mut visit: impl FnMut(FileKey, Frequency),
     ) -> Result<(), StoreError> {
-        self.visit(statements::FILE_WORDS, [], |row| {
-            Ok(visit(FileKey(row.get(0)?), row.get_ref(1)?.as_blob()?))
+        self.visit(statements::TERM_BLOCK, [term.0], |row| {
+            let (first, block) = (row.get(0)?, row.get_ref(1)?.as_blob()?);
+            term_index::list_in(first, block, term)
+                .for_each(|(file, frequency)| visit(FileKey(file), frequency));
+            Ok(false)
+        })
+    }
+
+    /// Passes the terms (see `model::words`) of files that have changed since the index of terms
+    /// was made to `visit`; none for those without terms now.
+    pub fn visit_later_words(
+        &self,
+        mut visit: impl FnMut(FileKey, Option<&[u8]>),
+    ) -> Result<(), StoreError> {
+        self.visit(statements::LATER_WORDS, [self.meta().last_file], |row| {
+            let words = row.get_ref(1)?;
+            visit(FileKey(row.get(0)?), words.as_blob_or_null().map_err(rusqlite::Error::from)?);
+            Ok(true)
         })
     }
 
@@ -213,6 +241,24 @@ impl Snapshot {
     /// Ranking columns of the symbols with a name.
     pub fn symbol_heads(&self, name: NameKey) -> Result<Vec<SymbolHead>, StoreError> {
         self.all(statements::SYMBOL_HEADS, [name.0], symbol_head)
+    }
+
+    /// Passes ranking columns of the symbols with a name to `visit` until it returns false.
+    pub fn visit_symbol_heads(
+        &self,
+        name: NameKey,
+        mut visit: impl FnMut(SymbolHead) -> bool,
+    ) -> Result<(), StoreError> {
+        self.visit(statements::SYMBOL_HEADS, [name.0], |row| Ok(visit(symbol_head(row)?)))
+    }
+
+    /// Number of symbols with a name, counted up to a limit.
+    pub fn bearers(&self, name: NameKey, limit: usize) -> Result<usize, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let count = self.one(statements::COUNT_OF_NAME, [i64::from(name.0), limit], |row| {
+            row.get::<_, u32>(0)
+        })?;
+        Ok(count.unwrap_or_default() as usize)
     }
 
     /// Ranking columns of the symbols of a file.

@@ -190,7 +190,12 @@ impl Writer<'_> {
         statement: statements::Statement,
         parameters: impl rusqlite::Params,
     ) -> rusqlite::Result<usize> {
-        if planted(Fault::UnmarkedNames) && statement.text() == statements::MARK_NAMES.text() {
+        let is_left_out = |fault, marking: statements::Statement| {
+            planted(fault) && statement.text() == marking.text()
+        };
+        if is_left_out(Fault::UnmarkedNames, statements::MARK_NAMES)
+            || is_left_out(Fault::UnmarkedWords, statements::MARK_WORDS)
+        {
             return Ok(0);
         }
         self.connection.prepare_cached(statement.text())?.execute(parameters)
@@ -277,6 +282,7 @@ impl Writer<'_> {
             self.removed_names.borrow_mut().take_in(self.connection, ranges)?;
             self.run(statements::REMOVE_FILE, [keys.file])?;
             self.run(statements::REMOVE_FILE_WORDS, [keys.file])?;
+            self.run(statements::MARK_WORDS, [keys.file])?;
             self.run(
                 statements::REMOVE_RELATIONS,
                 params![keys.symbols.first, keys.symbols.end()],

@@ -1,0 +1,134 @@
+//! Lookup of qualified names: which symbols `path::Container.name`, or any suffix of it, may name.
+
+use std::rc::Rc;
+
+use super::files;
+use crate::query::QueryError;
+use crate::query::graph::lookup::Lookup;
+use crate::store::{NameKey, SymbolHead, SymbolRow};
+
+/// Returns every symbol that `wanted` may name, case-sensitive.
+pub(in crate::query) fn all(
+    lookup: &Lookup<'_>,
+    wanted: &str,
+) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
+    heads(lookup, wanted)?.iter().map(|head| lookup.symbol(head.key)).collect()
+}
+
+/// Returns the ranking columns of every symbol that `wanted` may name, case-sensitive.
+pub(in crate::query) fn heads(
+    lookup: &Lookup<'_>,
+    wanted: &str,
+) -> Result<Vec<SymbolHead>, QueryError> {
+    // The part before the first `::` is a path if such a file exists, else part of the name.
+    if let Some((path, name)) = wanted.split_once("::") {
+        let files = files(lookup, path)?;
+        if !files.is_empty() {
+            let mut found = named(lookup, name)?;
+            found.retain(|symbol| files.contains(&symbol.file));
+            return prefer_whole(lookup, found, name);
+        }
+    }
+    named(lookup, wanted)
+}
+
+/// Returns the symbols that `name` names in any file: as one name, or as a qualified one.
+fn named(lookup: &Lookup<'_>, name: &str) -> Result<Vec<SymbolHead>, QueryError> {
+    let mut found = exactly(lookup, name)?;
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let chain = segments(name);
+    let Some((last, before)) = chain.split_last().filter(|(_, before)| !before.is_empty()) else {
+        return Ok(found);
+    };
+    let mut reached = Vec::new();
+    for symbol in exactly(lookup, last)? {
+        let (places, containers) = surroundings(lookup, &symbol)?;
+        let whole: Vec<&str> = places.iter().chain(&containers).map(String::as_str).collect();
+        if whole.ends_with(before) {
+            found.push(symbol);
+        } else if is_reached(&places, &containers, before) {
+            reached.push(symbol);
+        }
+    }
+    Ok(if found.is_empty() { reached } else { found })
+}
+
+/// Splits a qualified name at the separators of any language.
+pub(in crate::query) fn segments(name: &str) -> Vec<&str> {
+    name.split("::")
+        .flat_map(|part| part.split(['.', '#', '/', '\\']))
+        .filter(|part| !part.is_empty())
+        .collect()
+}
+
+/// Returns the possible qualifiers of a symbol: directories and the file's name without extension;
+/// containers.
+fn surroundings(
+    lookup: &Lookup<'_>,
+    symbol: &SymbolHead,
+) -> Result<(Vec<String>, Vec<String>), QueryError> {
+    let file = lookup.place(symbol.file)?;
+    let path = file.path.as_str();
+    let stem = match file.path.extension() {
+        Some(extension) => &path[..path.len() - extension.len() - 1],
+        None => path,
+    };
+    let containers = lookup.containers(symbol.container)?;
+    let containers = containers.iter().map(|container| container.name_text.to_string()).collect();
+    Ok((stem.split('/').map(str::to_owned).collect(), containers))
+}
+
+/// True if `wanted` is a qualified name of the symbol with directories or files omitted, because
+/// packages re-export their contents. Containers cannot be omitted.
+fn is_reached(places: &[String], containers: &[String], wanted: &[&str]) -> bool {
+    let Some(modules) =
+        wanted.len().checked_sub(containers.len()).map(|modules| &wanted[..modules])
+    else {
+        return false;
+    };
+    if modules.is_empty()
+        || wanted[modules.len()..].iter().zip(containers).any(|(wanted, own)| wanted != own)
+    {
+        return false;
+    }
+    let mut places = places.iter();
+    modules.iter().all(|module| places.any(|place| place == module))
+}
+
+fn exactly(lookup: &Lookup<'_>, name: &str) -> Result<Vec<SymbolHead>, QueryError> {
+    let mut found = Vec::new();
+    for key in keys_of(lookup, name)? {
+        found.extend(lookup.snapshot.symbol_heads(key)?);
+    }
+    Ok(found)
+}
+
+/// Returns the keys of a name, case-sensitive.
+pub(in crate::query) fn keys_of(
+    lookup: &Lookup<'_>,
+    name: &str,
+) -> Result<Vec<NameKey>, QueryError> {
+    let names = lookup.snapshot.names_ignoring_case(name)?.into_iter();
+    Ok(names.filter(|(_, text)| text == name).map(|(key, _)| key).collect())
+}
+
+/// Prefers symbols for which a name with a path is complete from the top level of the file:
+/// otherwise a function could not be distinguished from a method of the same name.
+fn prefer_whole(
+    lookup: &Lookup<'_>,
+    found: Vec<SymbolHead>,
+    name: &str,
+) -> Result<Vec<SymbolHead>, QueryError> {
+    let wanted = segments(name);
+    let is_one_name = !keys_of(lookup, name)?.is_empty();
+    let mut whole = Vec::new();
+    for symbol in &found {
+        let depth = lookup.containers(symbol.container)?.len();
+        if depth + 1 == wanted.len() || (depth == 0 && is_one_name) {
+            whole.push(*symbol);
+        }
+    }
+    Ok(if whole.is_empty() { found } else { whole })
+}
