@@ -325,6 +325,13 @@ vocabulary! {
     }
 }
 
+impl SkipReason {
+    /// True for the reasons that a directory entry gives: such a file has no language.
+    pub fn is_of_entry(self) -> bool {
+        matches!(self, Self::Symlink | Self::Special | Self::Unreadable | Self::UnreadRules)
+    }
+}
+
 vocabulary! {
     /// What is incomplete about a file that was indexed.
     ProblemKind {

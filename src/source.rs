@@ -25,7 +25,7 @@ pub use root::{DirectoryId, Root};
 pub use rules::Rules;
 pub use sweep::Sweep;
 pub use text::Text;
-pub use walk::{Walk, WalkedFile, WalkedKind, walk, walk_below};
+pub use walk::{Walk, WalkedFile, walk, walk_below};
 
 use crate::config::Limits;
 use crate::model::graph::FileStamp;

@@ -22,9 +22,9 @@ use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, Wal
 use super::filter::Filter;
 use super::{RULES, Rules, SourceError, names, stamp};
 use crate::grammar;
-use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
 use crate::model::graph::FileStamp;
+use crate::model::{RepoPath, SkipReason};
 
 /// Timeout of a walk, because other requests may wait for it.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(300);
@@ -49,23 +49,9 @@ pub struct WalkedFile {
     pub path: RepoPath,
     /// Stamp without a hash.
     pub stamp: FileStamp,
-    /// Kind.
-    pub kind: WalkedKind,
-}
-
-/// Kind of a directory entry.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WalkedKind {
-    /// Regular file.
-    File,
-    /// Symbolic link.
-    Symlink,
-    /// Pipe, socket or device.
-    Special,
-    /// File without accessible metadata, or directory that could not be listed.
-    Unreadable,
-    /// Ignore file that was not read, because it is a link, no regular file, or too large.
-    UnreadRules,
+    /// Reason to skip it, of those that its directory entry gives; none for a regular file. A
+    /// directory that could not be listed is unreadable.
+    pub skipped: Option<SkipReason>,
 }
 
 /// Walks the repository at `root` with this number of threads.
@@ -168,7 +154,11 @@ fn add_unread(walk: &mut Walk, root: &Path, unread: impl Iterator<Item = PathBuf
         let stamp =
             stamp::taken(|| path.symlink_metadata()).map(|(_, stamp)| stamp).unwrap_or_default();
         walk.files.retain(|file| file.path != relative);
-        walk.files.push(WalkedFile { path: relative, stamp, kind: WalkedKind::UnreadRules });
+        walk.files.push(WalkedFile {
+            path: relative,
+            stamp,
+            skipped: Some(SkipReason::UnreadRules),
+        });
     }
 }
 
@@ -264,7 +254,7 @@ impl Collector<'_> {
     fn ignore_file(&mut self, entry: &DirEntry) {
         if let (Some(path), Ok((_, stamp))) = (self.path(entry), stamp::taken(|| entry.metadata()))
         {
-            self.own.ignore_files.push(WalkedFile { path, stamp, kind: WalkedKind::File });
+            self.own.ignore_files.push(WalkedFile { path, stamp, skipped: None });
         }
         self.own.files.extend(self.file(entry));
     }
@@ -275,19 +265,17 @@ impl Collector<'_> {
         if is_hidden(&path) && grammar::detect(&path, &[], &[]).is_none() {
             return None;
         }
-        let kind = if file_type.is_file() {
-            WalkedKind::File
+        let skipped = if file_type.is_file() {
+            None
         } else if file_type.is_symlink() {
-            WalkedKind::Symlink
+            Some(SkipReason::Symlink)
         } else {
-            WalkedKind::Special
+            Some(SkipReason::Special)
         };
         match stamp::taken(|| entry.metadata()) {
-            Ok((_, stamp)) => Some(WalkedFile { path, stamp, kind }),
+            Ok((_, stamp)) => Some(WalkedFile { path, stamp, skipped }),
             Err(error) if is_not_found(&error) => None,
-            Err(_) => {
-                Some(WalkedFile { path, stamp: FileStamp::default(), kind: WalkedKind::Unreadable })
-            }
+            Err(_) => Some(unreadable(path)),
         }
     }
 
@@ -301,8 +289,12 @@ impl Collector<'_> {
         if path.is_none() {
             tracing::warn!(%error, "an entry of the repository could not be looked at");
         }
-        Some(WalkedFile { path: path?, stamp: FileStamp::default(), kind: WalkedKind::Unreadable })
+        path.map(unreadable)
     }
+}
+
+fn unreadable(path: RepoPath) -> WalkedFile {
+    WalkedFile { path, stamp: FileStamp::default(), skipped: Some(SkipReason::Unreadable) }
 }
 
 impl Drop for Collector<'_> {

@@ -18,7 +18,7 @@ use crate::model::facts::FileFacts;
 use crate::model::graph::{FileRecord, FileStamp};
 use crate::model::{LanguageId, RepoPath, SkipReason};
 use crate::resolve::{ProjectFile, Shared};
-use crate::source::{self, Root, Text, WalkedFile, WalkedKind};
+use crate::source::{self, Root, Text, WalkedFile};
 
 /// Prefix of a file that may contain a `#!` line, in bytes.
 const SHEBANG_BYTES: usize = 512;
@@ -180,12 +180,8 @@ pub(in crate::index) fn examine(
     detect: impl Fn(&RepoPath, &[u8]) -> Option<LanguageId>,
 ) -> Examined {
     let skipped = |reason| Examined { stamp: file.stamp, language: None, text: Err(reason) };
-    match file.kind {
-        WalkedKind::File => {}
-        WalkedKind::Symlink => return skipped(SkipReason::Symlink),
-        WalkedKind::Special => return skipped(SkipReason::Special),
-        WalkedKind::Unreadable => return skipped(SkipReason::Unreadable),
-        WalkedKind::UnreadRules => return skipped(SkipReason::UnreadRules),
+    if let Some(reason) = file.skipped {
+        return skipped(reason);
     }
     let language = match language_by_name(root, &file.path, &detect) {
         Ok(language) => language,

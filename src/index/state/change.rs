@@ -15,7 +15,7 @@ use crate::index::fingerprint;
 use crate::model::cancel::CancelToken;
 use crate::model::graph::{FileStamp, UNTRUSTED_TIME};
 use crate::model::{RepoPath, SkipReason};
-use crate::source::{self, Root, Rules, WalkedFile, WalkedKind};
+use crate::source::{self, Root, Rules, WalkedFile};
 use crate::store::{self, FileKey, FileRow, Identity, Location, Snapshot};
 
 /// Differences between a store and the repository: from a comparison, or hints from a watcher.
@@ -217,7 +217,7 @@ fn compare_walked(
     seen.reserve(walk.files.len());
     for file in walk.files {
         let row = known.remove(file.path.as_str());
-        if file.kind == WalkedKind::File && !row.is_some_and(|row| is_never_read(row, &file)) {
+        if file.skipped.is_none() && !row.is_some_and(|row| is_never_read(row, &file)) {
             seen.push((file.path.clone(), file.stamp));
         }
         let Some(row) = row else {
@@ -330,35 +330,16 @@ pub(in crate::index) fn is_most_of(
 
 /// True if the stamp of a file matches the store.
 fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
-    match (file.kind, row.skipped) {
-        // A file that became a symlink while it was read has a row of a regular file.
-        (WalkedKind::Symlink, Some(SkipReason::Symlink))
-        | (WalkedKind::Special, Some(SkipReason::Special))
-        | (WalkedKind::Unreadable, Some(SkipReason::Unreadable))
-        | (WalkedKind::UnreadRules, Some(SkipReason::UnreadRules)) => {
-            row.language.is_none() && row.size == file.stamp.size
+    match (file.skipped, row.skipped) {
+        (Some(reason), _) => {
+            row.skipped == Some(reason) && row.language.is_none() && row.size == file.stamp.size
         }
-        (
-            WalkedKind::Symlink
-            | WalkedKind::Special
-            | WalkedKind::Unreadable
-            | WalkedKind::UnreadRules,
-            _,
-        ) => false,
-        // The reason for skipping them may be gone without a change of the file.
-        (
-            WalkedKind::File,
-            Some(
-                SkipReason::Symlink
-                | SkipReason::Special
-                | SkipReason::Unreadable
-                | SkipReason::UnreadRules
-                | SkipReason::Vanished,
-            ),
-        ) => false,
+        // The reason for skipping it may be gone without a change of the file. A file that became a
+        // symlink while it was read has a row of a regular file.
+        (None, Some(reason)) if reason.is_of_entry() || reason == SkipReason::Vanished => false,
         // Only the size of a file that is never read is stored.
-        (WalkedKind::File, _) if is_never_read(row, file) => row.size == file.stamp.size,
-        (WalkedKind::File, _) => file.stamp.suggests_same_bytes(&row.stamp()),
+        (None, _) if is_never_read(row, file) => row.size == file.stamp.size,
+        (None, _) => file.stamp.suggests_same_bytes(&row.stamp()),
     }
 }
 
@@ -374,7 +355,7 @@ fn has_the_same_bytes(
     is_project_file: bool,
     limits: &Limits,
 ) -> bool {
-    if file.kind != WalkedKind::File {
+    if file.skipped.is_some() {
         return looks_the_same(row, file);
     }
     // Another size means a change, without reading.

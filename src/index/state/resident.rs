@@ -21,11 +21,11 @@ use results::TakenRows;
 
 use crate::faults::{Fault, planted};
 use crate::index::{IndexError, Progress, Run};
+use crate::model::RepoPath;
 use crate::model::facts::FileFacts;
 use crate::model::graph::{FileId, FileRecord, FileResolution, Graph};
-use crate::model::{RepoPath, SkipReason};
 use crate::resolve::{Asked, Change, Changed, ListedFile, Listing, ProjectFile, Shared, Tables};
-use crate::source::{WalkedFile, WalkedKind};
+use crate::source::WalkedFile;
 use crate::store::{
     Amendment, FileRow, Identity, Places, Snapshot, StoreError, StoreErrorKind, WriterLock,
 };
@@ -400,21 +400,15 @@ impl Resident {
             let directory = record.path.directory();
             let settled = neighbours.get(directory) == self.neighbours.get(directory)
                 || !plan::is_settled_by_neighbours(&record.path)
-                || is_no_file(record);
+                || record.content.as_ref().is_err_and(|reason| reason.is_of_entry());
             if !settled {
-                let kind = WalkedKind::File;
-                touched.push(WalkedFile { path: record.path.clone(), stamp: record.stamp, kind });
+                let (path, stamp) = (record.path.clone(), record.stamp);
+                touched.push(WalkedFile { path, stamp, skipped: None });
             }
             settled
         });
         neighbours
     }
-}
-
-/// True for an entry that was skipped because of its kind: it has no language.
-fn is_no_file(record: &FileRecord) -> bool {
-    use SkipReason::{Special, Symlink, UnreadRules, Unreadable};
-    matches!(record.content, Err(Symlink | Special | Unreadable | UnreadRules))
 }
 
 /// Mapping of files across a change.

@@ -5,48 +5,47 @@ use crate::resolve::Symbols;
 use crate::resolve::db::Db;
 use smallvec::SmallVec;
 
-/// Directories of separate programs: files outside do not link with their contents.
-const APART: [&str; 16] = [
-    "tools",
-    "tests",
-    "test",
-    "testing",
-    "selftests",
-    "samples",
-    "examples",
-    "example",
-    "scripts",
-    "deps",
-    "vendor",
-    "third_party",
-    "thirdparty",
-    "external",
-    "contrib",
-    "benchmarks",
-];
+/// Kind of a directory of separate programs: files outside do not link with its contents.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Apart {
+    /// One program.
+    Program,
+    /// Tests, which are built together with what they test.
+    Tests,
+    /// A program per folder.
+    Programs,
+    /// A project of others per folder, which does not know this one.
+    Vendored,
+}
 
-/// Directories among them that contain one program per folder.
-const COLLECTIONS: [&str; 8] =
-    ["selftests", "samples", "examples", "deps", "vendor", "third_party", "thirdparty", "external"];
-
-/// Directories among them with the code of other projects, which do not know this one.
-const VENDORED: [&str; 5] = ["deps", "vendor", "third_party", "thirdparty", "external"];
-
-/// Directories among them that are built together with what they test.
-const TESTING: [&str; 4] = ["tests", "test", "testing", "benchmarks"];
+impl Apart {
+    /// Kind of a directory by its name.
+    fn of(folder: &str) -> Option<Self> {
+        Some(match folder {
+            "tools" | "scripts" | "contrib" | "example" => Self::Program,
+            "tests" | "test" | "testing" | "benchmarks" => Self::Tests,
+            "selftests" | "samples" | "examples" => Self::Programs,
+            "deps" | "vendor" | "third_party" | "thirdparty" | "external" => Self::Vendored,
+            _ => return None,
+        })
+    }
+}
 
 type Folders<'p> = SmallVec<[&'p str; 12]>;
 
-/// Returns the separate programs that contain a file, outermost first: the name of the directory
-/// of programs, and the path of the program with its last slash.
-fn programs(path: &str) -> impl Iterator<Item = (&str, &str)> {
+/// Returns the separate programs that contain a file, outermost first: the kind of the directory,
+/// and the path of the program with its last slash.
+fn programs(path: &str) -> impl Iterator<Item = (Apart, &str)> {
     let mut start = 0;
     path.match_indices('/').filter_map(move |(slash, _)| {
-        let folder = &path[start..slash];
+        let kind = Apart::of(&path[start..slash]);
         start = slash + 1;
-        let inner = COLLECTIONS.contains(&folder).then(|| path[start..].find('/')).flatten();
+        let inner = match kind? {
+            Apart::Programs | Apart::Vendored => path[start..].find('/'),
+            Apart::Program | Apart::Tests => None,
+        };
         let end = inner.map_or(slash, |inner| start + inner);
-        APART.contains(&folder).then(|| (folder, &path[..=end]))
+        Some((kind?, &path[..=end]))
     })
 }
 
@@ -55,15 +54,14 @@ fn programs(path: &str) -> impl Iterator<Item = (&str, &str)> {
 pub(in crate::resolve) fn links_to(from: &str, definition: &str) -> bool {
     programs(definition).all(|(_, program)| from.starts_with(program))
         && programs(from)
-            .filter(|(folder, _)| VENDORED.contains(folder))
+            .filter(|(kind, _)| *kind == Apart::Vendored)
             .all(|(_, program)| definition.starts_with(program))
 }
 
 /// True if a file is in a separate program, without the definition, that is no test: it may be
 /// linked with the definition, or with a library that has the name.
 pub(in crate::resolve) fn leaves_program(from: &str, definition: &str) -> bool {
-    programs(from)
-        .any(|(folder, program)| !TESTING.contains(&folder) && !definition.starts_with(program))
+    programs(from).any(|(kind, program)| kind != Apart::Tests && !definition.starts_with(program))
 }
 
 /// Returns visible symbols with their variants: an include that matches several files resolves

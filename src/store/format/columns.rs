@@ -90,9 +90,12 @@ pub(in crate::store) fn pack_signature<'s>(signature: &'s str, name: &str) -> Co
 
 /// Restores the signature. The views do the same in SQL.
 pub(in crate::store) fn unpack_signature(packed: &str, name: &str) -> Box<str> {
-    match packed.strip_prefix(WHOLE) {
-        Some(whole) => whole.into(),
-        None => packed.replace(NAME, name).into(),
+    if let Some(whole) = packed.strip_prefix(WHOLE) {
+        return whole.into();
+    }
+    match packed.split_once(NAME) {
+        Some((before, after)) => [before, name, after].concat().into(),
+        None => packed.into(),
     }
 }
 
