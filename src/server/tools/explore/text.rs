@@ -23,7 +23,7 @@ const OTHERS_PART: usize = 2;
 /// Divisor: share of the budget for source.
 const SOURCE_PART: usize = 5;
 /// Maximum length of a header on the line of a further symbol, in bytes.
-const SHORT_HEADER: usize = 48;
+const SHORT_HEADER: usize = 44;
 
 impl Answer for ExploreResult {
     fn render(&self, page: &mut Page) -> String {
