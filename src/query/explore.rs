@@ -191,11 +191,11 @@ pub fn explore(
     Ok(ExploreResult { symbols, others, total, connections, tests, test_total })
 }
 
-/// Selects further symbols: the best ones, and in the second half the best of each file that has
+/// Selects further symbols: the best ones, and in the last third the best of each file that has
 /// none yet. What a task changes is often in a file whose best symbol is far behind the many of
 /// another.
 fn over_files(first: &[Located], mut rest: Vec<Located>, count: usize) -> Vec<Located> {
-    let others = rest.split_off(rest.len().min(count - count / 2));
+    let others = rest.split_off(rest.len().min(count - count / 3));
     let mut files: Vec<FileKey> =
         first.iter().chain(&rest).map(|located| located.head.file).collect();
     let (mut apart, mut same) = (Vec::new(), Vec::new());
