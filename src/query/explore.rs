@@ -3,7 +3,7 @@
 
 mod connect;
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 
 use rustc_hash::FxHashSet;
 
@@ -245,11 +245,6 @@ fn describe(
         callees: infos(&callees)?,
         possible_callers: calling.counts.possible,
     })
-}
-
-/// Order by path and position. Within a file keys follow positions.
-fn by_place(one: &SymbolInfo, other: &SymbolInfo) -> Ordering {
-    one.path.cmp(&other.path).then(one.key.cmp(&other.key))
 }
 
 /// Returns the symbols among neighbours without duplicates and without the symbol itself.

@@ -331,11 +331,11 @@ pub(in crate::index) fn is_most_of(
 /// True if the stamp of a file matches the store.
 fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
     match (file.skipped, row.skipped) {
+        // A file that became a symlink while it was read has a row of a regular file.
         (Some(reason), _) => {
             row.skipped == Some(reason) && row.language.is_none() && row.size == file.stamp.size
         }
-        // The reason for skipping it may be gone without a change of the file. A file that became a
-        // symlink while it was read has a row of a regular file.
+        // The reason for skipping it may be gone without a change of the file.
         (None, Some(reason)) if reason.is_of_entry() || reason == SkipReason::Vanished => false,
         // Only the size of a file that is never read is stored.
         (None, _) if is_never_read(row, file) => row.size == file.stamp.size,

@@ -58,7 +58,7 @@ impl Frequency {
         })
     }
 
-    /// Step from its number, below 4.
+    /// Step from the two low bits of a number.
     pub fn from_step(step: u8) -> Self {
         Self(step & 3)
     }

@@ -1,14 +1,14 @@
 //! Connections between the relevant symbols: call paths, and tests that reach them.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::{Connection, CoveringTest, by_place};
+use super::{Connection, CoveringTest};
 use crate::query::graph::calls::{CallGraph, End, Unresolved};
 use crate::query::graph::lookup::Lookup;
-use crate::query::{QueryError, Total};
+use crate::query::{QueryError, SymbolInfo, Total};
 use crate::store::SymbolKey;
 
 /// Maximum number of symbols visited from one symbol.
@@ -108,6 +108,11 @@ pub(super) fn covering_tests(
     });
     let total = tests.len() as u64;
     Ok((tests, if is_complete { Total::Exact(total) } else { Total::AtLeast(total) }))
+}
+
+/// Order by path and position. Within a file keys follow positions.
+fn by_place(one: &SymbolInfo, other: &SymbolInfo) -> Ordering {
+    one.path.cmp(&other.path).then(one.key.cmp(&other.key))
 }
 
 fn in_order(reached: &FxHashMap<SymbolKey, Reached>) -> Vec<(SymbolKey, Reached)> {

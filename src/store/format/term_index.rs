@@ -110,7 +110,7 @@ impl Partition {
             for _ in 0..take(&mut rest).unwrap_or_default() {
                 let Some(number) = take(&mut rest) else { break };
                 term += (number >> FREQUENCY_BITS) as u32;
-                postings.push(SortedPosting::new(term, file, number));
+                postings.push(SortedPosting::new(term, file, frequency(number)));
             }
         }
         postings
@@ -122,13 +122,8 @@ impl Partition {
 struct SortedPosting(u64);
 
 impl SortedPosting {
-    fn new(term: u32, file: u32, number: u64) -> Self {
-        let frequency = number & ((1 << FREQUENCY_BITS) - 1);
-        Self(
-            u64::from(term) << (u32::BITS + FREQUENCY_BITS)
-                | u64::from(file) << FREQUENCY_BITS
-                | frequency,
-        )
+    fn new(term: u32, file: u32, frequency: Frequency) -> Self {
+        Self(u64::from(term) << (u32::BITS + FREQUENCY_BITS) | posting(file, frequency))
     }
 
     fn term(self) -> u32 {
@@ -140,7 +135,7 @@ impl SortedPosting {
     }
 
     fn frequency(self) -> Frequency {
-        Frequency::from_step((self.0 & ((1 << FREQUENCY_BITS) - 1)) as u8)
+        frequency(self.0)
     }
 }
 
@@ -174,6 +169,11 @@ fn posting(step: u32, frequency: Frequency) -> u64 {
     u64::from(step) << FREQUENCY_BITS | u64::from(frequency.step())
 }
 
+/// Frequency in the low bits of a posting.
+fn frequency(posting: u64) -> Frequency {
+    Frequency::from_step(posting as u8)
+}
+
 /// Finds the posting list of a term in the block that has it if any does. Damaged blocks end early.
 pub(in crate::store) fn list_in(first: u32, mut block: &[u8], wanted: Term) -> PostingList<'_> {
     let mut term = first;
@@ -203,7 +203,7 @@ impl Iterator for PostingList<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let number = take(&mut self.rest)?;
         self.file = self.file.wrapping_add((number >> FREQUENCY_BITS) as u32);
-        Some((self.file, Frequency::from_step((number & 3) as u8)))
+        Some((self.file, frequency(number)))
     }
 }
 
