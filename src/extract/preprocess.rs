@@ -62,6 +62,11 @@ impl Edit {
     fn blank(range: Range<usize>) -> Self {
         Self { range, first: b' ' }
     }
+
+    /// Placeholder for an empty text where the parser needs a token.
+    fn token(range: Range<usize>) -> Self {
+        Self { range, first: b';' }
+    }
 }
 
 /// Masks unparsable text. Without a preprocessor the source is unchanged.
@@ -78,6 +83,8 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
         return cleared;
     }
     let mut tokens = tokens::tokens(rules, source);
+    let empty = tokens::empty_values(source, &tokens);
+    apply(&mut cleared.source, empty.into_iter().map(Edit::token));
     let settled = conditionals::settle(source, &tokens);
     if !settled.blanks.is_empty() {
         let blanks = settled.blanks.iter().map(|range| Edit::blank(range.clone()));
@@ -238,6 +245,19 @@ mod tests {
             "DEFINE_CALL2(open, const char *, path, int, mode)\n{ }",
             "int open( const char * path, int mode)\n{ }",
         );
+    }
+
+    #[test]
+    fn a_macro_without_a_value_ends_with_its_line() {
+        check("#define A \n#define B 1\n", "#define A; #define B 1");
+        check("#define A/* c */\r\n#define B 1\n", "#define A; #define B 1");
+        check("#define A /* c */ 1\nint f();", "#define A 1 int f();");
+        check("#define A(a, b) /* c */ /* d\n e */\nint f();", "#define A(a, b); int f();");
+        for source in
+            ["#define A\nint f();", "#define A \\\n 1\nint f();", "#undef A /* c */\nint f();"]
+        {
+            check(source, source);
+        }
     }
 
     #[test]

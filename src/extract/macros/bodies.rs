@@ -44,7 +44,8 @@ pub(in crate::extract) fn macro_definition<'t>(
         walk.facts.rename_last(marked);
         return ExprId::NONE;
     }
-    let value_node = value.as_ref().and_then(|selector| selector.first(node));
+    let has_tokens = |value: &Node<'t>| !tokens(texts::text_of(&walk.input, *value)).is_empty();
+    let value_node = value.as_ref().and_then(|selector| selector.first(node)).filter(has_tokens);
     let kind = if params.is_none() && value_node.is_some() {
         SymbolKind::Constant
     } else {

@@ -123,6 +123,36 @@ pub(super) fn remove(tokens: &mut Vec<Token>, mut blanks: Vec<Range<usize>>) {
     tokens.drain(kept..next);
 }
 
+/// Returns the blanks and comments behind the name of each macro without a value. The parser looks
+/// for a value behind them, and finds one in the next line.
+pub(super) fn empty_values(source: &[u8], tokens: &[Token]) -> Vec<Range<usize>> {
+    let directives = tokens.iter().filter(|token| token.kind == Kind::Directive);
+    directives.filter_map(|token| empty_value(source, token.range())).collect()
+}
+
+fn empty_value(source: &[u8], directive: Range<usize>) -> Option<Range<usize>> {
+    let line = &source[..directive.end];
+    let blanks = |at: usize| {
+        let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
+        at + line[at..].iter().take_while(is_blank).count()
+    };
+    let word = |at: usize| at + line[at..].iter().take_while(|&&byte| is_word(byte)).count();
+    let command = blanks(directive.start + 1);
+    if line[command..word(command)] != *b"define" {
+        return None;
+    }
+    let mut name_end = word(blanks(word(command)));
+    if line[name_end..].starts_with(b"(") {
+        name_end = find(line, name_end, b")")? + 1;
+    }
+    let mut at = blanks(name_end);
+    while line[at..].starts_with(b"/*") {
+        at = blanks(end_of_comment(line, at));
+    }
+    let is_last = line[at..].trim_ascii().is_empty();
+    (at > name_end && is_last).then_some(name_end..at)
+}
+
 /// True, by value, for bytes that may be part of a word.
 static WORD: [bool; 256] = {
     let mut table = [false; 256];

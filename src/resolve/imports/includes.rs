@@ -1,5 +1,6 @@
 //! Textual includes: a quoted path is searched next to the including file, then by path suffix. A
-//! path in brackets is found only in include search directories.
+//! path in brackets is found only in include search directories, or around the including file where
+//! no other file has its name.
 
 use super::normal;
 use crate::model::facts::{Import, ImportKind};
@@ -8,6 +9,7 @@ use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::workspace::program::Program;
 use crate::resolve::workspace::tables::Tables;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Files by file name.
 #[derive(Debug, Default)]
@@ -32,41 +34,44 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
         // Names of scopes, not of files: see `linkage`.
         return None;
     }
-    let folder = program.path(file).directory();
     let is_system = import.level > 0;
     let omitted = &program.known(file).language.manifest.modules.omitted_extensions;
-    if let Some(found) = written(program, folder, &import.module, is_system) {
+    if let Some(found) = written(program, file, &import.module, is_system) {
         return Some(found);
     }
     omitted.iter().find_map(|extension| {
-        written(program, folder, &format!("{}.{extension}", import.module), is_system)
+        written(program, file, &format!("{}.{extension}", import.module), is_system)
     })
 }
 
 /// Returns the file of an include path.
 fn written(
     program: &Program<'_>,
-    folder: &str,
+    from: FileId,
     module: &str,
     is_system: bool,
 ) -> Option<ImportTarget> {
-    // A path in brackets is a neighbour only where no external file can have the name.
+    let folder = program.path(from).directory();
     let adjacent = normal(folder, module).and_then(|path| program.whole().modules.file_at(&path));
-    if let Some(found) = adjacent {
+    if let (false, Some(found)) = (is_system, adjacent) {
         return Some(ImportTarget::module(Module::File(found)));
     }
     let name = module.rsplit('/').next()?;
     let ending = format!("/{}", module.trim_start_matches("./").trim_start_matches("../"));
-    let candidates =
-        program.whole().modules.includes.by_name.get(name)?.iter().copied().filter(|candidate| {
-            let path = program.path(*candidate).as_str();
-            match path.strip_suffix(&ending) {
-                Some(searched) => {
-                    !is_system || module.contains('/') || is_searched(searched, folder)
-                }
-                None => path == &ending[1..],
-            }
-        });
+    let has_ending = |candidate: &FileId| {
+        let path = program.path(*candidate).as_str();
+        path.ends_with(&ending) || path == &ending[1..]
+    };
+    let named = program.whole().modules.includes.by_name.get(name)?;
+    let named: SmallVec<[FileId; 4]> = named.iter().copied().filter(has_ending).collect();
+    let is_bare = is_system && !module.contains('/');
+    let is_only = named.len() == 1;
+    let candidates = named.into_iter().filter(|&candidate| {
+        let searched = program.path(candidate).directory();
+        !is_bare
+            || candidate != from
+                && (is_search_directory(searched) || is_only && is_around(searched, folder))
+    });
     // Prefers the candidate with the longest common directory.
     let shared = |candidate: FileId| {
         let path = program.path(candidate).as_str();
@@ -80,11 +85,13 @@ fn written(
 /// Names of directories that are usually include search paths.
 pub(super) const SEARCHED: [&str; 4] = ["include", "includes", "inc", "uapi"];
 
-/// True if files of a directory may be included without the directory: it is an include search
-/// directory, or a parent of the including file.
-fn is_searched(searched: &str, folder: &str) -> bool {
-    let last = searched.rsplit('/').next().unwrap_or(searched);
-    let around =
-        folder.strip_prefix(searched).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    SEARCHED.contains(&last) || around
+fn is_search_directory(directory: &str) -> bool {
+    SEARCHED.contains(&directory.rsplit('/').next().unwrap_or(directory))
+}
+
+/// True if a directory is that of the including file or a parent of it. A compiler searches it for
+/// a path in brackets only with an option for it.
+fn is_around(directory: &str, folder: &str) -> bool {
+    folder.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        || directory.is_empty()
 }
