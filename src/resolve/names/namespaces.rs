@@ -44,8 +44,8 @@ pub(in crate::resolve) fn lookup_value(
     db.filtered(Some(Wanted::Untagged), look)
 }
 
-/// Looks a name up in type position, in languages with declared types: nearer fields or
-/// functions of the same name are ignored.
+/// Looks a name up in type position: without values where types are separate from them, and in
+/// languages with declared types without fields and functions.
 pub(in crate::resolve) fn lookup_type(
     db: &Db,
     file: FileId,
@@ -53,10 +53,12 @@ pub(in crate::resolve) fn lookup_type(
     scope: ScopeId,
     at: u32,
 ) -> Option<(Entity, Step)> {
-    if !db.program.known(file).language.manifest.resolution.declarations {
-        return among(db, file, false, || db.lookup(file, name, scope, at), Option::is_none);
-    }
-    db.filtered(Some(Wanted::Types), || db.lookup(file, name, scope, at))
+    let rules = &db.program.known(file).language.manifest.resolution;
+    let look = || db.lookup(file, name, scope, at);
+    db.types_alone(rules.paths_name_types, || match rules.declarations {
+        true => db.filtered(Some(Wanted::Types), look),
+        false => among(db, file, false, look, Option::is_none),
+    })
 }
 
 /// True if a symbol passes the filter of the lookup.

@@ -95,12 +95,12 @@ pub(in crate::resolve) fn lookup(
     found
 }
 
-/// Variants are visible to the values of the variants after them.
+/// Variants are visible to the values of the variants after them, but not to the types of their
+/// fields.
 fn holds_variants(db: &Db, file: FileId, scope: ScopeId) -> bool {
     let unit = db.program.known(file);
-    unit.scope_symbol(scope)
-        .get()
-        .is_some_and(|symbol| unit.facts.symbols[symbol].kind == SymbolKind::Enum)
+    let is_enum = |symbol: usize| unit.facts.symbols[symbol].kind == SymbolKind::Enum;
+    !db.types_only.get() && unit.scope_symbol(scope).get().is_some_and(is_enum)
 }
 
 fn step_of(found: &Bound) -> Step {

@@ -160,10 +160,7 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
         Expr::Name(name, scope) => {
             let name = db.name(file, name);
             let at = facts.positions[position];
-            let separate = db.program.known(file).language.manifest.resolution.paths_name_types;
-            let found =
-                db.types_alone(separate, || namespaces::lookup_type(db, file, name, scope, at));
-            match found {
+            match namespaces::lookup_type(db, file, name, scope, at) {
                 Some((entity, _)) => symbol_types::entity_ty(db, &entity, true),
                 None => Ty::Unknown,
             }
