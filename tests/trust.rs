@@ -82,6 +82,44 @@ fn no_path_is_final_only_where_every_call_could_be_followed() {
 }
 
 #[test]
+fn a_call_through_a_field_leaves_open_what_else_the_field_holds() {
+    let source = b"struct cmd { void (*proc)(int); };\nstatic void set(int x) {}\n\
+                   static void mod(int x) {}\nstatic struct cmd table[] = { { set } };\n\
+                   void add(struct cmd *c) { c->proc = mod; }\n\
+                   void call(struct cmd *c) { c->proc(1); }\n";
+    let answer = Repository::with(&[("cmd.c", source)]).asked(&["trace", "call", "--to", "set"]);
+    assert!(
+        answer.contains("none along calls whose target is known; 1 other on the way not followed"),
+        "{answer}"
+    );
+    assert!(answer.contains("\ncmd.c: proc:6"), "{answer}");
+}
+
+#[test]
+fn callers_do_not_hide_that_the_function_is_handed_on_too() {
+    let source = b"export function wrap(e) { return new Error(e); }\n\
+                   export function one(p) { return p.catch(wrap); }\n\
+                   export function two(e) { return wrap(e); }\n";
+    let answer = Repository::with(&[("wrap.js", source)]).asked(&["trace", "wrap"]);
+    let first = "1 caller of wrap (wrap.js:1); used without a call at 1 place: `references`";
+    assert!(answer.starts_with(first), "{answer}");
+}
+
+#[test]
+fn uses_of_an_alias_are_shown_though_they_lead_to_another_symbol() {
+    let source = b"var res = Object.create({});\nres.set =\n\
+                   res.header = function header(f, v) { return v; };\n\
+                   res.type = function type(t) { return this.set('Content-Type', t); };\n";
+    let repository = Repository::with(&[("response.js", source)]);
+    for command in ["trace", "references"] {
+        let answer = repository.asked(&[command, "res.set"]);
+        assert!(answer.contains("; its name leads to another symbol at 1 place"), "{answer}");
+        assert!(answer.contains("\nresponse.js: \u{2192} res.header:4"), "{answer}");
+        assert!(!answer.contains("every other line"), "{answer}");
+    }
+}
+
+#[test]
 fn what_overrides_a_method_is_listed_however_far_down_it_is() {
     let mut source = "class Base:\n    def run(self):\n        pass\n".to_owned();
     for number in 0..30 {

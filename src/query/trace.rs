@@ -124,6 +124,9 @@ pub struct TraceTree {
     pub total: Total,
     /// Numbers of sites at the root by certainty, followed or not.
     pub root_counts: Counts,
+    /// Number of references to a function at the root that are no calls, if there are callers: what
+    /// takes the value may call it.
+    pub values: u64,
     /// Sites at the root that were not followed because of their certainty, with the enclosing
     /// symbol of each (callers only; for callees, with the called name). At most `limit`.
     pub not_followed: Vec<(SiteInfo, Option<SymbolInfo>)>,
@@ -253,6 +256,10 @@ fn tree(
         nodes: Vec::new(),
         total: Total::Exact(0),
         root_counts: first.counts,
+        values: match params.direction {
+            Direction::Callers if !first.edges.is_empty() => values(lookup, roots)?,
+            _ => 0,
+        },
         not_followed: not_followed(lookup, &first.vague, params)?,
     };
     let mut seen = Seen::default();
@@ -289,6 +296,19 @@ fn tree(
     nodes.truncate(params.limit);
     tree.nodes = nodes.iter().map(|node| full_node(lookup, node)).collect::<Result<_, _>>()?;
     Ok(tree)
+}
+
+fn values(lookup: &Lookup<'_>, roots: &[SymbolKey]) -> Result<u64, QueryError> {
+    let mut count = 0;
+    for &root in roots {
+        if lookup.symbol(root)?.kind.is_callable() {
+            lookup.visit_values(root, |_| {
+                count += 1;
+                Ok(())
+            })?;
+        }
+    }
+    Ok(count)
 }
 
 fn add_level(

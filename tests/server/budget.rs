@@ -180,3 +180,23 @@ fn an_answer_that_is_not_asked_to_be_larger_is_about_two_thousand_tokens() {
     let usual = client.ask("grep", json!({"pattern": "e"}));
     assert!((6_000..=8_000).contains(&usual.len()), "{} bytes", usual.len());
 }
+
+#[test]
+fn the_smallest_answer_of_explore_has_the_named_symbol_and_nothing_of_hidden_ones() {
+    let path = "library/src/main/java/org/example/internal/bind/TreeReaderOfWholeDocuments.java";
+    let body = "  /** Returns the next token of the document, without consuming it. */\n  \
+                public TokenOfTheDocument peek(String theNameOfTheExpectedToken, \
+                int theDepthOfTheDocument, boolean isTolerant) { return expect(); }\n  \
+                private TokenOfTheDocument expect() { return stack(); }\n  \
+                private TokenOfTheDocument stack() { return null; }\n";
+    let source = format!("public final class TreeReaderOfWholeDocuments {{\n{body}}}\n");
+    let mut client = Client::start_in(place(&[(path, &source)]), &[], &[]);
+    client.hello("2025-11-25");
+    for budget in [100, 150, 300] {
+        let query = "TreeReaderOfWholeDocuments.peek";
+        let answer = client.ask("explore", json!({"query": query, "budget": budget}));
+        assert!(answer.contains("method TreeReaderOfWholeDocuments.peek"), "{budget}: {answer}");
+        let is_connected = answer.contains("how they connect");
+        assert!(!is_connected || answer.contains(".stack:5"), "{budget}: {answer}");
+    }
+}

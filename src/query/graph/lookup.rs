@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
-use crate::model::{RelationKind, RepoPath, SymbolKind};
+use crate::model::{RelationKind, RepoPath, SiteKind, SymbolKind};
 use crate::query::{QueryError, SiteInfo, SymbolInfo};
 use crate::store::{
     FileKey, FileMark, FileRow, KeyOrder, LanguageKey, NameKey, PathTable, RelationRow, SiteRow,
@@ -325,6 +325,26 @@ impl<'q> Lookup<'q> {
         Ok(relations)
     }
 
+    /// Visits the references to a symbol, by any of its declarations, that take it as a value: they
+    /// are neither calls nor imports.
+    pub(in crate::query) fn visit_values(
+        &self,
+        symbol: SymbolKey,
+        mut visit: impl FnMut(SiteRow) -> Result<(), QueryError>,
+    ) -> Result<(), QueryError> {
+        for key in self.same_entity(symbol)? {
+            let mut values = Vec::new();
+            self.snapshot.visit_sites_to(key, |site| {
+                if !is_call_or_import(site.kind) {
+                    values.push(site);
+                }
+                true
+            })?;
+            values.into_iter().try_for_each(&mut visit)?;
+        }
+        Ok(())
+    }
+
     /// Returns a symbol with the declarations and definitions of the same entity, itself first.
     pub(in crate::query) fn same_entity(
         &self,
@@ -387,4 +407,8 @@ impl<'q> Lookup<'q> {
 /// True if the paths are equal, or the second ends with the first at a `/`.
 pub(in crate::query) fn is_path_suffix(suffix: &str, path: &RepoPath) -> bool {
     path.as_str().strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}
+
+fn is_call_or_import(kind: SiteKind) -> bool {
+    matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate | SiteKind::Import)
 }

@@ -16,7 +16,7 @@ use crate::model::{RepoPath, SiteKind, Verdict};
 use crate::query::graph::lookup::Lookup;
 use crate::query::grep::{GrepParams, Matches, is_text, matcher, parallel, search_file};
 use crate::query::{QueryError, ReadFile, SiteInfo, SymbolInfo};
-use crate::store::{FileRow, NameKey, SiteRow, SiteTarget, Snapshot, SymbolKey};
+use crate::store::{FileRow, NameKey, SiteTarget, Snapshot, SymbolKey};
 
 /// Timeout of the text search. Files that remain are counted and reported.
 pub const TIME: Duration = Duration::from_millis(500);
@@ -32,6 +32,17 @@ pub struct Value {
     pub enclosing: Option<SymbolInfo>,
 }
 
+/// Reference to a symbol by another name than its own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Alias {
+    /// File of the reference.
+    pub path: RepoPath,
+    /// Line of the reference, from 1.
+    pub line: u32,
+    /// Target.
+    pub symbol: SymbolInfo,
+}
+
 /// Result of the search.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Elsewhere {
@@ -41,6 +52,9 @@ pub struct Elsewhere {
     /// Lines with the name without a symbol of that name or a reference: files without a language
     /// first, then by path.
     pub lines: Vec<(RepoPath, u32)>,
+    /// Certain and likely references by this name to a symbol of another name, by path: the symbol
+    /// may be an alias of the other.
+    pub aliases: Vec<Alias>,
     /// Number of files that were not searched before the timeout.
     pub unsearched: u64,
     /// Language of the symbol, if its references are not extracted: an empty result is then no
@@ -53,6 +67,7 @@ impl Elsewhere {
     pub fn is_nowhere(&self) -> bool {
         self.values.is_empty()
             && self.lines.is_empty()
+            && self.aliases.is_empty()
             && self.unsearched == 0
             && self.not_read.is_none()
     }
@@ -63,14 +78,25 @@ pub struct ElsewhereSearch<'q> {
     snapshot: &'q Snapshot,
     files: &'q dyn ReadFile,
     cancel: &'q CancelToken,
-    /// Memo by name: lines, and number of files that were not searched.
-    lines: FxHashMap<NameKey, (Vec<(RepoPath, u32)>, u64)>,
+    /// Memo by name.
+    occurrences: FxHashMap<NameKey, Occurrences>,
+}
+
+/// Occurrences of a name in text.
+#[derive(Clone, Default)]
+struct Occurrences {
+    /// Unaccounted lines.
+    lines: Vec<(RepoPath, u32)>,
+    /// References to symbols of other names.
+    aliases: Vec<Alias>,
+    /// Number of files that were not searched.
+    unsearched: u64,
 }
 
 impl<'q> ElsewhereSearch<'q> {
     /// Creates an empty search.
     pub fn new(snapshot: &'q Snapshot, files: &'q dyn ReadFile, cancel: &'q CancelToken) -> Self {
-        Self { snapshot, files, cancel, lines: FxHashMap::default() }
+        Self { snapshot, files, cancel, occurrences: FxHashMap::default() }
     }
 
     /// Returns the evidence for symbols of one name.
@@ -80,13 +106,14 @@ impl<'q> ElsewhereSearch<'q> {
         let symbol = lookup.symbol(first)?;
         let (name, language) =
             (symbol.name, lookup.language(lookup.file(symbol.file)?.language).to_owned());
-        if !self.lines.contains_key(&name) {
-            let found = lines(&lookup, self.files, name, self.cancel)?;
-            self.lines.insert(name, found);
+        if !self.occurrences.contains_key(&name) {
+            let found = occurrences(&lookup, self.files, name, self.cancel)?;
+            self.occurrences.insert(name, found);
         }
-        let (lines, unsearched) = self.lines[&name].clone();
+        let Occurrences { lines, aliases, unsearched } = self.occurrences[&name].clone();
         let not_read = (grammar::tier_of(&language) == Some(Tier::Structure)).then_some(language);
-        Ok(Elsewhere { values: values(&lookup, symbols)?, lines, unsearched, not_read })
+        let values = values(&lookup, symbols)?;
+        Ok(Elsewhere { values, lines, aliases, unsearched, not_read })
     }
 }
 
@@ -94,29 +121,28 @@ impl<'q> ElsewhereSearch<'q> {
 fn values(lookup: &Lookup<'_>, symbols: &[SymbolKey]) -> Result<Vec<Value>, QueryError> {
     let mut values = Vec::new();
     for &symbol in symbols {
-        for key in lookup.same_entity(symbol)? {
-            for site in lookup.snapshot.sites_to(key)?.iter().filter(|site| is_value(site.kind)) {
-                let enclosing = site.enclosing.map(|key| lookup.info_of(key)).transpose()?;
-                values.push(Value { site: lookup.site(site)?, enclosing });
-            }
-        }
+        lookup.visit_values(symbol, |site| {
+            let enclosing = site.enclosing.map(|key| lookup.info_of(key)).transpose()?;
+            values.push(Value { site: lookup.site(&site)?, enclosing });
+            Ok(())
+        })?;
     }
     values.sort_by(|a, b| (&a.site.path, a.site.at).cmp(&(&b.site.path, b.site.at)));
     values.dedup();
     Ok(values)
 }
 
-/// Returns the unaccounted lines with a name, and the number of files that were not searched.
-fn lines(
+/// Searches the text of all files for a name.
+fn occurrences(
     lookup: &Lookup<'_>,
     files: &dyn ReadFile,
     name: NameKey,
     cancel: &CancelToken,
-) -> Result<(Vec<(RepoPath, u32)>, u64), QueryError> {
+) -> Result<Occurrences, QueryError> {
     let text = lookup.name(name)?.to_string();
-    let (mut found, mut searched, mut unsearched) = (Vec::new(), 0, 0);
+    let (mut found, mut searched) = (Occurrences::default(), 0);
     if text.is_empty() {
-        return Ok((found, unsearched));
+        return Ok(found);
     }
     let matcher = matcher(&GrepParams { pattern: text, word: true, ..GrepParams::default() })?;
     let (rows, begun) = (searched_first(lookup, lookup.snapshot.files()?), Instant::now());
@@ -139,25 +165,21 @@ fn lines(
         let Some(matches) =
             matches.filter(|matches| matches.places.is_empty() || searched < MAX_FILES)
         else {
-            unsearched += 1;
+            found.unsearched += 1;
             return Ok(());
         };
         if !matches.places.is_empty() && !matches.is_binary {
             searched += 1;
-            let known = accounted(lookup, file, name)?;
+            let known = accounted(lookup, file, name, &mut found.aliases)?;
             let unknown =
                 matches.places.iter().map(|(line, _)| *line).filter(|line| !known.contains(line));
-            found.extend(unknown.map(|line| (file.path.clone(), line)));
+            found.lines.extend(unknown.map(|line| (file.path.clone(), line)));
         }
         Ok(())
     };
     parallel::in_order(&rows, cancel, searching, &mut take)?;
-    Ok((found, unsearched))
-}
-
-/// True if a reference of this kind may pass the symbol on to a caller.
-fn is_value(kind: SiteKind) -> bool {
-    !matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate | SiteKind::Import)
+    found.aliases.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+    Ok(found)
 }
 
 /// Returns the files with text: those without extracted references first, because none of their
@@ -171,11 +193,13 @@ fn searched_first(lookup: &Lookup<'_>, mut rows: Vec<FileRow>) -> Vec<FileRow> {
     rows
 }
 
-/// Returns the lines of a file with a symbol of the name, or a reference with a known target.
+/// Returns the lines of a file with a symbol of the name, or a reference with a known target, and
+/// adds the references whose target has another name.
 fn accounted(
     lookup: &Lookup<'_>,
     file: &FileRow,
     name: NameKey,
+    aliases: &mut Vec<Alias>,
 ) -> Result<FxHashSet<u32>, QueryError> {
     let mut lines = FxHashSet::default();
     if file.symbols + file.sites == 0 {
@@ -185,11 +209,16 @@ fn accounted(
     lines.extend(
         symbols.iter().filter(|symbol| symbol.name == name).map(|symbol| symbol.name_at.line),
     );
-    let sites = lookup.snapshot.sites_of(file)?;
-    let is_known =
-        |site: &&SiteRow| site.verdict != Verdict::Unresolved || site.target != SiteTarget::None;
-    lines.extend(
-        sites.iter().filter(|site| site.name == name).filter(is_known).map(|site| site.at.line),
-    );
+    for site in lookup.snapshot.sites_of(file)?.iter().filter(|site| site.name == name) {
+        if site.verdict == Verdict::Unresolved && site.target == SiteTarget::None {
+            continue;
+        }
+        lines.insert(site.at.line);
+        let SiteTarget::Symbol(target) = site.target else { continue };
+        if site.kind != SiteKind::Import && lookup.symbol(target)?.name != name {
+            let (path, line) = (file.path.clone(), site.at.line);
+            aliases.push(Alias { path, line, symbol: lookup.info_of(target)? });
+        }
+    }
     Ok(lines)
 }

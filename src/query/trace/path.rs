@@ -3,10 +3,10 @@
 use rustc_hash::FxHashMap;
 
 use super::{MAX_NOT_FOLLOWED, PathStep, TraceFinding, link_of, sites};
-use crate::query::graph::calls::{CallGraph, Edge, End};
+use crate::query::graph::calls::{CallGraph, Edge, End, Through};
 use crate::query::graph::lookup::Lookup;
 use crate::query::{Certainty, QueryError};
-use crate::store::SymbolKey;
+use crate::store::{SiteRow, SymbolKey};
 
 /// Breadth-first search over callees.
 pub(super) fn shortest(
@@ -37,6 +37,18 @@ pub(super) fn shortest(
                     .map(|(site, _)| site)
                     .take(MAX_NOT_FOLLOWED - first.len()),
             );
+            // A variable or field may hold other functions than the known ones.
+            let mut through_values: Vec<SiteRow> = callees
+                .edges
+                .iter()
+                .filter(|edge| matches!(edge.through, Some(Through::Holder(_))))
+                .flat_map(|edge| edge.sites.iter().cloned())
+                .collect();
+            through_values.sort_unstable_by_key(|site| (site.at, site.key));
+            through_values.dedup_by_key(|site| site.key);
+            not_followed += through_values.len() as u64;
+            let room = MAX_NOT_FOLLOWED - first.len();
+            first.extend(through_values.into_iter().take(room));
             for edge in callees.edges {
                 let End::Symbol(next) = edge.end else { continue };
                 if came_by.contains_key(&next) {

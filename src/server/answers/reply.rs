@@ -31,7 +31,7 @@ pub(in crate::server) fn symbol(symbol: &SymbolInfo) -> Value {
 }
 
 /// Words of the symbol flags.
-const FLAGS: [(u16, &str); 13] = [
+const FLAGS: [(u32, &str); 13] = [
     (flags::EXPORTED, "exported"),
     (flags::TEST, "test"),
     (flags::DECLARATION, "declaration"),
@@ -145,6 +145,12 @@ pub(in crate::server) fn unused(answer: Value, elsewhere: &Elsewhere) -> Value {
         ),
         "lines": list(
             &elsewhere.lines, |(file, line)| json!({"path": file.as_str(), "line": line})
+        ),
+        "aliases": list(
+            &elsewhere.aliases,
+            |alias| json!({
+                "path": alias.path.as_str(), "line": alias.line, "symbol": brief(&alias.symbol)
+            })
         ),
         "unsearched": elsewhere.unsearched,
         "not_read": elsewhere.not_read,

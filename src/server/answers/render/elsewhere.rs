@@ -31,7 +31,7 @@ pub(in crate::server) struct Unused<A> {
 impl<A: Answer> Answer for Unused<A> {
     fn render(&self, page: &mut Page) -> String {
         let first = self.answer.render(page);
-        let Elsewhere { values, lines, unsearched, not_read } = &self.elsewhere;
+        let Elsewhere { values, lines, aliases, unsearched, not_read } = &self.elsewhere;
         let mut said: Vec<String> = Vec::new();
         if let Some(language) = not_read {
             said.push(format!(
@@ -62,6 +62,18 @@ impl<A: Answer> Answer for Unused<A> {
             );
             page.left_out(shown, values.len() as u64, "places", "`references` lists them");
         }
+        if !aliases.is_empty() {
+            let places = plural(aliases.len() as u64, "place");
+            said.push(format!("its name leads to another symbol at {places}"));
+            page.add("its name leads to another symbol, of which it may be an alias:");
+            let places = aliases.iter().map(|alias| {
+                let file = path(&alias.path).to_string();
+                (file, format!("→ {}", name(&alias.symbol)), alias.line)
+            });
+            let entries = merged(places).into_iter().map(|(file, entry, _)| (file, entry));
+            let shown = grouped(page, Groups::inline(page.room()), entries);
+            page.left_out(shown, aliases.len() as u64, "places", "`trace` the other symbol");
+        }
         if !lines.is_empty() {
             said.push(format!(
                 "its name stands in {} that no reference accounts for",
@@ -88,7 +100,7 @@ impl<A: Answer> Answer for Unused<A> {
     }
 
     fn render_briefly(&self, page: &mut Page) -> String {
-        let Elsewhere { values, lines, unsearched, not_read } = &self.elsewhere;
+        let Elsewhere { values, lines, aliases, unsearched, not_read } = &self.elsewhere;
         if *unsearched > 0 || not_read.is_some() {
             return self.render(page);
         }
@@ -96,6 +108,10 @@ impl<A: Answer> Answer for Unused<A> {
         if !values.is_empty() {
             let places = plural(values.len() as u64, "place");
             first.push_str(&format!("; used without a call at {places}"));
+        }
+        if !aliases.is_empty() {
+            let places = plural(aliases.len() as u64, "place");
+            first.push_str(&format!("; its name leads to another symbol at {places}"));
         }
         if !lines.is_empty() {
             let lines = plural(lines.len() as u64, "line");
@@ -117,7 +133,7 @@ impl<A: Answer> Answer for Unused<A> {
     }
 
     fn unused(&self) -> Option<UnusedSymbol> {
-        let Elsewhere { values, lines, unsearched, not_read } = &self.elsewhere;
+        let Elsewhere { values, lines, aliases, unsearched, not_read } = &self.elsewhere;
         // Uncertain uses may be all that there are: their lines are worth more than a number.
         if self.possible > 0 || *unsearched > 0 || not_read.is_some() {
             return None;
@@ -126,6 +142,9 @@ impl<A: Answer> Answer for Unused<A> {
         let mut entry = format!("{}:{}{alike}", name(symbol), symbol.first_line);
         if !values.is_empty() {
             entry.push_str(&format!(" ({} as a value)", values.len()));
+        }
+        if !aliases.is_empty() {
+            entry.push_str(&format!(" ({} of another symbol by its name)", aliases.len()));
         }
         Some(UnusedSymbol {
             what: self.what,

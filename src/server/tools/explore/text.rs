@@ -27,7 +27,10 @@ const SHORT_HEADER: usize = 44;
 
 impl Answer for ExploreResult {
     fn render(&self, page: &mut Page) -> String {
-        let shown = page.add_all(self.symbols.iter().map(summary));
+        let mut shown = page.add_all(self.symbols.iter().map(summary));
+        if let (0, Some(best)) = (shown, self.symbols.first()) {
+            shown = usize::from(page.add(&place(best)));
+        }
         let others = self.others(page);
         page.left_out(
             shown + others,
@@ -35,10 +38,10 @@ impl Answer for ExploreResult {
             "symbols fit less",
             "name one, give `path`, or use `search`",
         );
-        page.section(
-            "how they connect:",
-            self.connections.iter().take(CONNECTIONS).map(connection),
-        );
+        if shown == self.symbols.len() {
+            let connections = self.connections.iter().take(CONNECTIONS).map(connection);
+            page.section("how they connect:", connections);
+        }
         let tests = self.tests(page);
         page.left_out(tests, self.test_total.number(), "tests", "`trace` with `tests`: only");
         self.sources(page);
@@ -165,6 +168,11 @@ fn test_entry(test: &CoveringTest) -> String {
     let steps =
         if test.distance > 1 { format!(" ({} calls)", test.distance) } else { String::new() };
     format!("{}:{}{steps}", name(&test.symbol), test.symbol.first_line)
+}
+
+/// Where a symbol is defined, where there is no room for its header.
+fn place(explored: &Explored) -> String {
+    format!("{}:{}", path(&explored.symbol.path), symbol_place(&explored.symbol))
 }
 
 fn summary(explored: &Explored) -> String {

@@ -28,6 +28,7 @@ fn trace_tree(tree: &TraceTree) -> Value {
     json!({
         "total": total(tree.total),
         "counts": counts(&tree.root_counts),
+        "values": tree.values,
         "nodes": list(&tree.nodes, trace_node),
         "not_followed": list(
             &tree.not_followed,

@@ -142,7 +142,15 @@ impl Traced {
         );
         let whose = Elision::below(&file).entry(&file, &container, &own);
         let also = like_it(self.result.also.len());
-        format!("{shown}{of} {what} of {whose} ({file}:{}){also}{depth}{sites}", root.name_at.line)
+        let values = match tree.values {
+            0 => String::new(),
+            count => {
+                let places = plural(count, "place");
+                format!("; used without a call at {places}: `references`")
+            }
+        };
+        let at = root.name_at.line;
+        format!("{shown}{of} {what} of {whose} ({file}:{at}){also}{depth}{sites}{values}")
     }
 
     /// One level. Callers through overridden or implemented symbols are only counted, unless they
@@ -361,8 +369,13 @@ mod tests {
     fn traced(nodes: Vec<TraceNode>, depth: u32) -> Traced {
         let total = nodes.len() as u64;
         let root_counts = Counts { certain: total, ..Counts::default() };
-        let tree =
-            TraceTree { nodes, total: Total::Exact(total), root_counts, not_followed: Vec::new() };
+        let tree = TraceTree {
+            nodes,
+            total: Total::Exact(total),
+            root_counts,
+            values: 0,
+            not_followed: Vec::new(),
+        };
         let root = symbol("src/package/module/base.x", "Container", "target", 10);
         let params = TraceParams { depth, ..TraceParams::default() };
         Traced {
