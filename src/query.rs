@@ -79,7 +79,7 @@ pub struct SymbolInfo {
     /// Visibility.
     pub visibility: Visibility,
     /// Flags, see `model::facts::flags`.
-    pub flags: u16,
+    pub flags: u32,
     /// Number of resolved and likely sites.
     pub references: u32,
 }

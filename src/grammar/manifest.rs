@@ -367,6 +367,9 @@ pub struct Modifiers {
     pub property: Vec<String>,
     /// Modifiers of generators.
     pub generator: Vec<String>,
+    /// Modifiers of constant targets of pointers and references, and of methods that are called
+    /// on them.
+    pub read_only: Vec<String>,
     /// Modifiers that make a variable without a value a declaration (`extern`).
     pub declaration: Vec<String>,
     /// Modifiers that make a field without a value a declaration.

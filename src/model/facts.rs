@@ -203,7 +203,7 @@ pub struct Symbol {
     /// Scope of its body.
     pub inner: ScopeId,
     /// Properties, see [`flags`].
-    pub flags: u16,
+    pub flags: u32,
     /// Visibility.
     pub visibility: Visibility,
     /// Whole extent, with decorators, without the doc comment.
@@ -238,38 +238,40 @@ pub struct Symbol {
 /// Bits of `Symbol::flags`.
 pub mod flags {
     /// Visible outside its file as the language defines it.
-    pub const EXPORTED: u16 = 1;
+    pub const EXPORTED: u32 = 1;
     /// Test code.
-    pub const TEST: u16 = 1 << 1;
+    pub const TEST: u32 = 1 << 1;
     /// Declaration without a body whose definition may be elsewhere (prototype, overload signature,
     /// forward declaration).
-    pub const DECLARATION: u16 = 1 << 2;
+    pub const DECLARATION: u32 = 1 << 2;
     /// Abstract: derived types provide the body.
-    pub const ABSTRACT: u16 = 1 << 3;
+    pub const ABSTRACT: u32 = 1 << 3;
     /// Member of the type, not of its instances.
-    pub const STATIC: u16 = 1 << 4;
+    pub const STATIC: u32 = 1 << 4;
     /// Returns a future of its declared result.
-    pub const ASYNC: u16 = 1 << 5;
+    pub const ASYNC: u32 = 1 << 5;
     /// Function that is read like a field.
-    pub const PROPERTY: u16 = 1 << 6;
+    pub const PROPERTY: u32 = 1 << 6;
     /// The first parameter is the type itself.
-    pub const CLASS_METHOD: u16 = 1 << 7;
+    pub const CLASS_METHOD: u32 = 1 << 7;
     /// Generator: yields its values one by one.
-    pub const GENERATOR: u16 = 1 << 8;
+    pub const GENERATOR: u32 = 1 << 8;
     /// Default export of the file.
-    pub const DEFAULT_EXPORT: u16 = 1 << 9;
+    pub const DEFAULT_EXPORT: u32 = 1 << 9;
     /// Compiled conditionally.
-    pub const CONDITIONAL: u16 = 1 << 10;
+    pub const CONDITIONAL: u32 = 1 << 10;
     /// Marked as deprecated.
-    pub const DEPRECATED: u16 = 1 << 11;
+    pub const DEPRECATED: u32 = 1 << 11;
     /// Local definition inside a function body.
-    pub const LOCAL: u16 = 1 << 12;
+    pub const LOCAL: u32 = 1 << 12;
     /// Variable or field that holds a function.
-    pub const FUNCTION_VALUE: u16 = 1 << 13;
+    pub const FUNCTION_VALUE: u32 = 1 << 13;
     /// Extension of a type that is defined elsewhere.
-    pub const EXTENSION: u16 = 1 << 14;
+    pub const EXTENSION: u32 = 1 << 14;
     /// Has a receiver parameter (`self`, `this`) that is not counted in its arity.
-    pub const HAS_SELF: u16 = 1 << 15;
+    pub const HAS_SELF: u32 = 1 << 15;
+    /// Leaves its receiver unchanged: the overload for receivers that are constant.
+    pub const READ_ONLY: u32 = 1 << 16;
 }
 
 /// Binding of a name in a scope.
@@ -304,6 +306,9 @@ pub const TYPE_GUARD: &str = "is";
 /// Synthetic name of the declared type of the variable that holds a closure, bound in the closure's
 /// scope.
 pub const HOLDER_TYPE_NAME: &str = "=>";
+
+/// Name of the wrapper around a type whose values are constant.
+pub const READ_ONLY_TYPE: &str = "const";
 
 /// Kind of a binding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

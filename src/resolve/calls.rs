@@ -4,3 +4,4 @@
 pub(super) mod call;
 pub(super) mod closures;
 pub(super) mod overload;
+pub(super) mod receivers;

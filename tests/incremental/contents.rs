@@ -182,7 +182,7 @@ impl Contents<'_> {
             let (first, length) = spans.get(&own.symbol).copied().unwrap_or_default();
             let traits = u32::from(symbol.visibility as u8)
                 + 4 * u32::from(symbol.kind as u8)
-                + 128 * u32::from(symbol.flags);
+                + 128 * symbol.flags;
             let (extent, at) = (symbol.extent, symbol.name_at);
             self.lines.push(format!(
                 "symbol|{}|{name}|{traits}|{container}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}\

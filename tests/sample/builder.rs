@@ -20,7 +20,7 @@ use super::Files;
 #[derive(Clone, Default)]
 pub(crate) struct Options {
     pub(crate) container: Option<SymbolRef>,
-    pub(crate) flags: u16,
+    pub(crate) flags: u32,
     pub(crate) signature: &'static str,
     pub(crate) doc: &'static str,
 }

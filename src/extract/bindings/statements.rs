@@ -2,6 +2,7 @@
 
 use crate::extract::bindings::bound_names::{Bind, Flow};
 use crate::extract::bindings::patterns;
+use crate::extract::bindings::variables;
 use crate::extract::walk::Input;
 use crate::extract::walk::children;
 use crate::extract::walk::children::Children;
@@ -62,6 +63,8 @@ pub(in crate::extract) fn for_loop<'t>(
         None => ExprId::NONE,
     };
     let mut pattern_node = pattern.as_ref().and_then(|selector| selector.first(node));
+    let is_read_only = variables::is_read_only(&walk.input, node);
+    let ty = variables::qualified(walk, ty, is_read_only);
     if let Some(start) = declarator.as_ref().and_then(|selector| selector.first(node)) {
         pattern_node = walk.declarator(start).name;
     }

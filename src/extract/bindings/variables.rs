@@ -12,7 +12,9 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Definition, Pending, READ, Surroundings, Usage, Walk};
 use crate::grammar::{Rule, Selector};
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind, flags};
+use crate::model::facts::{
+    BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, ScopeKind, flags,
+};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
@@ -31,6 +33,25 @@ pub(in crate::extract) fn words<'t>(input: &Input<'t>, node: Node<'t>) -> Vec<&'
         }
     }
     words
+}
+
+/// True if a declaration or declarator has a modifier that makes its target constant.
+pub(in crate::extract) fn is_read_only<'t>(input: &Input<'t>, node: Node<'t>) -> bool {
+    let modifiers = &input.language.manifest.modifiers.read_only;
+    !modifiers.is_empty()
+        && children::named_children(input, node).into_iter().any(|child| {
+            input.language.is_modifier_node(child.kind_id())
+                && modifiers.iter().any(|word| word == texts::text_of(input, child))
+        })
+}
+
+/// Applies the modifiers of a declaration to its type.
+pub(in crate::extract) fn qualified(walk: &mut Walk<'_>, ty: ExprId, is_read_only: bool) -> ExprId {
+    if !is_read_only {
+        return ty;
+    }
+    let name = walk.facts.name(READ_ONLY_TYPE);
+    walk.facts.of(ty, |ty| Expr::Wrap(ty, name))
 }
 
 pub(in crate::extract) fn variable<'t>(

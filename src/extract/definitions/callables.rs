@@ -110,6 +110,9 @@ pub(in crate::extract) fn function<'t>(
     if kind == SymbolKind::Test {
         walk.facts.symbol_mut(symbol).flags |= flags::TEST;
     }
+    if declared.as_ref().is_some_and(|declared| declared.is_read_only) {
+        walk.facts.symbol_mut(symbol).flags |= flags::READ_ONLY;
+    }
     let context = callable_scope::enter_callable(walk, symbol, node);
     generics::generics(walk, symbol, node, type_params.as_ref());
     if let Some(receiver) = receiver_node {

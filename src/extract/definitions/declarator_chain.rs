@@ -1,5 +1,6 @@
 //! Chains of declarators: the name at their end, and the types that they wrap around it.
 
+use crate::extract::bindings::variables;
 use crate::extract::facts::builder::Builder;
 use crate::extract::walk::children;
 use crate::extract::walk::rule_choice;
@@ -33,6 +34,7 @@ pub(in crate::extract) fn declarator<'t>(walk: &mut Walk<'t>, start: Node<'t>) -
                 if let Some(params) = params {
                     declared.params = params.first(node);
                     declared.is_callable = true;
+                    declared.is_read_only = variables::is_read_only(&walk.input, node);
                     declared.wraps.push(Wrapper::Function);
                     declared.returns = select(returns).or(declared.returns);
                 } else if let Some(wrap) = wrap {

@@ -144,9 +144,10 @@ fn declare_through<'t>(
         walk.visit_children(start);
         return LocalSymbol::NONE;
     };
-    let ty =
-        declarator_chain::wrapped(&mut walk.facts, walk.context.around.declared, &declared.wraps);
     let points = declared.wraps.iter().any(|wrap| matches!(wrap, Wrapper::Named(_)));
+    let is_read_only = points && variables::is_read_only(&walk.input, node);
+    let ty = variables::qualified(walk, walk.context.around.declared, is_read_only);
+    let ty = declarator_chain::wrapped(&mut walk.facts, ty, &declared.wraps);
     // The target of a pointer may be constant; the pointer is not.
     let kind = if points && kind == SymbolKind::Constant { SymbolKind::Variable } else { kind };
     if declared.is_callable {
@@ -220,6 +221,9 @@ fn declare_callable<'t>(
         Definition { name, name_node, node, kind, header_end: node.end_byte(), has_body: false };
     let symbol = symbols::define(walk, &definition);
     walk.context.around.owner = outer;
+    if declared.is_read_only {
+        walk.facts.symbol_mut(symbol).flags |= flags::READ_ONLY;
+    }
     let context = callable_scope::enter_callable(walk, symbol, node);
     generics::generics(walk, symbol, node, None);
     if let Some(params) = declared.params {

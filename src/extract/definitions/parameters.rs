@@ -2,6 +2,7 @@
 
 use crate::extract::bindings::bound_names::{Bind, Flow};
 use crate::extract::bindings::patterns;
+use crate::extract::bindings::variables;
 use crate::extract::definitions::callable_scope;
 use crate::extract::definitions::declarator_chain;
 use crate::extract::definitions::doc_types;
@@ -264,6 +265,8 @@ fn parameter<'t>(
     let mut names = children::every(&walk.input, name.as_ref(), node);
     if let Some(start) = declarator.as_ref().and_then(|selector| selector.first(node)) {
         let found = declarator_chain::declarator(walk, start);
+        let is_read_only = !found.wraps.is_empty() && variables::is_read_only(&walk.input, node);
+        declared = variables::qualified(walk, declared, is_read_only);
         declared = declarator_chain::wrapped(&mut walk.facts, declared, &found.wraps);
         names.extend(found.name);
     }

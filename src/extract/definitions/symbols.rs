@@ -17,7 +17,7 @@ use tree_sitter::Node;
 /// Modifiers and decorators of a definition.
 #[derive(Default)]
 pub(in crate::extract) struct Marks {
-    pub(in crate::extract) flags: u16,
+    pub(in crate::extract) flags: u32,
     visibility: Option<Visibility>,
     exported: bool,
     constant: bool,

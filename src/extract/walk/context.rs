@@ -191,6 +191,8 @@ pub(in crate::extract) struct Declared<'t> {
     pub(in crate::extract) returns: Option<Node<'t>>,
     /// True if the name is that of a callable (and not of a pointer to one).
     pub(in crate::extract) is_callable: bool,
+    /// True for a method that leaves its receiver unchanged.
+    pub(in crate::extract) is_read_only: bool,
     /// Outermost first.
     pub(in crate::extract) wraps: Vec<Wrapper>,
 }

@@ -114,6 +114,7 @@ pub(in crate::extract) fn member_init<'t>(
     } else {
         let name = names::name_of(walk, name_node);
         let target = walk.facts.expr(Expr::Name(name, walk.context.scope));
+        walk.site(Usage::Site(SiteKind::Write), name_node, name, target);
         walk.site(Usage::Site(SiteKind::Construct), name_node, name, target);
     }
     let site = walk.take_call_site();

@@ -70,6 +70,8 @@ pub struct Conversions {
     pub boxes: BTreeMap<String, String>,
     /// Library type -> all its direct supertypes.
     pub supertypes: BTreeMap<String, Vec<String>>,
+    /// Library type -> library types that it constructs implicitly.
+    pub constructs: BTreeMap<String, Vec<String>>,
 }
 
 /// Type flow through one builtin type.

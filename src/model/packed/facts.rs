@@ -329,7 +329,7 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Op
     let name = NameId(pass.id(symbol.name.0)?);
     let kind = pass.one_of(symbol.kind, SymbolKind::ALL)?;
     let visibility = pass.one_of(symbol.visibility, Visibility::ALL)?;
-    let flags = u16::try_from(pass.small(symbol.flags.into())?).ok()?;
+    let flags = pass.small(symbol.flags)?;
     let container = LocalSymbol(pass.id_near(symbol.container.0, &mut before.symbol)?);
     let scope = ScopeId(pass.id_near(symbol.scope.0, &mut before.scope)?);
     let inner = ScopeId(pass.id_near(symbol.inner.0, &mut before.other_scope)?);

@@ -24,7 +24,7 @@ enum Passing {
     Derived,
     /// Unknown types.
     Open,
-    /// Boxing or unboxing.
+    /// Boxing, unboxing, or construction of a library type.
     Boxed,
     /// No known conversion, but none is excluded.
     Unlikely,
@@ -36,7 +36,9 @@ enum Passing {
 struct Candidate {
     symbol: SymbolRef,
     params: Vec<Ty>,
-    /// Worst conversion of an argument.
+    /// Conversions of the arguments.
+    conversions: Vec<Passing>,
+    /// Worst of them.
     worst: Passing,
     /// True if arguments are collected into its variadic parameter.
     gathers: bool,
@@ -63,6 +65,12 @@ pub(super) fn closest(db: &Db, file: FileId, symbols: Symbols, args: &[Ty]) -> S
     };
     if let Some(least) = left.iter().map(rank).min() {
         left.retain(|candidate| rank(candidate) == least);
+    }
+    if !is_closed(db, file) && left.len() <= MAX_PAIRWISE {
+        let is_beaten = |candidate: &Candidate| left.iter().any(|other| beats(other, candidate));
+        let beaten: Vec<bool> = left.iter().map(is_beaten).collect();
+        let mut beaten = beaten.into_iter();
+        left.retain(|_| !beaten.next().unwrap_or(false));
     }
     let all = 0..left.len();
     let is_as_specific = |one: usize, other: usize| {
@@ -101,11 +109,26 @@ fn candidate(db: &Db, file: FileId, symbol: SymbolRef, args: &[Ty]) -> Option<Ca
     }
     let params: Vec<Ty> =
         (0..args.len()).map(|position| parameter(&declared, position, gathers)).collect();
-    let mut worst = Passing::Same;
-    for (param, arg) in params.iter().zip(args) {
-        worst = worst.max(passing(db, file, param, arg));
+    let conversions: Vec<Passing> =
+        params.iter().zip(args).map(|(param, arg)| passing(db, file, param, arg)).collect();
+    let worst = conversions.iter().copied().max().unwrap_or(Passing::Same);
+    (worst != Passing::Never).then_some(Candidate { symbol, params, conversions, worst, gathers })
+}
+
+/// True if one candidate needs a better conversion for an argument and a worse one for none.
+fn beats(one: &Candidate, other: &Candidate) -> bool {
+    let mut is_better = false;
+    for (position, conversion) in one.conversions.iter().enumerate() {
+        if one.params[position] == other.params[position] {
+            continue;
+        }
+        let of_other = other.conversions[position];
+        if *conversion > of_other || *conversion == Passing::Open || of_other == Passing::Open {
+            return false;
+        }
+        is_better |= *conversion < of_other;
     }
-    (worst != Passing::Never).then_some(Candidate { symbol, params, worst, gathers })
+    is_better
 }
 
 fn is_closed(db: &Db, file: FileId) -> bool {
@@ -163,6 +186,7 @@ fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
             let limit = if bound.is_some() { db.instance_of_expr(*of, bound) } else { Ty::Unknown };
             match limit {
                 Ty::Unknown | Ty::Param(..) => match primitive(rules, given) {
+                    _ if rules.top.is_none() => Passing::Same,
                     true => Passing::Boxed,
                     false => Passing::Derived,
                 },
@@ -186,7 +210,7 @@ fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
         }
         (Ty::Instance(wanted, _), Ty::Instance(given, _)) => passing_project(db, *wanted, *given),
         (_, Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_)) => {
-            passing_closure(db, rules, wanted)
+            passing_closure(db, file, wanted)
         }
         (Ty::Builtin(wanted, inner), Ty::Builtin(given, held))
             if &**wanted == ARRAY && &**given == ARRAY =>
@@ -202,13 +226,13 @@ fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
                 passing => passing,
             }
         }
-        (_, Ty::Instance(given, _)) => passing_outside(db, rules, wanted, *given),
-        (Ty::Instance(..), _) => match outside_name(given) {
+        (_, Ty::Instance(given, _)) => passing_outside(db, file, wanted, *given),
+        (Ty::Instance(..), _) => match outside_name(db, file, given) {
             Some(_) if rules.top.is_some() => Passing::Never,
             Some(_) => Passing::Unlikely,
             None => Passing::Open,
         },
-        _ => match (outside_name(wanted), outside_name(given)) {
+        _ => match (outside_name(db, file, wanted), outside_name(db, file, given)) {
             (Some(wanted), Some(given)) => passing_names(rules, wanted, given),
             _ => Passing::Open,
         },
@@ -222,20 +246,14 @@ fn passing_project(db: &Db, wanted: SymbolRef, given: SymbolRef) -> Passing {
     let hierarchy = hierarchy::hierarchy(db, given);
     match hierarchy.types.iter().any(|(ty, _)| *ty == wanted) {
         true => Passing::Derived,
-        false if hierarchy.open || !hierarchy.outside.is_empty() && is_outside_base(db, wanted) => {
-            Passing::Unlikely
-        }
+        // A constructor may convert.
+        false if hierarchy.open || !is_closed(db, wanted.file) => Passing::Unlikely,
         false => Passing::Never,
     }
 }
 
-/// True if external types may derive from a type of the repository: in languages without a
-/// known top type.
-fn is_outside_base(db: &Db, symbol: SymbolRef) -> bool {
-    !is_closed(db, symbol.file)
-}
-
-fn passing_closure(db: &Db, rules: &Conversions, wanted: &Ty) -> Passing {
+fn passing_closure(db: &Db, file: FileId, wanted: &Ty) -> Passing {
+    let rules = &db.program.known(file).language.manifest.conversions;
     match wanted {
         Ty::Instance(symbol, _) => match db.program.symbol(*symbol).kind {
             SymbolKind::Interface | SymbolKind::TypeAlias => Passing::Derived,
@@ -244,7 +262,8 @@ fn passing_closure(db: &Db, rules: &Conversions, wanted: &Ty) -> Passing {
         },
         _ if primitive(rules, wanted) => Passing::Never,
         Ty::Builtin(name, _) if &**name == ARRAY => Passing::Never,
-        _ => match outside_name(wanted) {
+        _ => match outside_name(db, file, wanted) {
+            Some(_) if rules.top.is_none() => Passing::Open,
             Some(name)
                 if rules.supertypes.contains_key(name) || rules.top.as_deref() == Some(name) =>
             {
@@ -256,8 +275,9 @@ fn passing_closure(db: &Db, rules: &Conversions, wanted: &Ty) -> Passing {
 }
 
 /// Conversion of a value of a type of the repository to an external type.
-fn passing_outside(db: &Db, rules: &Conversions, wanted: &Ty, given: SymbolRef) -> Passing {
-    let Some(wanted_name) = outside_name(wanted) else { return Passing::Open };
+fn passing_outside(db: &Db, file: FileId, wanted: &Ty, given: SymbolRef) -> Passing {
+    let rules = &db.program.known(file).language.manifest.conversions;
+    let Some(wanted_name) = outside_name(db, file, wanted) else { return Passing::Open };
     if rules.top.as_deref() == Some(wanted_name) {
         return Passing::Derived;
     }
@@ -293,13 +313,20 @@ fn primitive(rules: &Conversions, ty: &Ty) -> bool {
     matches!(ty, Ty::Builtin(name, _) if rules.boxes.contains_key(&**name))
 }
 
-/// Returns the name of an external type. The result of an external call or member has none.
-fn outside_name(ty: &Ty) -> Option<&str> {
+/// Returns the name of an external type: by its spelling where all conversions are known, else
+/// only of a library type in the tables. The result of an external call or member has none.
+fn outside_name<'t>(db: &Db, file: FileId, ty: &'t Ty) -> Option<&'t str> {
     match ty {
         Ty::Builtin(name, _) => Some(name),
         Ty::External(name) => {
             let last = last_segment(name);
-            (!last.ends_with(')') && last.starts_with(char::is_uppercase)).then_some(last)
+            let language = db.program.known(file).language;
+            let rules = &language.manifest.conversions;
+            let is_type = match rules.top {
+                Some(_) => !last.ends_with(')') && last.starts_with(char::is_uppercase),
+                None => rules.supertypes.contains_key(last) || language.flow(last).is_some(),
+            };
+            is_type.then_some(last)
         }
         _ => None,
     }
@@ -310,7 +337,7 @@ fn passing_names(rules: &Conversions, wanted: &str, given: &str) -> Passing {
         return Passing::Same;
     }
     if rules.top.is_none() {
-        return Passing::Unlikely;
+        return passing_library(rules, wanted, given);
     }
     let (boxed, unboxed) =
         (rules.boxes.get(given), rules.boxes.iter().find(|(_, object)| *object == given));
@@ -342,6 +369,35 @@ fn passing_names(rules: &Conversions, wanted: &str, given: &str) -> Passing {
     if rules.top.as_deref() == Some(wanted) {
         return Passing::Derived;
     }
+    match derivation(rules, wanted, given) {
+        Derivation::Found => Passing::Derived,
+        Derivation::Excluded => Passing::Never,
+        Derivation::Open => Passing::Unlikely,
+    }
+}
+
+/// Conversion between library types of a language where other conversions than the listed ones
+/// are possible.
+fn passing_library(rules: &Conversions, wanted: &str, given: &str) -> Passing {
+    let is_constructed =
+        rules.constructs.get(given).is_some_and(|made| made.iter().any(|name| name == wanted));
+    match derivation(rules, wanted, given) {
+        Derivation::Found => Passing::Derived,
+        _ if is_constructed => Passing::Boxed,
+        _ => Passing::Unlikely,
+    }
+}
+
+/// Whether one library type derives from another.
+enum Derivation {
+    Found,
+    /// All supertypes are known, and it is none of them.
+    Excluded,
+    /// The supertypes are not known.
+    Open,
+}
+
+fn derivation(rules: &Conversions, wanted: &str, given: &str) -> Derivation {
     let mut all_known = true;
     let mut waiting = vec![given];
     let mut seen = vec![given];
@@ -350,7 +406,7 @@ fn passing_names(rules: &Conversions, wanted: &str, given: &str) -> Passing {
             Some(above) => {
                 for name in above {
                     if name == wanted {
-                        return Passing::Derived;
+                        return Derivation::Found;
                     }
                     if !seen.contains(&name.as_str()) {
                         seen.push(name);
@@ -361,7 +417,7 @@ fn passing_names(rules: &Conversions, wanted: &str, given: &str) -> Passing {
             None => all_known &= rules.top.as_deref() == Some(next) || next == ARRAY,
         }
     }
-    if all_known { Passing::Never } else { Passing::Unlikely }
+    if all_known { Derivation::Excluded } else { Derivation::Open }
 }
 
 /// True if a callable accepts this number of arguments; a spread argument may expand to any

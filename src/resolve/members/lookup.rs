@@ -26,11 +26,17 @@ pub(in crate::resolve) fn own_members(db: &Db, symbol: SymbolRef, name: Name) ->
     let mut found: Symbols = Symbols::new();
     for part in hierarchy::parts_of_type(db, symbol).iter().map(|part| unit.symbol(part.symbol)) {
         if part.inner.is_some() && !part.kind.is_callable() {
-            found.extend(
-                unit.bindings(part.inner, name)
-                    .filter(|(_, binding)| binding.kind == BindingKind::Symbol)
-                    .map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol }),
-            );
+            for (_, binding) in unit.bindings(part.inner, name) {
+                match binding.kind {
+                    BindingKind::Symbol => {
+                        found.push(SymbolRef { file: symbol.file, symbol: binding.symbol });
+                    }
+                    BindingKind::Import => {
+                        found.extend(linkage::used_members(db, symbol.file, binding.import));
+                    }
+                    _ => {}
+                }
+            }
         }
     }
     if let Some(more) = db.program.extensions(symbol).and_then(|members| members.get(&name)) {

@@ -249,7 +249,7 @@ fn same_signature(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
         return true;
     }
     left.params.len == right.params.len
-        && tail(left) == tail(right)
+        && is_read_only(left) == is_read_only(right)
         && left.params.range().zip(right.params.range()).all(|(x, y)| {
             let x = db.program.known(a.file).facts.bindings[x].ty;
             let y = db.program.known(b.file).facts.bindings[y].ty;
@@ -264,7 +264,7 @@ fn signature(db: &Db, symbol: SymbolRef) -> Signature {
     let types = || {
         entry.params.range().map(|param| type_text(db, symbol.file, unit.facts.bindings[param].ty))
     };
-    (sort(entry.kind), overloads.then(|| (tail(entry), types().collect())))
+    (sort(entry.kind), overloads.then(|| (is_read_only(entry), types().collect())))
 }
 
 /// Returns the text of a type without qualifiers.
@@ -305,8 +305,6 @@ fn sort(kind: SymbolKind) -> u8 {
     }
 }
 
-/// True if the header ends with a qualifier that distinguishes overloads.
-fn tail(symbol: &Symbol) -> bool {
-    let header = symbol.signature.rsplit_once(')').map_or("", |(_, tail)| tail);
-    header.split_whitespace().any(|word| word == "const")
+fn is_read_only(symbol: &Symbol) -> bool {
+    symbol.flags & flags::READ_ONLY != 0
 }

@@ -5,8 +5,8 @@ use crate::grammar::{ModuleSystem, Tier};
 use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
-use crate::resolve::calls::call;
 use crate::resolve::calls::call::CallArguments;
+use crate::resolve::calls::{call, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
 use crate::resolve::members::{aliases, hierarchy, inherent, lookup, overrides, prototypes};
@@ -236,6 +236,10 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     let symbols =
         conditions::without_stubs(db, conditions::compiled_with(db, file, site.byte, symbols));
     let declarations = db.program.known(file).language.manifest.resolution.declarations;
+    // The initializer of a base has the form of one of a field.
+    if site.kind == SiteKind::Write && declarations && is_type(db, &symbols) {
+        return unresolved(Step::LocalValue);
+    }
     if !is_call(site.kind) {
         let symbols =
             if declarations { definition::with_definitions(db, &symbols) } else { symbols };
@@ -280,6 +284,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
         return if is_open && site.kind == SiteKind::Call { held_by(symbols[0]) } else { found };
     }
     let fitting = call::fitting(db, file, &symbols, CallArguments::Written(site.args), site.spread);
+    let fitting = receivers::for_receiver(db, file, site, fitting);
     let fitting = conditions::compiled_with(db, file, site.byte, fitting);
     let scope = |symbol: &SymbolRef| (symbol.file, db.program.symbol(*symbol).scope);
     let together = symbols.iter().all(|symbol| scope(symbol) == scope(&symbols[0]));
@@ -446,6 +451,10 @@ fn receiver_step(db: &Db, file: FileId, object: ExprId, of: &Ty) -> Step {
         }
         _ => Step::InferredType,
     }
+}
+
+fn is_type(db: &Db, symbols: &Symbols) -> bool {
+    symbols.iter().all(|symbol| db.program.symbol(*symbol).kind.is_type())
 }
 
 fn is_call(kind: SiteKind) -> bool {

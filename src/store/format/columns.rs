@@ -13,7 +13,7 @@ pub(in crate::store) struct Traits {
     /// Kind.
     pub(in crate::store) kind: SymbolKind,
     /// Flags, see `model::facts::flags`.
-    pub(in crate::store) flags: u16,
+    pub(in crate::store) flags: u32,
 }
 
 /// SQLite's integers are signed; unsigned 64-bit values are stored with the same bits.
@@ -24,9 +24,7 @@ pub(in crate::store) fn bits(stored: i64) -> u64 {
 impl Traits {
     /// Packs the value.
     pub(in crate::store) fn pack(self) -> u32 {
-        u32::from(self.visibility as u8)
-            | u32::from(self.kind as u8) << 2
-            | u32::from(self.flags) << 7
+        u32::from(self.visibility as u8) | u32::from(self.kind as u8) << 2 | self.flags << 7
     }
 
     /// Unpacks a value; none if it is invalid.
@@ -34,7 +32,7 @@ impl Traits {
         Some(Self {
             visibility: Visibility::from_number((number & 3) as u8)?,
             kind: SymbolKind::from_number((number >> 2 & 31) as u8)?,
-            flags: u16::try_from(number >> 7).ok()?,
+            flags: number >> 7,
         })
     }
 }
@@ -110,7 +108,7 @@ mod tests {
     fn packed_numbers_have_room_for_every_value() {
         for &kind in SymbolKind::ALL {
             for &visibility in Visibility::ALL {
-                let traits = Traits { visibility, kind, flags: u16::MAX };
+                let traits = Traits { visibility, kind, flags: u32::MAX >> 7 };
                 assert_eq!(Traits::unpack(traits.pack()), Some(traits));
             }
         }

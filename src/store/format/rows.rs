@@ -133,7 +133,7 @@ pub struct SymbolRow {
     /// Lexically enclosing symbol.
     pub container: Option<SymbolKey>,
     /// Flags, see `model::facts::flags`.
-    pub flags: u16,
+    pub flags: u32,
     /// Visibility.
     pub visibility: Visibility,
     /// Minimum and maximum number of arguments; the maximum is `u16::MAX` if unbounded.
@@ -166,7 +166,7 @@ pub struct SymbolHead {
     /// Lexically enclosing symbol.
     pub container: Option<SymbolKey>,
     /// Flags, see `model::facts::flags`.
-    pub flags: u16,
+    pub flags: u32,
     /// Number of resolved and likely sites.
     pub references: u32,
 }

@@ -1,0 +1,104 @@
+//! Overloads for constant receivers: of two methods that differ in it, a call means the one for its
+//! receiver.
+
+use crate::model::SymbolKind;
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, Site, flags};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::Symbols;
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::Ty;
+
+/// Drops the overloads that the receiver of a call excludes, as far as it is known to be constant
+/// or not.
+pub(in crate::resolve) fn for_receiver(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    symbols: Symbols,
+) -> Symbols {
+    let needs_constant = |symbol: &SymbolRef| has(db, *symbol, flags::READ_ONLY);
+    let are_mixed = symbols.iter().any(needs_constant) && !symbols.iter().all(needs_constant);
+    let Some(is_constant) = are_mixed.then(|| has_constant_receiver(db, file, site)).flatten()
+    else {
+        return symbols;
+    };
+    let is_possible = |symbol: &SymbolRef| match is_constant {
+        true => needs_constant(symbol) || has(db, *symbol, flags::STATIC),
+        // A constant method may be called on any receiver, but the other one is closer.
+        false => !needs_constant(symbol) || !has_twin(db, *symbol, &symbols),
+    };
+    let left: Symbols = symbols.iter().copied().filter(is_possible).collect();
+    if left.is_empty() { symbols } else { left }
+}
+
+fn has(db: &Db, symbol: SymbolRef, flag: u32) -> bool {
+    db.program.symbol(symbol).flags & flag != 0
+}
+
+/// True if a method without the modifier has the same parameters.
+fn has_twin(db: &Db, symbol: SymbolRef, among: &Symbols) -> bool {
+    among.iter().any(|other| {
+        !has(db, *other, flags::READ_ONLY)
+            && db.parameter_types(*other) == db.parameter_types(symbol)
+    })
+}
+
+/// True if the receiver of a call is constant, false if it is not; none if it is not known.
+fn has_constant_receiver(db: &Db, file: FileId, site: &Site) -> Option<bool> {
+    let exprs = &db.program.known(file).facts.exprs;
+    match exprs[site.target.get()?] {
+        Expr::Name(..) => is_read_only_around(db, file, site.enclosing),
+        Expr::Member(object, _) => match exprs[object.get()?] {
+            Expr::SelfValue(_) => is_read_only_around(db, file, site.enclosing),
+            _ => is_constant_variable(db, file, object),
+        },
+        _ => None,
+    }
+}
+
+/// True if the method around a position leaves its receiver unchanged.
+fn is_read_only_around(db: &Db, file: FileId, mut symbol: LocalSymbol) -> Option<bool> {
+    let unit = db.program.known(file);
+    while symbol.is_some() {
+        let entry = unit.symbol(symbol);
+        if entry.kind.is_callable() && entry.flags & flags::LOCAL == 0 {
+            return Some(entry.flags & flags::READ_ONLY != 0);
+        }
+        symbol = entry.container;
+    }
+    None
+}
+
+/// True if a local variable or parameter is declared with a constant class as its type, or as the
+/// target of its pointer or reference.
+fn is_constant_variable(db: &Db, file: FileId, object: ExprId) -> Option<bool> {
+    let unit = db.program.known(file);
+    let Expr::Name(name, scope) = unit.facts.exprs[object.get()?] else { return None };
+    let (name, mut current) = (unit.name(name), scope);
+    let binding = loop {
+        if !current.is_some() {
+            return None;
+        }
+        if let Some((_, binding)) = db.program.bindings(file, unit, current, name).next() {
+            break binding;
+        }
+        current = unit.parent(current);
+    };
+    if !matches!(binding.kind, BindingKind::Value | BindingKind::Param) {
+        return None;
+    }
+    let (mut ty, mut is_constant) = (binding.ty, false);
+    while let Expr::Wrap(inner, wrapper) = unit.facts.exprs[ty.get()?] {
+        is_constant |= unit.text(wrapper) == READ_ONLY_TYPE;
+        ty = inner;
+    }
+    // The target of a smart pointer has its own modifier.
+    match (unit.facts.exprs[ty.get()?], db.type_of(file, ty)) {
+        (Expr::Name(..) | Expr::Member(..), Ty::Type(symbol, _))
+            if db.program.symbol(symbol).kind != SymbolKind::TypeAlias =>
+        {
+            Some(is_constant)
+        }
+        _ => None,
+    }
+}
