@@ -120,6 +120,34 @@ fn uses_of_an_alias_are_shown_though_they_lead_to_another_symbol() {
 }
 
 #[test]
+fn uses_in_the_body_of_a_macro_are_shown_as_lines_with_the_name() {
+    let files: [(&str, &[u8]); 3] = [
+        ("Cargo.toml", b"[package]\nname = \"a\"\n"),
+        ("src/messages.rs", b"pub fn enabled() -> bool {\n    true\n}\n"),
+        (
+            "src/lib.rs",
+            b"pub mod messages;\n#[macro_export]\nmacro_rules! message {\n    \
+              ($($part:tt)*) => { if $crate::messages::enabled() { eprintln!($($part)*); } };\n}\n",
+        ),
+    ];
+    let answer = Repository::with(&files).asked(&["references", "messages::enabled"]);
+    assert!(
+        answer.contains("its name stands in 1 line that no reference accounts for"),
+        "{answer}"
+    );
+    assert!(answer.contains("\nsrc/lib.rs: 4"), "{answer}");
+}
+
+#[test]
+fn a_word_that_is_no_symbol_leads_to_the_function_with_it_in_its_text() {
+    let source = b"struct Config {\n    path: u8,\n}\n\npub fn args() {\n    \
+                   let _ = std::env::var_os(\"KIT_CONFIG_PATH\");\n}\n\npub struct Path;\n";
+    let answer = Repository::with(&[("src/lib.rs", source)]).asked(&["explore", "KIT_CONFIG_PATH"]);
+    let first = answer.lines().nth(1).unwrap_or_default();
+    assert!(first.starts_with("src/lib.rs:5-7 function args"), "{answer}");
+}
+
+#[test]
 fn what_overrides_a_method_is_listed_however_far_down_it_is() {
     let mut source = "class Base:\n    def run(self):\n        pass\n".to_owned();
     for number in 0..30 {

@@ -12,7 +12,8 @@ use super::names;
 use super::{Certainty, Counts, Meanings, QueryError, SiteInfo, SymbolInfo, Tests};
 use crate::model::cancel::CancelToken;
 use crate::model::{RelationKind, RepoPath, SiteKind, Step};
-use crate::query::graph::calls::{MAX_RELATED, certainty};
+use crate::query::graph::calls::MAX_RELATED;
+use crate::query::graph::calls::within::Group;
 use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, SiteRow, SiteTarget, Snapshot, SymbolKey, SymbolRank};
@@ -161,6 +162,8 @@ fn references_of(
             .into_iter()
             .filter(|site| site.target == SiteTarget::None),
     );
+    let group = same.iter().copied().collect();
+    let mut group = Group::new(&group);
     let mut found = Vec::new();
     for site in sites {
         lookup.check()?;
@@ -170,7 +173,7 @@ fn references_of(
             && filter.admits(file.mark())
             && params.tests.admits(is_test(lookup, &site, &file)?)
         {
-            found.push(Found { certainty: certainty(&site), file, site });
+            found.push(Found { certainty: group.certainty(lookup, &site)?, file, site });
         }
     }
     found.sort_by(|a, b| {

@@ -260,6 +260,10 @@ int first(const void *at) { return read32(at) + read32(at); }
     assert_eq!(only.also.len(), 2);
     let TraceFinding::Tree(tree) = &only.finding else { panic!("{:?}", only.finding) };
     assert_eq!((tree.nodes.len(), tree.root_counts.certain, tree.root_counts.possible), (1, 2, 0));
+    let params = ReferencesParams { symbol: "read32".to_owned(), ..ReferencesParams::default() };
+    let found = references_all(&project.snapshot, &params, 8, &token()).expect("references");
+    let [only] = found.answers.as_slice() else { panic!("one meaning: {:?}", found.answers) };
+    assert_eq!((only.counts.certain, only.counts.possible), (2, 0), "as trace counts them");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod candidates;
 mod gathered;
+pub(in crate::query) mod within;
 
 use gathered::EdgeCollector;
 use std::cell::RefCell;

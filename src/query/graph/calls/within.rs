@@ -1,0 +1,40 @@
+//! Certainty of a site for a group of symbols that are one meaning of a name.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::certainty;
+use crate::query::graph::lookup::Lookup;
+use crate::query::{Certainty, QueryError};
+use crate::store::{SiteRow, SiteTarget, SymbolKey};
+
+/// Group of symbols, with a memo of the candidate lists that have no other symbol.
+pub(in crate::query) struct Group<'g> {
+    symbols: &'g FxHashSet<SymbolKey>,
+    is_within: FxHashMap<u32, bool>,
+}
+
+impl<'g> Group<'g> {
+    pub(in crate::query) fn new(symbols: &'g FxHashSet<SymbolKey>) -> Self {
+        Self { symbols, is_within: FxHashMap::default() }
+    }
+
+    /// Returns the certainty of a site that leads to the group: one whose candidates are all in it
+    /// is a certain use.
+    pub(in crate::query) fn certainty(
+        &mut self,
+        lookup: &Lookup<'_>,
+        site: &SiteRow,
+    ) -> Result<Certainty, QueryError> {
+        let SiteTarget::Candidates(list) = site.target else { return Ok(certainty(site)) };
+        let is_within = match self.is_within.get(&list) {
+            Some(known) => *known,
+            None => {
+                let candidates = lookup.candidates(list)?;
+                let all = candidates.iter().all(|symbol| self.symbols.contains(symbol));
+                self.is_within.insert(list, all);
+                all
+            }
+        };
+        Ok(if is_within { Certainty::Certain } else { certainty(site) })
+    }
+}
