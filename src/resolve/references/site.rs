@@ -6,7 +6,7 @@ use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 use crate::resolve::calls::call::CallArguments;
-use crate::resolve::calls::{call, receivers};
+use crate::resolve::calls::{call, overload, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
 use crate::resolve::members::{aliases, hierarchy, inherent, lookup, overrides, prototypes};
@@ -284,6 +284,9 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
         return if is_open && site.kind == SiteKind::Call { held_by(symbols[0]) } else { found };
     }
     let fitting = call::fitting(db, file, &symbols, CallArguments::Written(site.args), site.spread);
+    if declarations && step == Step::UniqueName && !takes_arguments(db, site, &fitting) {
+        return exhaustiveness::one_of_several(chosen(&fitting, step, Step::SeveralValues));
+    }
     let fitting = receivers::for_receiver(db, file, site, fitting);
     let fitting = conditions::compiled_with(db, file, site.byte, fitting);
     let scope = |symbol: &SymbolRef| (symbol.file, db.program.symbol(*symbol).scope);
@@ -451,6 +454,16 @@ fn receiver_step(db: &Db, file: FileId, object: ExprId, of: &Ty) -> Step {
         }
         _ => Step::InferredType,
     }
+}
+
+/// False if none of the symbols accepts the number of arguments. A function that is declared without
+/// parameters may take any.
+fn takes_arguments(db: &Db, site: &Site, symbols: &Symbols) -> bool {
+    let count = overload::argument_count(site.args);
+    symbols.iter().any(|symbol| {
+        db.program.symbol(*symbol).arity.1 == 0
+            || overload::accepts(db, *symbol, count, site.spread)
+    })
 }
 
 fn is_type(db: &Db, symbols: &Symbols) -> bool {
