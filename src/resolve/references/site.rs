@@ -456,8 +456,8 @@ fn receiver_step(db: &Db, file: FileId, object: ExprId, of: &Ty) -> Step {
     }
 }
 
-/// False if none of the symbols accepts the number of arguments. A function that is declared without
-/// parameters may take any.
+/// False if none of the symbols accepts the number of arguments. A function that is declared
+/// without parameters may take any.
 fn takes_arguments(db: &Db, site: &Site, symbols: &Symbols) -> bool {
     let count = overload::argument_count(site.args);
     symbols.iter().any(|symbol| {
