@@ -12,10 +12,11 @@ from truth import bare_name
 
 SEED = 7
 
-STATEMENT = """SELECT r.path, r.line, r.name, r.kind, r.verdict, r.step, s.path, s.line, s.container, r.external
-    FROM refs r LEFT JOIN symbols s ON s.id = r.to_id
-    WHERE r.kind IN ('call', 'construct') AND (r.path, r.line) IN (VALUES {places})"""
-PLACES = 40  # of one query: its answer has at most 200 rows
+# Subqueries find a symbol by its id; a join would read all symbols.
+STATEMENT = """SELECT r.path, r.line, r.name, r.kind, r.verdict, r.step, (SELECT path FROM symbols WHERE id = r.to_id),
+    (SELECT line FROM symbols WHERE id = r.to_id), (SELECT container FROM symbols WHERE id = r.to_id), r.external
+    FROM refs r WHERE r.kind IN ('call', 'construct') AND r.path = '{path}' AND r.line IN ({lines})"""
+LINES = 40  # of one query: its answer has at most 200 rows
 
 Site = collections.namedtuple("Site", "path line name kind verdict step target_path target_line container external")
 Error = collections.namedtuple("Error", "kind project place source said truth cause")
@@ -34,12 +35,15 @@ def errors(name, score, program, root, count):
 
 def _sites(program, root, places):
     """What the program says about the calls on these lines: {(path, line): sites}."""
-    found, places = collections.defaultdict(list), sorted(places)
-    for start in range(0, len(places), PLACES):
-        values = ", ".join(f"('{path.replace(chr(39), chr(39) * 2)}', {line})" for path, line in places[start : start + PLACES])
-        for row in program.query(root, STATEMENT.format(places=values)):
-            site = Site(*row)
-            found[site.path, site.line].append(site)
+    found, lines_of = collections.defaultdict(list), collections.defaultdict(list)
+    for path, line in sorted(places):
+        lines_of[path].append(line)
+    for path, lines in lines_of.items():
+        for start in range(0, len(lines), LINES):
+            some = ", ".join(map(str, lines[start : start + LINES]))
+            for row in program.query(root, STATEMENT.format(path=path.replace("'", "''"), lines=some)):
+                site = Site(*row)
+                found[site.path, site.line].append(site)
     return found
 
 

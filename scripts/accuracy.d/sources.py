@@ -63,6 +63,8 @@ SOURCES = [Source(*row) for row in [
      "3dbb56b34e5ebd1b97184f72d31fbf9da24cc26c28f1ad3714aeeefdeedaed2a", "guava"),
     ("cli11", "apt", "cli11", "2.1.2+ds", "cli11_2.1.2+ds.orig.tar.xz",
      "8143d20b688e98ccce8e24562d3b68e5f47c12e896c42c7ca8553dbde5bed55d", "include examples tests"),
+    ("linux", "apt", "linux", "6.1.176", "linux_6.1.176.orig.tar.xz",
+     "9aad4025973feea3f0d978e82ab7db97d8d5ce3f59fcc6b1f316153d66e3a504", "arch include kernel mm ipc lib block fs init"),
 ]]
 
 
