@@ -245,6 +245,8 @@ mod tests {
             "DEFINE_CALL2(open, const char *, path, int, mode)\n{ }",
             "int open( const char * path, int mode)\n{ }",
         );
+        check("DEFINE_CALL1(setuid, uid_t, uid)\n{ }", "int setuid( uid_t uid)\n{ }");
+        check("TEST_PAIR(first, second, third)\n{ }", "TEST_PAIR(first ) { }");
     }
 
     #[test]

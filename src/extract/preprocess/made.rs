@@ -99,10 +99,19 @@ impl Finder<'_> {
         {
             return (made, true);
         }
-        match arguments.len() > 1 && arguments.iter().all(|argument| self.is_one_word(argument)) {
+        let are_words = arguments.iter().all(|argument| self.is_one_word(argument));
+        match arguments.len() > 1 && are_words && !self.counts_parameters(at, arguments) {
             true => (texts.join("_"), false),
             false => (text(&(anchor..anchor + 1)), false),
         }
+    }
+
+    /// True if the name of a macro ends with the number of types and names that follow its first
+    /// argument: `DEFINE_CALL2(name, type, parameter, type, parameter)`.
+    fn counts_parameters(&self, at: usize, arguments: &[Range<usize>]) -> bool {
+        let name = self.tokens[at].text(self.source);
+        let number = &name[name.trim_end_matches(|last: char| last.is_ascii_digit()).len()..];
+        number.parse().is_ok_and(|count: usize| count > 0 && arguments.len() == 1 + 2 * count)
     }
 
     /// Rewrites the invocation to the head of a function: its name, and if types and names
@@ -125,11 +134,12 @@ impl Finder<'_> {
             && rest.len().is_multiple_of(2)
             && arguments[0].start == anchor
             && rest.chunks(2).all(|pair| are_types(&pair[0]) && self.is_one_word(&pair[1]))
-            && rest.chunks(2).any(|pair| {
-                pair[0].clone().any(|at| {
-                    self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN)) || self.is(at, b'*')
-                })
-            });
+            && (self.counts_parameters(at, arguments)
+                || rest.chunks(2).any(|pair| {
+                    pair[0].clone().any(|at| {
+                        self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN)) || self.is(at, b'*')
+                    })
+                }));
         let name = self.tokens[at].range();
         if pairs && name.len() >= 3 {
             for (byte, letter) in (name.start..).zip(*b"int") {
