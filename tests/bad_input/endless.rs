@@ -218,6 +218,26 @@ fn overloads() -> Files {
     )])
 }
 
+/// Classes in a circle, each of which takes the members of many others.
+fn using_declarations() -> Files {
+    const CLASSES: usize = 60;
+    let class = |own: usize| {
+        let uses = (1..30).map(|step| format!("using C{}::f; ", (own + step) % CLASSES));
+        let (one, other) = ((own + 1) % CLASSES, (own + 3) % CLASSES);
+        let member = if own % 2 == 0 { "" } else { "void f(int); " };
+        format!("struct C{own} : C{one}, C{other} {{ {member}{}}};\n", uses.collect::<String>())
+    };
+    let declared = (0..CLASSES).map(|own| format!("struct C{own};\n")).collect::<String>();
+    let classes = (0..CLASSES).map(class).collect::<String>();
+    let calls = "c->f(1);\n".repeat(3_000);
+    let file = |number: usize| {
+        let text =
+            format!("{declared}{classes}void end() {{}}\nvoid go(C0 *c) {{\n{calls}end();\n}}\n");
+        (format!("u{number}.cpp"), text.replace("C", &format!("D{number}_")))
+    };
+    (0..10).map(file).collect()
+}
+
 /// Types each of which has the one before in it, and a method.
 fn embedded() -> Files {
     let row = (1..3_000)
@@ -313,6 +333,7 @@ fn types_that_double_come_to_an_end() {
 fn bases_and_types_without_an_end_come_to_one() {
     holds("bases", bases, &["go resolved b.py", "go external -"]);
     holds("pointers", pointers, &["g resolved p.go"]);
+    holds("using_declarations", using_declarations, &["end resolved u0.cpp"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::grammar::MemberLookup;
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, ScopeId};
+use crate::model::facts::{BindingKind, ImportId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
@@ -12,6 +12,7 @@ use crate::resolve::names::{linkage, namespaces, paths};
 use crate::resolve::units::bounds::qualified;
 use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Symbols};
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// Returns the members of a type itself, without its bases.
@@ -23,21 +24,10 @@ pub(in crate::resolve) fn own_members(db: &Db, symbol: SymbolRef, name: Name) ->
             return found;
         }
     }
-    let mut found: Symbols = Symbols::new();
-    for part in hierarchy::parts_of_type(db, symbol).iter().map(|part| unit.symbol(part.symbol)) {
-        if part.inner.is_some() && !part.kind.is_callable() {
-            for (_, binding) in unit.bindings(part.inner, name) {
-                match binding.kind {
-                    BindingKind::Symbol => {
-                        found.push(SymbolRef { file: symbol.file, symbol: binding.symbol });
-                    }
-                    BindingKind::Import => {
-                        found.extend(linkage::used_members(db, symbol.file, binding.import));
-                    }
-                    _ => {}
-                }
-            }
-        }
+    let Declared { symbols: mut found, imports } = declared(db, symbol, name);
+    // Without members of its own, the lookup continues with the bases anyway.
+    if !found.is_empty() && !imports.is_empty() {
+        add_used(db, symbol, name, &imports, &mut found);
     }
     if let Some(more) = db.program.extensions(symbol).and_then(|members| members.get(&name)) {
         found.extend(
@@ -46,6 +36,63 @@ pub(in crate::resolve) fn own_members(db: &Db, symbol: SymbolRef, name: Name) ->
     }
     found.retain(|member| namespaces::is_wanted(db, *member));
     found
+}
+
+/// Names that a type itself binds.
+struct Declared {
+    symbols: Symbols,
+    /// Using-declarations.
+    imports: SmallVec<[ImportId; 2]>,
+}
+
+fn declared(db: &Db, symbol: SymbolRef, name: Name) -> Declared {
+    let unit = db.program.known(symbol.file);
+    let mut found = Declared { symbols: Symbols::new(), imports: SmallVec::new() };
+    for part in hierarchy::parts_of_type(db, symbol).iter().map(|part| unit.symbol(part.symbol)) {
+        if !part.inner.is_some() || part.kind.is_callable() {
+            continue;
+        }
+        for (_, binding) in unit.bindings(part.inner, name) {
+            match binding.kind {
+                BindingKind::Symbol => {
+                    found.symbols.push(SymbolRef { file: symbol.file, symbol: binding.symbol });
+                }
+                BindingKind::Import => found.imports.push(binding.import),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Adds the members of bases that using-declarations in a type name. The bases of a base are in its
+/// hierarchy, so that using-declarations in them need not be followed.
+fn add_used(db: &Db, symbol: SymbolRef, name: Name, imports: &[ImportId], found: &mut Symbols) {
+    let unit = db.program.known(symbol.file);
+    let separator = unit.language.manifest.modules.separator.as_str();
+    let own = hierarchy::hierarchy(db, symbol);
+    let mut seen: SmallVec<[SymbolRef; 4]> = SmallVec::new();
+    for import in imports.iter().filter_map(|import| import.get()) {
+        let base = unit.facts.imports[import].module.rsplit(separator).next().unwrap_or_default();
+        let base = db.program.named(base);
+        let is_base = |ty: &&SymbolRef| **ty != symbol && db.program.name_of(**ty) == base;
+        let Some(&base) = own.types.iter().map(|(ty, _)| ty).find(is_base) else { continue };
+        for (ty, _) in &hierarchy::hierarchy(db, base).types {
+            if seen.contains(ty) {
+                continue;
+            }
+            if !db.budget.take(1) {
+                return;
+            }
+            seen.push(*ty);
+            let of_base = declared(db, *ty, name);
+            let is_last = !of_base.symbols.is_empty() && of_base.imports.is_empty();
+            found.extend(of_base.symbols);
+            if is_last {
+                break;
+            }
+        }
+    }
 }
 
 /// Returns the members of a type with a name: those of the first type in its hierarchy that has

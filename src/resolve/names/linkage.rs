@@ -1,7 +1,6 @@
 //! Linkage in languages with textual includes: top-level names visible to a file through its
 //! includes, and link-time targets.
 
-use crate::grammar::ModuleSystem;
 use crate::model::facts::{Expr, ExprId, ImportId, ScopeId, Site, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind};
@@ -139,16 +138,6 @@ pub(in crate::resolve) fn using_declaration(
             db.below(&entity, name, &mut crate::resolve::names::visited::Visited::default())
         })
     })
-}
-
-/// Returns the members of a base that a using-declaration in a type adds to those of the type.
-pub(in crate::resolve) fn used_members(db: &Db, file: FileId, import: ImportId) -> Symbols {
-    let system = db.program.known(file).language.manifest.modules.system;
-    match (system == ModuleSystem::Includes).then(|| using_declaration(db, file, import)).flatten()
-    {
-        Some(Entity::Symbols(symbols)) => symbols,
-        _ => Symbols::new(),
-    }
 }
 
 /// Looks up a name without an included declaration: the only exported definition in a file that
