@@ -224,7 +224,7 @@ fn using_declarations() -> Files {
     let class = |own: usize| {
         let uses = (1..30).map(|step| format!("using C{}::f; ", (own + step) % CLASSES));
         let (one, other) = ((own + 1) % CLASSES, (own + 3) % CLASSES);
-        let member = if own % 2 == 0 { "" } else { "void f(int); " };
+        let member = if own.is_multiple_of(2) { "" } else { "void f(int); " };
         format!("struct C{own} : C{one}, C{other} {{ {member}{}}};\n", uses.collect::<String>())
     };
     let declared = (0..CLASSES).map(|own| format!("struct C{own};\n")).collect::<String>();
