@@ -259,7 +259,8 @@ vocabulary! {
         Macro = "macro",
         /// Reason: resolution of this file failed; nothing is claimed about it.
         Fault = "fault",
-        /// Reason: the candidates are variants of one thing, compiled under different conditions.
+        /// Several variants of one definition: conditional compilation, the include path or the
+        /// linker selects one of them. The target is every variant (verdict `Resolved`).
         Conditional = "conditional",
         /// Reason: what is called is the function that a variable or field holds; the target is
         /// that variable or field.

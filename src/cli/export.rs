@@ -96,13 +96,19 @@ impl<'s> Calls<'s> {
     ) -> Result<BTreeMap<Pair, SiteRow>, StoreError> {
         let mut best: BTreeMap<Pair, SiteRow> = BTreeMap::new();
         for site in sites {
-            let SiteTarget::Symbol(callee) = site.target else { continue };
-            let Some(callee_file) = self.meet(callee)? else { continue };
-            let pair = (symbols.caller(&site), (callee_file, callee));
-            match best.get_mut(&pair) {
-                Some(known) if known.verdict <= site.verdict => {}
-                Some(known) => *known = site,
-                None => drop(best.insert(pair, site)),
+            let callees = match site.target {
+                SiteTarget::Symbol(callee) => vec![callee],
+                SiteTarget::Candidates(variants) => self.snapshot.candidates(variants)?,
+                _ => continue,
+            };
+            for callee in callees {
+                let Some(callee_file) = self.meet(callee)? else { continue };
+                let pair = (symbols.caller(&site), (callee_file, callee));
+                match best.get_mut(&pair) {
+                    Some(known) if known.verdict <= site.verdict => {}
+                    Some(known) => *known = site.clone(),
+                    None => drop(best.insert(pair, site.clone())),
+                }
             }
         }
         Ok(best)

@@ -235,6 +235,13 @@ pub struct Symbol {
     pub implements: ExprId,
 }
 
+impl Symbol {
+    /// True for a macro of a preprocessor, with or without parameters.
+    pub fn is_macro(&self) -> bool {
+        self.signature.starts_with('#')
+    }
+}
+
 /// Bits of `Symbol::flags`.
 pub mod flags {
     /// Visible outside its file as the language defines it.

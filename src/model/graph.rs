@@ -33,7 +33,8 @@ pub enum Target {
     None,
     /// One symbol (verdict `Resolved` or `Likely`).
     Symbol(SymbolRef),
-    /// One of several (verdict `Ambiguous`), in order of file and symbol, without duplicates.
+    /// Several, in order of file and symbol, without duplicates: one of them (verdict `Ambiguous`),
+    /// or variants of one definition, each in its configuration (verdict `Resolved`).
     Candidates(Box<[SymbolRef]>),
     /// External: the qualified name as far as it is known.
     External(Box<str>),
@@ -50,6 +51,18 @@ pub struct Resolution {
     pub step: Step,
     /// Target.
     pub target: Target,
+}
+
+impl Resolution {
+    /// Symbols that the site leads to: its target, or every variant of it. Candidates of an
+    /// ambiguous site do not count.
+    pub fn targets(&self) -> &[SymbolRef] {
+        match &self.target {
+            Target::Symbol(symbol) => std::slice::from_ref(symbol),
+            Target::Candidates(variants) if self.verdict == Verdict::Resolved => variants,
+            _ => &[],
+        }
+    }
 }
 
 /// Relation between two symbols.
@@ -75,6 +88,13 @@ pub struct FileResolution {
     /// Members of types in other files, with the type, in order of member (`impl`, receivers,
     /// `A::f`).
     pub containers: Vec<(LocalSymbol, SymbolRef)>,
+}
+
+impl FileResolution {
+    /// Symbols that the sites lead to, once for each site.
+    pub fn targets(&self) -> impl Iterator<Item = SymbolRef> + '_ {
+        self.sites.iter().flat_map(Resolution::targets).copied()
+    }
 }
 
 /// Content hash of a file, and metadata by which a possible change is detected cheaply.

@@ -67,6 +67,8 @@ pub(super) struct Db<'a> {
     pub(super) distinct: Memo<Symbols, Symbols>,
     /// Conditional variants of a symbol of another file; empty if it is the only one.
     pub(super) variants: Memo<SymbolRef, Rc<Symbols>>,
+    /// Whether symbols of one name are variants of one definition.
+    pub(super) are_variants: Memo<Symbols, bool>,
     /// Link-time targets of names without an included declaration.
     pub(super) linked: Memo<(Space, Name), Symbols>,
     pub(super) reach: Memo<FileId, Rc<FileSet>>,
@@ -102,6 +104,7 @@ impl<'a> Db<'a> {
             with_definitions: Memo::default(),
             distinct: Memo::default(),
             variants: Memo::default(),
+            are_variants: Memo::default(),
             linked: Memo::default(),
             reach: Memo::default(),
             seen: Memo::default(),

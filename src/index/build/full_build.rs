@@ -23,9 +23,9 @@ use crate::index::facts_cache::segment_block::{self, Opened, PieceWriter};
 use crate::index::progress::{Counter, Phase, Progress, Stopwatch, Timing};
 use crate::index::{IndexError, Run, fingerprint, grammar};
 use crate::model::facts::FileFacts;
-use crate::model::graph::{FileId, FileRecord, FileResolution, FileStamp, Relation, Target};
+use crate::model::graph::{FileId, FileRecord, FileResolution, FileStamp, Relation};
 use crate::model::packed::{self, Reader};
-use crate::model::{LanguageId, RepoPath, SkipReason, Step};
+use crate::model::{LanguageId, RepoPath, SkipReason};
 use crate::resolve::{Asked, Names, PackedEntry, Prepared, ProjectFile, Resolved, Shared, Tables};
 use crate::source::{self, WalkedFile};
 use crate::store::{self, BuildInfo, Draft, Outline, Placed, Published, StoreError, WriterLock};
@@ -322,13 +322,9 @@ impl<'r> Resolving<'r> {
     }
 
     fn count(&self, found: &FileResolution) {
-        for site in &found.sites {
-            if let Target::Symbol(symbol) = site.target
-                && site.step != Step::LocalValue
-            {
-                self.references[symbol.file.0 as usize][symbol.symbol.0 as usize]
-                    .fetch_add(1, Ordering::Relaxed);
-            }
+        for symbol in found.targets() {
+            self.references[symbol.file.0 as usize][symbol.symbol.0 as usize]
+                .fetch_add(1, Ordering::Relaxed);
         }
     }
 

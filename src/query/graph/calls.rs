@@ -321,30 +321,12 @@ impl<'l, 'q> CallGraph<'l, 'q> {
 
     fn take_callee(&self, gathered: &mut EdgeCollector, site: SiteRow) -> Result<(), QueryError> {
         let degree = certainty(&site);
+        for target in self.lookup.targets(&site)? {
+            self.take_target(gathered, &site, target)?;
+        }
         match site.target {
-            SiteTarget::Symbol(target) => {
-                let target = self.definition_of(target)?;
-                if self.tests != Tests::Include
-                    && !self.tests.admits(self.lookup.is_test(&*self.lookup.symbol(target)?)?)
-                {
-                    return Ok(());
-                }
-                if self.dispatch && degree <= self.follow {
-                    for overriding in
-                        self.hierarchy(self.lookup.same_entity(target)?, Upwards::No)?
-                    {
-                        let through = Some(Through::Method(target));
-                        gathered.add(
-                            End::Symbol(overriding),
-                            through,
-                            degree,
-                            site.clone(),
-                            self.follow,
-                        );
-                    }
-                }
-                gathered.add(End::Symbol(target), None, degree, site, self.follow);
-            }
+            SiteTarget::Symbol(_) => {}
+            SiteTarget::Candidates(_) if site.verdict == Verdict::Resolved => {}
             SiteTarget::Candidates(set) if degree <= self.follow => {
                 gathered.counts.possible += 1;
                 for candidate in self.lookup.candidates(set)? {
@@ -376,6 +358,29 @@ impl<'l, 'q> CallGraph<'l, 'q> {
             SiteTarget::None if site.verdict == Verdict::Resolved => {}
             SiteTarget::None => gathered.vague(site, Certainty::Textual),
         }
+        Ok(())
+    }
+
+    /// Collects a proven or likely target of a call, with the methods that override it.
+    fn take_target(
+        &self,
+        gathered: &mut EdgeCollector,
+        site: &SiteRow,
+        target: SymbolKey,
+    ) -> Result<(), QueryError> {
+        let (degree, target) = (certainty(site), self.definition_of(target)?);
+        if self.tests != Tests::Include
+            && !self.tests.admits(self.lookup.is_test(&*self.lookup.symbol(target)?)?)
+        {
+            return Ok(());
+        }
+        if self.dispatch && degree <= self.follow {
+            for overriding in self.hierarchy(self.lookup.same_entity(target)?, Upwards::No)? {
+                let through = Some(Through::Method(target));
+                gathered.add(End::Symbol(overriding), through, degree, site.clone(), self.follow);
+            }
+        }
+        gathered.add(End::Symbol(target), None, degree, site.clone(), self.follow);
         Ok(())
     }
 

@@ -64,8 +64,8 @@ pub(super) fn holders(
         for value in values {
             lookup.check()?;
             let (all, at) = around(lookup, &value)?;
-            if let Some(holder) = written(&all[..at], &value) {
-                holders.push(holder);
+            if let Some(write) = write_before(&all[..at], &value) {
+                holders.extend(lookup.targets(write)?);
             }
         }
     }
@@ -105,11 +105,11 @@ pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryEr
             {
                 break;
             }
-            if let SiteTarget::Symbol(target) = site.target
-                && is_value(&*lookup.symbol(target)?)
-            {
-                functions.insert(target);
-                has_function = true;
+            for target in lookup.targets(site)? {
+                if is_value(&*lookup.symbol(target)?) {
+                    functions.insert(target);
+                    has_function = true;
+                }
             }
         }
         is_open |= !has_function;
@@ -136,17 +136,12 @@ pub(in crate::query) fn calls(
     Ok(calls)
 }
 
-/// Returns the variable or field of the nearest write before a value, if there is no call between
-/// the two.
-fn written(before: &[SiteRow], value: &SiteRow) -> Option<SymbolKey> {
+/// Returns the nearest write before a value, if there is no call between the two.
+fn write_before<'s>(before: &'s [SiteRow], value: &SiteRow) -> Option<&'s SiteRow> {
     for site in before.iter().rev().take(MAX_STEPS) {
-        match (site.kind, site.target) {
-            (SiteKind::Write, SiteTarget::Symbol(holder))
-                if value.at.line - site.at.line <= MAX_LINES =>
-            {
-                return Some(holder);
-            }
-            (SiteKind::Read | SiteKind::Type, _) if site.at.line == value.at.line => {}
+        match site.kind {
+            SiteKind::Write if value.at.line - site.at.line <= MAX_LINES => return Some(site),
+            SiteKind::Read | SiteKind::Type if site.at.line == value.at.line => {}
             _ => return None,
         }
     }

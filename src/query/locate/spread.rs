@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 use super::CALLING;
 use super::units::Unit;
 use super::weight;
-use crate::model::{SiteKind, Verdict};
+use crate::model::SiteKind;
 use crate::query::QueryError;
 use crate::query::graph::lookup::Lookup;
-use crate::store::{SiteTarget, SymbolKey};
+use crate::store::SymbolKey;
 
 /// Adds the shares of neighbours to the scores.
 pub(super) fn spread(
@@ -29,12 +29,12 @@ pub(super) fn spread(
         let row = lookup.symbol(units[at].head.key)?;
         let mut targets: Vec<SymbolKey> = Vec::new();
         for site in lookup.snapshot.sites_in(&row)? {
-            if matches!(site.kind, SiteKind::Call | SiteKind::Construct)
-                && matches!(site.verdict, Verdict::Resolved | Verdict::Likely)
-                && let SiteTarget::Symbol(target) = site.target
-                && !targets.contains(&target)
-            {
-                targets.push(target);
+            if matches!(site.kind, SiteKind::Call | SiteKind::Construct) {
+                for target in lookup.targets(&site)? {
+                    if !targets.contains(&target) {
+                        targets.push(target);
+                    }
+                }
             }
         }
         let out = 1.0 / (1.0 + targets.len() as f64).sqrt();

@@ -214,10 +214,11 @@ fn accounted(
             continue;
         }
         lines.insert(site.at.line);
-        let SiteTarget::Symbol(target) = site.target else { continue };
-        if site.kind != SiteKind::Import && lookup.symbol(target)?.name != name {
-            let (path, line) = (file.path.clone(), site.at.line);
-            aliases.push(Alias { path, line, symbol: lookup.info_of(target)? });
+        for target in lookup.targets(site)? {
+            if site.kind != SiteKind::Import && lookup.symbol(target)?.name != name {
+                let (path, line) = (file.path.clone(), site.at.line);
+                aliases.push(Alias { path, line, symbol: lookup.info_of(target)? });
+            }
         }
     }
     Ok(lines)

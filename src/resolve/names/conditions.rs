@@ -2,14 +2,12 @@
 //! reference.
 
 use crate::grammar::ModuleSystem;
-use crate::model::Step;
-use crate::model::facts::{Condition, flags};
+use crate::model::facts::{Condition, Symbol, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
+use crate::resolve::names::definition::same_signature;
+use crate::resolve::names::placement;
 use crate::resolve::{Name, Symbols};
-
-/// Maximum number of lines of a stub after its first one.
-const MAX_STUB_LINES: u32 = 4;
 
 /// Condition: name, and whether it holds.
 type Held = (Name, bool);
@@ -51,39 +49,12 @@ fn in_one_program(db: &Db, file: FileId, symbols: Symbols) -> Symbols {
     if db.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
         return symbols;
     }
-    let is_possible = |symbol: &SymbolRef| !db.program.exclude_each_other(file, symbol.file);
-    let left: Symbols = symbols.iter().copied().filter(is_possible).collect();
-    if left.is_empty() { symbols } else { left }
-}
-
-/// Drops stubs from symbols of one name: short static callables, next to another one in the
-/// same file under the opposite condition.
-pub(in crate::resolve) fn without_stubs(db: &Db, symbols: Symbols) -> Symbols {
-    let entry = |symbol: &SymbolRef| db.program.symbol(*symbol);
-    let is_conditional = |symbol: &&SymbolRef| entry(symbol).flags & flags::CONDITIONAL != 0;
-    if symbols.len() < 2 || symbols.iter().filter(is_conditional).count() < 2 {
-        return symbols;
-    }
-    let lines =
-        |symbol: &SymbolRef| entry(symbol).extent.end.line - entry(symbol).extent.start.line;
-    let is_declaration = |symbol: &SymbolRef| entry(symbol).flags & flags::DECLARATION != 0;
-    let is_stub = |symbol: &SymbolRef| {
-        let about = entry(symbol);
-        let is_small = about.kind.is_callable()
-            && about.flags & flags::STATIC != 0
-            && !is_declaration(symbol)
-            && lines(symbol) <= MAX_STUB_LINES;
-        is_small && is_conditional(&symbol) && {
-            symbols.iter().any(|other| {
-                let is_other =
-                    other != symbol && other.file == symbol.file && entry(other).kind == about.kind;
-                is_other
-                    && (is_declaration(other) || lines(other) > lines(symbol).max(MAX_STUB_LINES))
-                    && exclude_each_other(db, *symbol, *other)
-            })
-        }
+    let from = db.program.path(file).as_str();
+    let is_possible = |symbol: &SymbolRef| {
+        !db.program.exclude_each_other(file, symbol.file)
+            && placement::links_to(from, db.program.path(symbol.file).as_str())
     };
-    let left: Symbols = symbols.iter().copied().filter(|symbol| !is_stub(symbol)).collect();
+    let left: Symbols = symbols.iter().copied().filter(is_possible).collect();
     if left.is_empty() { symbols } else { left }
 }
 
@@ -98,14 +69,50 @@ pub(super) fn exclude_each_other(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
     is_conditional(a) && is_conditional(b) && excludes()
 }
 
-/// Returns the step for several remaining symbols: conditional variants, or `otherwise`.
-pub(in crate::resolve) fn ambiguity_step(db: &Db, symbols: &Symbols, otherwise: Step) -> Step {
-    let needs = || symbols.iter().map(|symbol| conditions_of(db, *symbol));
-    let are_variants = symbols.len() > 1 && needs().all(|needs| !needs.is_empty()) && {
-        let all: Vec<Vec<Held>> = needs().collect();
-        all.iter().any(|needs| *needs != all[0])
-    };
-    if are_variants { Step::Conditional } else { otherwise }
+/// True if these symbols are variants of one definition: a program has at most one of them.
+pub(in crate::resolve) fn are_variants(db: &Db, symbols: &Symbols) -> bool {
+    if let Some(known) = db.are_variants.get(symbols) {
+        return known;
+    }
+    let are = symbols.iter().enumerate().all(|(at, one)| {
+        let mut others = symbols[at + 1..].iter();
+        others.all(|other| have_own_conditions(db, *one, *other) || is_one_entity(db, *one, *other))
+    });
+    db.are_variants.insert(symbols.clone(), are);
+    are
+}
+
+/// True if two symbols of one name are compiled under different conditions. Languages with such
+/// conditions reject a program with both, whether or not the conditions contradict each other.
+fn have_own_conditions(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
+    let (left, right) = (conditions_of(db, one), conditions_of(db, other));
+    !left.is_empty() && !right.is_empty() && left != right
+}
+
+/// True if a program has at most one of two symbols of one name by the rules of languages that
+/// are compiled from pasted text: an external name has one definition, a macro one replacement.
+fn is_one_entity(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
+    let program = db.program;
+    let rules = &program.known(one.file).language.manifest.resolution;
+    if !rules.declarations {
+        return false;
+    }
+    let (left, right) = (program.symbol(one), program.symbol(other));
+    let is_conditional = |entry: &Symbol| entry.flags & flags::CONDITIONAL != 0;
+    match (left.is_macro(), right.is_macro()) {
+        (false, false) => {
+            let space = |symbol: SymbolRef, entry: &Symbol| {
+                program.space_of_scope(symbol.file, entry.scope)
+            };
+            let spaces = (space(one, left), space(other, right));
+            spaces.0.is_some()
+                && spaces.0 == spaces.1
+                && (!rules.overloads || program.exclude_each_other(one.file, other.file))
+                && same_signature(db, one, other)
+        }
+        // Beside a function in another file, a macro is that of another include path.
+        _ => one.file != other.file || is_conditional(left) || is_conditional(right),
+    }
 }
 
 fn conditions_of(db: &Db, symbol: SymbolRef) -> Vec<Held> {

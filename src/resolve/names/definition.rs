@@ -46,7 +46,7 @@ fn first_of_each(db: &Db, symbols: &Symbols) -> Symbols {
             Some(declared) => declared.contains(&signature(db, *symbol)),
             None => left.iter().any(|known| {
                 (is_declaration(known) || is_declaration(symbol))
-                    && same_signature(db, *known, *symbol)
+                    && declare_one(db, *known, *symbol)
             }),
         };
         if !repeats {
@@ -105,7 +105,7 @@ fn replace_declarations(db: &Db, symbols: &Symbols) -> Symbols {
             found.iter().map(|symbol| signature(db, *symbol)).collect();
         open.retain(|symbol| !defined.contains(&signature(db, *symbol)));
     } else {
-        open.retain(|symbol| !found.iter().any(|known| same_signature(db, *known, *symbol)));
+        open.retain(|symbol| !found.iter().any(|known| declare_one(db, *known, *symbol)));
     }
     found.extend(open);
     found
@@ -237,9 +237,14 @@ pub(in crate::resolve) fn declarations_of(db: &Db, definition: SymbolRef) -> Sym
         .collect()
 }
 
+/// True if one program may have two symbols as declarations of the same entity.
+fn declare_one(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
+    same_signature(db, one, other) && !conditions::exclude_each_other(db, one, other)
+}
+
 /// True if two symbols declare the same entity: the same sort and, in languages with overloads,
 /// the same parameters.
-fn same_signature(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
+pub(super) fn same_signature(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
     let (left, right) = (db.program.symbol(a), db.program.symbol(b));
     if !same_sort(left, right) {
         return false;

@@ -296,14 +296,16 @@ pub(in crate::resolve) fn enclosing_member(db: &Db, symbol: SymbolRef, name: Nam
 
 /// Selects macros or functions among the symbols of a called name. A macro takes precedence,
 /// except after a function definition in the same file, because a macro of that name must have
-/// been undefined before it; unless the macro is defined between the two and the call.
+/// been undefined before it; unless the macro is defined between the two and the call. Beside
+/// macros that exist under conditions only, the functions remain.
 pub(in crate::resolve) fn macros_or_functions(
     db: &Db,
     file: FileId,
     site: &Site,
     symbols: Symbols,
 ) -> Symbols {
-    let text = |symbol: &SymbolRef| db.program.symbol(*symbol).signature.starts_with('#');
+    let text = |symbol: &SymbolRef| db.program.symbol(*symbol).is_macro();
+    let symbols = without_own_names(db, symbols);
     if site.kind != SiteKind::Call
         || symbols.len() < 2
         || !symbols.iter().any(text)
@@ -325,6 +327,11 @@ pub(in crate::resolve) fn macros_or_functions(
         (Some(function), Some(text)) => function > text,
         (function, _) => function.is_some(),
     };
+    let is_conditional =
+        |symbol: &SymbolRef| db.program.symbol(*symbol).flags & flags::CONDITIONAL != 0;
+    if !calls_function && symbols.iter().filter(|symbol| text(symbol)).all(is_conditional) {
+        return symbols;
+    }
     symbols.into_iter().filter(|symbol| text(symbol) != calls_function).collect()
 }
 
@@ -338,7 +345,7 @@ pub(in crate::resolve) fn without_own_names(db: &Db, mut symbols: Symbols) -> Sy
             Some(Expr::Name(name, _)) => name == entry.name,
             _ => false,
         };
-        entry.signature.starts_with('#')
+        entry.is_macro()
             && entry.values.len > 0
             && facts.lists[entry.values.range()].iter().all(is_name)
     };

@@ -233,8 +233,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
         site,
         namespaces::fitting_kind(db, site.kind, symbols),
     );
-    let symbols =
-        conditions::without_stubs(db, conditions::compiled_with(db, file, site.byte, symbols));
+    let symbols = conditions::compiled_with(db, file, site.byte, symbols);
     let declarations = db.program.known(file).language.manifest.resolution.declarations;
     // The initializer of a base has the form of one of a field.
     if site.kind == SiteKind::Write && declarations && is_type(db, &symbols) {
@@ -246,11 +245,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
         let mut symbols = linkage::without_own_names(db, symbols);
         overrides::defined(db, &mut symbols);
         let symbols = conditions::compiled_with(db, file, site.byte, symbols);
-        return chosen(
-            &symbols,
-            step,
-            conditions::ambiguity_step(db, &symbols, Step::SeveralValues),
-        );
+        return variants::chosen_or_variants(db, &symbols, step, Step::SeveralValues);
     }
     let program = db.program;
     let kind = |position: usize| program.symbol(symbols[position]).kind;
@@ -292,7 +287,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     let scope = |symbol: &SymbolRef| (symbol.file, db.program.symbol(*symbol).scope);
     let together = symbols.iter().all(|symbol| scope(symbol) == scope(&symbols[0]));
     let several = if together { Step::Overloads } else { Step::SeveralValues };
-    chosen(&fitting, step, conditions::ambiguity_step(db, &fitting, several))
+    variants::chosen_or_variants(db, &fitting, step, several)
 }
 
 /// Resolves an instantiation: to the constructor, where overloads distinguish constructors,

@@ -4,41 +4,61 @@
 
 use crate::grammar::ModuleSystem;
 use crate::model::facts::{ScopeId, Site};
-use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
+use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{Step, Verdict};
 use crate::resolve::db::Db;
-use crate::resolve::names::{linkage, namespaces, placement};
+use crate::resolve::names::{conditions, linkage, namespaces, placement};
 use crate::resolve::references::exhaustiveness::one_of_several;
 use crate::resolve::references::outcome::chosen;
 use crate::resolve::units::bounds::MAX_CANDIDATES;
 use crate::resolve::{Name, Symbols};
 use std::rc::Rc;
 
-/// Returns a resolution, or the candidates of all variants if its target is in a file with
-/// variants.
+/// One symbol is the target, and so are several that are variants of one definition; others stay
+/// candidates, for the reason `several`.
+pub(super) fn chosen_or_variants(
+    db: &Db,
+    symbols: &Symbols,
+    step: Step,
+    several: Step,
+) -> Resolution {
+    let mut found = chosen(symbols, step, several);
+    if found.verdict == Verdict::Ambiguous && conditions::are_variants(db, symbols) {
+        (found.verdict, found.step) = (Verdict::Resolved, Step::Conditional);
+    }
+    found
+}
+
+/// Adds to a resolution the variants of its targets in files that an include may match instead.
 pub(super) fn or_variants(db: &Db, file: FileId, found: Resolution) -> Resolution {
     // A macro whose replacement is a function of its own name resolves to that function as a
     // value does.
-    let is_seen = matches!(found.step, Step::Wildcard | Step::InferredType);
-    let (Verdict::Resolved, true, &Target::Symbol(symbol)) =
-        (found.verdict, is_seen, &found.target)
-    else {
-        return found;
-    };
-    if symbol.file == file
+    let is_seen = matches!(found.step, Step::Wildcard | Step::InferredType | Step::Conditional);
+    if found.verdict != Verdict::Resolved
+        || !is_seen
         || db.program.known(file).language.manifest.modules.system != ModuleSystem::Includes
     {
         return found;
     }
-    let variants = match db.variants.get(&symbol) {
-        Some(known) => known,
-        None => {
-            let variants = Rc::new(variants_of(db, file, symbol));
-            db.variants.insert(symbol, Rc::clone(&variants));
-            variants
-        }
-    };
-    if variants.is_empty() { found } else { chosen(&variants, found.step, Step::SeveralValues) }
+    let mut all = Symbols::from_slice(found.targets());
+    for symbol in found.targets().iter().filter(|symbol| symbol.file != file) {
+        let variants = match db.variants.get(symbol) {
+            Some(known) => known,
+            None => {
+                let variants = Rc::new(variants_of(db, file, *symbol));
+                db.variants.insert(*symbol, Rc::clone(&variants));
+                variants
+            }
+        };
+        all.extend(variants.iter().copied());
+    }
+    if all.len() == found.targets().len() {
+        return found;
+    }
+    all.sort_unstable();
+    all.dedup();
+    let all = linkage::without_own_names(db, all);
+    chosen_or_variants(db, &all, found.step, Step::SeveralValues)
 }
 
 /// Resolves a name that nothing in the program of a file defines: definitions in alternatives

@@ -216,18 +216,10 @@ impl<'g> FileNames<'g> {
 pub(in crate::store) fn references(graph: &Graph) -> Vec<Vec<u32>> {
     let mut references: Vec<Vec<u32>> =
         graph.files.iter().map(|record| vec![0; symbols_in(record)]).collect();
-    for symbol in graph.resolutions.iter().flat_map(leads_to) {
+    for symbol in graph.resolutions.iter().flat_map(FileResolution::targets) {
         references[symbol.file.0 as usize][symbol.symbol.0 as usize] += 1;
     }
     references
-}
-
-/// Symbols targeted by a file's sites, counting only resolved and likely ones.
-pub(in crate::store) fn leads_to(found: &FileResolution) -> impl Iterator<Item = SymbolRef> + '_ {
-    found.sites.iter().filter_map(|resolution| match resolution.target {
-        Target::Symbol(symbol) if is_stored(resolution) => Some(symbol),
-        _ => None,
-    })
 }
 
 /// Number of symbols of a file.
@@ -348,10 +340,13 @@ impl<'g> FileSites<'g> {
         found: &FileResolution,
         place: usize,
     ) -> Vec<(usize, u32)> {
-        let by_site = self.sites.iter().filter_map(|site| match &site.resolution.target {
-            Target::Symbol(symbol) => Some(symbol.file),
-            Target::File(file) => Some(*file),
-            Target::None | Target::Candidates(_) | Target::External(_) => None,
+        let by_site = self.sites.iter().flat_map(|site| {
+            let file = match &site.resolution.target {
+                Target::File(file) => Some(*file),
+                _ => None,
+            };
+            let symbols = site.resolution.targets().iter();
+            file.into_iter().chain(symbols.map(|symbol| symbol.file))
         });
         let imports = found.imports.iter().copied().flatten();
         let mut targets: Vec<usize> = by_site

@@ -229,7 +229,8 @@ pub enum SiteTarget {
     Symbol(SymbolKey),
     /// A function held by this variable or field, whichever it is.
     HeldBy(SymbolKey),
-    /// One of a candidate set (see `Snapshot::candidates`).
+    /// Several symbols (see `Snapshot::candidates`): candidates of an ambiguous site, variants of a
+    /// resolved one.
     Candidates(u32),
     /// Outside of the repository: the qualified name as far as known.
     External(NameKey),

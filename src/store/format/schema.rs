@@ -62,12 +62,12 @@ CREATE TABLE symbol (
     first_site INTEGER NOT NULL, site_span INTEGER NOT NULL
 );
 -- `mark` is verdict + 8 * kind + 128 * step + 4096 * line. What `target` is depends on the verdict: a symbol (resolved, likely),
--- a set of candidates with a minus (ambiguous), a name (external), the variable or field that holds what is called (unresolved).
+-- a set of symbols with a minus (candidates if ambiguous, variants if resolved), a name (external), the variable or field that holds what is called (unresolved).
 CREATE TABLE site (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, enclosing INTEGER, name INTEGER NOT NULL, mark INTEGER NOT NULL,
     col INTEGER NOT NULL, target INTEGER
 );
--- Many ambiguous sites have the same candidates; a set is stored once.
+-- Many sites have the same candidates or variants; a set is stored once.
 CREATE TABLE candidate (list INTEGER NOT NULL, symbol INTEGER NOT NULL, PRIMARY KEY (list, symbol)) WITHOUT ROWID;
 CREATE TABLE site_file (site INTEGER PRIMARY KEY, file INTEGER NOT NULL);
 CREATE TABLE import (

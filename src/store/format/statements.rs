@@ -77,6 +77,14 @@ macro_rules! site_columns {
     };
 }
 
+/// Sites that lead to a set with a symbol.
+macro_rules! sites_of_lists {
+    () => {
+        "SELECT s.id, s.file, s.enclosing, s.name, s.mark, s.col, s.target FROM candidate c CROSS \
+         JOIN site s ON s.target = -c.list AND s.mark & 7 != 3 WHERE c.symbol = ?1"
+    };
+}
+
 statements! {
     // Metadata.
     META = "SELECT uid, generation, fingerprint, root, built_at_ns, build_ns, files, symbols, \
@@ -175,10 +183,13 @@ statements! {
 
     // Sites.
     SITES_BETWEEN = concat!(site_columns!(), " WHERE id >= ?1 AND id < ?2 ORDER BY id");
-    SITES_OF_SYMBOL = concat!(site_columns!(), " WHERE target = ?1 AND mark & 7 != 3 ORDER BY id");
-    SITES_OF_CANDIDATE = "SELECT s.id, s.file, s.enclosing, s.name, s.mark, s.col, s.target \
-                          FROM candidate c CROSS JOIN site s ON s.target = -c.list AND s.mark & 7 \
-                          != 3 WHERE c.symbol = ?1 ORDER BY s.id";
+    SITES_OF_SYMBOL = concat!(
+        site_columns!(),
+        " WHERE target = ?1 AND mark & 7 != 3 UNION ALL ",
+        sites_of_lists!(),
+        " AND s.mark & 7 = 0 ORDER BY 1"
+    );
+    SITES_OF_CANDIDATE = concat!(sites_of_lists!(), " AND s.mark & 7 = 2 ORDER BY s.id");
     UNRESOLVED_OF_NAME = concat!(site_columns!(), " WHERE name = ?1 AND mark & 7 = 4 ORDER BY id");
     CANDIDATES = "SELECT symbol FROM candidate WHERE list = ?1 ORDER BY symbol";
     SITE_FILE = "SELECT file FROM site_file WHERE site = ?1";
@@ -227,8 +238,7 @@ statements! {
                      SELECT target FROM site WHERE id >= ?3 AND id < ?4 AND mark & 7 = 3)";
     REFERENCES_OF_SYMBOLS = "SELECT refs FROM symbol WHERE id >= ?1 AND id < ?2 ORDER BY id";
     LISTS_OF_SYMBOL = "SELECT list FROM candidate WHERE symbol = ?1";
-    LISTS_OF_SITES = "SELECT DISTINCT -target FROM site WHERE id >= ?1 AND id < ?2 AND mark & 7 = \
-                      2";
+    LISTS_OF_SITES = "SELECT DISTINCT -target FROM site WHERE id >= ?1 AND id < ?2 AND target < 0";
     IS_LIST_USED = "SELECT 1 FROM site WHERE target = -?1 AND mark & 7 != 3 LIMIT 1";
     REMOVE_LIST = "DELETE FROM candidate WHERE list = ?1";
     REMOVE_FILE = "DELETE FROM file WHERE id = ?1";

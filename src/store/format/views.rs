@@ -96,13 +96,13 @@ pub const VIEWS: &[View] = &[
             ("step", "what decided that, or why nothing could"),
             ("from_id", "the symbol around it, or null"),
             ("to_id", "the symbol it leads to, or null; of an unresolved call, the variable or \
-                       field that holds the function"),
+                       field that holds the function; null if there are several: see candidates"),
             ("external", "qualified name outside the repository, or null"),
             ("file_id", "key of the file"),
         ],
         definition: "
             SELECT s.id, f.path, s.mark >> 12 AS line, s.col, k.text AS kind, n.text AS name, v.text AS verdict, t.text AS step,
-                   s.enclosing AS from_id, CASE WHEN s.mark & 7 IN (0, 1, 4) THEN s.target END AS to_id, e.text AS external,
+                   s.enclosing AS from_id, CASE WHEN s.mark & 7 IN (0, 1, 4) AND s.target > 0 THEN s.target END AS to_id, e.text AS external,
                    s.file AS file_id
             FROM site s JOIN file f ON f.id = s.file JOIN word k ON k.id = 200 + (s.mark >> 3 & 15)
             JOIN name n ON n.id = s.name JOIN word v ON v.id = 300 + (s.mark & 7) JOIN word t ON t.id = 400 + (s.mark >> 7 & 31)
@@ -110,7 +110,8 @@ pub const VIEWS: &[View] = &[
     },
     View {
         name: "calls",
-        about: "every call or construction with one target, certain or likely",
+        about: "every call or construction with a known target, certain or likely: one row for each \
+                variant of the target",
         columns: &[
             ("caller_id", "the symbol around the call, or null at the top of a file"),
             ("caller", "its name"),
@@ -126,15 +127,22 @@ pub const VIEWS: &[View] = &[
                    s.mark >> 12 AS line, CASE s.mark & 7 WHEN 0 THEN 'resolved' ELSE 'likely' END AS verdict, ef.path AS callee_path
             FROM site s JOIN file f ON f.id = s.file JOIN symbol e ON e.id = s.target JOIN name en ON en.id = e.name
             JOIN file ef ON ef.id = e.file LEFT JOIN symbol r ON r.id = s.enclosing LEFT JOIN name rn ON rn.id = r.name
-            WHERE s.mark & 7 <= 2 AND s.mark & 7 <= 1 AND (s.mark >> 3 & 15) <= 1",
+            WHERE s.mark & 7 <= 2 AND s.mark & 7 <= 1 AND (s.mark >> 3 & 15) <= 1
+            UNION ALL
+            SELECT s.enclosing, rn.text, c.symbol, en.text, f.path, s.mark >> 12, 'resolved', ef.path
+            FROM candidate c JOIN symbol e ON e.id = c.symbol JOIN name en ON en.id = e.name JOIN file ef ON ef.id = e.file
+            JOIN site s ON s.target = -c.list AND s.mark & 7 != 3 JOIN file f ON f.id = s.file
+            LEFT JOIN symbol r ON r.id = s.enclosing LEFT JOIN name rn ON rn.id = r.name
+            WHERE s.mark & 7 = 0 AND (s.mark >> 3 & 15) <= 1",
     },
     View {
         name: "candidates",
-        about: "what an ambiguous site may lead to: one row for each site and candidate",
+        about: "sites with several targets, one row for each target: candidates of an ambiguous site, \
+                variants of a resolved one (verdict in refs)",
         columns: &[("site_id", "key in refs"), ("symbol_id", "key in symbols")],
         definition: "
             SELECT s.id AS site_id, c.symbol AS symbol_id FROM site s JOIN candidate c ON c.list = -s.target
-            WHERE s.mark & 7 = 2",
+            WHERE s.target < 0",
     },
     View {
         name: "imports",

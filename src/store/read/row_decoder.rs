@@ -132,6 +132,7 @@ pub(super) fn site_row(row: &Row<'_>) -> rusqlite::Result<SiteRow> {
                 Verdict::Ambiguous => SiteTarget::Candidates(key),
                 Verdict::External => SiteTarget::External(NameKey(key)),
                 Verdict::Unresolved => SiteTarget::HeldBy(SymbolKey(key)),
+                Verdict::Resolved if target < 0 => SiteTarget::Candidates(key),
                 Verdict::Resolved | Verdict::Likely => SiteTarget::Symbol(SymbolKey(key)),
             }
         }

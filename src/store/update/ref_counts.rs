@@ -7,8 +7,8 @@ use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
 use crate::faults::{Fault, planted};
-use crate::model::graph::SymbolRef;
-use crate::store::build::key_assignment::{leads_to, symbols_in};
+use crate::model::graph::{FileResolution, SymbolRef};
+use crate::store::build::key_assignment::symbols_in;
 use crate::store::build::keys::Places;
 use crate::store::format::statements;
 use crate::store::update::amendment::Amendment;
@@ -32,7 +32,8 @@ impl UpdatedCounts {
         let counts = Counts { connection, old, origins: amendment.origins };
         let gone =
             amendment.replaced.iter().chain(amendment.resolved.iter().map(|(_, before)| before));
-        for symbol in gone.flat_map(leads_to).filter(|_| !planted(Fault::StaleCount)) {
+        for symbol in gone.flat_map(FileResolution::targets).filter(|_| !planted(Fault::StaleCount))
+        {
             // Deleted files have no counts.
             if let Some(count) = recounted.count(&counts, symbol)? {
                 *count -= 1;
@@ -45,7 +46,7 @@ impl UpdatedCounts {
         let again = amendment.changed.iter().chain(amendment.resolved.iter().map(|(file, _)| file));
         for file in again {
             recounted.of_file(&counts, file.0 as usize)?;
-            for symbol in leads_to(&graph.resolutions[file.0 as usize]) {
+            for symbol in graph.resolutions[file.0 as usize].targets() {
                 *recounted.count(&counts, symbol)?.expect("sites lead to files that are there") +=
                     1;
             }

@@ -3,7 +3,7 @@
 
 use super::{Edge, End, Neighbours, Through};
 use crate::query::{Certainty, Counts};
-use crate::store::{KeyOrder, SiteRow};
+use crate::store::{KeyOrder, SiteKey, SiteRow, SiteTarget};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Counts {
@@ -26,6 +26,8 @@ pub(super) struct EdgeCollector {
     pub(super) vague: Vec<(SiteRow, Certainty)>,
     pub(super) unlisted: u64,
     pub(super) counts: Counts,
+    /// Counted sites with several variants as targets: each counts once.
+    counted: FxHashSet<SiteKey>,
 }
 
 impl EdgeCollector {
@@ -46,7 +48,8 @@ impl EdgeCollector {
         if degree > follow {
             return self.vague(site, degree);
         }
-        if through.is_none() {
+        let is_one = !matches!(site.target, SiteTarget::Candidates(_));
+        if through.is_none() && (is_one || self.counted.insert(site.key)) {
             self.counts.add(degree);
         }
         self.connect(end, through, degree, site);

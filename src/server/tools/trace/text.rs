@@ -4,6 +4,7 @@ mod tree;
 mod vague;
 
 use super::json;
+use crate::model::Step;
 use crate::query::trace::{
     Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree,
 };
@@ -251,6 +252,7 @@ fn site_lines(sites: &[SiteInfo], most: usize) -> String {
 
 fn mark(node: &TraceNode) -> String {
     let certainty = match node.certainty {
+        Certainty::Certain if is_variant(&node.sites) => "|",
         Certainty::Certain => "",
         Certainty::Likely => "~",
         Certainty::Possible => "?",
@@ -264,8 +266,17 @@ fn mark(node: &TraceNode) -> String {
     format!("{certainty}{link}")
 }
 
+/// True if all sites of an edge have other variants of the target.
+fn is_variant(sites: &[SiteInfo]) -> bool {
+    sites.iter().all(|site| site.step == Step::Conditional)
+}
+
 fn legend(nodes: &[&TraceNode], is_tree: bool, page: &mut Page) {
     let meanings: Vec<&str> = [
+        (
+            nodes.iter().any(|node| mark(node).starts_with('|')),
+            "| one of several variants, selected by the configuration",
+        ),
         (nodes.iter().any(|node| node.certainty == Certainty::Likely), "~ likely, not proven"),
         (
             nodes.iter().any(|node| node.certainty == Certainty::Possible),
@@ -306,10 +317,10 @@ fn path_step(steps: &[PathStep], at: usize, step: &PathStep) -> String {
             site_lines(&step.sites, usize::MAX)
         ),
     };
-    let sure = if step.certainty == Certainty::Certain {
-        String::new()
-    } else {
-        format!(", {}", step.certainty.word())
+    let sure = match step.certainty {
+        Certainty::Certain if is_variant(&step.sites) => ", one of several variants".to_owned(),
+        Certainty::Certain => String::new(),
+        certainty => format!(", {}", certainty.word()),
     };
     format!("→ {what} {how}{sure}")
 }
