@@ -12,5 +12,6 @@ pub(super) mod outside;
 pub(super) mod paths;
 pub(super) mod placement;
 pub(super) mod scopes;
+pub(super) mod variants;
 pub(super) mod visited;
 pub(super) mod wildcard;

@@ -23,14 +23,23 @@ pub(crate) fn assert_same(dump: &str, graph: &Graph) {
     );
 }
 
+/// The symbols that a site counts for: its target, or all variants of it.
+fn leads_to(site: &Resolution) -> &[SymbolRef] {
+    match (&site.target, site.verdict) {
+        (Target::Symbol(symbol), _) => std::slice::from_ref(symbol),
+        (Target::Candidates(variants), Verdict::Resolved) => variants,
+        _ => &[],
+    }
+}
+
 /// The lines of a graph, sorted.
 fn of(graph: &Graph) -> Vec<String> {
     let mut contents =
         Contents { graph, lines: Vec::new(), references: BTreeMap::new(), names: BTreeMap::new() };
     for found in &graph.resolutions {
         for site in found.sites.iter().filter(|site| site.step != Step::LocalValue) {
-            if let Target::Symbol(symbol) = site.target {
-                *contents.references.entry(symbol).or_default() += 1;
+            for symbol in leads_to(site) {
+                *contents.references.entry(*symbol).or_default() += 1;
             }
         }
     }
@@ -137,10 +146,9 @@ impl Contents<'_> {
                 problem.first_line, problem.last_line
             ));
         }
-        let by_site = sites.iter().filter_map(|(_, site)| match &site.target {
-            Target::Symbol(symbol) => Some(symbol.file),
-            Target::File(file) => Some(*file),
-            Target::None | Target::Candidates(_) | Target::External(_) => None,
+        let by_site = sites.iter().flat_map(|(_, site)| match &site.target {
+            Target::File(file) => vec![*file],
+            _ => leads_to(site).iter().map(|symbol| symbol.file).collect(),
         });
         let mut edges: BTreeMap<FileId, u32> = BTreeMap::new();
         for target in

@@ -33,11 +33,12 @@ const TABLES: [(&str, &str); 9] = [
     (
         "site",
         "SELECT f.path, s.id - f.first_site, e.label, n.text, s.mark, s.col, \
-         CASE WHEN s.mark & 7 IN (0, 1, 4) THEN t.label WHEN s.mark & 7 = 2 THEN (SELECT \
+         CASE WHEN s.target < 0 THEN (SELECT \
          group_concat(label, ' ') FROM \
          (SELECT a.label FROM candidate d JOIN label a ON a.id = d.symbol WHERE d.list = -s.target \
          ORDER BY a.label)) \
-         WHEN s.mark & 7 = 3 THEN x.text ELSE s.target END, \
+         WHEN s.mark & 7 IN (0, 1, 4) THEN t.label WHEN s.mark & 7 = 3 THEN x.text ELSE s.target \
+         END, \
          (SELECT g.path FROM site_file sf JOIN file g ON g.id = sf.file WHERE sf.site = s.id) FROM \
          site s \
          JOIN file f ON f.id = s.file LEFT JOIN label e ON e.id = s.enclosing LEFT JOIN name n ON \
@@ -81,8 +82,8 @@ const TABLES: [(&str, &str); 9] = [
         "totals",
         "SELECT files, symbols, sites, (SELECT count(*) FROM site), (SELECT count(*) FROM symbol), \
          (SELECT count(*) FROM site_file), (SELECT count(*) FROM site WHERE mark & 7 = 2), \
-         (SELECT count(*) FROM candidate WHERE list NOT IN (SELECT -target FROM site WHERE mark & \
-         7 = 2)), \
+         (SELECT count(*) FROM candidate WHERE list NOT IN (SELECT -target FROM site WHERE target \
+         < 0)), \
          (SELECT count(DISTINCT list) FROM candidate) FROM meta",
     ),
 ];

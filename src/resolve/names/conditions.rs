@@ -2,15 +2,14 @@
 //! reference.
 
 use crate::grammar::ModuleSystem;
-use crate::model::facts::{Condition, Symbol, flags};
+use crate::model::facts::{Condition, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
-use crate::resolve::names::definition::same_signature;
 use crate::resolve::names::placement;
 use crate::resolve::{Name, Symbols};
 
 /// Condition: name, and whether it holds.
-type Held = (Name, bool);
+pub(super) type Held = (Name, bool);
 
 /// Returns the symbols of one name that may be compiled together with a position: none with a
 /// contradicting condition, and of the rest those with the most conditions in common with the
@@ -69,53 +68,7 @@ pub(super) fn exclude_each_other(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
     is_conditional(a) && is_conditional(b) && excludes()
 }
 
-/// True if these symbols are variants of one definition: a program has at most one of them.
-pub(in crate::resolve) fn are_variants(db: &Db, symbols: &Symbols) -> bool {
-    if let Some(known) = db.are_variants.get(symbols) {
-        return known;
-    }
-    let are = symbols.iter().enumerate().all(|(at, one)| {
-        let mut others = symbols[at + 1..].iter();
-        others.all(|other| have_own_conditions(db, *one, *other) || is_one_entity(db, *one, *other))
-    });
-    db.are_variants.insert(symbols.clone(), are);
-    are
-}
-
-/// True if two symbols of one name are compiled under different conditions. Languages with such
-/// conditions reject a program with both, whether or not the conditions contradict each other.
-fn have_own_conditions(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
-    let (left, right) = (conditions_of(db, one), conditions_of(db, other));
-    !left.is_empty() && !right.is_empty() && left != right
-}
-
-/// True if a program has at most one of two symbols of one name by the rules of languages that
-/// are compiled from pasted text: an external name has one definition, a macro one replacement.
-fn is_one_entity(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
-    let program = db.program;
-    let rules = &program.known(one.file).language.manifest.resolution;
-    if !rules.declarations {
-        return false;
-    }
-    let (left, right) = (program.symbol(one), program.symbol(other));
-    let is_conditional = |entry: &Symbol| entry.flags & flags::CONDITIONAL != 0;
-    match (left.is_macro(), right.is_macro()) {
-        (false, false) => {
-            let space = |symbol: SymbolRef, entry: &Symbol| {
-                program.space_of_scope(symbol.file, entry.scope)
-            };
-            let spaces = (space(one, left), space(other, right));
-            spaces.0.is_some()
-                && spaces.0 == spaces.1
-                && (!rules.overloads || program.exclude_each_other(one.file, other.file))
-                && same_signature(db, one, other)
-        }
-        // Beside a function in another file, a macro is that of another include path.
-        _ => one.file != other.file || is_conditional(left) || is_conditional(right),
-    }
-}
-
-fn conditions_of(db: &Db, symbol: SymbolRef) -> Vec<Held> {
+pub(super) fn conditions_of(db: &Db, symbol: SymbolRef) -> Vec<Held> {
     conditions_at(db, symbol.file, db.program.symbol(symbol).extent.end_byte.saturating_sub(1))
 }
 

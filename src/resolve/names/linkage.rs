@@ -296,7 +296,7 @@ pub(in crate::resolve) fn enclosing_member(db: &Db, symbol: SymbolRef, name: Nam
 
 /// Selects macros or functions among the symbols of a called name. A macro takes precedence,
 /// except after a function definition in the same file, because a macro of that name must have
-/// been undefined before it; unless the macro is defined between the two and the call. Beside
+/// been undefined before it; unless the macro is defined between the two and the call. Next to
 /// macros that exist under conditions only, the functions remain.
 pub(in crate::resolve) fn macros_or_functions(
     db: &Db,

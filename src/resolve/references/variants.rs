@@ -1,13 +1,14 @@
-//! Variants: includes that match several files. A repository may have one file for each machine,
-//! board or backend in parallel directories, and the build selects the included one. A symbol found
-//! in one of them may be replaced by that of another.
+//! Resolution to variants of one definition, and to symbols of includes that match several files: a
+//! repository may have one file for each machine, board or backend in parallel directories, and
+//! the build selects the included one.
 
 use crate::grammar::ModuleSystem;
 use crate::model::facts::{ScopeId, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{Step, Verdict};
 use crate::resolve::db::Db;
-use crate::resolve::names::{conditions, linkage, namespaces, placement};
+use crate::resolve::names::variants::are_variants;
+use crate::resolve::names::{linkage, namespaces, placement};
 use crate::resolve::references::exhaustiveness::one_of_several;
 use crate::resolve::references::outcome::chosen;
 use crate::resolve::units::bounds::MAX_CANDIDATES;
@@ -23,7 +24,7 @@ pub(super) fn chosen_or_variants(
     several: Step,
 ) -> Resolution {
     let mut found = chosen(symbols, step, several);
-    if found.verdict == Verdict::Ambiguous && conditions::are_variants(db, symbols) {
+    if found.verdict == Verdict::Ambiguous && are_variants(db, symbols) {
         (found.verdict, found.step) = (Verdict::Resolved, Step::Conditional);
     }
     found

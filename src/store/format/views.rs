@@ -110,8 +110,8 @@ pub const VIEWS: &[View] = &[
     },
     View {
         name: "calls",
-        about: "every call or construction with a known target, certain or likely: one row for each \
-                variant of the target",
+        about: "every call or construction with a known target, certain or likely: one row for \
+                each variant of the target",
         columns: &[
             ("caller_id", "the symbol around the call, or null at the top of a file"),
             ("caller", "its name"),
@@ -137,12 +137,12 @@ pub const VIEWS: &[View] = &[
     },
     View {
         name: "candidates",
-        about: "sites with several targets, one row for each target: candidates of an ambiguous site, \
+        about: "sites with several targets, one row for each: candidates of an ambiguous site, \
                 variants of a resolved one (verdict in refs)",
         columns: &[("site_id", "key in refs"), ("symbol_id", "key in symbols")],
         definition: "
             SELECT s.id AS site_id, c.symbol AS symbol_id FROM site s JOIN candidate c ON c.list = -s.target
-            WHERE s.target < 0",
+                AND s.target = -c.list AND s.mark & 7 != 3",
     },
     View {
         name: "imports",

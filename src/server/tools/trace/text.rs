@@ -1,10 +1,10 @@
 //! Rendering of `trace`.
 
+mod marks;
 mod tree;
 mod vague;
 
 use super::json;
-use crate::model::Step;
 use crate::query::trace::{
     Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree,
 };
@@ -16,6 +16,7 @@ use crate::server::answers::render::{
     Groups, counts, full_name, grouped, like_it, name, path, plural,
 };
 use crate::server::base::escape::SafeLine;
+use marks::{is_variant, legend, mark};
 use serde_json::Value;
 use tree::indented;
 use vague::{uncertain, unfollowed};
@@ -248,60 +249,6 @@ fn site_lines(sites: &[SiteInfo], most: usize) -> String {
     lines.truncate(most);
     let first = lines.join(",");
     if more > 0 { format!("{first}+{more}") } else { first }
-}
-
-fn mark(node: &TraceNode) -> String {
-    let certainty = match node.certainty {
-        Certainty::Certain if is_variant(&node.sites) => "|",
-        Certainty::Certain => "",
-        Certainty::Likely => "~",
-        Certainty::Possible => "?",
-        Certainty::Textual => "??",
-    };
-    let link = match node.link {
-        TraceLink::Sites => "",
-        TraceLink::Dispatch => "^",
-        TraceLink::Value => "=",
-    };
-    format!("{certainty}{link}")
-}
-
-/// True if all sites of an edge have other variants of the target.
-fn is_variant(sites: &[SiteInfo]) -> bool {
-    sites.iter().all(|site| site.step == Step::Conditional)
-}
-
-fn legend(nodes: &[&TraceNode], is_tree: bool, page: &mut Page) {
-    let meanings: Vec<&str> = [
-        (
-            nodes.iter().any(|node| mark(node).starts_with('|')),
-            "| one of several variants, selected by the configuration",
-        ),
-        (nodes.iter().any(|node| node.certainty == Certainty::Likely), "~ likely, not proven"),
-        (
-            nodes.iter().any(|node| node.certainty == Certainty::Possible),
-            "? one of several candidates",
-        ),
-        (nodes.iter().any(|node| node.certainty == Certainty::Textual), "?? same name only"),
-        (
-            nodes.iter().any(|node| node.link == TraceLink::Dispatch),
-            "^ through an override or implementation",
-        ),
-        (
-            nodes.iter().any(|node| node.link == TraceLink::Value),
-            "= through a variable or field that holds it",
-        ),
-        (
-            is_tree && nodes.iter().any(|node| node.repeated),
-            "* its callers or callees stand at its other place",
-        ),
-    ]
-    .into_iter()
-    .filter_map(|(used, meaning)| used.then_some(meaning))
-    .collect();
-    if !meanings.is_empty() {
-        page.note(meanings.join("; "));
-    }
 }
 
 /// A step, with the line of the call in the previous step that leads to it.
