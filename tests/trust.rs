@@ -120,6 +120,41 @@ fn uses_of_an_alias_are_shown_though_they_lead_to_another_symbol() {
 }
 
 #[test]
+fn a_call_leads_to_every_variant_of_its_target_and_counts_once() {
+    let files: [(&str, &[u8]); 3] = [
+        (
+            "work.h",
+            b"#ifdef FAST\nint work(int n);\n#else\nstatic inline int work(int n) { return 0; }\n\
+              #endif\nint get(void);\n",
+        ),
+        (
+            "fast.c",
+            b"#include \"work.h\"\nint work(int n) { return n; }\nint get(void) { return 1; }\n",
+        ),
+        ("use.c", b"#include \"work.h\"\nint use(void) { return work(get()); }\n"),
+    ];
+    let repository = Repository::with(&files);
+    for definition in ["work.h:4", "fast.c:2"] {
+        let answer = repository.asked(&["trace", definition]);
+        assert!(answer.starts_with("1 caller of work"), "{answer}");
+        assert!(answer.contains("\nuse.c: |use:2\n| one of several variants"), "{answer}");
+        let answer = repository.asked(&["references", definition]);
+        assert!(answer.contains("1 certain in 1 file"), "{answer}");
+    }
+    let answer = repository.asked(&["trace", "use", "--direction", "callees"]);
+    assert!(answer.starts_with("3 callees of use"), "{answer}");
+    assert!(answer.contains("\nfast.c: |work:2@2, get:3@2\nwork.h: |work:4@2\n"), "{answer}");
+    let path = repository.asked(&["trace", "use", "--to", "fast.c:2"]);
+    assert!(path.contains("called at use.c:2, one of several variants"), "{path}");
+    let calls = "SELECT callee_path, verdict FROM calls WHERE callee = 'work' ORDER BY 1";
+    let answer = repository.asked(&["sql", calls]);
+    assert!(answer.contains("fast.c | resolved\nwork.h | resolved"), "{answer}");
+    let exported = repository.asked(&["export", "calls"]);
+    let is_call = |line: &&str| line.contains("\"callee_name\": \"work\"");
+    assert_eq!(exported.lines().filter(is_call).count(), 2, "{exported}");
+}
+
+#[test]
 fn uses_in_the_body_of_a_macro_are_shown_as_lines_with_the_name() {
     let files: [(&str, &[u8]); 3] = [
         ("Cargo.toml", b"[package]\nname = \"a\"\n"),

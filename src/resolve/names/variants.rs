@@ -3,29 +3,47 @@
 
 use crate::model::facts::{Symbol, flags};
 use crate::model::graph::SymbolRef;
-use crate::resolve::Symbols;
 use crate::resolve::db::Db;
-use crate::resolve::names::conditions::conditions_of;
+use crate::resolve::names::conditions::{Held, conditions_of};
 use crate::resolve::names::definition::same_signature;
+use crate::resolve::{Name, Symbols};
+
+/// Maximum number of symbols that are compared pairwise. More stay candidates: a repository has one
+/// variant for each machine, and there are tens of machines.
+const MAX_VARIANTS: usize = 64;
 
 /// True if these symbols are variants of one definition: a program has at most one of them.
 pub(in crate::resolve) fn are_variants(db: &Db, symbols: &Symbols) -> bool {
+    if symbols.len() > MAX_VARIANTS {
+        return false;
+    }
     if let Some(known) = db.are_variants.get(symbols) {
         return known;
     }
+    let needs: Vec<Vec<Held>> = symbols.iter().map(|symbol| conditions_of(db, *symbol)).collect();
     let are = symbols.iter().enumerate().all(|(at, one)| {
-        let mut others = symbols[at + 1..].iter();
-        others.all(|other| have_own_conditions(db, *one, *other) || is_one_entity(db, *one, *other))
+        let mut others = symbols.iter().enumerate().skip(at + 1);
+        // Languages with conditions reject a program with both of two definitions under different
+        // ones, whether or not the conditions contradict each other.
+        others.all(|(place, other)| {
+            let have_own = needs[at] != needs[place]
+                && !needs[at].is_empty()
+                && !needs[place].is_empty()
+                && container_name(db, *one) == container_name(db, *other);
+            have_own || is_one_entity(db, *one, *other)
+        })
     });
     db.are_variants.insert(symbols.clone(), are);
     are
 }
 
-/// True if two symbols of one name are compiled under different conditions. Languages with such
-/// conditions reject a program with both, whether or not the conditions contradict each other.
-fn have_own_conditions(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
-    let (left, right) = (conditions_of(db, one), conditions_of(db, other));
-    !left.is_empty() && !right.is_empty() && left != right
+/// Returns the name of the type or module around a symbol, if it is inside of one.
+fn container_name(db: &Db, symbol: SymbolRef) -> Option<Name> {
+    let container = match db.program.container(symbol) {
+        Some(&container) => container,
+        None => SymbolRef { file: symbol.file, symbol: db.program.symbol(symbol).container },
+    };
+    container.symbol.is_some().then(|| db.program.name_of(container))
 }
 
 /// True if a program has at most one of two symbols of one name by the rules of languages that
