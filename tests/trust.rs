@@ -120,6 +120,17 @@ fn uses_of_an_alias_are_shown_though_they_lead_to_another_symbol() {
 }
 
 #[test]
+fn a_call_of_the_own_name_on_an_unknown_object_is_possible_only() {
+    let source = b"var app = exports = module.exports = {};\n\
+                   app.init = function init() { Object.defineProperty(this, 'router', {}); };\n\
+                   app.handle = function handle(req, res) { this.router.handle(req, res); };\n";
+    let answer = Repository::with(&[("own.js", source)]).asked(&["trace", "app.handle"]);
+    assert!(answer.starts_with("0 callers of app.handle"), "{answer}");
+    assert!(answer.contains("1 possible"), "{answer}");
+    assert!(answer.contains("(receiver-unknown):\nown.js: app.handle:3"), "{answer}");
+}
+
+#[test]
 fn a_call_leads_to_every_variant_of_its_target_and_counts_once() {
     let files: [(&str, &[u8]); 3] = [
         (

@@ -1,7 +1,7 @@
 //! Heuristic for unknown receivers: the only reachable member of that name, if it fits the call and
 //! is no common name of builtin types.
 
-use crate::model::facts::{ScopeKind, Site};
+use crate::model::facts::{Expr, ExprId, ScopeKind, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{SiteKind, Step, Verdict};
 use crate::resolve::calls::overload;
@@ -49,8 +49,12 @@ pub(super) fn by_unique_name(db: &Db, file: FileId, site: &Site, name: Name) -> 
     let reach = db.reachable(file);
     let reached: Symbols =
         fitting.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
+    // A call of its own name on another object often delegates.
+    let is_own = |only: &SymbolRef| {
+        only.file == file && only.symbol == site.enclosing && !is_on_self(db, file, site)
+    };
     match (&all[..], &reached[..]) {
-        ([_], [only]) => Resolution {
+        ([_], [only]) if !is_own(only) => Resolution {
             verdict: Verdict::Likely,
             step: Step::UniqueName,
             target: Target::Symbol(*only),
@@ -66,4 +70,12 @@ pub(super) fn by_unique_name(db: &Db, file: FileId, site: &Site, name: Name) -> 
             }
         }
     }
+}
+
+/// True if a call is of a member of the receiver of the function around it.
+fn is_on_self(db: &Db, file: FileId, site: &Site) -> bool {
+    let facts = db.program.known(file).facts;
+    let expr = |id: ExprId| id.get().map(|position| facts.exprs[position]);
+    let Some(Expr::Member(object, _)) = expr(site.target) else { return false };
+    matches!(expr(object), Some(Expr::SelfValue(_)))
 }

@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::certainty;
+use crate::model::Step;
 use crate::query::graph::lookup::Lookup;
 use crate::query::{Certainty, QueryError};
 use crate::store::{SiteRow, SiteTarget, SymbolKey};
@@ -18,14 +19,17 @@ impl<'g> Group<'g> {
         Self { symbols, is_within: FxHashMap::default() }
     }
 
-    /// Returns the certainty of a site that leads to the group: one whose candidates are all in it
-    /// is a certain use.
+    /// Returns the certainty of a site that leads to the group: one whose overloads are all in it
+    /// is a certain use. Candidates for another reason may be incomplete.
     pub(in crate::query) fn certainty(
         &mut self,
         lookup: &Lookup<'_>,
         site: &SiteRow,
     ) -> Result<Certainty, QueryError> {
         let SiteTarget::Candidates(list) = site.target else { return Ok(certainty(site)) };
+        if site.step != Step::Overloads {
+            return Ok(certainty(site));
+        }
         let is_within = match self.is_within.get(&list) {
             Some(known) => *known,
             None => {
