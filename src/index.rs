@@ -364,7 +364,7 @@ fn update_in_place(
         return Ok(None);
     };
     let (touched, gone) =
-        state::change::still_missing((touched, gone), &snapshot, &run.limits, run.cancel)?;
+        state::change::still_missing(touched, gone, &snapshot, &run.limits, run.cancel)?;
     if touched.is_empty() && gone.is_empty() {
         return Ok(Some(Outcome::Unchanged { identity: snapshot.identity() }));
     }
@@ -378,7 +378,7 @@ fn update_in_place(
     run.check(location.root())?;
     let path = snapshot.store().path().to_path_buf();
     drop(snapshot);
-    let (resident, timings) = match resident.apply((&lock, &path), (touched, &gone), run) {
+    let (resident, timings) = match resident.apply(&lock, &path, touched, &gone, run) {
         Ok(done) => done,
         Err(IndexError::Store(error)) => {
             tracing::info!(%error, "the store is built anew: it could not be changed in place");

@@ -25,6 +25,7 @@ pub(super) use context::{
     Callable, Context, Declared, Decorator, Definition, Embedded, Pending, QUOTES, READ,
     Surroundings, Usage, Wrapper,
 };
+pub(super) use scopes::OuterScope;
 use tree_sitter::Node;
 
 /// Traversal of one tree: what it reads, what it writes, and where it is. Functions take the parts

@@ -58,7 +58,7 @@ pub struct WalkedFile {
 pub fn walk(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Walk, SourceError> {
     // Before the walk reads them: a change during the walk is then detected afterwards.
     let mut rules = Rules::around(root);
-    let mut walk = walk_where(root, threads, (cancel, TIMEOUT), |_| true)?;
+    let mut walk = walk_where(root, threads, cancel, TIMEOUT, |_| true)?;
     rules.extend(walk.rules);
     walk.rules = rules;
     Ok(walk)
@@ -76,7 +76,7 @@ pub fn walk_below(
         let path = path.strip_prefix(&top).ok().and_then(names::from_os);
         path.is_none_or(|path| leads_to(&path, &paths))
     };
-    walk_where(root, 1, (cancel, TIMEOUT), is_wanted)
+    walk_where(root, 1, cancel, TIMEOUT, is_wanted)
 }
 
 /// True if the path is one of these, above one of them or below one.
@@ -101,7 +101,8 @@ fn leads_to(path: &RepoPath, paths: &BTreeSet<RepoPath>) -> bool {
 fn walk_where(
     root: &Path,
     threads: usize,
-    (cancel, longest): (&CancelToken, Duration),
+    cancel: &CancelToken,
+    longest: Duration,
     is_wanted: impl Fn(&Path) -> bool + Send + Sync + 'static,
 ) -> Result<Walk, SourceError> {
     let failed = |source| SourceError::Root { root: root.to_path_buf(), source };
@@ -333,7 +334,7 @@ mod tests {
     #[test]
     fn a_walk_that_takes_too_long_is_given_up() {
         let place = tempfile::tempdir().expect("a temporary directory");
-        let walked = walk_where(place.path(), 2, (&CancelToken::new(), Duration::ZERO), |_| true);
+        let walked = walk_where(place.path(), 2, &CancelToken::new(), Duration::ZERO, |_| true);
         let error = walked.expect_err("there was no time");
         assert!(matches!(error, SourceError::TooSlow { .. }), "{error}");
     }

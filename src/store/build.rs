@@ -104,7 +104,7 @@ pub fn publish_files(
     let identity = Identity { uid: random_number(), generation };
     let path = location.generation_path(generation);
     let result =
-        build((&temporary, location.root()), identity, (outline, files), info).and_then(|bytes| {
+        build(&temporary, location.root(), identity, outline, files, info).and_then(|bytes| {
             put_in_place(&temporary, &path, location.directory())?;
             Ok(Published { identity, path, bytes })
         });
@@ -137,12 +137,11 @@ pub(super) fn put_in_place(
 
 /// Writes and syncs the file, and returns its size.
 fn build(
-    (path, root): (&Path, &Path),
+    path: &Path,
+    root: &Path,
     identity: Identity,
-    (outline, files): (
-        Outline,
-        impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>>,
-    ),
+    outline: Outline,
+    files: impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>>,
     info: &BuildInfo<'_>,
 ) -> Result<u64, StoreError> {
     let io = |error| StoreError::from_io(WRITING, path, &error);
@@ -168,11 +167,11 @@ fn build(
     for (place, file) in files.enumerate() {
         let (record, found) = file?;
         let sites = FileSites::of(&record, &found);
-        numbering.take_in(&texts, (&record, &found), &sites).map_err(too_large)?;
+        numbering.take_in(&texts, &record, &sites).map_err(too_large)?;
         writer.names(&numbering.names[written..]).map_err(io)?;
         written = numbering.names.len();
         site_total +=
-            u64::from(writer.file(&numbering, place, (&record, &found), &sites).map_err(io)?);
+            u64::from(writer.file(&numbering, place, &record, &found, &sites).map_err(io)?);
         if let Ok(facts) = &record.content {
             terms.add(numbering.file(place), &facts.words.words);
         }
@@ -183,7 +182,7 @@ fn build(
     writer.name_runs(&numbering).map_err(io)?;
     writer.term_index(terms).map_err(io)?;
     writer.rows.finish().map_err(io)?;
-    finish(path, (root, identity), (&numbering, site_total), info).map_err(sqlite)?;
+    finish(path, root, identity, &numbering, site_total, info).map_err(sqlite)?;
     file.sync_all().map_err(io)?;
     Ok(file.metadata().map_err(io)?.len())
 }
@@ -219,8 +218,10 @@ fn begin(path: &Path, info: &BuildInfo<'_>) -> rusqlite::Result<Roots> {
 /// Writes the metadata row.
 fn finish(
     path: &Path,
-    (root, identity): (&Path, Identity),
-    (numbering, site_total): (&Numbering<'_>, u64),
+    root: &Path,
+    identity: Identity,
+    numbering: &Numbering<'_>,
+    site_total: u64,
     info: &BuildInfo<'_>,
 ) -> rusqlite::Result<()> {
     let connection = open(path)?;

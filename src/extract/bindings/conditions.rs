@@ -8,6 +8,7 @@ use crate::extract::walk::texts;
 use crate::extract::walk::{Walk, offset};
 use crate::grammar::{Conditions, Rule};
 use crate::model::facts::{Condition, ExprId, FileFacts, NameId};
+use std::ops::Range;
 use tree_sitter::Node;
 
 pub(in crate::extract) fn conditional<'t>(
@@ -43,7 +44,7 @@ pub(in crate::extract) fn conditional<'t>(
             &mut walk.facts,
             texts::text_of(&walk.input, tested),
             !turned,
-            (node.start_byte(), end),
+            node.start_byte()..end,
         );
         if let Some(other) = other {
             self::condition(
@@ -51,7 +52,7 @@ pub(in crate::extract) fn conditional<'t>(
                 &mut walk.facts,
                 texts::text_of(&walk.input, tested),
                 turned,
-                (other.start_byte(), node.end_byte()),
+                other.start_byte()..node.end_byte(),
             );
         }
     }
@@ -78,7 +79,7 @@ pub(in crate::extract) fn decorated_conditions<'t>(walk: &mut Walk<'t>, node: No
                 &mut walk.facts,
                 &text[open + 1..close],
                 true,
-                (node.start_byte(), node.end_byte()),
+                node.byte_range(),
             );
         }
     }
@@ -90,13 +91,13 @@ fn condition(
     facts: &mut Builder,
     text: &str,
     holds: bool,
-    (start, end): (usize, usize),
+    region: Range<usize>,
 ) {
     for (text, holds) in parts(&input.language.manifest.conditions, text, holds) {
         let tested = facts.name(&text);
         facts.facts.conditions.push(Condition {
-            start: offset(start),
-            end: offset(end),
+            start: offset(region.start),
+            end: offset(region.end),
             tested,
             holds,
         });

@@ -34,7 +34,7 @@ pub(super) fn bind_member<'t>(
         && walk.context.declared_members.insert((walk.context.callable.self_scope, name))
     {
         let around = Surroundings { owner: made, detached: true, ..Surroundings::NONE };
-        let field = define_field(walk, name_node, name, (ScopeId(0), around), flow);
+        let field = define_field(walk, name_node, name, ScopeId(0), around, flow);
         walk.facts.add_value(field, flow.value);
         walk.facts.symbol_mut(field).ty = flow.ty;
         return;
@@ -42,7 +42,7 @@ pub(super) fn bind_member<'t>(
     if let Some(owner) = assigned_owner(walk, object, flow.value) {
         let declared_static = owner == object;
         let around = Surroundings { owner, detached: true, declared_static, ..Surroundings::NONE };
-        let field = define_field(walk, name_node, name, (ScopeId(0), around), flow);
+        let field = define_field(walk, name_node, name, ScopeId(0), around, flow);
         walk.facts.add_value(field, flow.value);
         return;
     }
@@ -56,7 +56,7 @@ pub(super) fn bind_member<'t>(
     let declared = walk.context.declared_members.contains(&(type_scope, name))
         || walk.facts.bound(type_scope, name).is_some();
     if !elsewhere && !declared {
-        define_field(walk, name_node, name, (type_scope, Surroundings::NONE), flow);
+        define_field(walk, name_node, name, type_scope, Surroundings::NONE, flow);
     } else {
         let target = walk.facts.expr(Expr::Member(object, name));
         walk.site(Usage::Site(SiteKind::Write), name_node, name, target);
@@ -107,12 +107,13 @@ fn define_field<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     name: NameId,
-    place: (ScopeId, Surroundings),
+    scope: ScopeId,
+    around: Surroundings,
     flow: Flow<'t>,
 ) -> LocalSymbol {
-    let (scope, around, pending) =
-        (walk.context.scope, walk.context.around, std::mem::take(&mut walk.context.pending));
-    (walk.context.scope, walk.context.around) = place;
+    let outer = std::mem::replace(&mut walk.context.scope, scope);
+    let outer_around = std::mem::replace(&mut walk.context.around, around);
+    let pending = std::mem::take(&mut walk.context.pending);
     let header_end = flow.node.end_byte();
     let definition = Definition {
         name,
@@ -123,6 +124,7 @@ fn define_field<'t>(
         has_body: true,
     };
     let symbol = walk.define(&definition);
-    (walk.context.scope, walk.context.around, walk.context.pending) = (scope, around, pending);
+    (walk.context.scope, walk.context.around, walk.context.pending) =
+        (outer, outer_around, pending);
     symbol
 }

@@ -9,7 +9,7 @@ use crate::extract::walk::children;
 use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
-use crate::extract::walk::{READ, Usage, Walk};
+use crate::extract::walk::{OuterScope, READ, Usage, Walk};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{BindingKind, ExprId, LocalSymbol, ScopeKind};
 use crate::model::{SiteKind, SymbolKind};
@@ -140,10 +140,7 @@ fn visit_unless<'t>(walk: &mut Walk<'t>, condition: Node<'t>, node: Node<'t>) ->
 }
 
 /// Opens a scope for narrowings only: definitions in it belong to the enclosing scope.
-fn open_flow<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-) -> (crate::model::facts::ScopeId, crate::extract::walk::Surroundings) {
+fn open_flow<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> OuterScope {
     let around = walk.context.around;
     let before = walk.open(ScopeKind::Flow, LocalSymbol::NONE, node);
     walk.context.around = around;

@@ -1,7 +1,7 @@
 //! Entering and leaving a callable: its scope, its receiver, and the context around it.
 
 use crate::extract::facts::builder::Builder;
-use crate::extract::walk::{Callable, Surroundings, Walk};
+use crate::extract::walk::{Callable, OuterScope, Walk};
 use crate::grammar::SelfRule;
 use crate::model::SymbolKind;
 use crate::model::facts::{Expr, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
@@ -9,7 +9,7 @@ use tree_sitter::Node;
 
 /// Context to restore behind a callable or type.
 pub(super) struct CallableContext {
-    pub(in crate::extract) scope: (ScopeId, Surroundings),
+    pub(in crate::extract) outer: OuterScope,
     pub(in crate::extract) callable: Callable,
     pub(in crate::extract) enclosing: LocalSymbol,
 }
@@ -21,7 +21,7 @@ pub(super) fn enter_callable<'t>(
 ) -> CallableContext {
     let declaring = walk.facts.symbol_mut(symbol).scope;
     let context = CallableContext {
-        scope: walk.open(ScopeKind::Function, symbol, node),
+        outer: walk.open(ScopeKind::Function, symbol, node),
         callable: walk.context.callable,
         enclosing: walk.context.enclosing,
     };
@@ -30,7 +30,7 @@ pub(super) fn enter_callable<'t>(
     let type_scope =
         if walk.facts.scope_kind(declaring) == ScopeKind::Type { declaring } else { ScopeId::NONE };
     let self_scope = if is_member(&mut walk.facts, symbol)
-        || is_constructor_function(walk, symbol, context.scope.0)
+        || is_constructor_function(walk, symbol, context.outer.scope)
     {
         scope
     } else {
@@ -67,7 +67,7 @@ pub(in crate::extract) fn is_member(facts: &mut Builder, symbol: LocalSymbol) ->
 }
 
 pub(super) fn leave_callable(walk: &mut Walk<'_>, context: CallableContext) {
-    walk.close(context.scope);
+    walk.close(context.outer);
     walk.context.callable = context.callable;
     walk.context.enclosing = context.enclosing;
 }

@@ -346,5 +346,5 @@ fn specified<'t>(
         Pending { comment: pending.comment.take(), decorators: Vec::new(), start: pending.start };
     symbols::visit_modifiers(walk, ty_node);
     let name = names::name_of(walk, name_node);
-    definitions::types::named_type(walk, rule, ty_node, node, (name, name_node))
+    definitions::types::named_type(walk, rule, ty_node, node, name, name_node)
 }

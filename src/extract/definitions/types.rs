@@ -42,7 +42,7 @@ pub(in crate::extract) fn type_definition<'t>(
     symbols::visit_modifiers(walk, node);
     let owner = walk.context.around.owner;
     let (name, name_node) = walk.qualified_name(name_node);
-    let value = named_type(walk, rule, node, node, (name, name_node));
+    let value = named_type(walk, rule, node, node, name, name_node);
     walk.context.around.owner = owner;
     value
 }
@@ -54,7 +54,8 @@ pub(in crate::extract) fn named_type<'t>(
     rule: &'static Rule,
     node: Node<'t>,
     whole: Node<'t>,
-    (name, name_node): (NameId, Node<'t>),
+    name: NameId,
+    name_node: Node<'t>,
 ) -> ExprId {
     let Rule::Type { kind, bases, body, type_params, params, .. } = rule else {
         return ExprId::NONE;
@@ -84,7 +85,7 @@ pub(in crate::extract) fn named_type<'t>(
         };
     }
     unruled::visit_left_out(walk, node);
-    let outer = before.scope.0;
+    let outer = before.outer.scope;
     callable_scope::leave_callable(walk, before);
     if *kind == SymbolKind::Enum {
         bind_variants(walk, symbol, node);
@@ -123,7 +124,7 @@ fn enter_type<'t>(
 ) -> CallableContext {
     let (callable, enclosing) = (walk.context.callable, walk.context.enclosing);
     let before =
-        CallableContext { scope: walk.open(ScopeKind::Type, symbol, node), callable, enclosing };
+        CallableContext { outer: walk.open(ScopeKind::Type, symbol, node), callable, enclosing };
     let inner = walk.context.scope;
     walk.facts.symbol_mut(symbol).inner = inner;
     walk.context.enclosing = symbol;

@@ -179,7 +179,7 @@ pub(in crate::extract) fn named_value<'t>(
     if own_name.as_ref().is_some_and(|selector| selector.first(value).is_some()) {
         return false;
     }
-    definitions::types::named_type(walk, rule, value, node, (name, name_node));
+    definitions::types::named_type(walk, rule, value, node, name, name_node);
     true
 }
 

@@ -111,14 +111,14 @@ pub(in crate::extract) fn import<'t>(
         }
         ImportForm::Using { of, namespace, alias, prefix } => {
             let before = prefix.as_ref().and_then(|prefix| prefix.first(node.parent()?.parent()?));
-            import_using(walk, node, (before, of), namespace.as_deref(), alias.as_ref());
+            import_using(walk, node, before, of, namespace.as_deref(), alias.as_ref());
         }
         ImportForm::Joined { path, names, wildcard, alias, aliased } => {
             let segments: Vec<&str> = children::every(&walk.input, Some(path), node)
                 .iter()
                 .map(|part| texts::text_of(&walk.input, *part))
                 .collect();
-            import_joined(walk, node, &segments, (names, wildcard), (alias, aliased));
+            import_joined(walk, node, &segments, names, wildcard, alias, aliased);
         }
         ImportForm::Export { .. } => {
             export::export_from(walk, form, node);
@@ -158,8 +158,10 @@ fn import_joined<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     segments: &[&str],
-    (names, wildcard): (&'static Option<Selector>, &'static Option<Selector>),
-    (alias, aliased): (&'static Option<Selector>, &'static Option<Selector>),
+    names: &'static Option<Selector>,
+    wildcard: &'static Option<Selector>,
+    alias: &'static Option<Selector>,
+    aliased: &'static Option<Selector>,
 ) {
     let kind = ImportKind::Item;
     if let Some(wildcard) = wildcard.as_ref().and_then(|selector| selector.first(node)) {
@@ -348,7 +350,8 @@ pub(in crate::extract) fn import_members<'t>(walk: &mut Walk<'t>, node: Node<'t>
 fn import_using<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
-    (before, of): (Option<Node<'t>>, &'static Selector),
+    before: Option<Node<'t>>,
+    of: &'static Selector,
     namespace: Option<&str>,
     alias: Option<&'static Selector>,
 ) {

@@ -207,7 +207,7 @@ fn replacement<'t>(walk: &mut Walk<'t>, value: Node<'t>, params: &[&str]) {
             _ if called => SiteKind::Call,
             _ => SiteKind::Read,
         };
-        replacement_site(walk, value, text, range.clone(), usage, (name_id, target));
+        replacement_site(walk, value, text, range.clone(), usage, name_id, target);
     }
     walk.context.in_macro = outer;
 }
@@ -218,7 +218,8 @@ fn replacement_site<'t>(
     text: &str,
     range: Range<usize>,
     kind: SiteKind,
-    (name, target): (NameId, ExprId),
+    name: NameId,
+    target: ExprId,
 ) {
     let start = position(value);
     let lines = text[..range.start].matches('\n').count();

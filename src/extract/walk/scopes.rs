@@ -5,6 +5,12 @@ use super::context::Surroundings;
 use crate::model::facts::{ExprId, LocalSymbol, ScopeId, ScopeKind};
 use tree_sitter::Node;
 
+/// Enclosing scope and its surroundings, to restore behind an inner scope.
+pub(in crate::extract) struct OuterScope {
+    pub(in crate::extract) scope: ScopeId,
+    around: Surroundings,
+}
+
 impl<'t> Walk<'t> {
     /// Visits a block in a scope of its own; its value is that of its last child.
     pub(in crate::extract) fn block(&mut self, node: Node<'t>, kind: ScopeKind) -> ExprId {
@@ -20,17 +26,17 @@ impl<'t> Walk<'t> {
         kind: ScopeKind,
         symbol: LocalSymbol,
         node: Node<'t>,
-    ) -> (ScopeId, Surroundings) {
-        let before = (self.context.scope, self.context.around);
+    ) -> OuterScope {
+        let outer = OuterScope { scope: self.context.scope, around: self.context.around };
         self.context.scope =
             self.facts.scope(self.context.scope, kind, symbol, node.start_byte(), node.end_byte());
         self.context.around = Surroundings::NONE;
-        before
+        outer
     }
 
-    pub(in crate::extract) fn close(&mut self, (scope, around): (ScopeId, Surroundings)) {
-        self.context.scope = scope;
-        self.context.around = around;
+    pub(in crate::extract) fn close(&mut self, outer: OuterScope) {
+        self.context.scope = outer.scope;
+        self.context.around = outer.around;
     }
 
     /// Opens a scope that ends with the enclosing one: declarations from here on shadow earlier

@@ -151,7 +151,7 @@ fn ingest_file(
     let project_file = is_project_file
         .then(|| ProjectFile { path: file.path.clone(), text: text.as_str().into_owned() });
     if let Some(language) = language {
-        match facts((&file.path, record.stamp.hash), language, text, run, alone) {
+        match facts(&file.path, record.stamp.hash, language, text, run, alone) {
             Ok((facts, shared)) => {
                 record.content = Ok(Arc::new(facts));
                 return (record, project_file, Some(shared));
@@ -218,7 +218,8 @@ fn language_by_name(
 }
 
 fn facts(
-    (path, hash): (&RepoPath, u128),
+    path: &RepoPath,
+    hash: u128,
     language: LanguageId,
     text: Text,
     run: &Run,

@@ -300,7 +300,8 @@ impl Archive {
     /// any part is missing. `each` runs its work for all numbers, on any thread.
     pub(in crate::index) fn open(
         store: &Path,
-        (uid, kind): (u64, u64),
+        uid: u64,
+        kind: u64,
         rows: Vec<(u32, Vec<u8>)>,
         each: impl FnOnce(
             usize,

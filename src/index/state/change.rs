@@ -275,7 +275,8 @@ fn note(snapshot: &Snapshot, same: &[(FileKey, WalkedFile)]) {
 /// modified within the timestamp granularity is compared by contents. A file that was gone and is
 /// back counts as touched: it may have come back while this run waited for another process.
 pub(in crate::index) fn still_missing(
-    (touched, gone): (&[WalkedFile], &[RepoPath]),
+    touched: &[WalkedFile],
+    gone: &[RepoPath],
     snapshot: &Snapshot,
     limits: &Limits,
     cancel: &CancelToken,
@@ -288,7 +289,8 @@ pub(in crate::index) fn still_missing(
     // Below a directory that replaces a file, files have changes of their own.
     back.retain(|file| removed.contains(&file.path));
     let returned: BTreeSet<&RepoPath> = back.iter().map(|file| &file.path).collect();
-    let mut missing = (Vec::with_capacity(touched.len()), Vec::with_capacity(gone.len()));
+    let mut still_touched = Vec::with_capacity(touched.len());
+    let mut still_gone = Vec::with_capacity(gone.len());
     let (root, project_names) = (Root::new(&snapshot.meta().root), ingest::project_names());
     let is_held = |row: &FileRow, file: &WalkedFile| {
         let is_project_file = project_names.contains(file.path.file_name());
@@ -297,15 +299,15 @@ pub(in crate::index) fn still_missing(
     };
     for file in touched.iter().chain(&back) {
         if snapshot.file_at(file.path.as_str())?.is_none_or(|row| !is_held(&row, file)) {
-            missing.0.push(file.clone());
+            still_touched.push(file.clone());
         }
     }
     for path in gone.iter().filter(|path| !returned.contains(path)) {
         if snapshot.file_at(path.as_str())?.is_some() {
-            missing.1.push(path.clone());
+            still_gone.push(path.clone());
         }
     }
-    Ok(missing)
+    Ok((still_touched, still_gone))
 }
 
 /// True if a full build is cheaper than an incremental update: a row costs several times as much as

@@ -97,14 +97,14 @@ impl Resident {
             workers.map(&numbers, run, read).into_iter().filter_map(|(_, known)| known).collect()
         };
         let opening =
-            Archive::open(snapshot.store().path(), (identity.uid, kind), snapshot.known()?, all);
+            Archive::open(snapshot.store().path(), identity.uid, kind, snapshot.known()?, all);
         run.check(root)?;
         let resident = opening
             .filter(|opening| opening.archive.row_bytes() <= MAX_ROW_BYTES)
             .and_then(|opening| {
                 let rows = snapshot.files().ok()?;
-                let state = (identity, snapshot.meta().last_file);
-                workers.run(|| Self::of(opening, &rows, state)).ok().flatten()
+                let last_file = snapshot.meta().last_file;
+                workers.run(|| Self::of(opening, &rows, identity, last_file)).ok().flatten()
             });
         if resident.is_none() {
             tracing::info!(root = %root.display(), "the segment of the store does not fit it, or \
@@ -113,11 +113,7 @@ impl Resident {
         Ok(resident)
     }
 
-    fn of(
-        opening: Opening,
-        rows: &[FileRow],
-        (identity, last_file): (Identity, u32),
-    ) -> Option<Self> {
+    fn of(opening: Opening, rows: &[FileRow], identity: Identity, last_file: u32) -> Option<Self> {
         let Opening { archive, mut known, project_files } = opening;
         let archive = Arc::new(archive);
         let (mut files, mut asked, mut heads) = (Vec::new(), Vec::new(), Vec::new());
@@ -180,8 +176,10 @@ impl Resident {
     /// must be discarded.
     pub(in crate::index) fn apply(
         mut self,
-        (lock, store): (&WriterLock, &Path),
-        (touched, gone): (Vec<WalkedFile>, &[RepoPath]),
+        lock: &WriterLock,
+        store: &Path,
+        touched: Vec<WalkedFile>,
+        gone: &[RepoPath],
         run: &Run,
     ) -> Result<(Self, Vec<Timing>), IndexError> {
         let root = lock.location().root();
@@ -196,7 +194,7 @@ impl Resident {
         let moves = self.moves(same_paths);
         let before = self.before(&changed, &moves);
         let affected =
-            self.update_tables((&changed, &shared), &moves, has_project_files, root, &workers)?;
+            self.update_tables(&changed, &shared, &moves, has_project_files, root, &workers)?;
         stopwatch.lap(Phase::Tables);
         tracing::debug!(
             changed = changed.len(),
@@ -245,7 +243,7 @@ impl Resident {
             assert!(changed.iter().all(same), "new files get the keys that come next");
             rows.clone()
         };
-        self.identity = amendment.write(lock, (store, self.identity), &mut self.places, keep)?;
+        self.identity = amendment.write(lock, store, self.identity, &mut self.places, keep)?;
         self.archive.learn(rows);
         for file in changed.iter().chain(&affected).chain(&related) {
             self.graph.resolutions[file.0 as usize] = FileResolution::default();
@@ -333,7 +331,8 @@ impl Resident {
     /// Applies the change to the tables; returns the files to resolve.
     fn update_tables(
         &mut self,
-        (changed, shared): (&[FileId], &FxHashMap<RepoPath, Shared>),
+        changed: &[FileId],
+        shared: &FxHashMap<RepoPath, Shared>,
         moves: &Moves,
         has_project_files: bool,
         root: &Path,

@@ -226,7 +226,7 @@ fn of_file(matcher: &mut Matcher<'_>, source: &Source<'_>, terms: &DocumentTerms
     for (row, symbol) in symbols.iter().enumerate() {
         if is_unit(symbol, symbols) {
             unit_of[row] = Some(units.len());
-            units.push(begin(matcher, source, symbol, (&in_path, path_length)));
+            units.push(begin(matcher, source, symbol, &in_path, path_length));
         }
     }
     count_texts(matcher.question, source, &owners(symbols, &unit_of), terms, &mut units);
@@ -280,7 +280,8 @@ fn begin(
     matcher: &mut Matcher<'_>,
     source: &Source<'_>,
     symbol: &SymbolDocument,
-    (in_path, path_length): (&Counts, f32),
+    in_path: &Counts,
+    path_length: f32,
 ) -> Unit {
     let (symbols, mut counts) = (source.symbols, in_path.clone());
     let mut lengths = [0.0; FIELDS];

@@ -105,7 +105,10 @@ impl Tables {
         };
         let replaced: Vec<Replaced> = changed
             .into_iter()
-            .map(|file| self.compare(named(file.file), file, &mut altered))
+            .map(|file| {
+                let (path, key) = named(file.file);
+                self.compare(path, key, file, &mut altered)
+            })
             .collect();
         let gone =
             listing.as_ref().map(|listing| self.gone(listing, &mut altered)).unwrap_or_default();
@@ -133,7 +136,7 @@ impl Tables {
                 project_files.is_some(),
                 asked,
             );
-            self.update_all((listing, replaced, gone, project_files), placement, &mut altered);
+            self.update_all(listing, replaced, gone, project_files, placement, &mut altered);
         }
         let is_affected = |file: &FileId| {
             self.has_facts(*file)
@@ -145,7 +148,8 @@ impl Tables {
     /// Compares a file with its previous state.
     fn compare(
         &self,
-        (path, key): (RepoPath, u32),
+        path: RepoPath,
+        key: u32,
         changed: Changed,
         altered: &mut Altered,
     ) -> Replaced {
@@ -160,7 +164,7 @@ impl Tables {
             let prepared = shared.leave(&mut left, language, names);
             let (head, content) = prepared.into_parts(Arc::new(left));
             if let Some(((was, _), before)) = was.as_ref().zip(before) {
-                seen = self.seen((before, was), key, &facts, &head, altered);
+                seen = self.seen(before, was, key, &facts, &head, altered);
             }
             let own =
                 postings::of_file(content.unit(&self.names), package_with_names(&head, &path))
@@ -178,7 +182,8 @@ impl Tables {
     /// unchanged.
     fn seen(
         &self,
-        (before, was): (FileId, &Head),
+        before: FileId,
+        was: &Head,
         key: u32,
         now: &FileFacts,
         is: &Head,
@@ -266,7 +271,10 @@ impl Tables {
     /// again where the change may affect them.
     fn update_all(
         &mut self,
-        (listing, replaced, gone, project_files): Parts,
+        listing: Option<Listing>,
+        replaced: Vec<Replaced>,
+        gone: Vec<(FileId, Vec<Own>)>,
+        project_files: Option<Vec<ProjectFile>>,
         placement: Placement,
         altered: &mut Altered,
     ) {
@@ -358,9 +366,6 @@ impl Tables {
         self.postings.clear_memo();
     }
 }
-
-/// Parts of such a change.
-type Parts = (Option<Listing>, Vec<Replaced>, Vec<(FileId, Vec<Own>)>, Option<Vec<ProjectFile>>);
 
 /// Returns the number of symbols before the trailing top-level functions, which other files find by
 /// name alone.

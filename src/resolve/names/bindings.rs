@@ -4,7 +4,7 @@ use crate::model::facts::{Binding, BindingId, BindingKind, ImportId, ScopeId, Sc
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Entity;
-use crate::resolve::names::assignments::BINDINGS_PER_STEP;
+use crate::resolve::names::assignments::{BINDINGS_PER_STEP, NameUse};
 use crate::resolve::names::{assignments, namespaces};
 use crate::resolve::units::import_target::ImportTarget;
 use crate::resolve::{Name, Symbols};
@@ -23,15 +23,15 @@ pub(super) fn in_scope<'a>(
     file: FileId,
     scope: ScopeId,
     name: Name,
-    (from, at, crossed): (ScopeId, u32, bool),
+    from: NameUse,
     hidden: bool,
 ) -> Option<Bound> {
     let unit = db.program.known(file);
     let bound = db.program.bound(file, unit, scope, name);
-    let bound = if crossed {
+    let bound = if from.crossed {
         bound
     } else {
-        assignments::last_values(db, (file, scope, name), bound, (from, at))
+        assignments::last_values(db, file, scope, name, bound, from)
     };
     if !db.budget.take(bound.len() / BINDINGS_PER_STEP) {
         return None;
@@ -43,7 +43,7 @@ pub(super) fn in_scope<'a>(
         return None;
     }
     for (id, binding) in all.iter().rev() {
-        let narrows = binding.kind == BindingKind::Narrow && binding.from <= at;
+        let narrows = binding.kind == BindingKind::Narrow && binding.from <= from.at;
         if narrows
             && (binding.ty.is_some() || assignments::guarded(db, file, binding.value).is_some())
         {
@@ -58,7 +58,7 @@ pub(super) fn in_scope<'a>(
         let params: SmallVec<[BindingId; 2]> = params.collect();
         return (!params.is_empty()).then_some(Bound::Entity(Entity::Local(file, params)));
     }
-    let symbols = visible_symbols(db, file, &all, at, crossed);
+    let symbols = visible_symbols(db, file, &all, from);
     let imported = all.iter().rev().filter(|(_, binding)| binding.kind == BindingKind::Import);
     let imports: SmallVec<[ImportId; 2]> = imported.map(|(_, binding)| binding.import).collect();
     let kind = unit.scope_kind(scope);
@@ -78,7 +78,7 @@ pub(super) fn in_scope<'a>(
     if !symbols.is_empty() {
         return Some(Bound::Entity(Entity::Symbols(symbols)));
     }
-    let locals = assignments::reaching(db, file, &all, from, at, crossed);
+    let locals = assignments::reaching(db, file, &all, from);
     (!locals.is_empty()).then_some(Bound::Entity(Entity::Local(file, locals)))
 }
 
@@ -88,8 +88,7 @@ fn visible_symbols<'a>(
     db: &Db<'a>,
     file: FileId,
     all: &[(BindingId, &'a Binding)],
-    at: u32,
-    crossed: bool,
+    from: NameUse,
 ) -> Symbols {
     let unit = db.program.known(file);
     let rules = &unit.language.manifest.resolution;
@@ -110,8 +109,8 @@ fn visible_symbols<'a>(
     }
     let local =
         symbols.iter().any(|(symbol, _, _)| db.program.symbol(*symbol).flags & flags::LOCAL != 0);
-    if local && !crossed && symbols.iter().any(|&(_, _, from)| from <= at) {
-        symbols.retain(|&mut (_, _, from)| from <= at);
+    if local && !from.crossed && symbols.iter().any(|&(_, _, start)| start <= from.at) {
+        symbols.retain(|&mut (_, _, start)| start <= from.at);
     }
     let Some(&(last, block, _)) = symbols.last() else { return Symbols::new() };
     if symbols.iter().all(|&(_, other, _)| other == block)

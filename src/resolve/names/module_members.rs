@@ -6,6 +6,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Entity;
 use crate::resolve::db::wildcards::ScopePlace;
+use crate::resolve::names::assignments::NameUse;
 use crate::resolve::names::bindings::Bound;
 use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{bindings, linkage, namespaces, paths, scopes, visited, wildcard};
@@ -55,7 +56,7 @@ pub(in crate::resolve) fn symbol_member(
             symbol.file,
             entry.inner,
             name,
-            (entry.inner, u32::MAX, true),
+            NameUse::outside(entry.inner),
             false,
         ) {
             Some(Bound::Entity(entity)) => Some(entity),
@@ -105,7 +106,7 @@ pub(in crate::resolve) fn module_member(
 fn file_member(db: &Db, file: FileId, name: Name, visited: &mut Visited) -> Option<Entity> {
     let unit = db.program.unit(file)?;
     let top = ScopeId(0);
-    match bindings::in_scope(db, file, top, name, (top, u32::MAX, true), false) {
+    match bindings::in_scope(db, file, top, name, NameUse::outside(top), false) {
         Some(Bound::Entity(Entity::Local(file, bindings))) => {
             return scopes::alias_of(db, file, bindings, visited);
         }

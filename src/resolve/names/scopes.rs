@@ -9,6 +9,7 @@ use crate::resolve::Name;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Entity;
 use crate::resolve::db::wildcards::ScopePlace;
+use crate::resolve::names::assignments::NameUse;
 use crate::resolve::names::bindings::Bound;
 use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{bindings, linkage, namespaces, outside, paths, visited, wildcard};
@@ -54,7 +55,7 @@ pub(in crate::resolve) fn lookup(
             && !rules.type_scope_visible
             && !rules.implicit_receiver;
         if let Some(entity) =
-            bindings::in_scope(db, file, current, name, (scope, at, crossed), hidden)
+            bindings::in_scope(db, file, current, name, NameUse { scope, at, crossed }, hidden)
         {
             if rules.inherited_overloads
                 && kind == ScopeKind::Type
@@ -244,7 +245,7 @@ pub(in crate::resolve) fn whole_export(
         return None;
     }
     let top = ScopeId(0);
-    let found = match bindings::in_scope(db, file, top, name, (top, u32::MAX, true), false) {
+    let found = match bindings::in_scope(db, file, top, name, NameUse::outside(top), false) {
         Some(Bound::Entity(Entity::Local(file, bindings))) => alias_of(db, file, bindings, visited),
         Some(Bound::Entity(entity)) => Some(entity),
         Some(Bound::Imports(file, imports)) => import_entities(db, file, &imports, visited),

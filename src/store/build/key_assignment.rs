@@ -108,7 +108,7 @@ impl<'g> Numbering<'g> {
     pub(in crate::store) fn take_in(
         &mut self,
         texts: &'g Texts,
-        (record, _): (&FileRecord, &FileResolution),
+        record: &FileRecord,
         sites: &FileSites<'_>,
     ) -> Result<(), String> {
         self.first_sites.push(key(self.next_site, "sites")?);

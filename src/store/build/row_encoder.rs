@@ -85,7 +85,8 @@ impl<R: RowSink> RowWriter<R> {
         &mut self,
         numbering: &Numbering<'_>,
         place: usize,
-        (record, found): (&FileRecord, &FileResolution),
+        record: &FileRecord,
+        found: &FileResolution,
         sites: &FileSites<'_>,
     ) -> Result<u32, R::Error> {
         let mut verdicts = [0_u32; Verdict::ALL.len()];
@@ -129,9 +130,9 @@ impl<R: RowSink> RowWriter<R> {
         let row = row![numbering.file(place), &*terms.words, &*terms.postings];
         self.rows.add(Table::FileWords, &row)?;
         let mut names = FileNames::new(facts);
-        self.symbols(numbering, place, (facts, &found.containers), sites, &mut names)?;
+        self.symbols(numbering, place, facts, &found.containers, sites, &mut names)?;
         self.sites(numbering, place, sites, &mut names)?;
-        self.imports_and_problems(found, numbering, place, (facts, &mut names))?;
+        self.imports_and_problems(found, numbering, place, facts, &mut names)?;
         self.relations(found, numbering)?;
         self.file_edges(found, numbering, place, sites)?;
         Ok(sites.len())
@@ -143,7 +144,8 @@ impl<R: RowSink> RowWriter<R> {
         &mut self,
         numbering: &Numbering<'_>,
         place: usize,
-        (facts, containers): (&FileFacts, &[(LocalSymbol, SymbolRef)]),
+        facts: &FileFacts,
+        containers: &[(LocalSymbol, SymbolRef)],
         sites: &FileSites<'_>,
         names: &mut FileNames<'_>,
     ) -> Result<(), R::Error> {
@@ -232,7 +234,8 @@ impl<R: RowSink> RowWriter<R> {
         found: &FileResolution,
         numbering: &Numbering<'_>,
         place: usize,
-        (facts, names): (&FileFacts, &mut FileNames<'_>),
+        facts: &FileFacts,
+        names: &mut FileNames<'_>,
     ) -> Result<(), R::Error> {
         let file = numbering.file(place);
         for (number, import) in facts.imports.iter().enumerate() {

@@ -38,7 +38,8 @@ impl Amendment<'_> {
     pub fn write(
         &self,
         _lock: &WriterLock,
-        (store, before): (&Path, Identity),
+        store: &Path,
+        before: Identity,
         places: &mut Places,
         known: impl FnOnce(&Places, Identity) -> KnownRows,
     ) -> Result<Identity, StoreError> {
@@ -234,7 +235,8 @@ impl Writer<'_> {
             rows.file(
                 &numbering,
                 place,
-                (&graph.files[place], &graph.resolutions[place]),
+                &graph.files[place],
+                &graph.resolutions[place],
                 &FileSites::new(graph, place),
             )?;
             let symbols = self.new.0[place].symbols;

@@ -9,6 +9,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Entity;
 use crate::resolve::db::wildcards::{ScopePlace, Stop};
+use crate::resolve::names::assignments::NameUse;
 use crate::resolve::names::visited::{MAX_CHAIN, Visited};
 use crate::resolve::names::{bindings, namespaces};
 use crate::resolve::units::footprint::FileSet;
@@ -236,8 +237,8 @@ pub(super) fn first_of(
             }
             Stop::Inline(symbol) => {
                 let inner = db.program.symbol(*symbol).inner;
-                let place = (inner, u32::MAX, true);
-                match bindings::in_scope(db, symbol.file, inner, name, place, false) {
+                let outside = NameUse::outside(inner);
+                match bindings::in_scope(db, symbol.file, inner, name, outside, false) {
                     Some(_) => Some(db.symbol_member(*symbol, name, visited).ok_or(NotShared)?),
                     None => None,
                 }
@@ -269,8 +270,8 @@ fn at_stop(
     if is_bound && is_listed && !is_exported_by_list(db, module, name) {
         return Err(NotShared);
     }
-    let place = (top, u32::MAX, true);
-    let gives = is_bound && bindings::in_scope(db, file, top, name, place, false).is_some();
+    let outside = NameUse::outside(top);
+    let gives = is_bound && bindings::in_scope(db, file, top, name, outside, false).is_some();
     if !gives && unit.reexport(name).is_none() {
         return Ok(None);
     }

@@ -25,7 +25,8 @@ pub(super) fn indented(
         let siblings = node.parent.map_or(&mut top, |parent| &mut children[parent]);
         let above =
             siblings.last().copied().or(node.parent).map_or(&root_file, |above| &entries[above].0);
-        let cost = tree_line(node, &entries[at], above).len() + 1;
+        let (file, entry) = &entries[at];
+        let cost = tree_line(node, file, entry, above).len() + 1;
         if cost > room {
             break;
         }
@@ -38,18 +39,19 @@ pub(super) fn indented(
     while let Some(at) = pending.pop() {
         // The space was calculated in breadth-first order; an additional path may not fit at the
         // end.
-        if !page.add(&tree_line(&tree.nodes[at], &entries[at], above)) {
+        let (file, entry) = &entries[at];
+        if !page.add(&tree_line(&tree.nodes[at], file, entry, above)) {
             break;
         }
         shown += 1;
-        above = &entries[at].0;
+        above = file;
         pending.extend(children[at].iter().rev());
     }
     shown
 }
 
 /// One line for a node: indented, with its file unless that is the file of the previous line.
-fn tree_line(node: &TraceNode, (file, entry): &(String, String), above: &str) -> String {
+fn tree_line(node: &TraceNode, file: &str, entry: &str, above: &str) -> String {
     let indent = "  ".repeat(node.depth as usize - 1);
     let place = if file == above { String::new() } else { format!("{file}: ") };
     let star = if node.repeated { " *" } else { "" };
