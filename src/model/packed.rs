@@ -132,7 +132,7 @@ impl Writer {
     }
 
     fn put(&mut self, number: u64) {
-        put(&mut self.bytes, number);
+        put_varint(&mut self.bytes, number);
     }
 
     /// Writes a word, interned, and returns its number.
@@ -146,7 +146,7 @@ impl Writer {
         let id = ids.find(hash, is_value).copied().unwrap_or_else(|| {
             let next = u32::try_from(places.len())
                 .expect("what shares a writer has far fewer than 2^32 words");
-            put(words, value.len() as u64);
+            put_varint(words, value.len() as u64);
             words.extend(value.as_bytes());
             places.push((hash, words.len() - value.len()..words.len()));
             ids.insert_unique(hash, next, |id| places[*id as usize].0);
@@ -157,8 +157,9 @@ impl Writer {
     }
 }
 
-/// Appends a varint (LEB128).
-pub fn put(bytes: &mut Vec<u8>, mut number: u64) {
+/// Appends a varint (LEB128: seven bits per byte, little-endian, with a continuation bit).
+#[inline]
+pub fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -167,7 +168,8 @@ pub fn put(bytes: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Reads a varint (LEB128) and advances.
-pub fn take(bytes: &mut &[u8]) -> Option<u64> {
+#[inline]
+pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let (&first, mut rest) = bytes.split_first()?;
     let mut number = u64::from(first & 0x7f);
     let mut byte = first;
@@ -287,7 +289,7 @@ impl<'b> Reader<'b> {
     }
 
     fn get(&mut self) -> Option<u64> {
-        take(&mut self.bytes)
+        take_varint(&mut self.bytes)
     }
 }
 

@@ -249,8 +249,8 @@ impl RowContent<'_> {
         };
         piece.add(self.key, facts, |body| packed::graph::write(body, self.found, lasting));
         let mut bytes = Vec::new();
-        packed::put(&mut bytes, u64::from(self.facts.is_some()));
-        packed::put(&mut bytes, entry.len() as u64);
+        packed::put_varint(&mut bytes, u64::from(self.facts.is_some()));
+        packed::put_varint(&mut bytes, entry.len() as u64);
         bytes.extend(entry);
         bytes.extend(lz4_flex::block::compress_prepend_size(&piece.finish()));
         bytes
@@ -275,8 +275,8 @@ impl Row {
         if bytes.is_empty() {
             return Some((Self { piece: Arc::default(), has_facts: false }, None));
         }
-        let has_facts = packed::take(&mut bytes)? == 1;
-        let len = usize::try_from(packed::take(&mut bytes)?).ok()?;
+        let has_facts = packed::take_varint(&mut bytes)? == 1;
+        let len = usize::try_from(packed::take_varint(&mut bytes)?).ok()?;
         let (entry, piece) = bytes.split_at_checked(len)?;
         let known = KnownFile::read(&mut Reader::new(entry, &[]))?;
         Some((Self { piece: piece.into(), has_facts }, Some(known)))

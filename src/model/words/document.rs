@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{Term, joined, parts, prose, runs, stem, term};
 use crate::model::SymbolKind;
 use crate::model::facts::DocumentTerms;
-use crate::model::packed::{put, take};
+use crate::model::packed::{put_varint, take_varint};
 
 /// Minimum number of lines of a variable, constant or field to be a passage.
 pub const MIN_LINES: u32 = 3;
@@ -259,13 +259,13 @@ fn encode(
     found: &[Found],
 ) -> DocumentTerms {
     let (mut words, mut postings) = (Vec::with_capacity(found.len()), Vec::new());
-    put(&mut words, length);
-    put(&mut postings, passages.len() as u64);
+    put_varint(&mut words, length);
+    put_varint(&mut postings, passages.len() as u64);
     let mut before = 0;
     for (passage, (code, prose)) in passages.iter().zip(lengths) {
-        put(&mut postings, u64::from(passage.symbol - before));
-        put(&mut postings, *code);
-        put(&mut postings, *prose);
+        put_varint(&mut postings, u64::from(passage.symbol - before));
+        put_varint(&mut postings, *code);
+        put_varint(&mut postings, *prose);
         before = passage.symbol;
     }
     let mut before = 0;
@@ -274,7 +274,7 @@ fn encode(
         let count = alike
             .iter()
             .fold(0_u32, |sum, found| sum.saturating_add(found.code).saturating_add(found.prose));
-        put(&mut words, u64::from(term - before) << 2 | u64::from(Frequency::of(count).0));
+        put_varint(&mut words, u64::from(term - before) << 2 | u64::from(Frequency::of(count).0));
         before = term;
         put_postings(&mut postings, alike);
     }
@@ -295,7 +295,7 @@ fn put_postings(postings: &mut Vec<u8>, of_term: &[Found]) {
             group.iter().fold((0, 0), |sum, found| (sum.0 + found.code, sum.1 + found.prose));
         let frequency = PassageFrequency::of(code, prose);
         let mark = u64::from(frequency.0) << 1 | u64::from(groups.peek().is_none());
-        put(postings, u64::from(passage - before) << (FREQUENCY_BITS + 1) | mark);
+        put_varint(postings, u64::from(passage - before) << (FREQUENCY_BITS + 1) | mark);
         before = passage;
     }
 }
@@ -311,7 +311,7 @@ pub struct FileWords<'w> {
 impl<'w> FileWords<'w> {
     /// Starts decoding.
     pub fn read(mut bytes: &'w [u8]) -> Option<Self> {
-        let length = u32::try_from(take(&mut bytes)?).unwrap_or(u32::MAX);
+        let length = u32::try_from(take_varint(&mut bytes)?).unwrap_or(u32::MAX);
         Some(Self { length, rest: bytes, before: 0 })
     }
 }
@@ -320,7 +320,7 @@ impl Iterator for FileWords<'_> {
     type Item = (Term, Frequency);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let number = take(&mut self.rest)?;
+        let number = take_varint(&mut self.rest)?;
         self.before = self.before.wrapping_add((number >> 2) as u32);
         Some((Term(self.before), Frequency((number & 3) as u8)))
     }
@@ -348,13 +348,13 @@ impl<'w> Postings<'w> {
     /// Starts decoding. `None` for invalid bytes.
     pub fn read(mut bytes: &'w [u8]) -> Option<Self> {
         let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        let count = usize::try_from(take(&mut bytes)?).ok()?;
+        let count = usize::try_from(take_varint(&mut bytes)?).ok()?;
         // Each takes three bytes at least.
         let mut passages = Vec::with_capacity(count.min(bytes.len() / 3));
         let mut symbol = 0_u32;
         for _ in 0..count {
-            symbol = symbol.checked_add(u32::try_from(take(&mut bytes)?).ok()?)?;
-            let (code, prose) = (small(take(&mut bytes)?), small(take(&mut bytes)?));
+            symbol = symbol.checked_add(u32::try_from(take_varint(&mut bytes)?).ok()?)?;
+            let (code, prose) = (small(take_varint(&mut bytes)?), small(take_varint(&mut bytes)?));
             passages.push(PassageLength { symbol, code, prose });
         }
         Some(Self { passages, rest: bytes })
@@ -364,7 +364,7 @@ impl<'w> Postings<'w> {
     pub fn next_term(&mut self, mut visit: impl FnMut(usize, PassageFrequency)) -> Option<()> {
         let mut passage = 0_usize;
         loop {
-            let number = take(&mut self.rest)?;
+            let number = take_varint(&mut self.rest)?;
             if number == 0 {
                 return Some(());
             }

@@ -148,10 +148,10 @@ impl Asked {
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = vec![u8::from(self.unknown)];
         for list in self.lists() {
-            packed::put(&mut bytes, list.len() as u64);
+            packed::put_varint(&mut bytes, list.len() as u64);
             let mut before = 0;
             for &number in list {
-                packed::put(&mut bytes, u64::from(number - before));
+                packed::put_varint(&mut bytes, u64::from(number - before));
                 before = number;
             }
         }
@@ -160,16 +160,17 @@ impl Asked {
 
     /// Decodes a footprint; `None` if the bytes are invalid.
     pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
-        let unknown = packed::take(&mut bytes)? == 1;
+        let unknown = packed::take_varint(&mut bytes)? == 1;
         let (mut numbers, mut ends) = (Vec::new(), [0; 5]);
         for end in &mut ends {
-            let count = usize::try_from(packed::take(&mut bytes)?)
+            let count = usize::try_from(packed::take_varint(&mut bytes)?)
                 .ok()
                 .filter(|&count| count <= bytes.len())?;
             numbers.reserve(count);
             let mut before = 0_u32;
             for _ in 0..count {
-                before = before.checked_add(u32::try_from(packed::take(&mut bytes)?).ok()?)?;
+                before =
+                    before.checked_add(u32::try_from(packed::take_varint(&mut bytes)?).ok()?)?;
                 numbers.push(before);
             }
             *end = u32::try_from(numbers.len()).ok()?;

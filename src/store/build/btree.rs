@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::store::build::page::{PAGE_BYTES, PageFile, put_payload, put_varint};
+use crate::store::build::page::{PAGE_BYTES, PageFile, put_payload, put_sqlite_varint};
 
 /// Maximum length of a row within a page, in bytes, for a table and for an index; longer ones use
 /// overflow pages.
@@ -51,9 +51,9 @@ impl Tree {
     ) -> io::Result<()> {
         let mut cell = std::mem::take(&mut self.cell);
         cell.clear();
-        put_varint(&mut cell, row.len() as u64);
+        put_sqlite_varint(&mut cell, row.len() as u64);
         if self.shape == Shape::Table {
-            put_varint(&mut cell, key as u64);
+            put_sqlite_varint(&mut cell, key as u64);
             put_payload(&mut cell, row, MAX_TABLE_PAYLOAD, pages)?;
         } else {
             put_payload(&mut cell, row, MAX_INDEX_PAYLOAD, pages)?;
@@ -63,7 +63,7 @@ impl Tree {
             match self.shape {
                 // The separator in a table is the last key of a page; in an index the separator row
                 // moves up.
-                Shape::Table => put_varint(&mut between, self.last as u64),
+                Shape::Table => put_sqlite_varint(&mut between, self.last as u64),
                 Shape::Index => between = self.levels[0].take_last(),
             }
             let full = pages.append(self.levels[0].sealed(self.shape, None))?;

@@ -109,8 +109,9 @@ fn offset(before: u32) -> u64 {
     u64::from(before) * PAGE_BYTES as u64
 }
 
-/// Appends a SQLite varint: seven bits per byte, big-endian.
-pub(super) fn put_varint(bytes: &mut Vec<u8>, number: u64) {
+/// Appends a varint of the SQLite file format: seven bits per byte, big-endian; not the varint of
+/// `model::packed`.
+pub(super) fn put_sqlite_varint(bytes: &mut Vec<u8>, number: u64) {
     if number < 0x80 {
         bytes.push(number as u8);
         return;
@@ -142,7 +143,7 @@ pub(super) fn put_row(bytes: &mut Vec<u8>, has_number: bool, values: &[Value<'_>
             Value::Text(text) => 13 + 2 * text.len() as u64,
             Value::Blob(blob) => 12 + 2 * blob.len() as u64,
         };
-        put_varint(bytes, code);
+        put_sqlite_varint(bytes, code);
     }
     let head = bytes.len() - start;
     assert!(head < 0x80, "a row has some twenty values at most, and few of them are long");
@@ -201,7 +202,7 @@ mod tests {
 
     fn number(number: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
-        put_varint(&mut bytes, number);
+        put_sqlite_varint(&mut bytes, number);
         bytes
     }
 

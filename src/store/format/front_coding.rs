@@ -12,6 +12,8 @@ use std::cmp::Ordering;
 
 use rustc_hash::FxHashMap;
 
+use crate::model::packed::{put_varint, take_varint};
+
 /// Names per run.
 pub(in crate::store) const RUN: u32 = 128;
 
@@ -276,15 +278,6 @@ fn gram(letters: &[u8]) -> u32 {
     letters.iter().fold(0, |gram, letter| gram << 8 | u32::from(letter.to_ascii_lowercase()))
 }
 
-/// Appends a LEB128 varint: seven bits per byte, little-endian, with a continuation bit.
-fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push((number & 0x7f) as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
 /// Decodes the next text from its predecessor.
 fn decode_text(bytes: &mut &[u8], text: &mut Vec<u8>) -> Option<()> {
     let shared = usize::try_from(take_varint(bytes)?).ok()?;
@@ -296,24 +289,6 @@ fn decode_text(bytes: &mut &[u8], text: &mut Vec<u8>) -> Option<()> {
     text.extend_from_slice(&bytes[..added]);
     *bytes = &bytes[added..];
     Some(())
-}
-
-fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
-    // Fast path: most varints have one byte.
-    if let Some((&byte @ ..0x80, rest)) = bytes.split_first() {
-        *bytes = rest;
-        return Some(byte.into());
-    }
-    let mut number = 0_u64;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! Blocks are written by a build and immutable: files that have changed since are read from
 //! `file_words`.
 
-use crate::model::packed::{put, take};
+use crate::model::packed::{put_varint, take_varint};
 use crate::model::words::{FileWords, Frequency, TERM_BITS, Term};
 
 /// Bytes at which a block ends.
@@ -54,22 +54,22 @@ impl TermIndexBuilder {
             self.lengths.push(0);
             self.files += 1;
         }
-        put(&mut self.lengths, u64::from(words.length) + 1);
+        put_varint(&mut self.lengths, u64::from(words.length) + 1);
         self.files += 1;
         let mut terms = words.peekable();
         while let Some((Term(first), _)) = terms.peek().copied() {
             let range = first >> REST_BITS;
             let Partition { bytes, last_file } = &mut self.partitions[range as usize];
-            put(bytes, u64::from(file - *last_file));
+            put_varint(bytes, u64::from(file - *last_file));
             *last_file = file;
             let (mut own, mut count, mut before) = (Vec::new(), 0, range << REST_BITS);
             while let Some((Term(term), frequency)) =
                 terms.next_if(|(term, _)| term.0 >> REST_BITS == range)
             {
-                put(&mut own, posting(term - before, frequency));
+                put_varint(&mut own, posting(term - before, frequency));
                 (count, before) = (count + 1, term);
             }
-            put(bytes, count);
+            put_varint(bytes, count);
             bytes.extend(own);
         }
     }
@@ -104,11 +104,11 @@ impl TermIndexBuilder {
 impl Partition {
     fn postings(&self, range: u32) -> Vec<SortedPosting> {
         let (mut postings, mut rest, mut file) = (Vec::new(), self.bytes.as_slice(), 0);
-        while let Some(step) = take(&mut rest) {
+        while let Some(step) = take_varint(&mut rest) {
             file += step as u32;
             let mut term = range;
-            for _ in 0..take(&mut rest).unwrap_or_default() {
-                let Some(number) = take(&mut rest) else { break };
+            for _ in 0..take_varint(&mut rest).unwrap_or_default() {
+                let Some(number) = take_varint(&mut rest) else { break };
                 term += (number >> FREQUENCY_BITS) as u32;
                 postings.push(SortedPosting::new(term, file, frequency(number)));
             }
@@ -155,11 +155,11 @@ impl Block {
         }
         let (mut list, mut before) = (Vec::with_capacity(postings.len() * 2), 0);
         for found in postings {
-            put(&mut list, posting(found.file() - before, found.frequency()));
+            put_varint(&mut list, posting(found.file() - before, found.frequency()));
             before = found.file();
         }
-        put(&mut self.bytes, u64::from(term - self.last));
-        put(&mut self.bytes, list.len() as u64);
+        put_varint(&mut self.bytes, u64::from(term - self.last));
+        put_varint(&mut self.bytes, list.len() as u64);
         self.bytes.extend(list);
         self.last = term;
     }
@@ -177,7 +177,7 @@ fn frequency(posting: u64) -> Frequency {
 /// Finds the posting list of a term in the block that has it if any does. Damaged blocks end early.
 pub(in crate::store) fn list_in(first: u32, mut block: &[u8], wanted: Term) -> PostingList<'_> {
     let mut term = first;
-    while let (Some(step), Some(length)) = (take(&mut block), take(&mut block)) {
+    while let (Some(step), Some(length)) = (take_varint(&mut block), take_varint(&mut block)) {
         term = term.wrapping_add(step as u32);
         let Some((list, rest)) = block.split_at_checked(length as usize) else { break };
         if term == wanted.0 {
@@ -201,7 +201,7 @@ impl Iterator for PostingList<'_> {
     type Item = (u32, Frequency);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let number = take(&mut self.rest)?;
+        let number = take_varint(&mut self.rest)?;
         self.file = self.file.wrapping_add((number >> FREQUENCY_BITS) as u32);
         Some((self.file, frequency(number)))
     }
@@ -209,7 +209,7 @@ impl Iterator for PostingList<'_> {
 
 /// Decodes the lengths of the files by key, from key 1.
 pub(in crate::store) fn lengths(mut bytes: &[u8]) -> impl Iterator<Item = Option<u32>> {
-    std::iter::from_fn(move || take(&mut bytes))
+    std::iter::from_fn(move || take_varint(&mut bytes))
         .map(|number| u32::try_from(number.checked_sub(1)?).ok())
 }
 
