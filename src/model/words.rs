@@ -6,15 +6,17 @@
 //! large repository.
 
 mod document;
+mod posting;
 mod prose;
 mod stem;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 pub use document::{
-    FileWords, Frequency, MIN_LINES, Passage, PassageFrequency, PassageLength, Postings,
-    is_passage, is_passage_of_any_size, of_file,
+    FileWords, MIN_LINES, Passage, PassageFrequency, PassageLength, Postings, is_passage,
+    is_passage_of_any_size, of_file,
 };
+pub use posting::{FREQUENCY_BITS, Frequency, PostingList, PostingWriter};
 pub use stem::stem;
 
 /// Length of a word in letters: shorter and longer ones carry no information (`x`, base64).

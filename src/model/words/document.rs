@@ -9,6 +9,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::posting::{Frequency, PostingList, PostingWriter};
 use super::{Term, joined, parts, prose, runs, stem, term};
 use crate::model::SymbolKind;
 use crate::model::facts::DocumentTerms;
@@ -44,46 +45,16 @@ pub struct Passage {
     pub end: u32,
 }
 
-/// Quantized term frequency in a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Frequency(u8);
-
-impl Frequency {
-    fn of(count: u32) -> Self {
-        Self(match count {
-            0..=1 => 0,
-            2..=3 => 1,
-            4..=8 => 2,
-            _ => 3,
-        })
-    }
-
-    /// Step from the two low bits of a number.
-    pub fn from_step(step: u8) -> Self {
-        Self(step & 3)
-    }
-
-    /// Number of the step, below 4.
-    pub fn step(self) -> u8 {
-        self.0 & 3
-    }
-
-    /// Typical count of this step.
-    pub fn count(self) -> f32 {
-        [1.0, 2.5, 5.5, 14.0][usize::from(self.0 & 3)]
-    }
-}
-
 /// Quantized term frequency in a passage: in code, and in comments and strings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PassageFrequency(u8);
 
 /// Number of bits of a quantized term frequency in a passage.
-const FREQUENCY_BITS: u32 = 4;
+const PASSAGE_FREQUENCY_BITS: u32 = 4;
 
 /// Typical counts of each step: in code, and in comments and strings. Long passages are compared by
 /// frequent terms: the steps have to go far.
-const STEPS: [(f32, f32); 1 << FREQUENCY_BITS] = [
+const STEPS: [(f32, f32); 1 << PASSAGE_FREQUENCY_BITS] = [
     (0.0, 1.0),
     (0.0, 2.4),
     (0.0, 6.0),
@@ -268,14 +239,13 @@ fn encode(
         put_varint(&mut postings, *prose);
         before = passage.symbol;
     }
-    let mut before = 0;
+    let mut terms = PostingWriter::new(&mut words, 0);
     for alike in found.chunk_by(|one, other| one.term == other.term) {
         let term = alike[0].term;
         let count = alike
             .iter()
             .fold(0_u32, |sum, found| sum.saturating_add(found.code).saturating_add(found.prose));
-        put_varint(&mut words, u64::from(term - before) << 2 | u64::from(Frequency::of(count).0));
-        before = term;
+        terms.add(term, Frequency::of(count));
         put_postings(&mut postings, alike);
     }
     DocumentTerms { words: words.into(), postings: postings.into() }
@@ -295,7 +265,7 @@ fn put_postings(postings: &mut Vec<u8>, of_term: &[Found]) {
             group.iter().fold((0, 0), |sum, found| (sum.0 + found.code, sum.1 + found.prose));
         let frequency = PassageFrequency::of(code, prose);
         let mark = u64::from(frequency.0) << 1 | u64::from(groups.peek().is_none());
-        put_varint(postings, u64::from(passage - before) << (FREQUENCY_BITS + 1) | mark);
+        put_varint(postings, u64::from(passage - before) << (PASSAGE_FREQUENCY_BITS + 1) | mark);
         before = passage;
     }
 }
@@ -304,15 +274,14 @@ fn put_postings(postings: &mut Vec<u8>, of_term: &[Found]) {
 pub struct FileWords<'w> {
     /// Number of words of the file.
     pub length: u32,
-    rest: &'w [u8],
-    before: u32,
+    terms: PostingList<'w>,
 }
 
 impl<'w> FileWords<'w> {
     /// Starts decoding.
     pub fn read(mut bytes: &'w [u8]) -> Option<Self> {
         let length = u32::try_from(take_varint(&mut bytes)?).unwrap_or(u32::MAX);
-        Some(Self { length, rest: bytes, before: 0 })
+        Some(Self { length, terms: PostingList::new(bytes, 0) })
     }
 }
 
@@ -320,9 +289,7 @@ impl Iterator for FileWords<'_> {
     type Item = (Term, Frequency);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let number = take_varint(&mut self.rest)?;
-        self.before = self.before.wrapping_add((number >> 2) as u32);
-        Some((Term(self.before), Frequency((number & 3) as u8)))
+        self.terms.next().map(|(term, frequency)| (Term(term), frequency))
     }
 }
 
@@ -369,7 +336,8 @@ impl<'w> Postings<'w> {
                 return Some(());
             }
             let (frequency, is_last) = (number >> 1 & (STEPS.len() as u64 - 1), number & 1 == 1);
-            passage = passage.checked_add(usize::try_from(number >> (FREQUENCY_BITS + 1)).ok()?)?;
+            passage = passage
+                .checked_add(usize::try_from(number >> (PASSAGE_FREQUENCY_BITS + 1)).ok()?)?;
             visit(passage.checked_sub(1)?, PassageFrequency(frequency as u8));
             if is_last {
                 return Some(());

@@ -3,14 +3,15 @@
 //!
 //! Posting lists are stored in blocks of consecutive terms; the key of a block is its first term. A
 //! block has for each term its difference to the previous one, the length of its list in bytes, and
-//! the list: for each file the difference of its key to the previous one, and the frequency.
-//! Numbers are varints.
+//! the list (`model::words`): keys of files with frequencies. Numbers are varints.
 //!
 //! Blocks are written by a build and immutable: files that have changed since are read from
 //! `file_words`.
 
 use crate::model::packed::{put_varint, take_varint};
-use crate::model::words::{FileWords, Frequency, TERM_BITS, Term};
+use crate::model::words::{
+    FREQUENCY_BITS, FileWords, Frequency, PostingList, PostingWriter, TERM_BITS, Term,
+};
 
 /// Bytes at which a block ends.
 const BLOCK: usize = 2_048;
@@ -19,29 +20,27 @@ const BLOCK: usize = 2_048;
 const PARTITION_BITS: u32 = 6;
 const REST_BITS: u32 = TERM_BITS - PARTITION_BITS;
 
-/// Bits of a posting that hold the frequency.
-const FREQUENCY_BITS: u32 = 2;
-
 /// Terms of files, collected by ranges of terms: one range at a time is sorted.
 pub(in crate::store) struct TermIndexBuilder {
-    partitions: Vec<Partition>,
+    /// By range of terms: for each file the list of its terms.
+    partitions: Vec<PostingLists>,
     /// Length of each file in words plus 1, by key, from key 1; 0 for a file without terms.
     lengths: Vec<u8>,
     /// Number of encoded lengths.
     files: u32,
 }
 
-/// Terms of one range: for each file the difference of its key to the previous one, the number of
-/// its terms, and their differences with the frequencies.
+/// Encoded posting lists by increasing key: for each the difference of its key to the previous one,
+/// its length in bytes, and the list.
 #[derive(Clone, Default)]
-struct Partition {
+struct PostingLists {
     bytes: Vec<u8>,
-    last_file: u32,
+    last: u32,
 }
 
 impl Default for TermIndexBuilder {
     fn default() -> Self {
-        let partitions = vec![Partition::default(); 1 << PARTITION_BITS];
+        let partitions = vec![PostingLists::default(); 1 << PARTITION_BITS];
         Self { partitions, lengths: Vec::new(), files: 0 }
     }
 }
@@ -59,18 +58,14 @@ impl TermIndexBuilder {
         let mut terms = words.peekable();
         while let Some((Term(first), _)) = terms.peek().copied() {
             let range = first >> REST_BITS;
-            let Partition { bytes, last_file } = &mut self.partitions[range as usize];
-            put_varint(bytes, u64::from(file - *last_file));
-            *last_file = file;
-            let (mut own, mut count, mut before) = (Vec::new(), 0, range << REST_BITS);
+            let mut list = Vec::new();
+            let mut postings = PostingWriter::new(&mut list, range << REST_BITS);
             while let Some((Term(term), frequency)) =
                 terms.next_if(|(term, _)| term.0 >> REST_BITS == range)
             {
-                put_varint(&mut own, posting(term - before, frequency));
-                (count, before) = (count + 1, term);
+                postings.add(term, frequency);
             }
-            put_varint(bytes, count);
-            bytes.extend(own);
+            self.partitions[range as usize].add(file, &list);
         }
     }
 
@@ -84,37 +79,62 @@ impl TermIndexBuilder {
         self,
         mut write: impl FnMut(u32, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut block = Block::default();
+        let (mut first, mut block) = (0, PostingLists::default());
         for (range, partition) in (0_u32..).zip(self.partitions) {
-            let mut postings = partition.postings(range << REST_BITS);
+            let mut postings = postings_of(&partition, range << REST_BITS);
             drop(partition);
             postings.sort_unstable();
             for of_term in postings.chunk_by(|one, other| one.term() == other.term()) {
-                block.add(of_term);
+                let term = of_term[0].term();
+                if block.bytes.is_empty() {
+                    (first, block.last) = (term, term);
+                }
+                let mut list = Vec::with_capacity(of_term.len() * 2);
+                let mut files = PostingWriter::new(&mut list, 0);
+                for found in of_term {
+                    files.add(found.file(), found.frequency());
+                }
+                block.add(term, &list);
                 if block.bytes.len() >= BLOCK {
-                    write(block.first, &block.bytes)?;
-                    block = Block::default();
+                    write(first, &block.bytes)?;
+                    block = PostingLists::default();
                 }
             }
         }
-        if block.bytes.is_empty() { Ok(()) } else { write(block.first, &block.bytes) }
+        if block.bytes.is_empty() { Ok(()) } else { write(first, &block.bytes) }
     }
 }
 
-impl Partition {
-    fn postings(&self, range: u32) -> Vec<SortedPosting> {
-        let (mut postings, mut rest, mut file) = (Vec::new(), self.bytes.as_slice(), 0);
-        while let Some(step) = take_varint(&mut rest) {
-            file += step as u32;
-            let mut term = range;
-            for _ in 0..take_varint(&mut rest).unwrap_or_default() {
-                let Some(number) = take_varint(&mut rest) else { break };
-                term += (number >> FREQUENCY_BITS) as u32;
-                postings.push(SortedPosting::new(term, file, frequency(number)));
-            }
-        }
-        postings
+impl PostingLists {
+    fn add(&mut self, key: u32, list: &[u8]) {
+        put_varint(&mut self.bytes, u64::from(key - self.last));
+        put_varint(&mut self.bytes, list.len() as u64);
+        self.bytes.extend(list);
+        self.last = key;
     }
+}
+
+/// Decodes posting lists with their keys. `before` is the key that the first difference refers to.
+/// Damaged bytes end early.
+fn lists(mut bytes: &[u8], before: u32) -> impl Iterator<Item = (u32, &[u8])> {
+    let mut key = before;
+    std::iter::from_fn(move || {
+        let (step, length) = (take_varint(&mut bytes)?, take_varint(&mut bytes)?);
+        key = key.wrapping_add(step as u32);
+        let (list, rest) = bytes.split_at_checked(length as usize)?;
+        bytes = rest;
+        Some((key, list))
+    })
+}
+
+/// Returns the postings of the partition whose range begins at `first_term`, not sorted by term.
+fn postings_of(partition: &PostingLists, first_term: u32) -> Vec<SortedPosting> {
+    let mut postings = Vec::new();
+    for (file, terms) in lists(&partition.bytes, 0) {
+        let terms = PostingList::new(terms, first_term);
+        postings.extend(terms.map(|(term, frequency)| SortedPosting::new(term, file, frequency)));
+    }
+    postings
 }
 
 /// Term, file and frequency in one number, which orders postings.
@@ -123,7 +143,9 @@ struct SortedPosting(u64);
 
 impl SortedPosting {
     fn new(term: u32, file: u32, frequency: Frequency) -> Self {
-        Self(u64::from(term) << (u32::BITS + FREQUENCY_BITS) | posting(file, frequency))
+        let (term, file) = (u64::from(term), u64::from(file));
+        let frequency = u64::from(frequency.step());
+        Self(term << (u32::BITS + FREQUENCY_BITS) | file << FREQUENCY_BITS | frequency)
     }
 
     fn term(self) -> u32 {
@@ -135,76 +157,15 @@ impl SortedPosting {
     }
 
     fn frequency(self) -> Frequency {
-        frequency(self.0)
+        Frequency::from_step(self.0 as u8)
     }
-}
-
-/// Block under construction.
-#[derive(Default)]
-struct Block {
-    first: u32,
-    last: u32,
-    bytes: Vec<u8>,
-}
-
-impl Block {
-    fn add(&mut self, postings: &[SortedPosting]) {
-        let term = postings[0].term();
-        if self.bytes.is_empty() {
-            (self.first, self.last) = (term, term);
-        }
-        let (mut list, mut before) = (Vec::with_capacity(postings.len() * 2), 0);
-        for found in postings {
-            put_varint(&mut list, posting(found.file() - before, found.frequency()));
-            before = found.file();
-        }
-        put_varint(&mut self.bytes, u64::from(term - self.last));
-        put_varint(&mut self.bytes, list.len() as u64);
-        self.bytes.extend(list);
-        self.last = term;
-    }
-}
-
-fn posting(step: u32, frequency: Frequency) -> u64 {
-    u64::from(step) << FREQUENCY_BITS | u64::from(frequency.step())
-}
-
-/// Frequency in the low bits of a posting.
-fn frequency(posting: u64) -> Frequency {
-    Frequency::from_step(posting as u8)
 }
 
 /// Finds the posting list of a term in the block that has it if any does. Damaged blocks end early.
-pub(in crate::store) fn list_in(first: u32, mut block: &[u8], wanted: Term) -> PostingList<'_> {
-    let mut term = first;
-    while let (Some(step), Some(length)) = (take_varint(&mut block), take_varint(&mut block)) {
-        term = term.wrapping_add(step as u32);
-        let Some((list, rest)) = block.split_at_checked(length as usize) else { break };
-        if term == wanted.0 {
-            return PostingList { rest: list, file: 0 };
-        }
-        if term > wanted.0 {
-            break;
-        }
-        block = rest;
-    }
-    PostingList { rest: &[], file: 0 }
-}
-
-/// Posting list of a term: keys of files with frequencies, by key.
-pub(in crate::store) struct PostingList<'b> {
-    rest: &'b [u8],
-    file: u32,
-}
-
-impl Iterator for PostingList<'_> {
-    type Item = (u32, Frequency);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let number = take_varint(&mut self.rest)?;
-        self.file = self.file.wrapping_add((number >> FREQUENCY_BITS) as u32);
-        Some((self.file, frequency(number)))
-    }
+pub(in crate::store) fn list_in(first: u32, block: &[u8], wanted: Term) -> PostingList<'_> {
+    let found = lists(block, first).find(|(term, _)| *term >= wanted.0);
+    let list = found.filter(|(term, _)| *term == wanted.0).map_or(&[][..], |(_, list)| list);
+    PostingList::new(list, 0)
 }
 
 /// Decodes the lengths of the files by key, from key 1.
