@@ -150,22 +150,21 @@ impl<'l, 'q> CallGraph<'l, 'q> {
             self.take_all(&mut gathered, key, None)?;
         }
         self.take_possible(&mut gathered, &meant, &seen)?;
-        if self.follow < Certainty::Textual && unresolved != Unresolved::Listed {
-            if unresolved == Unresolved::Counted {
+        let are_followed = self.follow >= Certainty::Textual;
+        match unresolved {
+            Unresolved::Ignored if !are_followed => {}
+            Unresolved::Counted if !are_followed => {
                 gathered.unlisted = self.unresolved_named(row.name)?;
                 gathered.counts.textual += gathered.unlisted;
             }
-        } else {
-            // Calls of the value of a variable or field are no evidence for another symbol of that
-            // name.
-            for site in self
-                .lookup
-                .snapshot
-                .unresolved_named(row.name)?
-                .into_iter()
-                .filter(|site| site.target == SiteTarget::None)
-            {
-                self.take(&mut gathered, site, None)?;
+            Unresolved::Listed | Unresolved::Counted | Unresolved::Ignored => {
+                let mut sites = self.lookup.snapshot.unresolved_named(row.name)?;
+                // Calls of the value of a variable or field are no evidence for another symbol of
+                // that name.
+                sites.retain(|site| site.target == SiteTarget::None);
+                for site in sites {
+                    self.take(&mut gathered, site, None)?;
+                }
             }
         }
         self.take_held(&mut gathered, &same)?;
