@@ -130,14 +130,19 @@ fn find_definitions(db: &Db, declaration: SymbolRef) -> Symbols {
         && !entry.owner.is_some();
     // An internal declaration in a header is defined in a file that includes it.
     let is_shared = is_internal && entry.kind.is_callable();
+    let links = |other: SymbolRef, is_exported: bool| {
+        other.file == declaration.file
+            || match is_shared {
+                true => !is_exported && db.reachable(other.file).contains(declaration.file),
+                false => is_exported,
+            }
+    };
     // By the flags of postings alone: the facts of the others are not read.
     let linked = |space: Space| -> Symbols {
         let all = defined_in(db, space, name).into_iter();
-        all.filter(|(other, is_exported)| {
-            other.file == declaration.file || *is_exported != is_shared
-        })
-        .map(|(other, _)| other)
-        .collect()
+        all.filter(|(other, is_exported)| links(*other, *is_exported))
+            .map(|(other, _)| other)
+            .collect()
     };
     let mut found = match program.space_of_scope(declaration.file, entry.scope) {
         Some(space) => linked(space),
@@ -145,7 +150,12 @@ fn find_definitions(db: &Db, declaration: SymbolRef) -> Symbols {
             let container = SymbolRef { file: declaration.file, symbol: entry.container };
             if container.symbol.is_some() && program.symbol(container).kind.is_type() {
                 let members = program.extensions(container).and_then(|members| members.get(&name));
-                without_declarations(db, members)
+                let mut members = without_declarations(db, members);
+                let is_exported =
+                    |other: SymbolRef| program.symbol(other).flags & flags::EXPORTED != 0;
+                // A member that is not internal has the linkage of its type.
+                members.retain(|other| !is_shared || links(*other, is_exported(*other)));
+                members
             } else {
                 // A declaration inside a function refers to the enclosing namespace.
                 let unit = program.known(declaration.file);
@@ -154,15 +164,7 @@ fn find_definitions(db: &Db, declaration: SymbolRef) -> Symbols {
             }
         }
     };
-    found.retain(|candidate| {
-        let other = program.symbol(*candidate);
-        let is_exported = other.flags & flags::EXPORTED != 0;
-        let links = match is_shared {
-            true => !is_exported && db.reachable(candidate.file).contains(declaration.file),
-            false => is_exported || other.owner.is_some(),
-        };
-        same_sort(entry, other) && (candidate.file == declaration.file || links)
-    });
+    found.retain(|candidate| same_sort(entry, program.symbol(*candidate)));
     if entry.flags & flags::CONDITIONAL != 0 {
         found.retain(|candidate| !conditions::exclude_each_other(db, declaration, *candidate));
     }
