@@ -27,7 +27,7 @@ use self::message::{Message, Order, Work};
 use super::idle_cache::IdleCache;
 use super::progress::{Phase, Timing};
 use super::{ChangeSet, IndexError, Outcome, Run};
-use crate::config::WorkerCommand;
+use crate::config::{TOKEN_VARIABLE, WorkerCommand};
 use crate::faults::{Fault, planted};
 use crate::store::{Location, Published, Store};
 
@@ -171,6 +171,7 @@ impl Worker {
         };
         let mut child = Command::new(&command.program)
             .args(&command.arguments)
+            .env_remove(TOKEN_VARIABLE)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

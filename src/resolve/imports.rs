@@ -14,6 +14,7 @@ mod json;
 mod relative;
 
 pub(super) use crates::inline_modules;
+pub(super) use includes::{SEARCHED, search_directory};
 
 use crate::grammar::{Language, ModuleSystem};
 use crate::model::RepoPath;

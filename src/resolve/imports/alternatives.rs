@@ -3,7 +3,7 @@
 //! other (one for each machine, board or backend); a directory that repeats include paths of its
 //! parent is a separate program.
 
-use super::includes::SEARCHED;
+use super::includes::search_directory;
 use crate::grammar::ModuleSystem;
 use crate::resolve::workspace::tables::Tables;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -39,7 +39,7 @@ impl Alternatives {
     }
 
     fn of<'p>(paths: impl Iterator<Item = &'p str>) -> Self {
-        let searched: Vec<&str> = paths.filter(|path| end_of_searched(path).is_some()).collect();
+        let searched: Vec<&str> = paths.filter(|path| search_directory(path).is_some()).collect();
         // Directories between a parent and the rest of a path, by these two.
         let mut between: FxHashMap<(&str, &str), SmallVec<[&str; 2]>> = FxHashMap::default();
         for path in &searched {
@@ -119,22 +119,10 @@ fn parent(directory: &str) -> &str {
     &name[..name.rfind('/').map_or(0, |slash| slash + 1)]
 }
 
-/// Returns the start of the last directory in a path that is an include search path.
-fn end_of_searched(path: &str) -> Option<usize> {
-    let mut end = path.rfind('/')?;
-    loop {
-        let start = path[..end].rfind('/').map_or(0, |slash| slash + 1);
-        if SEARCHED.contains(&&path[start..end]) {
-            return Some(start);
-        }
-        end = start.checked_sub(1)?;
-    }
-}
-
 /// Returns the splits of a path before a search directory: parent with a slash, parent and one
 /// directory, and the rest.
 fn splits(path: &str) -> impl Iterator<Item = (&str, &str, &str)> {
-    let searched = end_of_searched(path).unwrap_or(0);
+    let searched = search_directory(path).unwrap_or(0);
     path[..searched].match_indices('/').map(|(slash, _)| {
         let start = path[..slash].rfind('/').map_or(0, |before| before + 1);
         (&path[..start], &path[..=slash], &path[slash + 1..])

@@ -83,7 +83,19 @@ fn written(
 }
 
 /// Names of directories that are usually include search paths.
-pub(super) const SEARCHED: [&str; 4] = ["include", "includes", "inc", "uapi"];
+pub(in crate::resolve) const SEARCHED: [&str; 4] = ["include", "includes", "inc", "uapi"];
+
+/// Returns the start of the last directory in a path that is an include search path.
+pub(in crate::resolve) fn search_directory(path: &str) -> Option<usize> {
+    let mut end = path.rfind('/')?;
+    loop {
+        let start = path[..end].rfind('/').map_or(0, |slash| slash + 1);
+        if SEARCHED.contains(&&path[start..end]) {
+            return Some(start);
+        }
+        end = start.checked_sub(1)?;
+    }
+}
 
 fn is_search_directory(directory: &str) -> bool {
     SEARCHED.contains(&directory.rsplit('/').next().unwrap_or(directory))

@@ -44,7 +44,7 @@ pub(in crate::resolve) fn compiled_with(
 
 /// Returns the symbols of one name in files that may be in one program with a file; all if
 /// there are none.
-fn in_one_program(db: &Db, file: FileId, symbols: Symbols) -> Symbols {
+pub(in crate::resolve) fn in_one_program(db: &Db, file: FileId, symbols: Symbols) -> Symbols {
     if db.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
         return symbols;
     }

@@ -1,8 +1,10 @@
 //! Place of files: which of them are variants of one file, and which may be linked with each other.
 
+use crate::model::RepoPath;
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::db::Db;
+use crate::resolve::imports::{SEARCHED, search_directory};
 use smallvec::SmallVec;
 
 /// Kind of a directory of separate programs: files outside do not link with its contents.
@@ -84,11 +86,17 @@ pub(in crate::resolve) fn with_variants(
     if !found.iter().all(is_one_of_several) {
         return found;
     }
-    let names: SmallVec<[&str; 2]> =
-        found.iter().map(|seen| db.program.path(seen.file).file_name()).collect();
+    let seen: SmallVec<[&RepoPath; 2]> =
+        found.iter().map(|seen| db.program.path(seen.file)).collect();
+    // An include of a file in a search directory finds files in search directories only.
     let fits = |other: &SymbolRef| {
         let path = db.program.path(other.file);
-        names.contains(&path.file_name()) && links_to(from, path.as_str())
+        let is_searched = search_directory(path.as_str()).is_some();
+        links_to(from, path.as_str())
+            && seen.iter().any(|seen| {
+                seen.file_name() == path.file_name()
+                    && (is_searched || search_directory(seen.as_str()).is_none())
+            })
     };
     found.extend(others.into_iter().filter(fits));
     found.sort_unstable();
@@ -96,7 +104,8 @@ pub(in crate::resolve) fn with_variants(
 }
 
 /// True if two files correspond in two parallel directories (`arch/arm/asm/io.h` and
-/// `arch/mips/asm/io.h`), neither of which contains a third file.
+/// `arch/mips/asm/io.h`), neither of which contains a third file. Directories below a search
+/// directory are none: an include names one of them.
 fn is_variant(one: &str, other: &str, from: &str) -> bool {
     let (left, right): (Folders<'_>, Folders<'_>) =
         (one.split('/').collect(), other.split('/').collect());
@@ -106,6 +115,9 @@ fn is_variant(one: &str, other: &str, from: &str) -> bool {
     let mut differing =
         left.iter().zip(&right).enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at);
     let (Some(at), None) = (differing.next(), differing.next()) else { return false };
+    if left[..at].iter().any(|folder| SEARCHED.contains(folder)) {
+        return false;
+    }
     let around: Folders<'_> = from.split('/').collect();
     let is_in = |folders: &Folders<'_>| around.starts_with(&folders[..=at]);
     !is_in(&left) && !is_in(&right)
@@ -149,5 +161,9 @@ mod tests {
             "one is deeper"
         );
         assert!(!is_variant(arm, arm, "a.c"));
+        assert!(
+            !is_variant("include/linux/export.h", "include/generic/export.h", "a.c"),
+            "an include names one of them"
+        );
     }
 }

@@ -245,7 +245,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
         let mut symbols = linkage::without_own_names(db, symbols);
         overrides::defined(db, &mut symbols);
         let symbols = conditions::compiled_with(db, file, site.byte, symbols);
-        return variants::chosen_or_variants(db, &symbols, step, Step::SeveralValues);
+        return variants::chosen_or_variants(db, file, &symbols, step, Step::SeveralValues);
     }
     let program = db.program;
     let kind = |position: usize| program.symbol(symbols[position]).kind;
@@ -287,7 +287,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     let scope = |symbol: &SymbolRef| (symbol.file, db.program.symbol(*symbol).scope);
     let together = symbols.iter().all(|symbol| scope(symbol) == scope(&symbols[0]));
     let several = if together { Step::Overloads } else { Step::SeveralValues };
-    variants::chosen_or_variants(db, &fitting, step, several)
+    variants::chosen_or_variants(db, file, &fitting, step, several)
 }
 
 /// Resolves an instantiation: to the constructor, where overloads distinguish constructors,

@@ -8,7 +8,7 @@ use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{Step, Verdict};
 use crate::resolve::db::Db;
 use crate::resolve::names::variants::are_variants;
-use crate::resolve::names::{linkage, namespaces, placement};
+use crate::resolve::names::{conditions, linkage, namespaces, placement};
 use crate::resolve::references::exhaustiveness::one_of_several;
 use crate::resolve::references::outcome::chosen;
 use crate::resolve::units::bounds::MAX_CANDIDATES;
@@ -19,12 +19,17 @@ use std::rc::Rc;
 /// candidates, for the reason `several`.
 pub(super) fn chosen_or_variants(
     db: &Db,
+    file: FileId,
     symbols: &Symbols,
     step: Step,
     several: Step,
 ) -> Resolution {
     let mut found = chosen(symbols, step, several);
-    if found.verdict == Verdict::Ambiguous && are_variants(db, symbols) {
+    let is_possible = |symbol: &SymbolRef| !db.program.exclude_each_other(file, symbol.file);
+    if found.verdict == Verdict::Ambiguous
+        && symbols.iter().all(is_possible)
+        && are_variants(db, symbols)
+    {
         (found.verdict, found.step) = (Verdict::Resolved, Step::Conditional);
     }
     found
@@ -58,8 +63,8 @@ pub(super) fn or_variants(db: &Db, file: FileId, found: Resolution) -> Resolutio
     }
     all.sort_unstable();
     all.dedup();
-    let all = linkage::without_own_names(db, all);
-    chosen_or_variants(db, &all, found.step, Step::SeveralValues)
+    let all = conditions::in_one_program(db, file, linkage::without_own_names(db, all));
+    chosen_or_variants(db, file, &all, found.step, Step::SeveralValues)
 }
 
 /// Resolves a name that nothing in the program of a file defines: definitions in alternatives
