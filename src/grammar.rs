@@ -411,6 +411,10 @@ mod tests {
                 "[nodes]\nKIND = { role = \"pass\", of = \"<no_such_kind>\" }",
                 "line 2: nodes.KIND: the grammar has no node kind `no_such_kind`",
             ),
+            (
+                "[nodes]\nKIND = { role = \"pass\", of = \"^/0\" }",
+                "line 2: nodes.KIND: `^` stands alone, in a condition",
+            ),
             ("nodes = 1", "`nodes` must be a table"),
             ("[no-such-section]", "unknown field `no-such-section`"),
             ("[detect]\nno-such-key = 1", "unknown field `no-such-key`"),

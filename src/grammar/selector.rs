@@ -192,5 +192,8 @@ fn parse_step(step: &str) -> Result<Step, String> {
     if let Ok(position) = step.parse() {
         return Ok(Step::Nth(position));
     }
+    if matches!(step, "." | "^") {
+        return Err(format!("`{step}` stands alone, in a condition"));
+    }
     field_id(step).map(Step::Field).ok_or_else(|| format!("the grammar has no field `{step}`"))
 }
