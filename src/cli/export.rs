@@ -12,9 +12,7 @@ use crate::index::IndexError;
 use crate::model::facts::flags;
 use crate::model::{SiteKind, Span, SymbolKind, Verdict};
 use crate::server::Unavailable;
-use crate::store::{
-    FileKey, FileRow, SiteRow, SiteTarget, Snapshot, StoreError, SymbolKey, SymbolRow,
-};
+use crate::store::{FileKey, FileRow, SiteRow, Snapshot, StoreError, SymbolKey, SymbolRow};
 
 /// Subcommand.
 #[derive(Debug, clap::Subcommand)]
@@ -96,12 +94,7 @@ impl<'s> Calls<'s> {
     ) -> Result<BTreeMap<Pair, SiteRow>, StoreError> {
         let mut best: BTreeMap<Pair, SiteRow> = BTreeMap::new();
         for site in sites {
-            let callees = match site.target {
-                SiteTarget::Symbol(callee) => vec![callee],
-                SiteTarget::Candidates(variants) => self.snapshot.candidates(variants)?,
-                _ => continue,
-            };
-            for callee in callees {
+            for callee in self.snapshot.targets(&site)? {
                 let Some(callee_file) = self.meet(callee)? else { continue };
                 let pair = (symbols.caller(&site), (callee_file, callee));
                 match best.get_mut(&pair) {

@@ -240,6 +240,11 @@ impl Symbol {
     pub fn is_macro(&self) -> bool {
         self.signature.starts_with('#')
     }
+
+    /// True if it exists under a condition only.
+    pub fn is_conditional(&self) -> bool {
+        self.flags & flags::CONDITIONAL != 0
+    }
 }
 
 /// Bits of `Symbol::flags`.

@@ -320,12 +320,13 @@ impl<'l, 'q> CallGraph<'l, 'q> {
 
     fn take_callee(&self, gathered: &mut EdgeCollector, site: SiteRow) -> Result<(), QueryError> {
         let degree = certainty(&site);
-        for target in self.lookup.targets(&site)? {
-            self.take_target(gathered, &site, target)?;
-        }
         match site.target {
-            SiteTarget::Symbol(_) => {}
-            SiteTarget::Candidates(_) if site.verdict == Verdict::Resolved => {}
+            SiteTarget::Symbol(target) => self.take_target(gathered, &site, target)?,
+            SiteTarget::Candidates(set) if site.verdict == Verdict::Resolved => {
+                for variant in self.lookup.candidates(set)? {
+                    self.take_target(gathered, &site, variant)?;
+                }
+            }
             SiteTarget::Candidates(set) if degree <= self.follow => {
                 gathered.counts.possible += 1;
                 for candidate in self.lookup.candidates(set)? {

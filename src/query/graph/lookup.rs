@@ -6,15 +6,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use smallvec::{SmallVec, smallvec};
 
 use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
-use crate::model::{RelationKind, RepoPath, SiteKind, SymbolKind, Verdict};
+use crate::model::{RelationKind, RepoPath, SiteKind, SymbolKind};
 use crate::query::{QueryError, SiteInfo, SymbolInfo};
 use crate::store::{
     FileKey, FileMark, FileRow, KeyOrder, LanguageKey, NameKey, PathTable, RelationRow, SiteRow,
-    SiteTarget, Snapshot, StoreError, StoreErrorKind, SymbolKey, SymbolRow,
+    Snapshot, StoreError, StoreErrorKind, SymbolKey, SymbolRow,
 };
 
 /// Maximum nesting of symbols: a corrupt store with cyclic containers must not hang a question.
@@ -123,17 +122,10 @@ impl<'q> Lookup<'q> {
 
     /// Returns the symbols that a resolved or likely site leads to: its target, or every variant of
     /// it, by path and position.
-    pub(in crate::query) fn targets(
-        &self,
-        site: &SiteRow,
-    ) -> Result<SmallVec<[SymbolKey; 1]>, QueryError> {
-        Ok(match site.target {
-            SiteTarget::Symbol(symbol) => smallvec![symbol],
-            SiteTarget::Candidates(set) if site.verdict == Verdict::Resolved => {
-                self.candidates(set)?.into()
-            }
-            _ => SmallVec::new(),
-        })
+    pub(in crate::query) fn targets(&self, site: &SiteRow) -> Result<Vec<SymbolKey>, QueryError> {
+        let mut symbols = self.snapshot.targets(site)?;
+        self.sort(&mut symbols, |_| (), |symbol| *symbol)?;
+        Ok(symbols)
     }
 
     pub(in crate::query) fn file(&self, key: FileKey) -> Result<Rc<FileRow>, QueryError> {

@@ -2,7 +2,7 @@
 //! reference.
 
 use crate::grammar::ModuleSystem;
-use crate::model::facts::{Condition, flags};
+use crate::model::facts::Condition;
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::names::placement;
@@ -59,13 +59,11 @@ pub(in crate::resolve) fn in_one_program(db: &Db, file: FileId, symbols: Symbols
 
 /// True if two symbols are never compiled together.
 pub(super) fn exclude_each_other(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
-    let is_conditional =
-        |symbol: SymbolRef| db.program.symbol(symbol).flags & flags::CONDITIONAL != 0;
     let excludes = || {
         let needs = conditions_of(db, a);
         conditions_of(db, b).iter().any(|(tested, holds)| needs.contains(&(*tested, !*holds)))
     };
-    is_conditional(a) && is_conditional(b) && excludes()
+    db.program.symbol(a).is_conditional() && db.program.symbol(b).is_conditional() && excludes()
 }
 
 pub(super) fn conditions_of(db: &Db, symbol: SymbolRef) -> Vec<Held> {

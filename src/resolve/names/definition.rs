@@ -165,7 +165,7 @@ fn find_definitions(db: &Db, declaration: SymbolRef) -> Symbols {
         }
     };
     found.retain(|candidate| same_sort(entry, program.symbol(*candidate)));
-    if entry.flags & flags::CONDITIONAL != 0 {
+    if entry.is_conditional() {
         found.retain(|candidate| !conditions::exclude_each_other(db, declaration, *candidate));
     }
     if found.iter().any(|candidate| same_signature(db, declaration, *candidate)) {

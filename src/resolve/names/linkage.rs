@@ -305,12 +305,11 @@ pub(in crate::resolve) fn macros_or_functions(
     symbols: Symbols,
 ) -> Symbols {
     let text = |symbol: &SymbolRef| db.program.symbol(*symbol).is_macro();
+    if site.kind != SiteKind::Call {
+        return symbols;
+    }
     let symbols = without_own_names(db, symbols);
-    if site.kind != SiteKind::Call
-        || symbols.len() < 2
-        || !symbols.iter().any(text)
-        || symbols.iter().all(text)
-    {
+    if symbols.len() < 2 || !symbols.iter().any(text) || symbols.iter().all(text) {
         return symbols;
     }
     let last = |wanted: bool| {
@@ -327,8 +326,7 @@ pub(in crate::resolve) fn macros_or_functions(
         (Some(function), Some(text)) => function > text,
         (function, _) => function.is_some(),
     };
-    let is_conditional =
-        |symbol: &SymbolRef| db.program.symbol(*symbol).flags & flags::CONDITIONAL != 0;
+    let is_conditional = |symbol: &SymbolRef| db.program.symbol(*symbol).is_conditional();
     if !calls_function && symbols.iter().filter(|symbol| text(symbol)).all(is_conditional) {
         return symbols;
     }

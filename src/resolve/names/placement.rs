@@ -86,17 +86,18 @@ pub(in crate::resolve) fn with_variants(
     if !found.iter().all(is_one_of_several) {
         return found;
     }
-    let seen: SmallVec<[&RepoPath; 2]> =
-        found.iter().map(|seen| db.program.path(seen.file)).collect();
+    let is_searched = |path: &RepoPath| search_directory(path.as_str()).is_some();
+    let seen: SmallVec<[(&str, bool); 2]> = found
+        .iter()
+        .map(|seen| db.program.path(seen.file))
+        .map(|path| (path.file_name(), is_searched(path)))
+        .collect();
     // An include of a file in a search directory finds files in search directories only.
     let fits = |other: &SymbolRef| {
         let path = db.program.path(other.file);
-        let is_searched = search_directory(path.as_str()).is_some();
-        links_to(from, path.as_str())
-            && seen.iter().any(|seen| {
-                seen.file_name() == path.file_name()
-                    && (is_searched || search_directory(seen.as_str()).is_none())
-            })
+        let mut named = seen.iter().filter(|(name, _)| *name == path.file_name());
+        named.any(|(_, needs_search)| !needs_search || is_searched(path))
+            && links_to(from, path.as_str())
     };
     found.extend(others.into_iter().filter(fits));
     found.sort_unstable();

@@ -1,7 +1,7 @@
 //! Variants of one definition: symbols of one name of which a program has at most one, because
 //! conditional compilation, the include path or the linker selects it.
 
-use crate::model::facts::{Symbol, flags};
+use crate::model::facts::Symbol;
 use crate::model::graph::SymbolRef;
 use crate::resolve::db::Db;
 use crate::resolve::names::conditions::{Held, conditions_of};
@@ -23,18 +23,23 @@ pub(in crate::resolve) fn are_variants(db: &Db, symbols: &Symbols) -> bool {
     let needs: Vec<Vec<Held>> = symbols.iter().map(|symbol| conditions_of(db, *symbol)).collect();
     let are = symbols.iter().enumerate().all(|(at, one)| {
         let mut others = symbols.iter().enumerate().skip(at + 1);
-        // Languages with conditions reject a program with both of two definitions under different
-        // ones, whether or not the conditions contradict each other.
         others.all(|(place, other)| {
-            let have_own = needs[at] != needs[place]
-                && !needs[at].is_empty()
-                && !needs[place].is_empty()
-                && container_name(db, *one) == container_name(db, *other);
-            have_own || is_one_entity(db, *one, *other)
+            let have_own =
+                needs[at] != needs[place] && !needs[at].is_empty() && !needs[place].is_empty();
+            have_own && is_one_name(db, *one, *other) || is_one_entity(db, *one, *other)
         })
     });
     db.are_variants.insert(symbols.clone(), are);
     are
+}
+
+/// True if two symbols of one name, under different conditions, define one entity: they are in one
+/// container and no overloads. Whether or not the conditions contradict each other, a program has
+/// one of the two: it is an error to have both, or the later one replaces the earlier.
+fn is_one_name(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
+    let rules = &db.program.known(one.file).language.manifest.resolution;
+    container_name(db, one) == container_name(db, other)
+        && (!rules.overloads || same_signature(db, one, other))
 }
 
 /// Returns the name of the type or module around a symbol, if it is inside of one.
@@ -55,7 +60,6 @@ fn is_one_entity(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
         return false;
     }
     let (left, right) = (program.symbol(one), program.symbol(other));
-    let is_conditional = |entry: &Symbol| entry.flags & flags::CONDITIONAL != 0;
     match (left.is_macro(), right.is_macro()) {
         (false, false) => {
             let space = |symbol: SymbolRef, entry: &Symbol| {
@@ -68,6 +72,6 @@ fn is_one_entity(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
                 && same_signature(db, one, other)
         }
         // Next to a function in another file, a macro is that of another include path.
-        _ => one.file != other.file || is_conditional(left) || is_conditional(right),
+        _ => one.file != other.file || left.is_conditional() || right.is_conditional(),
     }
 }

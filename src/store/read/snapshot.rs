@@ -12,11 +12,11 @@ use rusqlite::{Params, Row};
 use super::connection::Snapshot;
 use crate::model::facts::DocumentTerms;
 use crate::model::words::{Frequency, Term};
-use crate::model::{RepoPath, SkipReason, SymbolKind};
+use crate::model::{RepoPath, SkipReason, SymbolKind, Verdict};
 use crate::store::format::error::StoreError;
 use crate::store::format::rows::{
     FileKey, FileRow, ImportRow, LanguageKey, NameKey, NamedInside, ProblemRow, RelationRow,
-    SiteKey, SiteRow, SymbolDocument, SymbolHead, SymbolKey, SymbolRow,
+    SiteKey, SiteRow, SiteTarget, SymbolDocument, SymbolHead, SymbolKey, SymbolRow,
 };
 use crate::store::format::statements::{self, Statement};
 use crate::store::format::term_index;
@@ -370,6 +370,17 @@ impl Snapshot {
     /// Symbols of a candidate set.
     pub fn candidates(&self, set: u32) -> Result<Vec<SymbolKey>, StoreError> {
         self.all(statements::CANDIDATES, [set], |row| row.get(0).map(SymbolKey))
+    }
+
+    /// Symbols that a resolved or likely site leads to: its target, or every variant of it.
+    pub fn targets(&self, site: &SiteRow) -> Result<Vec<SymbolKey>, StoreError> {
+        match site.target {
+            SiteTarget::Symbol(symbol) => Ok(vec![symbol]),
+            SiteTarget::Candidates(set) if site.verdict == Verdict::Resolved => {
+                self.candidates(set)
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// File that a site as a whole refers to, if it does.
