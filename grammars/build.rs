@@ -32,7 +32,7 @@ fn main() {
     table.push_str("];\n");
     writeln!(
         table,
-        "const RULES: u64 = {};",
+        "pub(super) const RULES: u64 = {};",
         rules(root.parent().expect("grammars/ is in the package"))
     )
     .expect("writing to a string cannot fail");

@@ -25,7 +25,7 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::config::{Config, ConfigError, Repository};
+use crate::config::{self, Config, ConfigError, Repository};
 use crate::index::IndexError;
 use crate::server;
 
@@ -135,8 +135,10 @@ fn command() -> clap::Command {
 fn run(matches: &ArgMatches) -> Result<(), Stop> {
     let level =
         output::log::start(matches, matches!(matches.subcommand_name(), Some("mcp" | "serve")))?;
-    let config = Config::from_environment()
-        .map(|config| Config { worker: index::worker_command(&level), ..config });
+    let config = Config::from_environment().and_then(|config| {
+        use_manifests(&config)?;
+        Ok(Config { worker: index::worker_command(&level), ..config })
+    });
     if let Some((name, matches)) = matches.subcommand()
         && let Some(tool) = server::tool(name)
     {
@@ -157,6 +159,17 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Coverage(arguments) => coverage::run(&config?, &arguments),
         Command::Grammar(command) => grammar::run(&config?, &command),
     }
+}
+
+/// Uses the manifests of the user's directory, and names those that do not fit.
+fn use_manifests(config: &Config) -> Result<(), ConfigError> {
+    if let Some(directory) = &config.manifest_directory {
+        crate::grammar::use_manifests(config::manifests(directory)?);
+        for error in crate::grammar::manifest_errors() {
+            output::note(&format!("warning: language left out: {}", server::one_line(error)));
+        }
+    }
+    Ok(())
 }
 
 fn end(code: u8, message: &str) -> ExitCode {

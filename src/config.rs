@@ -1,9 +1,11 @@
 //! Configuration: the only reader of the environment and of the home directory; limits, detection
 //! of the repository root, location of the cache. Opens no store and reads no source.
 
+mod manifests;
 mod upstreams;
 mod user;
 
+pub use manifests::manifests;
 pub use upstreams::{NamedTarget, NamedTargets, UpstreamsError, upstreams};
 pub use user::{User, git_settings, is_executable};
 
@@ -24,6 +26,8 @@ pub const TOKEN_VARIABLE: &str = "COGRAPH_TOKEN";
 pub struct Config {
     /// Cache directory, if known: one subdirectory per repository.
     pub cache_directory: Option<PathBuf>,
+    /// Directory with manifests to use instead of the built-in ones.
+    pub manifest_directory: Option<PathBuf>,
     /// Home directory, if known.
     pub home: Option<PathBuf>,
     /// Project directory from a client's variable.
@@ -109,15 +113,25 @@ pub enum ConfigError {
         /// Cause.
         source: io::Error,
     },
+    /// A language manifest of the user could not be read.
+    #[error("cannot read {}, of COGRAPH_GRAMMARS: {source}", path.display())]
+    UnreadableManifest {
+        /// Manifest, or the directory.
+        path: PathBuf,
+        /// Cause.
+        source: io::Error,
+    },
     /// No location for the cache is known.
     #[error(
         "no directory for the index: none of COGRAPH_CACHE_DIR, XDG_CACHE_HOME and HOME is an \
          absolute path"
     )]
     NoCacheDirectory,
-    /// A relative path would be a different cache in each working directory.
-    #[error("COGRAPH_CACHE_DIR={path:?} is not an absolute path")]
-    RelativeCacheDirectory {
+    /// A relative path would be a different directory in each working directory.
+    #[error("{variable}={path:?} is not an absolute path")]
+    RelativeDirectory {
+        /// Variable.
+        variable: &'static str,
         /// The given path.
         path: PathBuf,
     },
@@ -154,8 +168,11 @@ impl ConfigError {
                 "check the permissions of the directory and of those above it"
             }
             Self::UnreadableSecret { .. } => "name a file that holds the token and nothing else",
+            Self::UnreadableManifest { .. } => {
+                "name a directory with a DIR/grammar.toml for each language, or unset the variable"
+            }
             Self::NoCacheDirectory => "set COGRAPH_CACHE_DIR to a directory that may be written",
-            Self::RelativeCacheDirectory { .. } => "give it as an absolute path, or unset it",
+            Self::RelativeDirectory { .. } => "give it as an absolute path, or unset it",
             Self::NotMeant { .. } => {
                 "start in the directory of the project, or name this one with --root if it is to \
                  be indexed"
@@ -194,11 +211,13 @@ impl Config {
     pub fn from_variables(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
         let get = |name: &str| lookup(name).filter(|value| !value.is_empty());
         let directory = |name: &str| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let given = get("COGRAPH_CACHE_DIR").map(PathBuf::from);
-        if let Some(path) = given.clone().filter(|path| !path.is_absolute()) {
-            return Err(ConfigError::RelativeCacheDirectory { path });
-        }
-        let cache_directory = given
+        let absolute = |variable: &'static str| match get(variable).map(PathBuf::from) {
+            Some(path) if !path.is_absolute() => {
+                Err(ConfigError::RelativeDirectory { variable, path })
+            }
+            path => Ok(path),
+        };
+        let cache_directory = absolute("COGRAPH_CACHE_DIR")?
             .or_else(|| directory("XDG_CACHE_HOME").map(|path| path.join("cograph")))
             .or_else(|| directory("HOME").map(|path| path.join(".cache").join("cograph")));
         let mut limits = Limits::default();
@@ -223,6 +242,7 @@ impl Config {
         Ok(Self {
             worker: None,
             cache_directory,
+            manifest_directory: absolute("COGRAPH_GRAMMARS")?,
             home: directory("HOME"),
             project_directory: directory("CLAUDE_PROJECT_DIR"),
             working_directory: working_directory(directory("PWD")),
@@ -388,7 +408,7 @@ mod tests {
             .expect("it is relative");
         assert!(
             matches!(
-                &error, ConfigError::RelativeCacheDirectory { path } if path == Path::new("cache")
+                &error, ConfigError::RelativeDirectory { path, .. } if path == Path::new("cache")
             ),
             "{error}"
         );

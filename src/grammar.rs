@@ -1,8 +1,9 @@
 //! Language table generated from `grammars/`: properties of each language, and language detection.
 //!
 //! Properties needed for all languages (file names, tier) are in a table generated at build time. A
-//! manifest is parsed and checked against its grammar on first use; a manifest that does not fit is
-//! a bug (a test reads them all) and aborts the program with the manifest's name and line.
+//! manifest is parsed and checked against its grammar on first use; a built-in manifest that does
+//! not fit is a bug (a test reads them all) and aborts the program with the manifest's name and
+//! line. One that a user gives ([`use_manifests`]) is checked before, and costs its language only.
 
 mod check;
 mod detect;
@@ -11,15 +12,15 @@ mod inherit;
 mod manifest;
 mod parse;
 mod pattern;
-mod position;
 mod preprocessor;
 mod rule;
 mod selector;
 mod sort;
+mod table;
 mod tier;
 mod type_rule;
 
-pub use check::{Fits, Roles, check, errors, extended};
+pub use check::{Fits, Roles, check, errors};
 pub use detect::detect;
 pub(crate) use import_form::ImportForm;
 pub use manifest::values::{Conditions, Conversions, FlowKind, Narrowing, TypeFlow};
@@ -32,30 +33,14 @@ pub use preprocessor::Preprocessor;
 pub(crate) use preprocessor::WordLists;
 pub(crate) use rule::{BaseRule, Rule, TokenWords, Yielded};
 pub(crate) use selector::Selector;
+pub use table::{extended, manifest_errors, use_manifests};
 pub use tier::Tier;
 pub(crate) use type_rule::TypeRule;
 
 use crate::model::LanguageId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::{Hash, Hasher};
-use std::sync::OnceLock;
-
-struct Folder {
-    name: &'static str,
-    /// Manifest, after those that it extends.
-    manifests: &'static [&'static str],
-    grammar: fn() -> tree_sitter::Language,
-    tier: Tier,
-    extensions: &'static [&'static str],
-    file_names: &'static [&'static str],
-    interpreters: &'static [&'static str],
-    shared_extensions: &'static [&'static str],
-    markers: &'static [&'static str],
-    project_files: &'static [&'static str],
-    most_bytes: Option<u64>,
-}
-
-include!(concat!(env!("OUT_DIR"), "/languages.rs"));
+use table::{Folder, folders};
 
 /// Language: its grammar and its manifest.
 #[derive(Debug)]
@@ -192,7 +177,7 @@ impl Language {
         Some((name, flow))
     }
 
-    fn load(position: usize, folder: &'static Folder) -> Self {
+    fn load(position: usize, folder: &Folder) -> Self {
         let grammar = (folder.grammar)();
         let mut parsed = parse::parse(folder.manifests, &grammar).unwrap_or_else(|errors| {
             panic!("grammars/{}/grammar.toml: {}", folder.name, errors.join("; "))
@@ -224,29 +209,27 @@ impl Language {
 
 /// Short names of all languages, by id.
 pub fn names() -> Vec<&'static str> {
-    FOLDERS.iter().map(|folder| folder.name).collect()
+    folders().iter().map(|folder| folder.name).collect()
 }
 
 /// Number of languages.
 pub fn count() -> usize {
-    FOLDERS.len()
+    folders().len()
 }
 
 /// All languages, by id: parses all manifests.
 pub fn all() -> Vec<&'static Language> {
-    (0..).take(FOLDERS.len()).map(|id| language(LanguageId(id))).collect()
+    (0..).take(folders().len()).map(|id| language(LanguageId(id))).collect()
 }
 
 /// Language by id. Its manifest is parsed on first use.
 pub fn language(id: LanguageId) -> &'static Language {
-    static LOADED: [OnceLock<Language>; FOLDERS.len()] = [const { OnceLock::new() }; FOLDERS.len()];
-    let position = usize::from(id.0);
-    LOADED[position].get_or_init(|| Language::load(position, &FOLDERS[position]))
+    table::loaded(id)
 }
 
 /// Id by short name.
 pub fn id_of(name: &str) -> Option<LanguageId> {
-    let position = FOLDERS.iter().position(|folder| folder.name == name)?;
+    let position = folders().iter().position(|folder| folder.name == name)?;
     Some(LanguageId(u16::try_from(position).expect("there are few languages")))
 }
 
@@ -257,23 +240,23 @@ pub fn by_name(name: &str) -> Option<&'static Language> {
 
 /// Tier by short name.
 pub fn tier_of(name: &str) -> Option<Tier> {
-    FOLDERS.iter().find(|folder| folder.name == name).map(|folder| folder.tier)
+    folders().iter().find(|folder| folder.name == name).map(|folder| folder.tier)
 }
 
 /// Tier of a language.
 pub fn tier(id: LanguageId) -> Tier {
-    FOLDERS[usize::from(id.0)].tier
+    folders()[usize::from(id.0)].tier
 }
 
 /// Maximum size of a file that counts as code, in bytes, for languages of mixed use; none without a
 /// limit.
 pub fn most_bytes(id: LanguageId) -> Option<u64> {
-    FOLDERS[usize::from(id.0)].most_bytes
+    folders()[usize::from(id.0)].most_bytes
 }
 
 /// Names of all project files.
 pub fn project_files() -> impl Iterator<Item = &'static str> {
-    FOLDERS.iter().flat_map(|folder| folder.project_files).copied()
+    folders().iter().flat_map(|folder| folder.project_files).copied()
 }
 
 /// Languages that read one of these project files, by id.
@@ -282,7 +265,7 @@ pub fn of_project_files<'n>(
 ) -> impl Iterator<Item = &'static Language> {
     let reads =
         move |folder: &Folder| names.clone().any(|name| folder.project_files.contains(&name));
-    FOLDERS
+    folders()
         .iter()
         .zip((0..).map(LanguageId))
         .filter(move |(folder, _)| reads(folder))
@@ -293,15 +276,16 @@ pub fn of_project_files<'n>(
 /// versions, code of extraction and resolution.
 pub fn fingerprint() -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
-    RULES.hash(&mut hasher);
+    table::RULES.hash(&mut hasher);
     env!("CARGO_PKG_VERSION").hash(&mut hasher);
-    for folder in FOLDERS {
+    for folder in folders() {
         folder.name.hash(&mut hasher);
         folder.manifests.hash(&mut hasher);
         let grammar = (folder.grammar)();
         grammar.node_kind_count().hash(&mut hasher);
         grammar.parse_state_count().hash(&mut hasher);
     }
+    manifest_errors().hash(&mut hasher);
     hasher.finish()
 }
 
@@ -327,7 +311,7 @@ mod tests {
             let has = |is: fn(&Rule) -> bool| {
                 language.nodes.iter().flatten().flat_map(Rule::cases).any(is)
             };
-            let (folder, detect) = (&FOLDERS[position], &manifest.detect);
+            let (folder, detect) = (&folders()[position], &manifest.detect);
             assert_eq!(
                 (folder.tier, folder.most_bytes),
                 (manifest.tier, detect.most_bytes),
@@ -375,7 +359,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_an_error_with_its_line() {
-        let (language, base) = (&all()[0], FOLDERS[0].manifests);
+        let (language, base) = (&all()[0], folders()[0].manifests);
         let ruled =
             |id: &u16| language.rule(*id).is_some() || !language.grammar.node_kind_is_named(*id);
         let known = (1..)
@@ -433,7 +417,7 @@ mod tests {
 
     #[test]
     fn all_errors_of_a_manifest_are_listed() {
-        let (language, base) = (&all()[0], FOLDERS[0].manifests);
+        let (language, base) = (&all()[0], folders()[0].manifests);
         let text = "[detect]\nno-such-key = 1\n[nodes]\nno_such_kind = { role = \"skip\" }\n\
                     [modules]\nsystem = \"no-such-system\"\n\
                     [types]\nno_such_kind = { role = \"skip\" }";

@@ -373,6 +373,55 @@ fn a_manifest_is_checked_with_all_its_errors() {
     assert!(code == Some(3) && said.contains("cannot read ../nowhere/grammar.toml"), "{said}");
 }
 
+/// Manifests of a directory count instead of those of the program, without a build; one that does
+/// not fit costs its language, which every answer about the languages says.
+#[test]
+fn manifests_of_a_directory_are_used() {
+    let project = Project::new();
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let write = |language: &str, text: &str| {
+        let folder = directory.path().join(language);
+        fs::create_dir_all(&folder).expect("created");
+        fs::write(folder.join("grammar.toml"), text).expect("written");
+    };
+    let run = |arguments: &[&str], directory: &Path| {
+        let mut command = project.command(&project.root());
+        texts(
+            &command
+                .args(arguments)
+                .env("COGRAPH_GRAMMARS", directory)
+                .output()
+                .expect("the program starts"),
+        )
+    };
+    project.write("prices.zz", "{\"unit\": {\"cents\": 1}}\n");
+    project.write("sizes.json", "{\"small\": 1}\n");
+    let (code, answer, _) = project.run(&["search", "cents"]);
+    assert_eq!(code, Some(1), "a file of no language: {answer}");
+
+    write("zz", "extends = \"json\"\n[detect]\nextensions = [\"zz\"]\n");
+    let (code, answer, remarks) = run(&["search", "cents"], directory.path());
+    assert_eq!((code, remarks.as_str()), (Some(0), ""), "{answer}");
+    assert!(answer.contains("prices.zz"), "{answer}");
+
+    write("json", "extends = \"json\"\n");
+    let (code, answer, remarks) = run(&["status"], directory.path());
+    assert_eq!(code, Some(0), "{remarks}");
+    for text in [&answer, &remarks] {
+        assert!(text.contains("json/grammar.toml: json extends itself"), "{text}");
+    }
+    assert!(answer.contains("python (full): 1 file"), "the others are read: {answer}");
+    let (_, answer, _) = run(&["status", "--json"], directory.path());
+    assert!(answer.contains("\"manifest_errors\":"), "{answer}");
+
+    let (code, _, remarks) = run(&["status"], &directory.path().join("none"));
+    assert!(code == Some(3) && remarks.contains("of COGRAPH_GRAMMARS"), "{remarks}");
+    let (code, _, remarks) = run(&["status"], Path::new("grammars"));
+    assert!(code == Some(3) && remarks.contains("is not an absolute path"), "{remarks}");
+    let (code, answer, _) = project.run(&["search", "small"]);
+    assert!(code == Some(0) && answer.contains("sizes.json"), "{answer}");
+}
+
 #[test]
 fn a_file_is_explained_node_by_node() {
     let project = Project::new();

@@ -1,7 +1,8 @@
 //! Checks for authors of manifests: whether a manifest fits its grammar, and the roles of node
 //! kinds. Reads no file.
 
-use super::{FOLDERS, inherit, parse};
+use super::table::{self, folders};
+use super::{inherit, parse};
 use crate::model::LanguageId;
 use toml::{Table, Value};
 
@@ -21,19 +22,7 @@ pub struct Fits {
 /// linked into the program. Returns all errors, each with its line.
 pub fn check(texts: &[&str]) -> Result<Fits, Vec<String>> {
     let merged = inherit::merge(texts).map_err(|error| vec![error])?;
-    let named = merged.get("grammar").and_then(Value::as_str);
-    let named = named.ok_or_else(|| {
-        vec!["`grammar` must name the grammar, as in \"tree_sitter_x::LANGUAGE\"".to_owned()]
-    })?;
-    let folder =
-        FOLDERS.iter().find(|folder| grammar_of(folder.manifests).as_deref() == Some(named));
-    let folder = folder.ok_or_else(|| {
-        vec![format!(
-            "this program is not linked with `{named}`: build it with the crate in Cargo.toml and \
-             the manifest in grammars/"
-        )]
-    })?;
-    let grammar = (folder.grammar)();
+    let grammar = table::linked_grammar(&merged)?();
     let parsed = parse::parse(texts, &grammar)?;
     let rules = [
         parsed.nodes.iter().flatten().count(),
@@ -59,17 +48,7 @@ pub fn check(texts: &[&str]) -> Result<Fits, Vec<String>> {
 
 /// Returns the errors in the manifest of a built-in language; empty in a release.
 pub fn errors(language: LanguageId) -> Vec<String> {
-    check(FOLDERS[usize::from(language.0)].manifests).err().unwrap_or_default()
-}
-
-/// Returns the directory of the extended manifest, a sibling of its own; `None` if it extends none.
-pub fn extended(text: &str) -> Option<String> {
-    text.parse::<Table>().ok()?.get("extends")?.as_str().map(str::to_owned)
-}
-
-/// Returns the name of the grammar of a chain of manifests.
-fn grammar_of(texts: &[&str]) -> Option<String> {
-    inherit::merge(texts).ok()?.get("grammar")?.as_str().map(str::to_owned)
+    check(folders()[usize::from(language.0)].manifests).err().unwrap_or_default()
 }
 
 /// Roles of node kinds in the manifest of a language, in the manifest's terms.
@@ -79,7 +58,7 @@ pub struct Roles(Table);
 impl Roles {
     /// Reads the roles of a language.
     pub fn of(language: LanguageId) -> Self {
-        let merged = inherit::merge(FOLDERS[usize::from(language.0)].manifests);
+        let merged = inherit::merge(folders()[usize::from(language.0)].manifests);
         Self(merged.expect("the manifest was read when the program was built"))
     }
 
@@ -112,7 +91,7 @@ mod tests {
 
     #[test]
     fn every_manifest_fits_and_gives_its_roles() {
-        for (folder, id) in FOLDERS.iter().zip((0..).map(LanguageId)) {
+        for (folder, id) in folders().iter().zip((0..).map(LanguageId)) {
             let fits = check(folder.manifests)
                 .unwrap_or_else(|errors| panic!("{}: {errors:?}", folder.name));
             assert!(fits.rules[0] > 0 && !fits.title.is_empty(), "{}", names()[usize::from(id.0)]);

@@ -1,7 +1,7 @@
 //! Language detection: by name, by extension, by the `#!` line, and by content for shared
 //! extensions.
 
-use super::{FOLDERS, Folder};
+use super::table::{Folder, folders};
 use crate::model::{LanguageId, RepoPath};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
@@ -23,7 +23,7 @@ fn table() -> &'static Table {
             by_interpreter: FxHashMap::default(),
             shared: FxHashMap::default(),
         };
-        for (folder, id) in FOLDERS.iter().zip((0..).map(LanguageId)) {
+        for (folder, id) in folders().iter().zip((0..).map(LanguageId)) {
             table.by_file_name.extend(folder.file_names.iter().map(|&name| (name, id)));
             table.by_extension.extend(folder.extensions.iter().map(|&name| (name, id)));
             table.by_interpreter.extend(folder.interpreters.iter().map(|&name| (name, id)));
@@ -56,7 +56,7 @@ pub fn detect(path: &RepoPath, head: &[u8], neighbours: &[u32]) -> Option<Langua
     claimants
         .iter()
         .copied()
-        .find(|&language| has_marker(&FOLDERS[usize::from(language.0)], head))
+        .find(|&language| has_marker(&folders()[usize::from(language.0)], head))
         .or_else(|| {
             claimants.iter().copied().find(|&language| count(language) > exact.map_or(0, count))
         })

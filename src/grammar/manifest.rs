@@ -1,6 +1,7 @@
 //! The manifest of a language: `grammars/<language>/grammar.toml` as data, checked against the
 //! grammar while it is read.
 
+pub(super) mod position;
 pub(super) mod values;
 
 use super::tier::Tier;

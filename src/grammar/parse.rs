@@ -2,8 +2,8 @@
 
 use super::inherit;
 use super::manifest::Manifest;
+use super::manifest::position::{line_in, line_of_section};
 use super::pattern::Pattern;
-use super::position::{line_in, line_of_section};
 use super::rule::Rule;
 use super::selector::{kind_ids, with_grammar};
 use super::type_rule::TypeRule;

@@ -97,6 +97,8 @@ pub struct StatusResult {
     pub files: u64,
     /// Languages, most files first.
     pub languages: Vec<LanguageStatus>,
+    /// Languages that are left out because their manifest does not fit: directory and reason.
+    pub manifest_errors: &'static [String],
     /// Skipped files by reason, most frequent first.
     pub skipped: Vec<SkippedFiles>,
     /// Incomplete regions, by path and line.
@@ -158,6 +160,7 @@ pub fn status(
         store_bytes: snapshot.store().bytes(),
         files: meta.files,
         languages,
+        manifest_errors: grammar::manifest_errors(),
         skipped,
         problems: listed.collect(),
         problem_total,

@@ -37,7 +37,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["doctor", "export", "install"],
         ],
     ),
-    ("config", &[&["user"], &["upstreams"]]),
+    ("config", &[&["manifests", "user"], &["upstreams"]]),
     (
         "extract",
         &[
@@ -55,11 +55,12 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     (
         "grammar",
         &[
-            &["detect", "inherit", "position", "preprocessor", "selector", "tier"],
+            &["inherit", "preprocessor", "selector", "tier"],
             &["import_form", "manifest", "pattern", "type_rule"],
             &["rule"],
             &["parse"],
-            &["check", "sort"],
+            &["table"],
+            &["check", "detect", "sort"],
         ],
     ),
     (

@@ -23,6 +23,7 @@ pub(super) fn status(result: &StatusResult) -> Value {
         "store_bytes": result.store_bytes,
         "files": result.files,
         "languages": list(&result.languages, language),
+        "manifest_errors": result.manifest_errors,
         "skipped": skipped,
         "problems": list(&result.problems, |(file, problem)| json!({
             "path": path(file), "kind": problem.kind.word(), "first_line": problem.first_line,

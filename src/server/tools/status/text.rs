@@ -31,6 +31,9 @@ impl Answer for StatusAnswer {
             process(server, activity, page);
         }
         page.section("languages:", result.languages.iter().map(language));
+        let errors =
+            result.manifest_errors.iter().map(|error| format!("  {}", SafeLine::new(error, 400)));
+        page.section("languages left out, because their manifests do not fit:", errors);
         let total: u64 = result.skipped.iter().map(|skipped| skipped.files).sum();
         if total > 0 {
             page.section(
