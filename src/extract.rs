@@ -65,6 +65,7 @@ pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) 
     walk.walk(tree.root_node());
     macros::items::moved(&mut walk, &cleared.moved);
     macros::bodies::cleared(&walk.input, &mut walk.facts, &cleared);
+    bindings::bound_names::of_markup(&walk.input, &mut walk.facts, &cleared.bound);
     let mut facts = walk.into_facts();
     bindings::conditions::of_file(&mut facts, &language.manifest.conditions, path, source);
     facts::finish::finish(facts, language, path, source)

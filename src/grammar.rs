@@ -23,10 +23,12 @@ mod type_rule;
 pub use check::{Fits, Roles, check, errors};
 pub use detect::detect;
 pub(crate) use import_form::ImportForm;
-pub use manifest::values::{Conditions, Conversions, FlowKind, Narrowing, TypeFlow};
+pub use manifest::values::{
+    Conditions, Conversions, DecoratorMeaning, FlowKind, Narrowing, TypeFlow,
+};
 pub use manifest::{
-    Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MemberLookup, ModuleSystem,
-    Names, Resolution, SelfRule, TestMarkers, VisibilityRule,
+    Builtins, ConstructorNames, Documentation, ExportRule, Manifest, Markup, MemberLookup,
+    ModuleSystem, Names, Resolution, SelfRule, TestMarkers, VisibilityRule,
 };
 pub(crate) use pattern::{Gathers, Pattern};
 pub use preprocessor::Preprocessor;

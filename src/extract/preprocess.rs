@@ -1,5 +1,5 @@
 //! Masking: in languages with a preprocessor, text that only the preprocessor understands is
-//! replaced by blanks before parsing.
+//! replaced by blanks before parsing; so is markup around code.
 //!
 //! Lengths and lines are kept, so that positions in the tree are positions in the source.
 //! `conditionals` handles conditions that cut through statements, `attributes` removes other
@@ -12,6 +12,7 @@ pub(super) mod conditionals;
 pub(super) mod declared;
 pub(super) mod invoked;
 pub(super) mod made;
+pub(super) mod markup;
 pub(super) mod tokens;
 pub(super) mod words;
 
@@ -31,6 +32,8 @@ pub(super) struct Cleared<'s> {
     pub(super) moved: Vec<Range<usize>>,
     /// Definitions created by macros, in order.
     pub(super) made: Vec<Made>,
+    /// Names that markup binds, each in a block of its own.
+    pub(super) bound: Vec<Range<usize>>,
 }
 
 /// Name in a removed part.
@@ -69,7 +72,7 @@ impl Edit {
     }
 }
 
-/// Masks unparsable text. Without a preprocessor the source is unchanged.
+/// Masks unparsable text. Without markup and a preprocessor the source is unchanged.
 pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
     let mut cleared = Cleared {
         source: Cow::Borrowed(source),
@@ -77,7 +80,12 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
         dropped: Vec::new(),
         moved: Vec::new(),
         made: Vec::new(),
+        bound: Vec::new(),
     };
+    if let Some(rules) = &language.manifest.markup {
+        let masked = markup::mask(rules, source);
+        (cleared.source, cleared.bound) = (Cow::Owned(masked.source), masked.bound);
+    }
     let rules = &language.manifest.preprocessor;
     if rules.directive.is_none() {
         return cleared;

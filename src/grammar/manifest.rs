@@ -1,12 +1,16 @@
 //! The manifest of a language: `grammars/<language>/grammar.toml` as data, checked against the
 //! grammar while it is read.
 
+mod markup;
 pub(super) mod position;
 pub(super) mod values;
+
+pub use markup::Markup;
 
 use super::tier::Tier;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use values::DecoratorMeaning;
 use values::{Conditions, Conversions, Narrowing, TypeFlow};
 
 /// A language manifest without its tables of node kinds.
@@ -31,6 +35,9 @@ pub struct Manifest {
     /// is masked before parsing.
     #[serde(default)]
     pub preprocessor: super::preprocessor::Preprocessor,
+    /// Markup around the code of a file.
+    #[serde(default)]
+    pub markup: Option<Markup>,
     /// Names with a built-in meaning.
     #[serde(default)]
     pub names: Names,
@@ -375,24 +382,9 @@ pub struct Modifiers {
     pub declaration: Vec<String>,
     /// Modifiers that make a field without a value a declaration.
     pub declaration_fields: Vec<String>,
-    /// Decorators of static members.
-    pub static_decorators: Vec<String>,
-    /// Decorators of class methods: the first parameter is the type.
-    pub class_method_decorators: Vec<String>,
-    /// Decorators of methods that are read like a field.
-    pub property_decorators: Vec<String>,
-    /// Decorators of abstract members.
-    pub abstract_decorators: Vec<String>,
-    /// Decorators of one of several signatures of a callable.
-    pub overload_decorators: Vec<String>,
-    /// Decorators of deprecated definitions.
-    pub deprecated_decorators: Vec<String>,
-    /// Decorators of conditional compilation.
-    pub conditional_decorators: Vec<String>,
-    /// Decorators that make a definition public.
-    pub public_decorators: Vec<String>,
-    /// Decorators whose arguments name the decorators to apply (`derive`).
-    pub applying_decorators: Vec<String>,
+    /// Decorator -> its meaning for its definition. A decorator is named by its last segment, its
+    /// path, or its whole text without white space.
+    pub decorators: BTreeMap<String, Vec<DecoratorMeaning>>,
 }
 
 /// Visibility of symbols.
@@ -460,8 +452,6 @@ pub struct TestMarkers {
     pub files: Vec<String>,
     /// Prefixes of names of test functions in test files.
     pub function_prefixes: Vec<String>,
-    /// Decorators of tests, by their last segment.
-    pub decorators: Vec<String>,
     /// Functions that take a title and a closure with the test.
     pub calls: Vec<String>,
     /// Macros that define a test: the call is followed by a body, and the joined arguments are the

@@ -1,10 +1,15 @@
 //! Names in patterns: bindings of new variables and writes of existing ones.
 
+use crate::extract::facts::builder::Builder;
 use crate::extract::walk::Context;
+use crate::extract::walk::Input;
 use crate::extract::walk::names;
 use crate::extract::walk::{Definition, Usage, Walk};
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeKind};
+use crate::model::facts::{
+    Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, ScopeKind,
+};
 use crate::model::{SiteKind, SymbolKind};
+use std::ops::Range;
 use tree_sitter::Node;
 
 /// Kind of binding for the names in a pattern.
@@ -164,4 +169,29 @@ fn assign_known<'t>(
 fn write<'t>(walk: &mut Walk<'t>, node: Node<'t>, name: NameId) {
     let target = walk.facts.expr(Expr::Name(name, walk.context.scope));
     walk.site(Usage::Site(SiteKind::Write), node, name, target);
+}
+
+/// Binds names of the markup around the code, in the innermost scopes at their positions.
+pub(in crate::extract) fn of_markup(
+    input: &Input<'_>,
+    facts: &mut Builder,
+    bound: &[Range<usize>],
+) {
+    for range in bound {
+        let Ok(text) = std::str::from_utf8(&input.source[range.clone()]) else { continue };
+        let name = facts.name(text);
+        let from = u32::try_from(range.start).expect("files are smaller than 4 GiB");
+        let (scope, _) = facts.around(from);
+        facts.bind(Binding {
+            scope,
+            block: scope,
+            name,
+            kind: BindingKind::Value,
+            from,
+            symbol: LocalSymbol::NONE,
+            import: ImportId::NONE,
+            ty: ExprId::NONE,
+            value: ExprId::NONE,
+        });
+    }
 }

@@ -6,7 +6,7 @@ use crate::extract::walk::Input;
 use crate::extract::walk::children;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Walk, offset};
-use crate::grammar::{Conditions, Rule};
+use crate::grammar::{Conditions, DecoratorMeaning, Rule};
 use crate::model::facts::{Condition, ExprId, FileFacts, NameId};
 use std::ops::Range;
 use tree_sitter::Node;
@@ -64,14 +64,14 @@ pub(in crate::extract) fn conditional<'t>(
 
 /// Records the conditions that decorators set for the next node.
 pub(in crate::extract) fn decorated_conditions<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
-    let words = &walk.input.language.manifest.modifiers.conditional_decorators;
-    if words.is_empty() {
+    let modifiers = &walk.input.language.manifest.modifiers;
+    if !modifiers.has_decorator(DecoratorMeaning::Conditional) {
         return;
     }
     for decorator in walk.context.pending.decorators.clone() {
         let text = texts::text_of(&walk.input, decorator.node);
-        if let (true, Some(open), Some(close)) =
-            (words.iter().any(|word| **word == *decorator.name), text.find('('), text.rfind(')'))
+        let is_condition = modifiers.is_decorator(&decorator.name, DecoratorMeaning::Conditional);
+        if let (true, Some(open), Some(close)) = (is_condition, text.find('('), text.rfind(')'))
             && open < close
         {
             condition(

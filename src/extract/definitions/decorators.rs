@@ -6,7 +6,7 @@ use crate::extract::walk::children;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Decorator, READ, Usage, Walk};
-use crate::grammar::{Rule, Selector};
+use crate::grammar::{DecoratorMeaning, Rule, Selector};
 use crate::model::SiteKind;
 use crate::model::facts::ExprId;
 use tree_sitter::Node;
@@ -43,15 +43,8 @@ pub(in crate::extract) fn decorator<'t>(
     let text = name_node.map_or("", |name| texts::text_of(&walk.input, name));
     let text = text.split(['(', '<']).next().unwrap_or(text).trim();
     if let Some(args) = args.and_then(|selector| selector.first(node)) {
-        if walk
-            .input
-            .language
-            .manifest
-            .modifiers
-            .applying_decorators
-            .iter()
-            .any(|name| name == text)
-        {
+        let modifiers = &walk.input.language.manifest.modifiers;
+        if modifiers.is_decorator(text, DecoratorMeaning::Applying) {
             macros::applied_names(walk, args);
         } else {
             walk.visit(args, READ);

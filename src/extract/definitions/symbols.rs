@@ -9,7 +9,7 @@ use crate::extract::walk::children;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Definition, Pending, READ, Walk, offset, position};
-use crate::grammar::{ConstructorNames, ExportRule, Rule};
+use crate::grammar::{ConstructorNames, DecoratorMeaning, ExportRule, Rule};
 use crate::model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Symbol, flags};
 use crate::model::{Position, Span, SymbolKind, Visibility};
 use tree_sitter::Node;
@@ -305,25 +305,22 @@ fn marks<'t>(
         let last = decorator.rsplit(['.', ':']).next().unwrap_or(decorator);
         let whole: String = texts::text_of(input, *node).split_whitespace().collect();
         let whole = whole.trim_start_matches(['#', '[', '@']).trim_end_matches(']');
-        let is = |names: &[String]| {
-            names.iter().any(|name| name == last || **name == **decorator || name == whole)
-        };
-        for (names, bit) in [
-            (&rules.static_decorators, flags::STATIC),
-            (&rules.class_method_decorators, flags::CLASS_METHOD),
-            (&rules.property_decorators, flags::PROPERTY),
-            (&rules.abstract_decorators, flags::ABSTRACT),
-            (&rules.overload_decorators, flags::DECLARATION),
-            (&rules.deprecated_decorators, flags::DEPRECATED),
-            (&rules.conditional_decorators, flags::CONDITIONAL),
-            (&input.language.manifest.tests.decorators, flags::TEST),
-        ] {
-            if is(names) {
-                marks.flags |= bit;
+        let names = [last, decorator, whole];
+        for meanings in names.iter().filter_map(|name| rules.decorators.get(*name)) {
+            for meaning in meanings {
+                match meaning {
+                    DecoratorMeaning::Static => marks.flags |= flags::STATIC,
+                    DecoratorMeaning::ClassMethod => marks.flags |= flags::CLASS_METHOD,
+                    DecoratorMeaning::Property => marks.flags |= flags::PROPERTY,
+                    DecoratorMeaning::Abstract => marks.flags |= flags::ABSTRACT,
+                    DecoratorMeaning::Overload => marks.flags |= flags::DECLARATION,
+                    DecoratorMeaning::Deprecated => marks.flags |= flags::DEPRECATED,
+                    DecoratorMeaning::Conditional => marks.flags |= flags::CONDITIONAL,
+                    DecoratorMeaning::Test => marks.flags |= flags::TEST,
+                    DecoratorMeaning::Public => marks.visibility = Some(Visibility::Public),
+                    DecoratorMeaning::Applying => {}
+                }
             }
-        }
-        if is(&rules.public_decorators) {
-            marks.visibility = Some(Visibility::Public);
         }
     }
     if context.around.declared_static {

@@ -240,6 +240,21 @@ impl Builder {
         self.bound.entry((scope, name)).or_insert(id);
     }
 
+    /// Returns the innermost scope and symbol around a position.
+    pub(in crate::extract) fn around(&self, byte: u32) -> (ScopeId, LocalSymbol) {
+        let scopes = &self.facts.scopes;
+        let is_around = |scope: &Scope| scope.start <= byte && byte < scope.end;
+        let scope = scopes.iter().rposition(is_around).unwrap_or(0);
+        let mut around = ScopeId::at(scope);
+        while let Some(position) = around.get() {
+            if scopes[position].symbol.is_some() {
+                return (ScopeId::at(scope), scopes[position].symbol);
+            }
+            around = scopes[position].parent;
+        }
+        (ScopeId::at(scope), LocalSymbol::NONE)
+    }
+
     /// True if an expression from `first` on refers to `name`.
     pub(in crate::extract) fn names_since(&self, first: usize, name: NameId) -> bool {
         self.facts.exprs[first..]

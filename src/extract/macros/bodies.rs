@@ -9,7 +9,7 @@ use crate::extract::walk::names;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Surroundings, Walk, line, offset, position};
 use crate::grammar::Rule;
-use crate::model::facts::{Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, Site};
+use crate::model::facts::{Expr, ExprId, ImportId, NameId, Run, ScopeId, Site};
 use crate::model::{Position, Problem, ProblemKind, SiteKind, SymbolKind};
 use std::ops::Range;
 use tree_sitter::Node;
@@ -145,7 +145,7 @@ pub(in crate::extract) fn cleared(input: &Input<'_>, facts: &mut Builder, cleare
         let Ok(text) = std::str::from_utf8(&input.source[range.clone()]) else { continue };
         let name = facts.name(text);
         let byte = offset(range.start);
-        let (scope, enclosing) = around_byte(facts, byte);
+        let (scope, enclosing) = facts.around(byte);
         let target = facts.expr(Expr::Name(name, scope));
         facts.site(Site {
             kind: *kind,
@@ -161,21 +161,6 @@ pub(in crate::extract) fn cleared(input: &Input<'_>, facts: &mut Builder, cleare
             in_macro: false,
         });
     }
-}
-
-/// Returns the innermost scope and symbol around a position.
-fn around_byte(facts: &Builder, byte: u32) -> (ScopeId, LocalSymbol) {
-    let facts = &facts.facts;
-    let scope =
-        facts.scopes.iter().rposition(|scope| scope.start <= byte && byte < scope.end).unwrap_or(0);
-    let mut around = ScopeId::at(scope);
-    while let Some(position) = around.get() {
-        if facts.scopes[position].symbol.is_some() {
-            return (ScopeId::at(scope), facts.scopes[position].symbol);
-        }
-        around = facts.scopes[position].parent;
-    }
-    (ScopeId::at(scope), LocalSymbol::NONE)
 }
 
 /// Records references for the names in replacement text: calls and other uses.

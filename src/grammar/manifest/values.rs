@@ -1,9 +1,47 @@
-//! Tables about values: type narrowing, conditions, conversions, and type flow through builtin
-//! types.
+//! Meanings of decorators, and tables about values: type narrowing, conditions, conversions, and
+//! type flow through builtin types.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+
+/// Meaning of a decorator for its definition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DecoratorMeaning {
+    /// Static member.
+    Static,
+    /// Class method: its first parameter is the type.
+    ClassMethod,
+    /// Method that is read like a field.
+    Property,
+    /// Abstract member.
+    Abstract,
+    /// One of several signatures of a callable.
+    Overload,
+    /// Deprecated.
+    Deprecated,
+    /// Conditional compilation: the arguments are the condition.
+    Conditional,
+    /// Public, whatever its modifiers are.
+    Public,
+    /// The arguments name the decorators to apply (`derive`).
+    Applying,
+    /// Test.
+    Test,
+}
+
+impl super::Modifiers {
+    /// True if a decorator of this name has this meaning.
+    pub(crate) fn is_decorator(&self, name: &str, meaning: DecoratorMeaning) -> bool {
+        self.decorators.get(name).is_some_and(|meanings| meanings.contains(&meaning))
+    }
+
+    /// True if some decorator has this meaning.
+    pub(crate) fn has_decorator(&self, meaning: DecoratorMeaning) -> bool {
+        self.decorators.values().any(|meanings| meanings.contains(&meaning))
+    }
+}
 
 /// Type narrowing.
 #[derive(Clone, Debug, Default, Deserialize)]
