@@ -113,6 +113,13 @@ class Joined:
                 parent = max(inside, key=lambda other: other["line"])
                 row.update(parent=parent["name"], parent_line=parent["line"], parent_kind=parent["kind"])
 
+    def definitions_named(self, name):
+        if not hasattr(self, "_named"):
+            self._named = collections.defaultdict(list)
+            for row in self.definitions:
+                self._named[row["name"]].append(row)
+        return self._named[name]
+
     def definitions_of_types(self, file):
         if not hasattr(self, "_types_of"):
             self._types_of = collections.defaultdict(list)
@@ -143,12 +150,12 @@ class Joined:
                     row["decl_of"] = [first["file"], first["line"], first["name"]]
 
     def stand_ins(self):
-        """An alias stands for the method of that name in the same file and type."""
+        """An alias stands for the method of that name in the same file and type, if it is defined before."""
         for row in self.definitions:
             if row.get("alias_of"):
                 same = [
                     other for other in self.by_name[row["file"], row["alias_of"]]
-                    if other["kind"] in CALLABLE and other["in"] == row["in"] and not other.get("alias_of")
+                    if other["kind"] in CALLABLE and other["in"] == row["in"] and not other.get("alias_of") and other["line"] < row["line"]
                 ]
                 if same:
                     row["decl_of"] = [same[0]["file"], same[0]["line"], same[0]["name"]]
@@ -183,6 +190,8 @@ class Joined:
         named = self.nodes(row["caller"], row["line"], called)
         if not named and caller and plain(called) == caller["name"]:
             named = self.nodes(row["caller"], row["line"], "super")
+        # A class in a variable is made in as many places as there are classes: none is required.
+        dynamic = called == "new" and not any(node["on"] for node in named) and callee["name"] != (caller or {}).get("parent")
         operator = called.endswith("=") or not (called[0].isalpha() or called[0] == "_")
         made = callee["kind"] in ("ctor", "class")
         edge = {
@@ -194,7 +203,7 @@ class Joined:
             edge["module"] = True
         if callee.get("attribute"):
             edge["abstract"] = True
-        if operator or not named:
+        if operator or dynamic or not named:
             edge["implicit"] = True
         edge["called"] = called
         self.edges.setdefault(tuple(sorted(edge.items(), key=str)), edge)
@@ -247,7 +256,8 @@ class Joined:
         if call["call"] == "new":
             return [call["on"] or caller.get("parent")] if call["on"] or "parent" in caller else []
         if call["call"] != "super":
-            return [plain(call["call"])]
+            name = plain(call["call"])
+            return [name, *sorted({row["decl_of"][2] for row in self.definitions_named(name) if row.get("decl_of")})]
         bases = {row["base"] for row in self.definitions if row["name"] == caller.get("parent") and row.get("base")}
         return [caller["name"], *sorted(bases)] if caller["kind"] == "ctor" else [caller["name"]]
 
