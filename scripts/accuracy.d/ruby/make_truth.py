@@ -27,7 +27,7 @@ def main():
     parser.add_argument("source")
     parser.add_argument("--tests", required=True, help="glob of the test files below the source")
     parser.add_argument("--load", action="append", default=[], help="folder of the load path below the source; default: lib and test")
-    parser.add_argument("--out", default=os.path.join(os.path.dirname(HERE), "truth"))
+    parser.add_argument("--out", default=os.path.join(HERE, "truth"))
     parser.add_argument("--meta", default="{}", help="JSON of further entries of the meta file")
     options = parser.parse_args()
     root = os.path.realpath(options.source)
@@ -273,7 +273,7 @@ def write(truth, options, files):
     wrong = set()
     for row in judgements:
         if row["right"]:
-            edge = {name: value for name, value in row.items() if name not in ("right", "why")}
+            edge = {name: value for name, value in row.items() if name not in ("right", "why", "verdict")}
             edges.append({**edge, "kind": "call", "implicit": True, "judged": True})
         else:
             wrong.add((row["caller_file"], row["caller_name"], row["caller_line"], row["callee_name"]))
