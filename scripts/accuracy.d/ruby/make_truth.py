@@ -195,7 +195,9 @@ class Joined:
         operator = called.endswith("=") or not (called[0].isalpha() or called[0] == "_")
         made = callee["kind"] in ("ctor", "class")
         edge = {
-            "caller_file": row["caller"], "caller_name": caller["name"] if caller else "<module>", "caller_line": caller["line"] if caller else 0,
+            "caller_file": row["caller"],
+            "caller_name": caller["name"] if caller else "<module>",
+            "caller_line": caller["line"] if caller else 0,
             "callee_file": callee["file"], "callee_name": callee["name"], "callee_line": callee["line"], "site_line": row["line"],
             "kind": "ctor" if made else "call", "callee_kind": callee["kind"],
         }
@@ -280,13 +282,15 @@ def write(truth, options, files):
     undecided = truth.undecided(wrong)
     for edge in edges:
         edge.pop("called", None)
-    definitions = [{name: row[name] for name in row if name not in ("in", "path", "full", "alias_of", "attribute", "base")} for row in truth.definitions]
+    inner = ("in", "path", "full", "alias_of", "attribute", "base")
+    definitions = [{name: row[name] for name in row if name not in inner} for row in truth.definitions]
     os.makedirs(options.out, exist_ok=True)
     stem = os.path.join(options.out, options.name)
     for suffix, rows in (("defs", definitions), ("edges", edges), ("overrides", truth.overrides), ("unknown", undecided)):
         with gzip.GzipFile(f"{stem}.{suffix}.jsonl.gz", "wb", mtime=0) as file:
             file.write("".join(json.dumps(row) + "\n" for row in sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))).encode())
-    pairs = {tuple(edge[end + part] for end in ("caller_", "callee_") for part in ("file", "name", "line")) for edge in edges if not edge.get("module")}
+    ends = [end + part for end in ("caller_", "callee_") for part in ("file", "name", "line")]
+    pairs = {tuple(edge[end] for end in ends) for edge in edges if not edge.get("module")}
     old = json.load(open(stem + ".meta.json")) if os.path.exists(stem + ".meta.json") else {}
     meta = {
         "root": options.name, "lang": "ruby", "tool": "TracePoint of ruby 3.1, the project's own tests", "files": files,

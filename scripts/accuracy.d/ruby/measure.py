@@ -55,7 +55,9 @@ def judged():
 def report(name, score, shares, judgements):
     found = rates(*score.counts())
     claims = {verdict: score.claimed(verdict) for verdict in ("resolved", "likely")}
-    by_verdict = ", ".join(f"{verdict} {right / max(1, right + wrong):.3f} of {right + wrong}" for verdict, (right, wrong) in claims.items())
+    by_verdict = ", ".join(
+        f"{verdict} {right / max(1, right + wrong):.3f} of {right + wrong}" for verdict, (right, wrong) in claims.items()
+    )
     print(f"{name}: P {found['precision']:.3f}, R {found['recall']:.3f} of {found['required']}; {by_verdict}; neutral {score.neutral()}")
     # Judged edges are decided by the truth: taken out here, and weighed with the others that no run reached.
     decided = {verdict: list(counts) for verdict, counts in claims.items()}

@@ -46,7 +46,8 @@ class Reader
 
   def type(node, types)
     path = constant(node.children[0])
-    definition(node, path.split("::").last, node.type == :CLASS ? "class" : "module", types, path: (types + [path]).join("::"), base: base(node))
+    kind = node.type == :CLASS ? "class" : "module"
+    definition(node, path.split("::").last, kind, types, path: (types + [path]).join("::"), base: base(node))
     node.children[1..].each { |child| visit(child, types + [path], false) }
   end
 
@@ -122,7 +123,8 @@ class Reader
   end
 
   def definition(node, name, kind, types, **more)
-    puts JSON.generate({ def: name.to_s, file: @path, kind: kind, line: node.first_lineno, end_line: node.last_lineno, in: types.join("::") }.merge(more))
+    place = { file: @path, line: node.first_lineno, end_line: node.last_lineno, in: types.join("::") }
+    puts JSON.generate({ def: name.to_s, kind: kind, **place, **more })
   end
 
   def call(node, name, receiver = nil)
