@@ -124,7 +124,7 @@ pub(super) fn applied_names<'t>(walk: &mut Walk<'t>, list: Node<'t>) {
     let tokens = children::children(&walk.input, list);
     let mut value = ExprId::NONE;
     for (position, token) in tokens.iter().enumerate() {
-        if !matches!(rule_choice::rule_at(&walk.input, *token), Some(Rule::Name {})) {
+        if !matches!(rule_choice::rule_at(&walk.input, *token), Some(Rule::Name { .. })) {
             continue;
         }
         let name = names::name_of(walk, *token);
@@ -231,7 +231,7 @@ fn named_token<'t>(
 ) -> usize {
     let (token, next) = (tokens.items[position], position + 1);
     match rule_choice::rule_at(&walk.input, token) {
-        Some(Rule::Name {}) => return name_token(walk, tokens, position, reading),
+        Some(Rule::Name { .. }) => return name_token(walk, tokens, position, reading),
         Some(Rule::SelfValue {})
             if tokens.joins(next) && is_path_joiner(&walk.input, tokens.word(next)) =>
         {
@@ -298,7 +298,7 @@ fn name_token<'t>(
     if let Some(after) = tokens.after_types(next) {
         for token in &tokens.items[next..after] {
             if token.is_named()
-                && matches!(rule_choice::rule_at(&walk.input, *token), Some(Rule::Name {}))
+                && matches!(rule_choice::rule_at(&walk.input, *token), Some(Rule::Name { .. }))
             {
                 walk.visit_type(*token, Usage::Site(SiteKind::Type));
             }

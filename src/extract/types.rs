@@ -26,7 +26,7 @@ pub(super) fn visit_type<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) 
 fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> ExprId {
     let Some(rule) = walk.input.language.type_rule(node.kind_id()) else {
         return match rule_choice::rule_at(&walk.input, node) {
-            Some(Rule::Name {} | Rule::Member { .. }) => walk.visit(node, usage),
+            Some(Rule::Name { .. } | Rule::Member { .. }) => walk.visit(node, usage),
             Some(Rule::Pass { of }) => {
                 let chosen = match of {
                     Some(selector) => selector.first(node),
@@ -68,7 +68,7 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
             let parts = visit_types(walk, node, usage);
             walk.facts.union(&parts)
         }
-        TypeRule::Name {} => {
+        TypeRule::Name { .. } => {
             let text = texts::text_of(&walk.input, node);
             if names::is_self_type(&walk.input, text) {
                 return walk.facts.expr(Expr::SelfType(walk.context.scope));

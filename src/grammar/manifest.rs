@@ -162,6 +162,9 @@ pub struct Modules {
     /// A module does not inherit the names of its parent module.
     #[serde(default)]
     pub closed: bool,
+    /// Names of the packages around that of a file are visible in it (`a.b` and `a` in `a.b.c`).
+    #[serde(default)]
+    pub enclosing_packages: bool,
     /// Files of one directory share their top-level names.
     #[serde(default)]
     pub shared_folder: bool,
@@ -317,6 +320,9 @@ pub struct Resolution {
     pub closures_are_values: bool,
     /// Callables have a namespace of their own: a call never refers to a variable.
     pub separate_callables: bool,
+    /// A type and its instances have separate members: one name may mean a static member and one of
+    /// instances.
+    pub separate_statics: bool,
     /// Members of a base and members of the same name in derived types are overloads of each other.
     pub inherited_overloads: bool,
     /// The declared type of a variable is not refined by assignments.

@@ -249,8 +249,11 @@ pub(crate) enum Rule {
     /// Sets the visibility of the following members (`public:`).
     Section {},
 
-    /// A name.
-    Name {},
+    /// A name. `calls`: a name that no variable has is a call without arguments.
+    Name {
+        #[serde(default)]
+        calls: bool,
+    },
     /// Member access on a value, type or module. Where `object` is absent the node is a plain name.
     /// `scoped`: a path (`a::b`).
     Member {
@@ -290,6 +293,9 @@ pub(crate) enum Rule {
     SelfValue {},
     /// The receiver as a value of its base.
     SuperValue {},
+    /// A call of the base's member with the name of the enclosing callable; without `args` with the
+    /// arguments of that.
+    SuperCall { args: Option<Selector> },
     /// A literal of the builtin type `ty`.
     Literal {
         ty: String,

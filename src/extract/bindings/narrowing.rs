@@ -191,7 +191,7 @@ fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
             if rules.guards
                 && let Some(call) = walk.context.calls.get(&condition.id()).copied()
                 && let Some(value) = children::first_named_child(&walk.input, args)
-                && matches!(rule_choice::rule_at(&walk.input, value), Some(Rule::Name {}))
+                && matches!(rule_choice::rule_at(&walk.input, value), Some(Rule::Name { .. }))
             {
                 let name = names::name_of(walk, value);
                 walk.bind(
@@ -253,7 +253,7 @@ fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
 }
 
 fn narrow_to<'t>(walk: &mut Walk<'t>, condition: Node<'t>, value: Node<'t>, ty: Node<'t>) {
-    if matches!(rule_choice::rule_at(&walk.input, value), Some(Rule::Name {})) {
+    if matches!(rule_choice::rule_at(&walk.input, value), Some(Rule::Name { .. })) {
         let name = names::name_of(walk, value);
         let ty = walk.visit_type(ty, Usage::Silent);
         walk.bind(

@@ -32,7 +32,7 @@ fn bind_nested<'t>(walk: &mut Walk<'t>, node: Node<'t>, flow: Flow<'t>, how: Bin
         return apply_pattern(walk, pattern, node, flow, how);
     }
     match rule_choice::rule_at(&walk.input, node) {
-        Some(Rule::Name {}) => return bound_names::bind_name(walk, node, flow, how),
+        Some(Rule::Name { .. }) => return bound_names::bind_name(walk, node, flow, how),
         Some(Rule::Member { object: Some(object), name, .. }) => {
             fields::bind_member(walk, node, object, name, flow)
         }
@@ -323,11 +323,12 @@ pub(super) fn bind_loop<'t>(
             bind_pattern(walk, pattern, flow(key), how);
         }
         Yielded::KeyAndItem => {
-            let parts = if rule_choice::rule_at(&walk.input, pattern) == Some(&Rule::Name {}) {
-                smallvec::smallvec![pattern]
-            } else {
-                children::named_children(&walk.input, pattern)
-            };
+            let parts =
+                if matches!(rule_choice::rule_at(&walk.input, pattern), Some(Rule::Name { .. })) {
+                    smallvec::smallvec![pattern]
+                } else {
+                    children::named_children(&walk.input, pattern)
+                };
             for (part, value) in parts.into_iter().zip([key, element]) {
                 bind_pattern(walk, part, flow(value), how);
             }

@@ -121,7 +121,7 @@ pub(in crate::extract) fn variable<'t>(
                 let name = names::name_of(walk, *name_node);
                 bound_names::declare_name(walk, *name_node, name, flow, kind)
             }
-            Some(Rule::Name {}) => {
+            Some(Rule::Name { .. }) => {
                 bound_names::bind_name(walk, *name_node, flow, Bind::Declare(kind))
             }
             _ => patterns::bind_pattern(walk, *name_node, flow, Bind::Declare(kind)),
@@ -173,7 +173,7 @@ fn variant_parts<'t>(
 
 pub(in crate::extract) fn variants<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
     for child in children::named_children(&walk.input, node) {
-        if matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Name {})) {
+        if matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Name { .. })) {
             let flow = Flow { ty: ExprId::NONE, value: ExprId::NONE, node: child };
             patterns::bind_pattern(walk, child, flow, Bind::Declare(SymbolKind::Variant));
         } else {
@@ -237,7 +237,7 @@ pub(in crate::extract) fn assign<'t>(
     if let Some(right_node) = right_node
         && *declares
         && defines
-        && matches!(rule_choice::rule_at(&walk.input, left_node), Some(Rule::Name {}))
+        && matches!(rule_choice::rule_at(&walk.input, left_node), Some(Rule::Name { .. }))
         && let Some((lambda, lambda_node)) = lambda_in(&walk.input, right_node)
     {
         let name = names::name_of(walk, left_node);

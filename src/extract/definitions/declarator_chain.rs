@@ -53,7 +53,7 @@ pub(in crate::extract) fn declarator<'t>(walk: &mut Walk<'t>, start: Node<'t>) -
                 let Some(next) = name.first(node) else { break };
                 node = next;
             }
-            Some(Rule::Name {} | Rule::Member { .. } | Rule::Pass { .. }) => {
+            Some(Rule::Name { .. } | Rule::Member { .. } | Rule::Pass { .. }) => {
                 declared.name = Some(node);
                 let last = children::last_of_path(&walk.input, node);
                 if let Some(Rule::Declarator { up_to: Some(_), params, .. }) =

@@ -35,7 +35,7 @@ pub(in crate::extract) fn decorator<'t>(
     if let Some(name_node) = name_node {
         let usage = Usage::Site(SiteKind::Decorate);
         value = match rule_choice::rule_at(&walk.input, name_node) {
-            Some(Rule::Name {} | Rule::Member { .. }) => walk.visit(name_node, usage),
+            Some(Rule::Name { .. } | Rule::Member { .. }) => walk.visit(name_node, usage),
             Some(_) => walk.visit(name_node, READ),
             None => types::visit_type(walk, name_node, usage),
         };

@@ -29,7 +29,7 @@ pub(super) fn documented_parameter<'t>(
         _ => Some(param),
     };
     match name
-        .filter(|name| matches!(rule_choice::rule_at(&walk.input, *name), Some(Rule::Name {})))
+        .filter(|name| matches!(rule_choice::rule_at(&walk.input, *name), Some(Rule::Name { .. })))
     {
         Some(name) => {
             let name = texts::text_of(&walk.input, name);

@@ -28,7 +28,7 @@ use tree_sitter::Node;
 /// Binds parameters in the current scope and records them in their symbol.
 pub(in crate::extract) fn parameters<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbol) {
     let nodes = match rule_choice::rule_at(&walk.input, node) {
-        Some(Rule::Name {} | Rule::Param { .. }) => smallvec::smallvec![node],
+        Some(Rule::Name { .. } | Rule::Param { .. }) => smallvec::smallvec![node],
         _ => children::named_children(&walk.input, node),
     };
     parameters_among(walk, node, nodes, symbol);

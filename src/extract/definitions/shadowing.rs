@@ -30,7 +30,7 @@ pub(in crate::extract) fn let_binding<'t>(
     };
     if let (Some(pattern_node), Some(value_node)) = (pattern_node, value_node)
         && let Some((lambda, lambda_node)) = variables::lambda_in(&walk.input, value_node)
-        && matches!(rule_choice::rule_at(&walk.input, pattern_node), Some(Rule::Name {}))
+        && matches!(rule_choice::rule_at(&walk.input, pattern_node), Some(Rule::Name { .. }))
     {
         shadow(walk, pattern_node, node, usize::MAX);
         let sites = walk.facts.sites.len();

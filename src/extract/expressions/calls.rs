@@ -11,10 +11,36 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::unruled;
 use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::Rule;
+use crate::grammar::{Rule, Selector};
 use crate::model::SiteKind;
 use crate::model::facts::{Expr, ExprId};
 use tree_sitter::Node;
+
+/// Calls the member of the base that the enclosing callable overrides.
+pub(super) fn super_call<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    args: Option<&'static Selector>,
+) -> ExprId {
+    let args_node = args.and_then(|selector| selector.first(node));
+    let Some(symbol) = walk.context.callable.symbol.get() else {
+        unruled::computed_call(walk, node, SiteKind::Call);
+        return walk.visit_children(node);
+    };
+    let name = walk.facts.facts.symbols[symbol].name;
+    let base = walk.facts.expr(Expr::SuperValue(walk.context.callable.self_scope));
+    let member = walk.facts.expr(Expr::Member(base, name));
+    walk.take_call_site();
+    walk.site(Usage::Site(SiteKind::Call), node, name, member);
+    let site = walk.take_call_site();
+    let (list, spread, _) = construct::arguments(walk, args_node);
+    if let Some(index) = site.get() {
+        let entry = &mut walk.facts.sites[index];
+        entry.args = list;
+        entry.spread = spread || args_node.is_none();
+    }
+    walk.facts.expr(Expr::Call(member, list))
+}
 
 pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::Call { callee, object, name, args, type_args } = rule else {

@@ -168,7 +168,7 @@ pub(super) fn initializer<'t>(
     let is_designator =
         matches!(walk.input.language.pattern(name_node.kind_id()), Some(Pattern::Name { .. }));
     let is_name = is_designator
-        || matches!(rule_choice::rule_at(&walk.input, name_node), Some(Rule::Name {}));
+        || matches!(rule_choice::rule_at(&walk.input, name_node), Some(Rule::Name { .. }));
     if walk.context.around.constructed.is_some() || walk.context.around.item.is_some() {
         let mut wanted = walk.context.around.item;
         if is_name && walk.context.around.constructed.is_some() {

@@ -31,7 +31,7 @@ pub(in crate::extract) fn express<'t>(
     usage: Usage,
 ) -> ExprId {
     match rule {
-        Rule::Name {} => paths::name_expression(walk, node, usage),
+        Rule::Name { calls } => paths::name_expression(walk, node, usage, *calls),
         Rule::Member { object, name, scoped } => {
             paths::member(walk, node, object.as_ref(), name, *scoped, usage)
         }
@@ -66,6 +66,7 @@ pub(in crate::extract) fn express<'t>(
             }
             value
         }
+        Rule::SuperCall { args } => calls::super_call(walk, node, args.as_ref()),
         Rule::Literal { ty, suffixes } if suffixes.is_empty() => literals::literal(walk, ty),
         Rule::Literal { ty, suffixes } => {
             let text = texts::text_of(&walk.input, node);

@@ -85,7 +85,7 @@ pub(super) fn object<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbo
 }
 
 pub(super) fn shorthand<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
-    let value = paths::name_expression(walk, node, READ);
+    let value = paths::name_expression(walk, node, READ, false);
     if walk.facts.scope_kind(walk.context.scope) == ScopeKind::Type {
         let name = names::name_of(walk, node);
         walk.bind(
@@ -104,9 +104,10 @@ pub(super) fn element<'t>(walk: &mut Walk<'t>, node: Node<'t>, name: &'static Se
     let name_node = name.first(node);
     let mut component = ExprId::NONE;
     if let Some(name_node) = name_node {
-        let builtin = matches!(rule_choice::rule_at(&walk.input, name_node), Some(Rule::Name {}))
-            && texts::text_of(&walk.input, name_node)
-                .starts_with(|first: char| first.is_lowercase());
+        let builtin =
+            matches!(rule_choice::rule_at(&walk.input, name_node), Some(Rule::Name { .. }))
+                && texts::text_of(&walk.input, name_node)
+                    .starts_with(|first: char| first.is_lowercase());
         if !builtin {
             component = walk.visit(name_node, Usage::Site(SiteKind::Construct));
             walk.take_call_site();

@@ -7,7 +7,8 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{Rule, Selector};
-use crate::model::facts::{Expr, ExprId, NameId, ScopeId};
+use crate::model::SiteKind;
+use crate::model::facts::{Expr, ExprId, NameId, Run, ScopeId};
 use tree_sitter::Node;
 
 /// Member of a value, type or module. A path may nest in the object or in the name.
@@ -159,7 +160,13 @@ fn folded_name<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> NameId {
     walk.facts.name(&folded)
 }
 
-pub(super) fn name_expression<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> ExprId {
+/// A name. If `calls`, one that is read and that no variable has is a call without arguments.
+pub(super) fn name_expression<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    usage: Usage,
+    calls: bool,
+) -> ExprId {
     let text = rule_choice::trimmed_text(&walk.input, node);
     if names::is_self_type(&walk.input, text) {
         return walk.facts.expr(Expr::SelfType(walk.context.scope));
@@ -172,8 +179,23 @@ pub(super) fn name_expression<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Us
         return ExprId::NONE;
     }
     let value = walk.facts.expr(Expr::Name(name, walk.context.scope));
-    walk.site(usage, node, name, value);
-    value
+    if !calls || usage != READ || is_variable(walk, name) {
+        walk.site(usage, node, name, value);
+        return value;
+    }
+    let around = walk.take_call_site();
+    walk.site(Usage::Site(SiteKind::Call), node, name, value);
+    walk.context.call_site = around;
+    walk.facts.expr(Expr::Call(value, Run::default()))
+}
+
+/// True if a variable of this name is visible, by what is bound before.
+fn is_variable(walk: &Walk<'_>, name: NameId) -> bool {
+    let Some(binding) = walk.facts.visible(walk.context.scope, name) else { return false };
+    match binding.symbol.get() {
+        Some(symbol) => !walk.facts.facts.symbols[symbol].kind.is_callable(),
+        None => true,
+    }
 }
 
 /// Constructor reference without a call: a function that returns an instance of the type.

@@ -262,7 +262,7 @@ pub(in crate::extract) fn import_value<'t>(
     };
     let Some((module, "")) = imported_module(&walk.input, callee, args) else { return false };
     walk.seen.note(value);
-    if matches!(rule_choice::rule_at(&walk.input, pattern), Some(Rule::Name {})) {
+    if matches!(rule_choice::rule_at(&walk.input, pattern), Some(Rule::Name { .. })) {
         let alias = names::name_of(walk, pattern);
         record::import_by_call(walk, module, NameId::NONE, alias);
         return true;
@@ -279,7 +279,7 @@ pub(in crate::extract) fn import_value<'t>(
                     (Some(key), Some(value))
                         if matches!(
                             rule_choice::rule_at(&walk.input, value),
-                            Some(Rule::Name {})
+                            Some(Rule::Name { .. })
                         ) =>
                     {
                         (key, value)

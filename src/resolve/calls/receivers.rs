@@ -1,5 +1,5 @@
-//! Overloads for constant receivers: of two methods that differ in it, a call means the one for its
-//! receiver.
+//! Overloads for receivers: of two methods that differ in being for constant receivers, or for the
+//! type itself, a call means the one for its receiver.
 
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, Site, flags};
@@ -29,6 +29,93 @@ pub(in crate::resolve) fn for_receiver(
     };
     let left: Symbols = symbols.iter().copied().filter(is_possible).collect();
     if left.is_empty() { symbols } else { left }
+}
+
+/// Drops the members of instances from a call on a type, and those of the type from a call on an
+/// instance, where both have the name.
+pub(in crate::resolve) fn for_type_or_instance(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    symbols: Symbols,
+) -> Symbols {
+    if !has_both(db, &symbols) {
+        return symbols;
+    }
+    let unit = db.program.known(file);
+    let is_on_type = match site.target.get().map(|target| unit.facts.exprs[target]) {
+        Some(Expr::Name(..)) => is_static_around(db, file, site.enclosing),
+        Some(Expr::Member(object, _)) => {
+            match object.get().map(|object| unit.facts.exprs[object]) {
+                Some(Expr::SelfValue(_) | Expr::SuperValue(_)) => {
+                    is_static_around(db, file, site.enclosing)
+                }
+                _ => is_type(&db.type_of(file, object)),
+            }
+        }
+        _ => None,
+    };
+    members_of(db, symbols, is_on_type)
+}
+
+/// Drops the members that a receiver of this type does not have, where a type and its instances
+/// have members of one name.
+pub(in crate::resolve) fn for_receiver_type(
+    db: &Db,
+    receiver: Option<&Ty>,
+    symbols: &Symbols,
+) -> Symbols {
+    let symbols = symbols.clone();
+    if has_both(db, &symbols) {
+        members_of(db, symbols, receiver.and_then(is_type))
+    } else {
+        symbols
+    }
+}
+
+/// True if some of the symbols are members of a type and some of its instances, in a language in
+/// which both may have one name.
+fn has_both(db: &Db, symbols: &Symbols) -> bool {
+    let is_static = |symbol: &SymbolRef| has(db, *symbol, flags::STATIC);
+    symbols.len() > 1
+        && symbols.iter().any(is_static)
+        && !symbols.iter().all(is_static)
+        && symbols.iter().all(|symbol| {
+            db.program.known(symbol.file).language.manifest.resolution.separate_statics
+        })
+}
+
+fn members_of(db: &Db, mut symbols: Symbols, is_on_type: Option<bool>) -> Symbols {
+    if let Some(is_on_type) = is_on_type {
+        symbols.retain(|symbol| has(db, *symbol, flags::STATIC) == is_on_type);
+    }
+    symbols
+}
+
+/// True for a type as a value, false for an instance; none if it is not known.
+fn is_type(ty: &Ty) -> Option<bool> {
+    match ty {
+        Ty::Type(..) => Some(true),
+        Ty::Instance(..) => Some(false),
+        _ => None,
+    }
+}
+
+/// True if the receiver at a position is the type around it: in a static member, and directly in
+/// the body of the type.
+fn is_static_around(db: &Db, file: FileId, mut symbol: LocalSymbol) -> Option<bool> {
+    let unit = db.program.known(file);
+    while symbol.is_some() {
+        let entry = unit.symbol(symbol);
+        if entry.kind.is_callable() && entry.flags & flags::LOCAL == 0 {
+            return Some(entry.flags & flags::STATIC != 0);
+        }
+        if entry.kind.is_type() {
+            return Some(true);
+        }
+        symbol = entry.container;
+    }
+    None
 }
 
 fn has(db: &Db, symbol: SymbolRef, flag: u32) -> bool {

@@ -6,6 +6,7 @@ use crate::model::facts::{ImportKind, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, OwnNames};
+use crate::resolve::names::visited::Visited;
 use crate::resolve::units::bounds::MAX_CANDIDATES;
 use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::{Name, Symbols, imports};
@@ -79,6 +80,22 @@ pub(super) fn package_by_own_name(db: &Db, file: FileId, name: &str) -> Option<M
     let found = own_names.get(name).copied();
     db.own_names.insert(file, Rc::new(own_names));
     found
+}
+
+/// Returns the member of the innermost package around that of the file that has one of the name.
+pub(super) fn enclosing_package_member(db: &Db, file: FileId, name: Name) -> Option<Entity> {
+    let unit = db.program.known(file);
+    let separator = unit.language.manifest.modules.separator.as_str();
+    let mut package = unit.facts.package.as_deref()?;
+    while let Some((around, _)) = package.rsplit_once(separator) {
+        if let Some(module) = db.program.declared_package(file, around)
+            && let Some(entity) = db.module_member(module, name, &mut Visited::default())
+        {
+            return Some(entity);
+        }
+        package = around;
+    }
+    None
 }
 
 /// True if a name is the keyword for the parent module.

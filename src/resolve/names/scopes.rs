@@ -142,8 +142,8 @@ pub(super) fn import_entities(
     imports.iter().find_map(|import| import_entity(db, file, *import, visited).filter(is_wanted))
 }
 
-/// Looks up names that a file sees without a binding: of its package, through wildcard imports,
-/// and builtins.
+/// Looks up names that a file sees without a binding: of its package and those around it, through
+/// wildcard imports, and builtins.
 fn implicit_names(db: &Db, file: FileId, name: Name, from: ScopeId) -> Option<(Entity, Step)> {
     let unit = db.program.known(file);
     let manifest = &unit.language.manifest;
@@ -153,6 +153,11 @@ fn implicit_names(db: &Db, file: FileId, name: Name, from: ScopeId) -> Option<(E
         && let Some(package) = db.program.package_of(file)
         && let Some(entity) =
             db.module_member(Module::Package(package), name, &mut Visited::default())
+    {
+        return Some((entity, Step::Package));
+    }
+    if manifest.modules.enclosing_packages
+        && let Some(entity) = paths::enclosing_package_member(db, file, name)
     {
         return Some((entity, Step::Package));
     }

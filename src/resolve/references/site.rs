@@ -278,6 +278,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
         let is_open = found.verdict == Verdict::Unresolved || matches!(callee, Ty::Builtin(..));
         return if is_open && site.kind == SiteKind::Call { held_by(symbols[0]) } else { found };
     }
+    let symbols = receivers::for_type_or_instance(db, file, site, symbols);
     let fitting = call::fitting(db, file, &symbols, CallArguments::Written(site.args), site.spread);
     if declarations && step == Step::UniqueName && !takes_arguments(db, site, &fitting) {
         return exhaustiveness::one_of_several(chosen(&fitting, step, Step::SeveralValues));
