@@ -3,7 +3,9 @@
 //   M  id  type  name  type parameters  parameters  abstract|-  file  line
 //   E  caller  callee  instruction  file  line  column  certain|open
 //   O  member  base
+//   V  caller  type  file  line
 //
+// `V` is a value type that is made without a call of a constructor.
 // The callee of a virtual call is the override that the static type of the receiver has: the bytecode names the first declaration
 // only. The receiver is found by a walk backwards over the stack; where that ends at a branch the row is `open`.
 
@@ -45,6 +47,9 @@ static class Dump
             var here = method.DebugInformation.GetSequencePoint(instruction);
             if (here != null && !here.IsHidden)
                 last = here;
+            var made = instruction.OpCode.Code == Code.Initobj ? Resolve((TypeReference)instruction.Operand) : null;
+            if (made != null && made.Module == module && last != null)
+                Row("V", Id(method), made.FullName, last.Document.Url, last.StartLine);
             var callee = instruction.Operand as MethodReference;
             var target = callee == null ? null : Resolve(callee);
             if (target == null || target.Module != module)
@@ -124,9 +129,12 @@ static class Dump
 
     static MethodDefinition Override(TypeReference receiver, MethodDefinition target)
     {
-        for (var type = Resolve(receiver); type != null && type != target.DeclaringType && type.Module == module; type = Resolve(type.BaseType))
+        if (target.DeclaringType.IsInterface)
+            return target;
+        var type = Resolve(receiver);
+        for (; type != null && type != target.DeclaringType && type.Module == module; type = Resolve(type.BaseType))
             foreach (var method in type.Methods)
-                if (!target.DeclaringType.IsInterface && method.IsVirtual && !method.IsNewSlot && bases[method].Contains(target))
+                if (method.IsVirtual && !method.IsNewSlot && bases[method].Contains(target))
                     return method;
         return target;
     }

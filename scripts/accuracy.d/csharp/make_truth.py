@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes the truth of a C# project from what the compiler made of it: definitions, call edges and overrides in the form of scripts/accuracy.d/truth.
+"""Makes the truth of a C# project from what the compiler made of it, in the form of scripts/accuracy.d/truth.
 
     mcs -debug -target:library -out:NAME.dll -d:SYMBOL ... FILES    compile the project, in FOLDER
     mono dump.exe NAME.dll > RAW                                    dump.cs, compiled with Mono.Cecil and its reader of these symbols
     make_truth.py RAW FOLDER NAME OUT --files LIST [-d SYMBOL ...]  make OUT/NAME.*.jsonl.gz; the symbols are those of the compilation
 
-Needs the packages tree-sitter and tree-sitter-c-sharp: the bytecode has no positions of definitions. Definitions are read from the tree after
-the regions that the symbols leave out are blanked, and are joined by type, name and number of parameters, then by line. Accessors are their
-property; reads and writes of properties and methods as values are references. A call whose name the caller's text does not have is implicit.
+Needs the packages tree-sitter and tree-sitter-c-sharp: the bytecode has no positions of definitions. Definitions are read from the tree
+after the regions that the symbols leave out are blanked, and are joined by type, name and number of parameters, then by line. Accessors are
+their property; reads and writes of properties and methods as values are references. A call whose name the caller's text lacks is implicit.
 """
 
 import argparse
@@ -20,18 +20,18 @@ import re
 import tree_sitter
 import tree_sitter_c_sharp
 
-TYPES = {"class_declaration": "class", "struct_declaration": "struct", "record_declaration": "class", "interface_declaration": "interface",
-         "enum_declaration": "enum", "delegate_declaration": "delegate"}
-MEMBERS = {"method_declaration": "method", "constructor_declaration": "ctor", "destructor_declaration": "method", "property_declaration": "method",
-           "indexer_declaration": "method", "event_declaration": "method", "operator_declaration": "method",
-           "conversion_operator_declaration": "method", "local_function_statement": "function"}
+TYPES = {"class_declaration": "class", "struct_declaration": "struct", "record_declaration": "class",
+         "interface_declaration": "interface", "enum_declaration": "enum", "delegate_declaration": "delegate"}
+MEMBERS = {"method_declaration": "method", "constructor_declaration": "ctor", "destructor_declaration": "method",
+           "property_declaration": "method", "indexer_declaration": "method", "event_declaration": "method",
+           "operator_declaration": "method", "conversion_operator_declaration": "method", "local_function_statement": "function"}
 SPACES = ("namespace_declaration", "file_scoped_namespace_declaration")
 PARAMETERS = ("parameter_list", "bracketed_parameter_list")
 DIRECTIVE = re.compile(r"^\s*#\s*(if|elif|else|endif|define|undef)\b(.*?)(//.*)?$")
 ACCESSOR = re.compile(r"(get|set|add|remove)_(.*)")
-BUILTIN = {"Boolean": "bool", "Int32": "int", "String": "string", "Object": "object", "Int64": "long", "Char": "char", "Byte": "byte",
-           "Single": "float", "Double": "double", "UInt32": "uint", "Int16": "short", "UInt16": "ushort", "UInt64": "ulong", "SByte": "sbyte",
-           "Decimal": "decimal"}
+BUILTIN = {"Boolean": "bool", "Int32": "int", "String": "string", "Object": "object", "Int64": "long", "Char": "char",
+           "Byte": "byte", "Single": "float", "Double": "double", "UInt32": "uint", "Int16": "short", "UInt16": "ushort",
+           "UInt64": "ulong", "SByte": "sbyte", "Decimal": "decimal"}
 
 Definition = collections.namedtuple("Definition", "row key names parameters start end")
 
@@ -115,14 +115,14 @@ class Project:
     def define(self, node, file, space, types, around):
         named = node.child_by_field_name("name") or next((c for c in node.children if c.type in ("this", "operator")), node)
         name = named.text.decode() if named is not node else "operator"
-        arity = sum(c.type == "type_parameter" for c in (next((c for c in node.children if c.type == "type_parameter_list"), None) or node).children)
+        generic = next((c for c in node.children if c.type == "type_parameter_list"), node)
+        arity = sum(c.type == "type_parameter" for c in generic.children)
         listed = next((c for c in node.children if c.type in PARAMETERS), None)
         parameters = [parameter_type(c) for c in listed.named_children if c.type in ("parameter", "parameter_array")] if listed else []
         if listed and any(c.type == "params" for c in listed.children):
             parameters = [parameter_type(c) for c in listed.named_children if c.type == "parameter"] + ["params"]
         is_type = node.type in TYPES
-        row = {"file": file, "name": name, "kind": TYPES.get(node.type) or MEMBERS[node.type], "line": named.start_point[0] + 1,
-               "end_line": node.end_point[0] + 1, "start_line": node.start_point[0] + 1}
+        row = row_of(file, node, named, name)
         if around:
             row.update(parent=around.row["name"], parent_line=around.row["line"], parent_kind=around.row["kind"])
             if around.row["file"] != file:
@@ -163,8 +163,7 @@ class Project:
                 if named and (named.start_point[0] + 1, named.text.decode()) not in known and has_code(child):
                     line = named.start_point[0] + 1
                     if not self.lines[file][line - 1].strip():
-                        row = {"file": file, "name": named.text.decode(), "kind": TYPES.get(child.type) or MEMBERS[child.type], "line": line,
-                               "end_line": child.end_point[0] + 1, "start_line": child.start_point[0] + 1, "inactive": True}
+                        row = {**row_of(file, child, named, named.text.decode()), "inactive": True}
                         self.definitions.append(Definition(row, "", ("", 0), [], 0, 0))
                 walk(child)
         walk(self.parser.parse(text.encode()).root_node)
@@ -182,6 +181,8 @@ class Project:
         for row in rows:
             if row[0] == "E":
                 self.edge(row, methods)
+            elif row[0] == "V" and row[2] in self.parts:
+                self.add(methods[row[1]][0], self.parts[row[2]], "ctor", *self.place(row[3], row[4]), kind="ctor")
             elif row[0] == "O":
                 member, base = methods[row[1]][0], methods[row[2]][0]
                 if member and base and member is not base:
@@ -204,7 +205,7 @@ class Project:
             name, role = "operator", "operator"
         found = self.by_key.get((owner, name), [])
         if role != "accessor":
-            found = [one for one in found if len(one.parameters) == count and (one.names[1] == int(arity) or role or name == ".ctor")] or found[:0]
+            found = [one for one in found if len(one.parameters) == count and (one.names[1] == int(arity) or role or name == ".ctor")]
         inside = [one for one in found if file == one.row["file"] and one.row["start_line"] <= int(line) <= one.row["end_line"]]
         if len(found) > 1 and inside:
             found = inside
@@ -215,14 +216,20 @@ class Project:
             return self.parts[owner], "ctor"
         return (found[0] if found else None), role or ("ctor" if name == ".ctor" else "call")
 
+    def place(self, file, line):
+        return os.path.relpath(file, self.folder), int(line)
+
     def edge(self, row, methods):
         _, by, to, how, file, line, _, certain = row
         callee, role, called = methods[to]
         if callee is None or callee.row["kind"] == "delegate" or file == "-" or role == "call" and called[3] == ".cctor":
             return
-        file, line = os.path.relpath(file, self.folder), int(line)
-        caller = self.caller(methods[by][0], file, line)
         kind = "ref" if role == "accessor" or how in ("ldftn", "ldvirtftn") else "ctor" if role == "ctor" else "call"
+        is_abstract, is_open = called[6] == "abstract", certain == "open"
+        self.add(methods[by][0], callee, role, *self.place(file, line), kind=kind, abstract=is_abstract, ambiguous=is_open)
+
+    def add(self, known, callee, role, file, line, kind, abstract=False, ambiguous=False):
+        caller = self.caller(known, file, line)
         edge = {
             "caller_file": caller.row["file"] if caller else file,
             "caller_name": caller.row["name"] if caller else "<module>",
@@ -233,14 +240,14 @@ class Project:
             "site_line": line,
             "kind": kind,
         }
-        flags = {"module": not caller, "abstract": called[6] == "abstract", "implicit": not self.written(caller, callee, role),
-                 "ambiguous": certain == "open"}
+        implicit = not self.written(caller, callee, role)
+        flags = {"module": not caller, "abstract": abstract, "implicit": implicit, "ambiguous": ambiguous}
         edge.update({flag: True for flag, is_set in flags.items() if is_set})
         self.edges[json.dumps(edge)] = edge
 
     def caller(self, known, file, line):
         """The innermost definition with code around a line."""
-        around = [one for one in self.in_file[file] if one.row["kind"] in ("method", "ctor", "function") and not one.row.get("inactive")
+        around = [one for one in self.in_file[file] if one.row["kind"] in ("method", "ctor", "function")
                   and one.row["start_line"] <= line <= one.row["end_line"]]
         if known in around and not any(one.row["kind"] == "function" for one in around):
             return known
@@ -266,6 +273,12 @@ class Project:
         print(f"{name}: {len(definitions)} definitions, {len(self.edges)} edges, {len(self.overrides)} overrides")
 
 
+def row_of(file, node, named, name):
+    """The row of a definition, without what is around it."""
+    return {"file": file, "name": name, "kind": TYPES.get(node.type) or MEMBERS[node.type], "line": named.start_point[0] + 1,
+            "end_line": node.end_point[0] + 1, "start_line": node.start_point[0] + 1}
+
+
 def has_code(node):
     """Whether a member can call or be called: a property or event without code is a field."""
     if node.type not in ("property_declaration", "event_declaration"):
@@ -273,7 +286,8 @@ def has_code(node):
     if any(child.type == "arrow_expression_clause" for child in node.children):
         return True
     accessors = node.child_by_field_name("accessors")
-    return bool(accessors) and any(child.type in ("block", "arrow_expression_clause") for one in accessors.children for child in one.children)
+    inside = [child.type for one in accessors.children for child in one.children] if accessors else []
+    return "block" in inside or "arrow_expression_clause" in inside
 
 
 def parameter_type(node):
