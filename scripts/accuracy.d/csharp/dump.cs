@@ -52,7 +52,7 @@ static class Dump
                 Row("V", Id(method), made.FullName, last.Document.Url, last.StartLine);
             var callee = instruction.Operand as MethodReference;
             var target = callee == null ? null : Resolve(callee);
-            if (target == null || target.Module != module)
+            if (target == null)
                 continue;
             var certain = true;
             if (instruction.OpCode.Code == Code.Callvirt && target.IsVirtual)
@@ -62,6 +62,8 @@ static class Dump
                 if (certain)
                     target = Override(receiver, target);
             }
+            if (target.Module != module)
+                continue;
             Row("E", Id(method), Id(target), instruction.OpCode.Name, last == null ? "-" : last.Document.Url,
                 last == null ? 0 : last.StartLine, last == null ? 0 : last.StartColumn, certain ? "certain" : "open");
         }
@@ -134,7 +136,8 @@ static class Dump
         var type = Resolve(receiver);
         for (; type != null && type != target.DeclaringType && type.Module == module; type = Resolve(type.BaseType))
             foreach (var method in type.Methods)
-                if (method.IsVirtual && !method.IsNewSlot && bases[method].Contains(target))
+                if (method.IsVirtual && !method.IsNewSlot
+                    && (target.Module == module ? bases[method].Contains(target) : Same(method, target)))
                     return method;
         return target;
     }
