@@ -91,8 +91,19 @@ class EdgesVisitor extends PluginAwarePostAnalysisVisitor
     {
         $called = $node->children['expr'];
         if (!$called instanceof Node || $called->kind !== ast\AST_NAME) {
+            $found = [];
+            foreach ($this->classes($called) as $class) {
+                if ($class->hasMethodWithName($this->code_base, '__invoke', true)) {
+                    $found[] = $class->getMethodByName($this->code_base, '__invoke');
+                }
+            }
+            $found = array_filter($found, static fn (Method $method): bool => !$method->isPHPInternal());
             $name = $called instanceof Node && $called->kind === ast\AST_VAR ? $called->children['name'] : '?';
-            $this->unknown($node, is_string($name) ? $name : '?', 'var');
+            if ($found !== []) {
+                $this->edge($node, 'call', $found);
+            } else {
+                $this->unknown($node, is_string($name) ? $name : '?', 'var');
+            }
             return;
         }
         try {
