@@ -46,6 +46,10 @@ SOURCES = [Source(*row) for row in [
      "9a37f8a6174f09bd622bc723b55881dc541cd50747cbd08831c2a82d620f6d76", ""),
     ("re2", "apt", "re2", "20220601+dfsg", "re2_20220601+dfsg.orig.tar.xz",
      "3bc61251da3b0b97be40a8a127818c517c62516e4eda11fc901d29496663df54", ""),
+    ("monolog", "apt", "php-monolog", "2.9.1", "php-monolog_2.9.1.orig.tar.xz",
+     "55d7d62eee001d4e68fe0d53841ede53bd583f4e0e3a172877d9a939f4b3c79e", "src composer.json"),
+    ("commonmark", "apt", "php-league-commonmark", "2.3.9", "php-league-commonmark_2.3.9.orig.tar.xz",
+     "c47403767a27c7d14f036a0a8e758eab213958d2489160412043174dc453f9d3", "src composer.json"),
     # The second set.
     ("traitlets", "pip", "traitlets", "5.14.3", "traitlets-5.14.3.tar.gz",
      "9ed0579d3502c94b4b3732ac120375cda96f923114522847de4b3bb98b96b6b7", "traitlets tests"),
@@ -65,6 +69,8 @@ SOURCES = [Source(*row) for row in [
      "8143d20b688e98ccce8e24562d3b68e5f47c12e896c42c7ca8553dbde5bed55d", "include examples tests"),
     ("linux", "apt", "linux", "6.1.176", "linux_6.1.176.orig.tar.xz",
      "9aad4025973feea3f0d978e82ab7db97d8d5ce3f59fcc6b1f316153d66e3a504", "arch include kernel mm ipc lib block fs init"),
+    ("twig", "apt", "php-twig", "3.5.1", "php-twig_3.5.1.orig.tar.xz",
+     "1c6b0b85a6076bc2a96e916121dbb473a650a521b4ff82036fb7806d78dfef03", "src composer.json"),
 ]]
 
 

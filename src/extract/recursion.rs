@@ -47,6 +47,11 @@ impl<'t> Walk<'t> {
         doc_types::documented_variable(self, node)
     }
 
+    /// Returns the declared type of a variable, or the documented one where it is absent or vague.
+    pub(super) fn or_documented_variable(&mut self, declared: ExprId, node: Node<'t>) -> ExprId {
+        doc_types::or_documented(self, declared, |walk| doc_types::documented_variable(walk, node))
+    }
+
     /// Defines an embedded field: a base that is also a field with the name of its type.
     pub(super) fn embedded_field(
         &mut self,

@@ -26,7 +26,9 @@ pub(super) fn visit_type<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) 
 fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> ExprId {
     let Some(rule) = walk.input.language.type_rule(node.kind_id()) else {
         return match rule_choice::rule_at(&walk.input, node) {
-            Some(Rule::Name { .. } | Rule::Member { .. }) => walk.visit(node, usage),
+            Some(Rule::Name { .. } | Rule::Path {} | Rule::Member { .. }) => {
+                walk.visit(node, usage)
+            }
             Some(Rule::Pass { of }) => {
                 let chosen = match of {
                     Some(selector) => selector.first(node),
@@ -326,7 +328,12 @@ fn written_part<'t>(walk: &mut Walk<'t>, node: Node<'t>, text: &str, usage: Usag
     };
     let mut value = ExprId::NONE;
     for part in head.trim().split(separator) {
-        if part.is_empty() || !part.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        let part = match &walk.input.language.manifest.modules.root_word {
+            Some(root) if part.is_empty() && !value.is_some() => root.as_str(),
+            _ => part,
+        };
+        let is_root = Some(part) == walk.input.language.manifest.modules.root_word.as_deref();
+        if part.is_empty() || !is_root && !part.chars().all(|c| c.is_alphanumeric() || c == '_') {
             return ExprId::NONE;
         }
         let name = walk.facts.name(part);
@@ -366,7 +373,7 @@ pub(super) fn receiver_type<'t>(walk: &mut Walk<'t>, receiver: Node<'t>) -> Expr
 }
 
 /// Splits a text at separators outside of brackets; empty for an empty text.
-fn split(text: &str, separator: char) -> Vec<&str> {
+pub(super) fn split(text: &str, separator: char) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0usize, 0usize);
     for (at, c) in text.char_indices() {
         match c {

@@ -140,7 +140,7 @@ pub struct Modules {
     /// Project files that the module system reads in addition to sources.
     #[serde(default)]
     pub project_files: Vec<String>,
-    /// Path keyword for the root module (`crate`).
+    /// Path keyword for the root module (`crate`); of declared packages, the one without a name.
     #[serde(default)]
     pub root_word: Option<String>,
     /// Path keyword for the current module (`self`).
@@ -286,6 +286,8 @@ pub enum MemberLookup {
     /// The type, then its bases depth first, classes before interfaces.
     #[default]
     Chain,
+    /// The type, then its traits and modules, its classes and its interfaces, depth first.
+    MixinsFirst,
     /// The C3 linearisation of the bases.
     C3,
     /// The type, then its embedded types, breadth first.
@@ -448,6 +450,11 @@ pub struct Documentation {
     pub type_tags: Vec<String>,
     /// Types in comments that carry no information.
     pub vague_types: Vec<String>,
+    /// Types in comments have no braces: they end at white space outside of brackets. They count
+    /// where no type is declared, or one of `vague-types`.
+    pub bare_types: bool,
+    /// Generic types in comments that are arrays of their last argument.
+    pub array_types: Vec<String>,
 }
 
 /// Patterns of test code.

@@ -254,6 +254,8 @@ pub(crate) enum Rule {
         #[serde(default)]
         calls: bool,
     },
+    /// A path in one node: names between separators of modules, absolute after the root word.
+    Path {},
     /// Member access on a value, type or module. Where `object` is absent the node is a plain name.
     /// `scoped`: a path (`a::b`).
     Member {

@@ -82,8 +82,10 @@ pub(in crate::extract) fn variable<'t>(
     walk.context.pending.comment = pending.comment;
     let declared = match ty.as_ref().and_then(|selector| selector.first(node)) {
         Some(ty) => walk.visit_type(ty, Usage::Site(SiteKind::Type)),
-        None if walk.context.around.declared.is_some() => walk.context.around.declared,
-        None => walk.documented_variable(node),
+        None => {
+            let declared = walk.context.around.declared;
+            walk.or_documented_variable(declared, node)
+        }
     };
     walk.context.pending.comment = None;
     let mut values = children::every(&walk.input, value.as_ref(), node);

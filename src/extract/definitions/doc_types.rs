@@ -4,6 +4,7 @@
 use crate::extract::types;
 use crate::extract::walk::Context;
 use crate::extract::walk::Input;
+use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Usage, Walk};
@@ -45,6 +46,38 @@ pub(super) fn documented_parameter<'t>(
     }
 }
 
+/// Returns the documented type of a parameter with a declaration, of which `name` is the name.
+pub(super) fn documented_name<'t>(
+    walk: &mut Walk<'t>,
+    comment: Option<(usize, usize)>,
+    name: Node<'t>,
+) -> ExprId {
+    if !walk.input.language.manifest.documentation.bare_types {
+        return ExprId::NONE;
+    }
+    let tags = &walk.input.language.manifest.documentation.param_tags;
+    stated(walk, name, comment, tags, Some(texts::text_of(&walk.input, name)))
+}
+
+/// Returns the declared type, or the documented one where the declared one is absent or vague.
+pub(in crate::extract) fn or_documented<'t>(
+    walk: &mut Walk<'t>,
+    declared: ExprId,
+    documented: impl FnOnce(&mut Walk<'t>) -> ExprId,
+) -> ExprId {
+    let rules = &walk.input.language.manifest.documentation;
+    let is_vague = match walk.facts.get(declared) {
+        _ if !declared.is_some() => true,
+        Expr::Literal(name) if rules.bare_types => {
+            let name = walk.facts.text(name);
+            rules.vague_types.iter().chain(&rules.array_types).any(|word| word == name)
+        }
+        _ => false,
+    };
+    let found = if is_vague { documented(walk) } else { ExprId::NONE };
+    if found.is_some() { found } else { declared }
+}
+
 /// Returns the documented type of a result.
 pub(super) fn documented_result<'t>(
     walk: &mut Walk<'t>,
@@ -66,7 +99,7 @@ pub(in crate::extract) fn documented_variable<'t>(walk: &mut Walk<'t>, node: Nod
     )
 }
 
-/// Returns the type in braces after one of `tags`, and before `name` if given.
+/// Returns the type after one of `tags`, and before `name` if given.
 fn stated<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
@@ -77,23 +110,105 @@ fn stated<'t>(
     let Some((start, end)) = comment.filter(|_| !tags.is_empty()) else { return ExprId::NONE };
     let source = walk.input.source;
     let text = std::str::from_utf8(source.get(start..end).unwrap_or_default()).unwrap_or_default();
+    let bare = walk.input.language.manifest.documentation.bare_types;
     for tag in tags {
         for (at, _) in text.match_indices(tag.as_str()) {
-            let Some(rest) = text[at + tag.len()..].trim_start().strip_prefix('{') else {
+            let after = &text[at + tag.len()..];
+            let Some((ty, rest)) = (if bare { bare_type(after) } else { braced_type(after) })
+            else {
                 continue;
             };
-            let Some(close) = closing(rest) else { continue };
-            let named = rest[close + 1..].trim_start().trim_start_matches('[');
+            let named = rest.trim_start().trim_start_matches(['[', '&', '.']);
             let named = named
                 .split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')
                 .next()
                 .unwrap_or_default();
-            if name.is_none_or(|name| name == named) {
-                return stated_type(walk, node, &rest[..close]);
+            let is_meant = match name {
+                Some(name) => name == named,
+                None => !has_sigil(walk, named) || is_first(walk, node, named),
+            };
+            if is_meant {
+                return if bare { bare_union(walk, node, ty) } else { stated_type(walk, node, ty) };
             }
         }
     }
     ExprId::NONE
+}
+
+/// True if a word begins with a character that is trimmed from names.
+fn has_sigil(walk: &Walk<'_>, word: &str) -> bool {
+    let sigils = walk.input.language.manifest.names.trim.values();
+    word.chars().next().is_some_and(|first| sigils.into_iter().any(|sigil| sigil.contains(first)))
+}
+
+/// True if a node begins with a word.
+fn is_first(walk: &Walk<'_>, node: Node<'_>, word: &str) -> bool {
+    let source = walk.input.source.get(node.start_byte()..node.end_byte()).unwrap_or_default();
+    let rest = source.strip_prefix(word.as_bytes());
+    rest.is_some_and(|rest| !rest.first().is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'_'))
+}
+
+/// Splits the text after a tag into a type in braces and the rest.
+fn braced_type(after: &str) -> Option<(&str, &str)> {
+    let rest = after.trim_start().strip_prefix('{')?;
+    let close = closing(rest)?;
+    Some((&rest[..close], &rest[close + 1..]))
+}
+
+/// Splits the text after a tag into a type, up to white space outside of brackets, and the rest.
+fn bare_type(after: &str) -> Option<(&str, &str)> {
+    let rest = after.trim_start();
+    if rest.len() == after.len() {
+        return None;
+    }
+    let mut depth = 0usize;
+    let end = rest.char_indices().find_map(|(at, c)| match c {
+        '<' | '(' | '{' | '[' => {
+            depth += 1;
+            None
+        }
+        '>' | ')' | '}' | ']' => {
+            depth = depth.saturating_sub(1);
+            None
+        }
+        _ => (c.is_whitespace() && depth == 0).then_some(at),
+    });
+    Some(rest.split_at(end.unwrap_or(rest.len())))
+}
+
+/// Parses a type without braces: a union of types, of which the vague ones are left out.
+fn bare_union<'t>(walk: &mut Walk<'t>, node: Node<'t>, text: &str) -> ExprId {
+    let vague = &walk.input.language.manifest.documentation.vague_types;
+    let parts: Vec<ExprId> = types::split(text.trim_start_matches('?'), '|')
+        .into_iter()
+        .map(str::trim)
+        .filter(|part| !vague.iter().any(|word| word == part))
+        .map(|part| walk.deeper(node, |walk| bare_part(walk, node, part)))
+        .collect();
+    walk.facts.union(&parts)
+}
+
+fn bare_part<'t>(walk: &mut Walk<'t>, node: Node<'t>, text: &str) -> ExprId {
+    if let Some(inner) = text.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) {
+        return bare_union(walk, node, inner);
+    }
+    if let Some(item) = text.strip_suffix("[]") {
+        let item = walk.deeper(node, |walk| bare_part(walk, node, item));
+        return walk.facts.of(item, Expr::Array);
+    }
+    if names::is_self_type(&walk.input, text) {
+        return walk.facts.expr(Expr::SelfType(walk.context.scope));
+    }
+    let (base, args) = text.split_once('<').unwrap_or((text, ""));
+    let arrays = &walk.input.language.manifest.documentation.array_types;
+    if !args.is_empty() && arrays.iter().any(|word| word == base) {
+        let args = types::split(args.strip_suffix('>').unwrap_or(args), ',');
+        let item = args.last().copied().unwrap_or_default();
+        let item = walk.deeper(node, |walk| bare_union(walk, node, item.trim()));
+        return walk.facts.of(item, Expr::Array);
+    }
+    let plain = text.replace('<', "[").replace('>', "]");
+    types::written_type(walk, node, &plain, Usage::Silent)
 }
 
 /// Parses a type in a comment: strips marks for optional values and normalizes generic types.

@@ -99,7 +99,7 @@ pub(super) fn parameters_among<'t>(
                 } else {
                     ExprId::NONE
                 };
-                let count = parameter(walk, rule, param, in_type, given, &mut patterns);
+                let count = parameter(walk, rule, param, in_type, given, comment, &mut patterns);
                 let has_default = *optional
                     || value.as_ref().is_some_and(|selector| selector.first(param).is_some());
                 if *variadic || is_variadic(&walk.input, param) {
@@ -141,11 +141,14 @@ pub(super) fn parameters_among<'t>(
         }
     }
     if symbol.is_some() {
-        let stated = doc_types::documented_result(walk, comment, node);
+        let declared = walk.facts.symbol_mut(symbol).ty;
+        let ty = doc_types::or_documented(walk, declared, |walk| {
+            doc_types::documented_result(walk, comment, node)
+        });
         let entry = walk.facts.symbol_mut(symbol);
         entry.params = run;
         entry.arity = (least, most);
-        entry.ty = if entry.ty.is_some() { entry.ty } else { stated };
+        entry.ty = ty;
     }
 }
 
@@ -249,6 +252,7 @@ fn parameter<'t>(
     node: Node<'t>,
     in_type: bool,
     given: ExprId,
+    comment: Option<(usize, usize)>,
     patterns: &mut Vec<(Node<'t>, Flow<'t>, bool)>,
 ) -> u16 {
     let Rule::Param { name, declarator, ty, value, variadic, .. } = rule else { return 0 };
@@ -258,6 +262,11 @@ fn parameter<'t>(
         Some(ty) => types::visit_type(walk, ty, Usage::Site(SiteKind::Type)),
         None => ExprId::NONE,
     };
+    if let Some(name) = name.as_ref().and_then(|selector| selector.first(node)) {
+        declared = doc_types::or_documented(walk, declared, |walk| {
+            doc_types::documented_name(walk, comment, name)
+        });
+    }
     let default = walk.visit_selected(node, value.as_ref(), READ);
     if *variadic {
         declared = walk.facts.of(declared, Expr::Array);
@@ -346,7 +355,7 @@ pub(in crate::extract) fn result_type<'t>(walk: &mut Walk<'t>, returns: Node<'t>
         let Some(rule @ Rule::Param { ty, .. }) = rule_choice::rule_at(&walk.input, result) else {
             continue;
         };
-        let count = parameter(walk, rule, result, false, ExprId::NONE, &mut Vec::new());
+        let count = parameter(walk, rule, result, false, ExprId::NONE, None, &mut Vec::new());
         let ty = ty.as_ref().and_then(|selector| selector.first(result));
         let ty = ty.map_or(ExprId::NONE, |ty| types::visit_type(walk, ty, Usage::Silent));
         let ty = names::known(&mut walk.facts, ty);

@@ -51,6 +51,10 @@ pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node
     let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
     let mut built = ty_node
         .map_or(ExprId::NONE, |ty| types::visit_type(walk, ty, Usage::Site(SiteKind::Construct)));
+    if let (None, Some(ty), Expr::SelfType(_)) = (fields, ty_node, walk.facts.get(built)) {
+        let name = names::name_of(walk, ty);
+        walk.site(Usage::Site(SiteKind::Construct), ty, name, built);
+    }
     if !walk.context.call_site.is_some() {
         unruled::computed_call(walk, ty_node.unwrap_or(node), SiteKind::Construct);
     }

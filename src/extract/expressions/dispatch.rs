@@ -32,6 +32,7 @@ pub(in crate::extract) fn express<'t>(
 ) -> ExprId {
     match rule {
         Rule::Name { calls } => paths::name_expression(walk, node, usage, *calls),
+        Rule::Path {} => paths::path(walk, node, usage),
         Rule::Member { object, name, scoped } => {
             paths::member(walk, node, object.as_ref(), name, *scoped, usage)
         }

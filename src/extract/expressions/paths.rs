@@ -198,6 +198,28 @@ fn is_variable(walk: &Walk<'_>, name: NameId) -> bool {
     }
 }
 
+/// Path of names in one node: all but the last are modules or types.
+pub(super) fn path<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> ExprId {
+    let modules = &walk.input.language.manifest.modules;
+    let text = texts::text_of(&walk.input, node);
+    let mut name = NameId::NONE;
+    let mut value = ExprId::NONE;
+    for part in text.split(modules.separator.as_str()) {
+        let part = match (part.trim(), &modules.root_word) {
+            ("", Some(root)) if !value.is_some() => root.as_str(),
+            (part, _) => part,
+        };
+        name = walk.facts.name(part);
+        value = walk.facts.expr(match value.is_some() {
+            true => Expr::Member(value, name),
+            false => Expr::Name(name, walk.context.scope),
+        });
+    }
+    let last = children::last_named_child(node).unwrap_or(node);
+    walk.site(usage, last, name, value);
+    value
+}
+
 /// Constructor reference without a call: a function that returns an instance of the type.
 pub(super) fn constructor_reference<'t>(
     walk: &mut Walk<'t>,

@@ -38,7 +38,9 @@ pub(super) fn child(
     name: &str,
 ) -> Option<Module> {
     let Module::Package(package) = module else { return None };
-    let name =
-        format!("{}{}{name}", modules.package(package).name, language.manifest.modules.separator);
+    let name = match modules.package(package).name.as_str() {
+        "" => name.to_owned(),
+        above => format!("{above}{}{name}", language.manifest.modules.separator),
+    };
     modules.package_named(family(language), &name).map(Module::Package)
 }

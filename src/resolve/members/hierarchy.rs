@@ -106,6 +106,11 @@ fn join_hierarchy(db: &Db, symbol: SymbolRef, bases: &[Ty]) -> Hierarchy {
     let mut hierarchy = Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() };
     let mut parents: Vec<Vec<(SymbolRef, TyList)>> = Vec::new();
     hierarchy.is_linear = bases.len() <= 1;
+    let order = db.program.known(symbol.file).language.manifest.resolution.members;
+    let mut bases: Vec<&Ty> = bases.iter().collect();
+    if order == MemberLookup::MixinsFirst {
+        bases.sort_by_key(|base| rank(db, base));
+    }
     for base in bases {
         match base {
             Ty::Type(base, args) => {
@@ -132,17 +137,25 @@ fn join_hierarchy(db: &Db, symbol: SymbolRef, bases: &[Ty]) -> Hierarchy {
         hierarchy.is_linear = false;
         parents.extend(interfaces.iter().map(|interface| vec![(*interface, no_types())]));
     }
-    let order = db.program.known(symbol.file).language.manifest.resolution.members;
     match order {
         MemberLookup::C3 => merge(&mut hierarchy.types, parents),
         MemberLookup::Embedding => breadth_first(&mut hierarchy.types, parents),
-        MemberLookup::Chain | MemberLookup::InherentFirst => {
+        MemberLookup::Chain | MemberLookup::MixinsFirst | MemberLookup::InherentFirst => {
             depth_first(&mut hierarchy.types, parents)
         }
     }
     hierarchy.open |= hierarchy.types.len() > MAX_BASES || !db.budget.take(hierarchy.types.len());
     hierarchy.types.truncate(MAX_BASES);
     hierarchy
+}
+
+/// Position of a base among those of other kinds, where mixins come first.
+fn rank(db: &Db, base: &Ty) -> u8 {
+    match declared(base).map(|symbol| db.program.symbol(symbol).kind) {
+        Some(SymbolKind::Trait | SymbolKind::Module) => 0,
+        Some(SymbolKind::Interface) => 2,
+        _ => 1,
+    }
 }
 
 /// Returns the type of the repository that a base is.

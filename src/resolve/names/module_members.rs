@@ -13,6 +13,7 @@ use crate::resolve::names::{bindings, linkage, namespaces, paths, scopes, visite
 use crate::resolve::units::bounds::qualified;
 use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Symbols};
+use std::rc::Rc;
 
 /// Looks a name up below an entity.
 pub(in crate::resolve) fn below(
@@ -23,6 +24,9 @@ pub(in crate::resolve) fn below(
 ) -> Option<Entity> {
     match entity {
         Entity::Module(module) => module_member(db, *module, name, visited),
+        Entity::External(root) if root.is_empty() => {
+            Some(Entity::External(Rc::from(db.program.text(name))))
+        }
         Entity::External(outer) => {
             Some(Entity::External(qualified(outer, ".", db.program.text(name))))
         }

@@ -1,6 +1,7 @@
 //! Names with a meaning of their own: path keywords (root, self, super), declared package names,
 //! macros, and names that all files share.
 
+use crate::grammar::ModuleSystem;
 use crate::model::SymbolKind;
 use crate::model::facts::{ImportKind, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -19,7 +20,13 @@ pub(super) fn path_word(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Op
         return None;
     }
     let text = Some(db.program.text(name));
-    if text == rules.root_word.as_deref() {
+    let is_declared = rules.system == ModuleSystem::DeclaredPackages;
+    if is_declared && text == rules.root_word.as_deref() {
+        let root = db.program.declared_package(file, "");
+        Some(root.map_or_else(|| Entity::External(Rc::from("")), Entity::Module))
+    } else if is_declared && text == rules.self_word.as_deref() {
+        db.program.package_of(file).map(|package| Entity::Module(Module::Package(package)))
+    } else if text == rules.root_word.as_deref() {
         Some(Entity::Module(Module::File(db.program.crate_root(file))))
     } else if text == rules.self_word.as_deref() {
         Some(module_around(db, file, scope))
