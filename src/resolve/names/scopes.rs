@@ -5,7 +5,6 @@ use crate::grammar::ModuleSystem;
 use crate::model::facts::{BindingId, ImportId, ImportKind, ScopeId, ScopeKind};
 use crate::model::graph::FileId;
 use crate::model::{Step, SymbolKind};
-use crate::resolve::Name;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Entity;
 use crate::resolve::db::wildcards::ScopePlace;
@@ -14,6 +13,7 @@ use crate::resolve::names::bindings::Bound;
 use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{bindings, linkage, namespaces, outside, paths, visited, wildcard};
 use crate::resolve::units::import_target::{ImportTarget, Module};
+use crate::resolve::{Name, Wanted};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -186,6 +186,14 @@ fn implicit_names(db: &Db, file: FileId, name: Name, from: ScopeId) -> Option<(E
     }
     if manifest.names.export_objects.iter().any(|object| object == text) {
         return Some((Entity::Module(Module::File(file)), Step::ModuleMember));
+    }
+    if manifest.resolution.global_names
+        && manifest.modules.root_word.is_some()
+        && db.wanted.get() == Some(Wanted::Callables)
+        && let Some(root) = db.program.declared_package(file, "")
+        && let Some(entity) = db.module_member(root, name, &mut Visited::default())
+    {
+        return Some((entity, Step::Package));
     }
     if manifest.resolution.global_names
         && let Some(entity) = paths::defined_anywhere(db, file, name)
