@@ -369,7 +369,18 @@ pub(super) fn receiver_type<'t>(walk: &mut Walk<'t>, receiver: Node<'t>) -> Expr
             return visit_type(walk, ty, Usage::Silent);
         }
     }
+    if is_given_as_type(&walk.input, receiver) {
+        return visit_type(walk, receiver, Usage::Silent);
+    }
     ExprId::NONE
+}
+
+/// True if a receiver is written as a type alone, not as a list with a parameter.
+pub(super) fn is_given_as_type<'t>(input: &Input<'t>, receiver: Node<'t>) -> bool {
+    let is_param =
+        |child: Node<'t>| matches!(rule_choice::rule_at(input, child), Some(Rule::Param { .. }));
+    input.language.type_rule(receiver.kind_id()).is_some()
+        && !children::named_children(input, receiver).into_iter().any(is_param)
 }
 
 /// Splits a text at separators outside of brackets; empty for an empty text.

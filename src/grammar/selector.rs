@@ -1,5 +1,7 @@
 //! Selectors: name descendants of a node in a manifest. `field`, `<kind>`, `2` (third named child),
-//! alternatives `a|b`, steps `a/b`.
+//! `after(kind)` and `before(kind)` (the named child next to a token), `next(kind)` and
+//! `previous(kind)` (the sibling next to the node, if it has the kind; the named one beyond a
+//! token), alternatives `a|b`, steps `a/b`.
 
 use rustc_hash::FxHashMap;
 use serde::de::{self, Deserialize, Deserializer};
@@ -63,6 +65,27 @@ enum Step {
     Field(u16),
     Kind(SmallVec<[u16; 2]>),
     Nth(usize),
+    /// The child next to the first child of a kind, if it is named.
+    Beside(Side, SmallVec<[u16; 2]>),
+    /// The sibling next to the node, if it is of a kind; the named one beyond it for a token.
+    Sibling(Side, SmallVec<[u16; 2]>),
+}
+
+/// Side of a token or node.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Side {
+    Before,
+    After,
+}
+
+impl Side {
+    /// Returns the sibling of a node on this side.
+    fn of<'t>(self, node: Node<'t>) -> Option<Node<'t>> {
+        match self {
+            Side::Before => node.prev_sibling(),
+            Side::After => node.next_sibling(),
+        }
+    }
 }
 
 /// Selector of a descendant of a node.
@@ -109,12 +132,15 @@ impl Step {
         match self {
             Step::Field(field) => node.child_by_field_id(*field),
             Step::Nth(position) => node.named_child(u32::try_from(*position).ok()?),
-            Step::Kind(_) => match node.child_count() {
-                count @ ..=MAX_BY_POSITION => {
-                    (0..count).find_map(|at| node.child(at).filter(|child| self.is_kind(*child)))
-                }
-                _ => node.children(&mut node.walk()).find(|child| self.is_kind(*child)),
-            },
+            Step::Kind(kinds) => child_of_kind(node, kinds),
+            Step::Beside(side, kinds) => {
+                child_of_kind(node, kinds).and_then(|token| side.of(token)).filter(Node::is_named)
+            }
+            Step::Sibling(side, kinds) => {
+                let sibling = side.of(node).filter(|it| kinds.contains(&it.kind_id()))?;
+                if sibling.is_named() { Some(sibling) } else { side.of(sibling) }
+                    .filter(Node::is_named)
+            }
         }
     }
 
@@ -122,7 +148,7 @@ impl Step {
         let mut found = SmallVec::new();
         match (self, self.first(node)) {
             (_, None) => return found,
-            (Step::Nth(_), Some(only)) => {
+            (Step::Nth(_) | Step::Beside(..) | Step::Sibling(..), Some(only)) => {
                 found.push(only);
                 return found;
             }
@@ -158,6 +184,15 @@ impl Step {
     }
 }
 
+/// Returns the first child of one of these kinds.
+fn child_of_kind<'t>(node: Node<'t>, kinds: &[u16]) -> Option<Node<'t>> {
+    let is_kind = |child: &Node<'t>| kinds.contains(&child.kind_id());
+    match node.child_count() {
+        count @ ..=MAX_BY_POSITION => (0..count).find_map(|at| node.child(at).filter(is_kind)),
+        _ => node.children(&mut node.walk()).find(is_kind),
+    }
+}
+
 /// True if a child is the last named child.
 fn is_last_named(child: Node<'_>, node: Node<'_>) -> bool {
     let last = u32::try_from(node.named_child_count())
@@ -182,12 +217,19 @@ impl<'de> Deserialize<'de> for Selector {
 }
 
 fn parse_step(step: &str) -> Result<Step, String> {
-    if let Some(kind) = step.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
-        let ids = kind_ids(kind);
-        if ids.is_empty() {
-            return Err(format!("the grammar has no node kind `{kind}`"));
+    let inside = |head, tail| step.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail));
+    if let Some(kind) = inside("<", ">") {
+        return Ok(Step::Kind(known_kind(kind)?));
+    }
+    for (side, head) in [(Side::Before, "before("), (Side::After, "after(")] {
+        if let Some(kind) = inside(head, ")") {
+            return Ok(Step::Beside(side, known_kind(kind)?));
         }
-        return Ok(Step::Kind(ids));
+    }
+    for (side, head) in [(Side::Before, "previous("), (Side::After, "next(")] {
+        if let Some(kind) = inside(head, ")") {
+            return Ok(Step::Sibling(side, known_kind(kind)?));
+        }
     }
     if let Ok(position) = step.parse() {
         return Ok(Step::Nth(position));
@@ -196,4 +238,11 @@ fn parse_step(step: &str) -> Result<Step, String> {
         return Err(format!("`{step}` stands alone, in a condition"));
     }
     field_id(step).map(Step::Field).ok_or_else(|| format!("the grammar has no field `{step}`"))
+}
+
+/// Returns the ids of a kind that the grammar has.
+fn known_kind(kind: &str) -> Result<SmallVec<[u16; 2]>, String> {
+    let ids = kind_ids(kind);
+    let is_known = !ids.is_empty();
+    is_known.then_some(ids).ok_or_else(|| format!("the grammar has no node kind `{kind}`"))
 }

@@ -117,7 +117,11 @@ pub(in crate::extract) fn function<'t>(
     generics::generics(walk, symbol, node, type_params.as_ref());
     if let Some(receiver) = receiver_node {
         parameters::receiver_type_params(walk, symbol);
-        parameters::parameters(walk, receiver, LocalSymbol::NONE);
+        if types::is_given_as_type(&walk.input, receiver) {
+            types::visit_type(walk, receiver, Usage::Site(SiteKind::Type));
+        } else {
+            parameters::parameters(walk, receiver, LocalSymbol::NONE);
+        }
     }
     if let Some(params) = params_node {
         parameters::parameters(walk, params, symbol);

@@ -55,7 +55,12 @@ pub(super) fn parameters_among<'t>(
     }
     let mut receiver = callable_scope::first_parameter(walk, symbol);
     let in_type = walk.facts.scope_kind(walk.context.scope) == ScopeKind::Type;
+    let mut default = None;
     for param in nodes {
+        // A default value next to its parameter is visited with it.
+        if default == Some(param.id()) {
+            continue;
+        }
         if walk
             .input
             .language
@@ -100,8 +105,8 @@ pub(super) fn parameters_among<'t>(
                     ExprId::NONE
                 };
                 let count = parameter(walk, rule, param, in_type, given, comment, &mut patterns);
-                let has_default = *optional
-                    || value.as_ref().is_some_and(|selector| selector.first(param).is_some());
+                default = value.as_ref().and_then(|value| value.first(param)).map(|it| it.id());
+                let has_default = *optional || default.is_some();
                 if *variadic || is_variadic(&walk.input, param) {
                     most = u16::MAX;
                 } else {
