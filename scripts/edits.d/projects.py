@@ -78,13 +78,13 @@ def _filler(root: Path | None, parts: list[str], endings: tuple[str, ...], fixtu
                 if len(files) < SLICE_FILES and path.is_file() and not path.is_symlink() and path.stat().st_size <= SLICE_BYTES:
                     files[str(path.relative_to(root))] = path.read_bytes()
         for language in fixtures:
-            files |= fixtures(language)
+            files |= fixture_sources(language)
         _synthetic_history(world, files, rng)
 
     return fill
 
 
-def fixtures(language: str) -> dict[str, bytes]:
+def fixture_sources(language: str) -> dict[str, bytes]:
     """The sources of a language's fixtures, each fixture in a directory of its own."""
     files: dict[str, bytes] = {}
     for fixture in sorted((ROOT / "grammars" / language / "fixtures").glob("*.txt")):

@@ -142,9 +142,8 @@ mod tests {
         let languages = crate::grammar::all();
         let language = languages
             .iter()
-            .rev()
-            .find(|language| language.manifest.preprocessor.directive.is_some());
-        language.expect("a language with a preprocessor is in the table")
+            .find(|language| !language.manifest.preprocessor.parameter_words.is_empty());
+        language.expect("a language with a preprocessor and type parameters is in the table")
     }
 
     #[track_caller]

@@ -375,11 +375,12 @@ pub(super) fn receiver_type<'t>(walk: &mut Walk<'t>, receiver: Node<'t>) -> Expr
     ExprId::NONE
 }
 
-/// True if a receiver is written as a type alone, not as a list with a parameter.
+/// True if a receiver is written as a type alone, not as a value or a list with a parameter.
 pub(super) fn is_given_as_type<'t>(input: &Input<'t>, receiver: Node<'t>) -> bool {
     let is_param =
         |child: Node<'t>| matches!(rule_choice::rule_at(input, child), Some(Rule::Param { .. }));
     input.language.type_rule(receiver.kind_id()).is_some()
+        && rule_choice::rule_at(input, receiver).is_none()
         && !children::named_children(input, receiver).into_iter().any(is_param)
 }
 

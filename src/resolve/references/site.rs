@@ -302,7 +302,10 @@ fn construct_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: S
         return chosen(&Symbols::from_slice(&[of]), step, step);
     }
     let constructors = call::constructors(db, of);
-    if constructors.is_empty() {
+    let count = overload::argument_count(site.args);
+    let accepts = |symbol: &SymbolRef| overload::accepts(db, *symbol, count, site.spread);
+    // Others are implied by the header of the type, or by its bases.
+    if !constructors.iter().any(accepts) {
         return chosen(&Symbols::from_slice(&[of]), step, step);
     }
     let fitting =
