@@ -336,11 +336,15 @@ impl Scanner<'_> {
         None
     }
 
-    /// Adds an expression, without a keyword that follows another (`:else if`).
+    /// Adds an expression, without a keyword that follows another (`:else if`) and without the mark
+    /// of attributes that a value holds (`...rest`).
     fn push(&mut self, mut open: usize, mut code: Range<usize>, close: usize) {
         let text = self.source[code.clone()].trim_ascii_start();
         if self.source[open].is_ascii_alphanumeric() && text.starts_with(b"if ") {
             code.start = code.end - text.len() + b"if ".len();
+            open = code.start - 1;
+        } else if text.starts_with(b"...") {
+            code.start = code.end - text.len() + b"...".len();
             open = code.start - 1;
         }
         if !self.source[code.clone()].trim_ascii().is_empty() {
@@ -421,6 +425,7 @@ mod tests {
             (&curly(), "{#each xs() as x}", "(xs())"),
             (&curly(), "<Box on:click={f}/>", "Box;(f)"),
             (&curly(), "{'}'}", "('}')"),
+            (&curly(), "<a {...rest} {b}>", "(rest);(b)"),
             (&double(), "{{ f() }}", "(f())"),
             (&double(), "<a @x=\"f\" y=\"g\">", "(f)"),
             (&double(), "<a :x=\"a; b()\">", "{a;b()}"),
