@@ -5,7 +5,7 @@ mod manifests;
 mod upstreams;
 mod user;
 
-pub use manifests::manifests;
+pub use manifests::{MANIFEST, manifests};
 pub use upstreams::{NamedTarget, NamedTargets, UpstreamsError, upstreams};
 pub use user::{User, git_settings, is_executable};
 

@@ -7,15 +7,12 @@ use std::path::{Path, PathBuf};
 
 use super::Stop;
 use super::output::to_stdout;
-use crate::config::Config;
+use crate::config::{Config, MANIFEST};
 use crate::extract::{self, Explained, Explanation};
 use crate::grammar;
 use crate::model::RepoPath;
 use crate::server::one_line;
 use crate::source::{self, Root};
-
-/// Name of a manifest.
-const MANIFEST: &str = "grammar.toml";
 
 /// Subcommand.
 #[derive(Debug, clap::Subcommand)]

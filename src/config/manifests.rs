@@ -5,7 +5,8 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-const MANIFEST: &str = "grammar.toml";
+/// Name of a manifest.
+pub const MANIFEST: &str = "grammar.toml";
 
 /// Largest manifest, in bytes.
 const MOST_BYTES: u64 = 1 << 20;

@@ -70,7 +70,7 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
             let parts = visit_types(walk, node, usage);
             walk.facts.union(&parts)
         }
-        TypeRule::Name { .. } => {
+        TypeRule::Name {} => {
             let text = texts::text_of(&walk.input, node);
             if names::is_self_type(&walk.input, text) {
                 return walk.facts.expr(Expr::SelfType(walk.context.scope));

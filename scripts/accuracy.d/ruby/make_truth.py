@@ -150,7 +150,7 @@ class Joined:
                     row["decl_of"] = [first["file"], first["line"], first["name"]]
 
     def stand_ins(self):
-        """An alias stands for the method of that name in the same file and type, if it is defined before."""
+        """An alias is the method of that name in the same file and type, if it is defined before."""
         for row in self.definitions:
             if row.get("alias_of"):
                 same = [

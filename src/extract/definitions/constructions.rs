@@ -40,7 +40,7 @@ pub(super) fn bare_arguments<'t>(
         let only = children::only_named_child(&walk.input, param)?;
         let name = ty.first(param).filter(|name| name.id() == only.id())?;
         let is_argument = match rule(name) {
-            Some(TypeRule::Name { .. }) => is_value(walk, name),
+            Some(TypeRule::Name {}) => is_value(walk, name),
             Some(TypeRule::Member { .. }) => constructs,
             _ => false,
         };
@@ -90,7 +90,7 @@ pub(super) fn constructed<'t>(
 /// Returns the name node of a type that is a name, a path or a generic application.
 fn type_name_node<'t>(input: &Input<'t>, node: Node<'t>) -> Option<Node<'t>> {
     match input.language.type_rule(node.kind_id())? {
-        TypeRule::Name { .. } => Some(node),
+        TypeRule::Name {} => Some(node),
         TypeRule::Member { name, .. } => {
             name.first(node).and_then(|name| type_name_node(input, name))
         }

@@ -2,7 +2,9 @@
 //! type itself, a call means the one for its receiver.
 
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, Site, flags};
+use crate::model::facts::{
+    BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, Site, Symbol, flags,
+};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::db::Db;
@@ -101,23 +103,6 @@ fn is_type(ty: &Ty) -> Option<bool> {
     }
 }
 
-/// True if the receiver at a position is the type around it: in a static member, and directly in
-/// the body of the type.
-fn is_static_around(db: &Db, file: FileId, mut symbol: LocalSymbol) -> Option<bool> {
-    let unit = db.program.known(file);
-    while symbol.is_some() {
-        let entry = unit.symbol(symbol);
-        if entry.kind.is_callable() && entry.flags & flags::LOCAL == 0 {
-            return Some(entry.flags & flags::STATIC != 0);
-        }
-        if entry.kind.is_type() {
-            return Some(true);
-        }
-        symbol = entry.container;
-    }
-    None
-}
-
 fn has(db: &Db, symbol: SymbolRef, flag: u32) -> bool {
     db.program.symbol(symbol).flags & flag != 0
 }
@@ -144,12 +129,25 @@ fn has_constant_receiver(db: &Db, file: FileId, site: &Site) -> Option<bool> {
 }
 
 /// True if the method around a position leaves its receiver unchanged.
-fn is_read_only_around(db: &Db, file: FileId, mut symbol: LocalSymbol) -> Option<bool> {
+fn is_read_only_around(db: &Db, file: FileId, symbol: LocalSymbol) -> Option<bool> {
+    let member = member_around(db, file, symbol).filter(|member| member.kind.is_callable())?;
+    Some(member.flags & flags::READ_ONLY != 0)
+}
+
+/// True if the receiver at a position is the type around it: in a static member, and directly in
+/// the body of the type.
+fn is_static_around(db: &Db, file: FileId, symbol: LocalSymbol) -> Option<bool> {
+    let member = member_around(db, file, symbol)?;
+    Some(member.kind.is_type() || member.flags & flags::STATIC != 0)
+}
+
+/// Returns the member around a position, or the type in whose body it directly is.
+fn member_around<'a>(db: &Db<'a>, file: FileId, mut symbol: LocalSymbol) -> Option<&'a Symbol> {
     let unit = db.program.known(file);
     while symbol.is_some() {
         let entry = unit.symbol(symbol);
-        if entry.kind.is_callable() && entry.flags & flags::LOCAL == 0 {
-            return Some(entry.flags & flags::READ_ONLY != 0);
+        if entry.kind.is_type() || entry.kind.is_callable() && entry.flags & flags::LOCAL == 0 {
+            return Some(entry);
         }
         symbol = entry.container;
     }

@@ -187,6 +187,7 @@ fn implicit_names(db: &Db, file: FileId, name: Name, from: ScopeId) -> Option<(E
     if manifest.names.export_objects.iter().any(|object| object == text) {
         return Some((Entity::Module(Module::File(file)), Step::ModuleMember));
     }
+    // A function that a package does not have is that of the root, where packages have one.
     if manifest.resolution.global_names
         && manifest.modules.root_word.is_some()
         && db.wanted.get() == Some(Wanted::Callables)
