@@ -23,16 +23,17 @@ mod type_rule;
 pub use check::{Fits, Roles, check, errors};
 pub use detect::detect;
 pub(crate) use import_form::ImportForm;
-pub use manifest::values::{
-    Conditions, Conversions, DecoratorMeaning, FlowKind, Narrowing, TypeFlow,
+pub use manifest::values::{Conditions, Conversions, FlowKind, Narrowing, TypeFlow};
+pub use manifest::words::{
+    CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord, TestMacroKind,
 };
 pub use manifest::{
-    Builtins, ConstructorNames, Documentation, ExportRule, Manifest, Markup, MemberLookup,
-    ModuleSystem, Names, Resolution, SelfRule, TestMarkers, VisibilityRule,
+    Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MarkMeaning, Markup,
+    MemberLookup, ModuleSystem, Names, Resolution, SelfRule, TestMarkers, VisibilityRule,
 };
 pub(crate) use pattern::{Gathers, Pattern};
 pub use preprocessor::Preprocessor;
-pub(crate) use preprocessor::WordLists;
+pub(crate) use preprocessor::{WordClass, WordLists};
 pub(crate) use rule::{BaseRule, Rule, TokenWords, Yielded};
 pub(crate) use selector::Selector;
 pub use table::{extended, manifest_errors, use_manifests};
@@ -88,7 +89,8 @@ impl Language {
             return None;
         }
         let word = signature.split(' ').next()?;
-        self.manifest.preprocessor.type_words.iter().any(|other| other == word).then_some(word)
+        let words = self.manifest.preprocessor.words_of(WordClass::Type);
+        words.iter().any(|other| other == word).then_some(word)
     }
 
     /// True for anonymous tokens: `(`, `if`, ….

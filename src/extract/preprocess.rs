@@ -139,10 +139,11 @@ mod tests {
     use super::*;
 
     fn language() -> &'static Language {
+        use crate::grammar::WordClass;
         let languages = crate::grammar::all();
-        let language = languages
-            .iter()
-            .find(|language| !language.manifest.preprocessor.parameter_words.is_empty());
+        let language = languages.iter().find(|language| {
+            language.manifest.preprocessor.words.contains_key(&WordClass::Parameters)
+        });
         language.expect("a language with a preprocessor and type parameters is in the table")
     }
 

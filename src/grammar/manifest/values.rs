@@ -1,47 +1,9 @@
-//! Meanings of decorators, and tables about values: type narrowing, conditions, conversions, and
-//! type flow through builtin types.
+//! Manifest tables about values: type narrowing, conditions, conversions, and type flow through
+//! builtin types.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-
-/// Meaning of a decorator for its definition.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DecoratorMeaning {
-    /// Static member.
-    Static,
-    /// Class method: its first parameter is the type.
-    ClassMethod,
-    /// Method that is read like a field.
-    Property,
-    /// Abstract member.
-    Abstract,
-    /// One of several signatures of a callable.
-    Overload,
-    /// Deprecated.
-    Deprecated,
-    /// Conditional compilation: the arguments are the condition.
-    Conditional,
-    /// Public, whatever its modifiers are.
-    Public,
-    /// The arguments name the decorators to apply (`derive`).
-    Applying,
-    /// Test.
-    Test,
-}
-
-impl super::Modifiers {
-    /// True if a decorator of this name has this meaning.
-    pub(crate) fn is_decorator(&self, name: &str, meaning: DecoratorMeaning) -> bool {
-        self.decorators.get(name).is_some_and(|meanings| meanings.contains(&meaning))
-    }
-
-    /// True if some decorator has this meaning.
-    pub(crate) fn has_decorator(&self, meaning: DecoratorMeaning) -> bool {
-        self.decorators.values().any(|meanings| meanings.contains(&meaning))
-    }
-}
 
 /// Type narrowing.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -149,28 +111,6 @@ pub struct TypeFlow {
 pub(in crate::grammar) fn common_members(manifest: &crate::grammar::Manifest) -> FxHashSet<String> {
     let known = manifest.flow.values().flat_map(|flow| flow.members.keys());
     known.chain(&manifest.builtins.common_members).cloned().collect()
-}
-
-/// Returns the token kinds of modifiers.
-pub(in crate::grammar) fn modifier_tokens(
-    manifest: &crate::grammar::Manifest,
-    tokens: &[bool],
-    grammar: &tree_sitter::Language,
-) -> Vec<bool> {
-    let rules = &manifest.modifiers;
-    let lists = [
-        &rules.r#static,
-        &rules.r#abstract,
-        &rules.r#async,
-        &rules.property,
-        &rules.generator,
-        &rules.constant,
-    ];
-    let words = lists.into_iter().flatten().chain(manifest.visibility.words.keys());
-    let words: FxHashSet<&str> = words.map(String::as_str).collect();
-    let is_word =
-        |kind: u16| grammar.node_kind_for_id(kind).is_some_and(|text| words.contains(text));
-    tokens.iter().zip(0..).map(|(is_token, kind)| *is_token && is_word(kind)).collect()
 }
 
 /// Returns the names visible in every file without an import.

@@ -1,6 +1,6 @@
 //! Type hierarchy: the types that a type inherits from, in lookup order.
 
-use crate::grammar::MemberLookup;
+use crate::grammar::{CallMeaning, MemberLookup};
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingKind, Expr, ExprId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -168,7 +168,7 @@ fn declared(base: &Ty) -> Option<SymbolRef> {
 
 /// True if the language has type variables, which several types and callables may share.
 pub(in crate::resolve) fn has_variables(db: &Db, file: FileId) -> bool {
-    !db.program.known(file).language.manifest.names.type_variables.is_empty()
+    db.program.known(file).language.manifest.names.has_calls(CallMeaning::TypeParameter)
 }
 
 /// Returns the type of a base in a header, where a type variable among the arguments is a type
