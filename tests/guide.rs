@@ -398,6 +398,25 @@ fn settings_of_one_language_are_few_and_have_reasons() {
 }
 
 #[test]
+fn every_grammar_is_in_one_group_of_languages() {
+    let text = fs::read_to_string(root().join("Cargo.toml")).expect("the package has a manifest");
+    let package: toml::Table = text.parse().expect("it is TOML");
+    let features = package["features"].as_table().expect("it has features");
+    let members = |feature: &str| -> Vec<&str> {
+        let members = features[feature].as_array().expect("a feature is a list");
+        members.iter().filter_map(toml::Value::as_str).collect()
+    };
+    let groups = members("languages");
+    let mut linked: Vec<&str> = groups.iter().flat_map(|group| members(group)).collect();
+    linked.sort_unstable();
+    let optional = package["dependencies"].as_table().expect("it has dependencies");
+    let optional = optional.iter().filter(|(_, crate_)| crate_.get("optional").is_some());
+    let optional: Vec<String> = optional.map(|(name, _)| format!("dep:{name}")).collect();
+    assert!(optional.len() > 50, "the grammars are optional: {optional:?}");
+    assert_eq!(linked, optional, "each grammar is in one group, and each group in `languages`");
+}
+
+#[test]
 fn a_planted_section_without_a_comment_is_seen() {
     assert_eq!(
         uncommented("# Files.\n[detect]\nx = 1\n[modules]\n\n# Names.\n\n[names]\n[flow.list]"),
