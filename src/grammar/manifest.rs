@@ -233,6 +233,9 @@ pub struct Names {
     pub cast_calls: Vec<String>,
     /// Tokens in a parameter list that accept any number of further arguments.
     pub rest_words: Vec<String>,
+    /// Modifiers of a first parameter that make a function an extension: it is called like a member
+    /// of the parameter's type, where that has none of its name.
+    pub extension_words: Vec<String>,
     /// Words before a module that make its members visible in the enclosing scope
     /// (`inline namespace`).
     pub transparent_module_words: Vec<String>,

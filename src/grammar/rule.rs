@@ -87,6 +87,9 @@ pub(crate) enum Rule {
         /// The last expression of the body is the result.
         #[serde(default)]
         tail: bool,
+        /// It is read like a field.
+        #[serde(default)]
+        property: bool,
     },
     /// A closure; its name, if any, is visible inside only. `own-self`: the receiver of the
     /// enclosing method is not visible inside.

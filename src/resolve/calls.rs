@@ -3,5 +3,6 @@
 
 pub(super) mod call;
 pub(super) mod closures;
+pub(super) mod extensions;
 pub(super) mod overload;
 pub(super) mod receivers;

@@ -35,6 +35,7 @@ pub(in crate::extract) fn function<'t>(
         type_params,
         receiver,
         tail,
+        property,
     } = rule
     else {
         return ExprId::NONE;
@@ -109,6 +110,9 @@ pub(in crate::extract) fn function<'t>(
     }
     if kind == SymbolKind::Test {
         walk.facts.symbol_mut(symbol).flags |= flags::TEST;
+    }
+    if *property {
+        walk.facts.symbol_mut(symbol).flags |= flags::PROPERTY;
     }
     if declared.as_ref().is_some_and(|declared| declared.is_read_only) {
         walk.facts.symbol_mut(symbol).flags |= flags::READ_ONLY;

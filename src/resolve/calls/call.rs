@@ -5,7 +5,7 @@ use crate::model::SymbolKind;
 use crate::model::facts::{ExprId, LocalSymbol, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
-use crate::resolve::calls::{overload, receivers};
+use crate::resolve::calls::{extensions, overload, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Parameter, Ty, TyList, no_types, unify};
 use crate::resolve::members::{aliases, hierarchy, overrides, type_flow};
@@ -48,7 +48,10 @@ impl CallArguments<'_> {
 pub(in crate::resolve) fn call_result(db: &Db, file: FileId, callee: &Ty, args: Run) -> Ty {
     match callee {
         Ty::Callable(symbols, receiver) => {
-            let given = lists::argument_types(db, file, args);
+            let mut given = lists::argument_types(db, file, args);
+            if let Some(first) = extensions::receiver(db, symbols, receiver.as_deref()) {
+                given.insert(0, first.clone());
+            }
             let symbols = &receivers::for_receiver_type(db, receiver.as_deref(), symbols);
             let chosen = fitting(db, file, symbols, CallArguments::Typed(&given), false);
             db.result_of(&chosen, receiver.as_deref(), &given)

@@ -6,7 +6,7 @@ use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, Expr, ExprId, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Name;
-use crate::resolve::calls::call;
+use crate::resolve::calls::{call, extensions, overload};
 use crate::resolve::calls::call::CallArguments;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Ty, unify};
@@ -28,9 +28,16 @@ pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, positio
     let Some(call) = call.get() else { return Ty::Unknown };
     match unit.facts.exprs[call] {
         Expr::Call(callee, args) => {
-            let known = db.ty(file, callee);
+            let count = overload::argument_count(args);
+            let extension = extensions::callee_ty(db, file, callee, count);
+            let known = extension.unwrap_or_else(|| db.ty(file, callee));
             if let Ty::Callable(symbols, receiver) = &known {
-                let given = arguments_without_closures(db, file, args);
+                let mut given = arguments_without_closures(db, file, args);
+                let mut argument = argument;
+                if let Some(first) = extensions::receiver(db, symbols, receiver.as_deref()) {
+                    given.insert(0, first.clone());
+                    argument += 1;
+                }
                 let fitting = call::fitting(db, file, symbols, CallArguments::Typed(&given), false);
                 return given_by(db, &fitting, receiver.as_deref(), &given, argument, position);
             }

@@ -131,6 +131,28 @@ fn beats(one: &Candidate, other: &Candidate) -> bool {
     is_better
 }
 
+/// How the first parameter of an extension takes a receiver.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// Identical types.
+    Same,
+    /// Any conversion.
+    Converted,
+    /// Unknown types.
+    Open,
+}
+
+/// Returns how an extension takes a receiver; none if it does not.
+pub(super) fn receiver_fit(db: &Db, file: FileId, symbol: SymbolRef, of: &Ty) -> Option<Fit> {
+    let params = parameter_types(db, symbol);
+    match passing(db, file, params.first()?, of) {
+        Passing::Same => Some(Fit::Same),
+        Passing::Derived | Passing::Boxed => Some(Fit::Converted),
+        Passing::Open => Some(Fit::Open),
+        Passing::Unlikely | Passing::Never => None,
+    }
+}
+
 fn is_closed(db: &Db, file: FileId) -> bool {
     db.program.known(file).language.manifest.conversions.top.is_some()
 }

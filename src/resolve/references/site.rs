@@ -6,9 +6,9 @@ use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 use crate::resolve::calls::call::CallArguments;
-use crate::resolve::calls::{call, overload, receivers};
+use crate::resolve::calls::{call, extensions, overload, receivers};
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Member, Ty};
+use crate::resolve::db::ty::{Entity, Member, Ty, instance_of};
 use crate::resolve::members::{aliases, hierarchy, inherent, lookup, overrides, prototypes};
 use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{conditions, definition, linkage, namespaces, scopes};
@@ -359,7 +359,11 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
     let step = receiver_step(db, file, object, &of);
     let called = site.kind == SiteKind::Call;
     let is_missing = |member: &Member| *member == Member::None;
-    match namespaces::among(db, file, called, || db.member(&of, name), is_missing) {
+    let found = namespaces::among(db, file, called, || db.member(&of, name), is_missing);
+    if called && let Some(extension) = extension_site(db, file, site, &of, name, &found, step) {
+        return extension;
+    }
+    match found {
         Member::Entity(Entity::Module(_)) if is_call(site.kind) => {
             match namespaces::ignoring_modules(db, || db.member(&of, name)) {
                 Member::Symbols(symbols) => symbols_site(db, file, site, &symbols, step),
@@ -391,6 +395,27 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
         Member::None => unresolved(Step::NoSuchMember),
         Member::Unknown => heuristic::by_unique_name(db, file, site, name),
     }
+}
+
+/// Resolves a call of a member that the receiver's type has not, but an extension of it.
+fn extension_site(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    of: &Ty,
+    name: Name,
+    found: &Member,
+    step: Step,
+) -> Option<Resolution> {
+    let count = overload::argument_count(site.args);
+    let extensions = extensions::called(db, file, of, name, found, count)?;
+    let mut given = lists::argument_types(db, file, site.args);
+    given.insert(0, instance_of(of));
+    let args = CallArguments::Typed(&given);
+    let fitting = call::fitting(db, file, &extensions.symbols, args, site.spread);
+    let found = chosen(&fitting, step, Step::Overloads);
+    let is_guess = !extensions.are_certain && found.verdict == Verdict::Resolved;
+    Some(if is_guess { Resolution { verdict: Verdict::Likely, ..found } } else { found })
 }
 
 /// Resolves a call of `super(...)` itself: to the constructor of the base.

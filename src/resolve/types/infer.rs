@@ -54,7 +54,10 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             if let Some(computed) = operators::computed(db, file, callee, args) {
                 return computed;
             }
-            let callee = callee::callee_ty(db, file, callee);
+            let callee = match db.extension_callee(file, callee, args) {
+                Some(extension) => extension,
+                None => callee::callee_ty(db, file, callee),
+            };
             db.call_result(file, &callee, args)
         }
         Expr::Construct(ty, _) => {
