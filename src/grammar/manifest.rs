@@ -386,6 +386,8 @@ pub struct Modifiers {
     pub property: Vec<String>,
     /// Modifiers of generators.
     pub generator: Vec<String>,
+    /// Modifiers of a type that has further parts in its package.
+    pub partial: Vec<String>,
     /// Modifiers of constant targets of pointers and references, and of methods that are called
     /// on them.
     pub read_only: Vec<String>,

@@ -9,8 +9,13 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Preprocessor {
-    /// Prefix of directives.
+    /// Prefix of directives. Without macros in the language only conditions that cut through
+    /// statements are masked.
     pub directive: Option<String>,
+    /// The language has no macros with values or arguments.
+    pub no_macros: bool,
+    /// Starts of strings in which a doubled quote is one, and nothing else is special.
+    pub verbatim_starts: Vec<String>,
     /// Keywords before a body that is a list of names (`enum`).
     pub list_words: Vec<String>,
     /// Keywords before the name of a type.

@@ -90,6 +90,8 @@ pub(crate) enum Rule {
         /// It is read like a field.
         #[serde(default)]
         property: bool,
+        /// Interface that it is a member of: its own type has no member of the name.
+        implements: Option<Selector>,
     },
     /// A closure; its name, if any, is visible inside only. `own-self`: the receiver of the
     /// enclosing method is not visible inside.

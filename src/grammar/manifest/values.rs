@@ -164,6 +164,7 @@ pub(in crate::grammar) fn modifier_tokens(
         &rules.r#async,
         &rules.property,
         &rules.generator,
+        &rules.partial,
         &rules.constant,
     ];
     let words = lists.into_iter().flatten().chain(manifest.visibility.words.keys());

@@ -182,12 +182,15 @@ fn fitting_distinct(
 
 /// Returns the constructors that a type itself defines.
 pub(in crate::resolve) fn constructors(db: &Db, symbol: SymbolRef) -> Symbols {
-    let entry = db.program.symbol(symbol);
-    let own = constructors_of(db, symbol.file);
-    let mut found: Symbols = match own.get(&entry.inner) {
-        Some(own) if entry.inner.is_some() => own.clone(),
-        _ => Symbols::new(),
-    };
+    let mut found = Symbols::new();
+    for part in hierarchy::parts_of_type(db, symbol) {
+        let inner = db.program.symbol(part).inner;
+        if let Some(own) = constructors_of(db, part.file).get(&inner)
+            && inner.is_some()
+        {
+            found.extend(own.iter().copied());
+        }
+    }
     let elsewhere =
         db.program.extensions(symbol).and_then(|members| members.get(&db.program.name_of(symbol)));
     for member in elsewhere.into_iter().flatten() {

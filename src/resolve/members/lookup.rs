@@ -46,16 +46,17 @@ struct Declared {
 }
 
 fn declared(db: &Db, symbol: SymbolRef, name: Name) -> Declared {
-    let unit = db.program.known(symbol.file);
     let mut found = Declared { symbols: Symbols::new(), imports: SmallVec::new() };
-    for part in hierarchy::parts_of_type(db, symbol).iter().map(|part| unit.symbol(part.symbol)) {
+    for SymbolRef { file, symbol } in hierarchy::parts_of_type(db, symbol) {
+        let unit = db.program.known(file);
+        let part = unit.symbol(symbol);
         if !part.inner.is_some() || part.kind.is_callable() {
             continue;
         }
         for (_, binding) in unit.bindings(part.inner, name) {
             match binding.kind {
                 BindingKind::Symbol => {
-                    found.symbols.push(SymbolRef { file: symbol.file, symbol: binding.symbol });
+                    found.symbols.push(SymbolRef { file, symbol: binding.symbol });
                 }
                 BindingKind::Import => found.imports.push(binding.import),
                 _ => {}
@@ -201,6 +202,8 @@ pub(in crate::resolve) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> O
     }
     let symbol = SymbolRef { file, symbol };
     symbol.symbol.get()?;
+    let symbol = hierarchy::whole(db, symbol);
+    let file = symbol.file;
     let params = db.program.symbol(symbol).type_params;
     let args: Vec<Ty> = params
         .range()

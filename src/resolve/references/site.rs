@@ -14,7 +14,7 @@ use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{conditions, definition, linkage, namespaces, scopes};
 use crate::resolve::references::outcome::{chosen, external, held_by, module_target, unresolved};
 use crate::resolve::references::{by_interface, exhaustiveness, heuristic, tiered, variants};
-use crate::resolve::types::{lists, symbol_types};
+use crate::resolve::types::{generics, lists, symbol_types};
 use crate::resolve::units::import_target::ImportTarget;
 use crate::resolve::{Name, Symbols};
 
@@ -233,6 +233,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
         site,
         namespaces::fitting_kind(db, site.kind, symbols),
     );
+    let symbols = generics::of_arity(db, file, site.target, symbols);
     let symbols = conditions::compiled_with(db, file, site.byte, symbols);
     let declarations = db.program.known(file).language.manifest.resolution.declarations;
     // The initializer of a base has the form of one of a field.

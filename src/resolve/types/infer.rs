@@ -5,7 +5,7 @@ use crate::model::facts::{Expr, ExprId, Run};
 use crate::model::graph::FileId;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{ARRAY, MAPPING, Member, Ty, instance_of};
-use crate::resolve::members::{aliases, lookup, prototypes, type_flow};
+use crate::resolve::members::{aliases, hierarchy, lookup, prototypes, type_flow};
 use crate::resolve::names::namespaces;
 use crate::resolve::types::{builtin_types, callee, lists, operators, symbol_types};
 
@@ -164,7 +164,7 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
             let name = db.name(file, name);
             let at = facts.positions[position];
             match namespaces::lookup_type(db, file, name, scope, at) {
-                Some((entity, _)) => symbol_types::entity_ty(db, &entity, true),
+                Some((entity, _)) => of_arity(db, symbol_types::entity_ty(db, &entity, true), 0),
                 None => Ty::Unknown,
             }
         }
@@ -186,7 +186,7 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
             }
         }
         Expr::Apply(base, args) => {
-            let base = type_of(db, file, base);
+            let base = of_arity(db, type_of(db, file, base), args.len as usize);
             let args: Vec<Ty> = list(args).map(|arg| instance_of_expr(db, file, arg)).collect();
             builtin_types::applied(db, file, base, &args)
         }
@@ -207,6 +207,14 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
             None => Ty::Unknown,
         },
         _ => ty(db, file, expr),
+    }
+}
+
+/// Returns the type of the same name with so many type parameters, where there is one.
+fn of_arity(db: &Db, ty: Ty, count: usize) -> Ty {
+    match ty {
+        Ty::Type(symbol, args) => Ty::Type(hierarchy::of_arity(db, symbol, count), args),
+        other => other,
     }
 }
 
