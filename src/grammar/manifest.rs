@@ -264,6 +264,8 @@ pub struct Names {
     pub deref_members: Vec<String>,
     /// Library types whose derived types are enumerations: their fields are instances.
     pub enum_bases: Vec<String>,
+    /// Name of the conversions that a type declares.
+    pub conversion_member: Option<String>,
     /// Method behind a subscript (`__getitem__`).
     pub index_member: Option<String>,
     /// Method of a descriptor: returns the value of a field that is read through an instance
@@ -341,6 +343,9 @@ pub struct Resolution {
     pub tagged_types: bool,
     /// Declaration merging: interfaces and classes of one name in one scope are one type.
     pub merged_types: bool,
+    /// A name in the place of a type or of a constructed type means a type: members and variables
+    /// of that name are passed over.
+    pub typed_positions: bool,
     /// The qualifier of a path is a module or a type, never a value.
     pub paths_name_types: bool,
     /// The result of a decorator replaces the decorated definition.

@@ -147,7 +147,7 @@ pub(crate) enum Rule {
     Package { name: Selector, body: Option<Selector> },
     /// The value that importers of the file get.
     Exports { of: Selector },
-    /// A type alias.
+    /// A type alias. Without `ty` the node itself is the type.
     Alias {
         name: Option<Selector>,
         declarator: Option<Selector>,

@@ -5,4 +5,5 @@ pub(super) mod call;
 pub(super) mod closures;
 pub(super) mod extensions;
 pub(super) mod overload;
+mod passing;
 pub(super) mod receivers;

@@ -127,6 +127,11 @@ impl Db<'_> {
         return_types::return_ty(self, symbol, receiver, args)
     }
 
+    /// Returns the result type of a closure.
+    pub(super) fn lambda_result(&self, file: FileId, scope: ScopeId) -> Ty {
+        return_types::lambda_result(self, file, scope)
+    }
+
     /// Returns the type of a member of a value.
     pub(super) fn member_ty(&self, object: &Ty, name: Name) -> Ty {
         symbol_types::member_ty(self, object, name)

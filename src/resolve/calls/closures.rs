@@ -242,14 +242,14 @@ fn parameter_of_applied(
     let kind = type_flow::flow(db, file, &name)?.1.kind?;
     let facts = db.program.known(file).facts;
     match (kind, &facts.lists[args.range()]) {
-        (FlowKind::Function, [params, _]) => {
-            let param = match facts.exprs[params.get()?] {
-                Expr::Tuple(list) => *facts.lists[list.range()].get(position)?,
-                _ if position == 0 => *params,
-                _ => return None,
+        (FlowKind::Function, [params, rest @ ..]) if !rest.is_empty() => {
+            let list = match facts.exprs[params.get()?] {
+                Expr::Tuple(list) if rest.len() == 1 => &facts.lists[list.range()],
+                _ => &facts.lists[args.range()][..rest.len()],
             };
-            Some(db.instance_of_expr(file, param))
+            Some(db.instance_of_expr(file, *list.get(position)?))
         }
+        (FlowKind::Procedure, params) => Some(db.instance_of_expr(file, *params.get(position)?)),
         (FlowKind::Transparent, args) => {
             args.iter().map(|arg| parameter_of(db, file, *arg, position)).find(Ty::is_known)
         }

@@ -48,7 +48,10 @@ pub(in crate::resolve) fn called(
         .iter()
         .map(|symbol| {
             let fit = overload::receiver_fit(db, file, *symbol, &of)?;
-            let is_enough = if is_common { fit == Fit::Same } else { true };
+            let is_enough = match fit {
+                Fit::Open => !matches!(of, Ty::External(_)),
+                fit => !is_common || fit == Fit::Same,
+            };
             let is_open = fit == Fit::Open || !is_visible(db, file, *symbol);
             is_enough.then_some(u8::from(is_open))
         })

@@ -260,6 +260,9 @@ pub(in crate::resolve) fn member(db: &Db, of: &Ty, name: Name) -> Member {
             Some(entity) => Member::Entity(entity),
             None => Member::None,
         },
+        Ty::Builtin(outer, held) if is_of_held_value(db, outer, name) && !held.is_empty() => {
+            member(db, &held[0], name)
+        }
         Ty::Builtin(outer, _) | Ty::BuiltinType(outer, _) | Ty::External(outer) => {
             if let Some(found) = inherent::external_extensions(db, outer, name) {
                 return Member::Symbols(found);
@@ -291,6 +294,15 @@ pub(in crate::resolve) fn member(db: &Db, of: &Ty, name: Name) -> Member {
         Ty::Lambda(..) | Ty::Function(_) => Member::Outside(Rc::from(db.program.text(name))),
         Ty::Tuple(_) => Member::Outside(Rc::from(format!("tuple.{}", db.program.text(name)))),
     }
+}
+
+/// True if a member is not that of an optional, but of the value that it holds.
+fn is_of_held_value(db: &Db, outer: &str, name: Name) -> bool {
+    let language = db.program.known(db.origin.get()).language;
+    language.manifest.conversions.optional.as_deref() == Some(outer)
+        && language.flow(outer).is_some_and(|(_, flow)| {
+            !flow.members.contains_key(db.program.text(name))
+        })
 }
 
 /// Returns the member of an inline module or namespace.

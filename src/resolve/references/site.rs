@@ -45,6 +45,9 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             let name = db.name(file, name);
             let look = || db.lookup(file, name, scope, site.byte);
             let found = match site.kind {
+                SiteKind::Construct if has_typed_positions(db, file) => {
+                    namespaces::lookup_type(db, file, name, scope, site.byte)
+                }
                 SiteKind::Type | SiteKind::Inherit => {
                     namespaces::lookup_type(db, file, name, scope, site.byte)
                 }
@@ -97,6 +100,10 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             value_site(db, file, site, &callee)
         }
     }
+}
+
+fn has_typed_positions(db: &Db, file: FileId) -> bool {
+    db.program.known(file).language.manifest.resolution.typed_positions
 }
 
 /// True if a reference and its target expression have the same name. References and expressions

@@ -130,7 +130,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
         Expr::Given(scope, position) => db.given(file, scope, position as usize),
         Expr::Members(scope) => Ty::Members(file, scope),
         Expr::Apply(base, args) => {
-            let base = ty(db, file, base);
+            let base = of_arity(db, ty(db, file, base), args.len as usize);
             let args: Vec<Ty> = lists::all(db, file, args).iter().map(instance_of).collect();
             builtin_types::applied(db, file, base, &args)
         }
