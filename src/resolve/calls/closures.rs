@@ -6,8 +6,8 @@ use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, Expr, ExprId, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Name;
-use crate::resolve::calls::{call, extensions, overload};
 use crate::resolve::calls::call::CallArguments;
+use crate::resolve::calls::{call, extensions, overload};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Ty, unify};
 use crate::resolve::members::{aliases, hierarchy, lookup, type_flow};
@@ -28,10 +28,13 @@ pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, positio
     let Some(call) = call.get() else { return Ty::Unknown };
     match unit.facts.exprs[call] {
         Expr::Call(callee, args) => {
+            let (callee, types) = generics::unapplied(db, file, callee);
             let count = overload::argument_count(args);
             let extension = extensions::callee_ty(db, file, callee, count);
             let known = extension.unwrap_or_else(|| db.ty(file, callee));
             if let Ty::Callable(symbols, receiver) = &known {
+                let count = types.map_or(0, |types| types.len as usize);
+                let symbols = &generics::with_parameters(db, symbols, count);
                 let mut given = arguments_without_closures(db, file, args);
                 let mut argument = argument;
                 if let Some(first) = extensions::receiver(db, symbols, receiver.as_deref()) {

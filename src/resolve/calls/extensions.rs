@@ -57,12 +57,10 @@ pub(in crate::resolve) fn called(
         })
         .collect();
     let best = ranks.iter().flatten().min().copied()?;
-    let of_rank = |(symbol, rank): (&SymbolRef, &Option<u8>)| {
-        (*rank == Some(best)).then_some(*symbol)
-    };
+    let of_rank =
+        |(symbol, rank): (&SymbolRef, &Option<u8>)| (*rank == Some(best)).then_some(*symbol);
     let symbols: Symbols = all.iter().zip(&ranks).filter_map(of_rank).collect();
-    (symbols.len() <= MAX_CANDIDATES)
-        .then_some(Extensions { symbols, are_certain: best == 0 })
+    (symbols.len() <= MAX_CANDIDATES).then_some(Extensions { symbols, are_certain: best == 0 })
 }
 
 /// Returns the receiver that is the first argument of a call of an extension.

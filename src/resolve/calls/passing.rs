@@ -111,6 +111,14 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
                 passing => passing,
             }
         }
+        // Nothing but a closure or callable converts to a function type.
+        (Ty::Function(_), Ty::Instance(given, _))
+            if rules.nothing.is_some()
+                && db.program.symbol(*given).kind != SymbolKind::TypeAlias =>
+        {
+            Passing::Never
+        }
+        (Ty::Function(_), Ty::Builtin(..)) if rules.nothing.is_some() => Passing::Never,
         (_, Ty::Instance(given, _)) => passing_outside(db, file, wanted, *given),
         (Ty::Instance(symbol, _), _) if converts(db, *symbol) => Passing::Unlikely,
         (Ty::Instance(..), _) => match outside_name(db, file, given) {

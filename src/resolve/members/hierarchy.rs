@@ -198,9 +198,7 @@ pub(in crate::resolve) fn parts_of_type(db: &Db, symbol: SymbolRef) -> Symbols {
     if unit.language.manifest.resolution.merged_types && merged(entry.kind) {
         let is_part = |part: &SymbolRef| {
             let other = db.program.symbol(*part);
-            *part != symbol
-                && merged(other.kind)
-                && other.type_params.len == entry.type_params.len
+            *part != symbol && merged(other.kind) && other.type_params.len == entry.type_params.len
         };
         parts.extend(declared_beside(db, symbol).filter(is_part));
     }
@@ -238,7 +236,8 @@ pub(in crate::resolve) fn of_arity(db: &Db, symbol: SymbolRef, count: usize) -> 
     if arity(symbol) == count || system != ModuleSystem::DeclaredPackages {
         return symbol;
     }
-    let fits = |other: &SymbolRef| db.program.symbol(*other).kind.is_type() && arity(*other) == count;
+    let fits =
+        |other: &SymbolRef| db.program.symbol(*other).kind.is_type() && arity(*other) == count;
     let beside = declared_beside(db, symbol).find(fits);
     beside
         .or_else(|| declared_in_package(db, symbol).into_iter().find(fits))

@@ -300,9 +300,9 @@ pub(in crate::resolve) fn member(db: &Db, of: &Ty, name: Name) -> Member {
 fn is_of_held_value(db: &Db, outer: &str, name: Name) -> bool {
     let language = db.program.known(db.origin.get()).language;
     language.manifest.conversions.optional.as_deref() == Some(outer)
-        && language.flow(outer).is_some_and(|(_, flow)| {
-            !flow.members.contains_key(db.program.text(name))
-        })
+        && language
+            .flow(outer)
+            .is_some_and(|(_, flow)| !flow.members.contains_key(db.program.text(name)))
 }
 
 /// Returns the member of an inline module or namespace.
@@ -360,7 +360,7 @@ fn missing(db: &Db, symbol: SymbolRef, name: Name) -> Member {
 }
 
 /// Returns the qualified name of a member that every object has.
-fn of_top(db: &Db, file: FileId, name: Name) -> Option<Rc<str>> {
+pub(in crate::resolve) fn of_top(db: &Db, file: FileId, name: Name) -> Option<Rc<str>> {
     let language = db.program.known(file).language;
     let top = language.manifest.conversions.top.as_deref()?;
     let (_, flow) = language.flow(top)?;

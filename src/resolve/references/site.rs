@@ -6,14 +6,16 @@ use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 use crate::resolve::calls::call::CallArguments;
-use crate::resolve::calls::{call, extensions, overload, receivers};
+use crate::resolve::calls::{call, overload, receivers};
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Member, Ty, instance_of};
+use crate::resolve::db::ty::{Entity, Member, Ty};
 use crate::resolve::members::{aliases, hierarchy, inherent, lookup, overrides, prototypes};
 use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{conditions, definition, linkage, namespaces, scopes};
 use crate::resolve::references::outcome::{chosen, external, held_by, module_target, unresolved};
-use crate::resolve::references::{by_interface, exhaustiveness, heuristic, tiered, variants};
+use crate::resolve::references::{
+    by_interface, exhaustiveness, heuristic, instead, tiered, variants,
+};
 use crate::resolve::types::{generics, lists, symbol_types};
 use crate::resolve::units::import_target::ImportTarget;
 use crate::resolve::{Name, Symbols};
@@ -287,6 +289,10 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
         return if is_open && site.kind == SiteKind::Call { held_by(symbols[0]) } else { found };
     }
     let symbols = receivers::for_type_or_instance(db, file, site, symbols);
+    let symbols = instead::of_type_arguments(db, file, site, symbols);
+    if let Some(top) = instead::of_top_type(db, file, site, &symbols) {
+        return external(&top, Step::Builtin);
+    }
     let fitting = call::fitting(db, file, &symbols, CallArguments::Written(site.args), site.spread);
     if declarations && step == Step::UniqueName && !takes_arguments(db, site, &fitting) {
         return exhaustiveness::one_of_several(chosen(&fitting, step, Step::SeveralValues));
@@ -305,6 +311,9 @@ fn construct_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: S
     let of = aliases::alias_target(db, symbols[0]).unwrap_or(symbols[0]);
     if linkage::is_conversion(db, of) {
         return external(db.program.text(db.program.name_of(symbols[0])), Step::Builtin);
+    }
+    if let Some(outside) = instead::outside_alias(db, of) {
+        return external(&outside, Step::Builtin);
     }
     if !db.program.known(of.file).language.manifest.resolution.overloads {
         return chosen(&Symbols::from_slice(&[of]), step, step);
@@ -368,7 +377,9 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
     let called = site.kind == SiteKind::Call;
     let is_missing = |member: &Member| *member == Member::None;
     let found = namespaces::among(db, file, called, || db.member(&of, name), is_missing);
-    if called && let Some(extension) = extension_site(db, file, site, &of, name, &found, step) {
+    if called
+        && let Some(extension) = instead::of_extension(db, file, site, &of, name, &found, step)
+    {
         return extension;
     }
     match found {
@@ -403,27 +414,6 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
         Member::None => unresolved(Step::NoSuchMember),
         Member::Unknown => heuristic::by_unique_name(db, file, site, name),
     }
-}
-
-/// Resolves a call of a member that the receiver's type has not, but an extension of it.
-fn extension_site(
-    db: &Db,
-    file: FileId,
-    site: &Site,
-    of: &Ty,
-    name: Name,
-    found: &Member,
-    step: Step,
-) -> Option<Resolution> {
-    let count = overload::argument_count(site.args);
-    let extensions = extensions::called(db, file, of, name, found, count)?;
-    let mut given = lists::argument_types(db, file, site.args);
-    given.insert(0, instance_of(of));
-    let args = CallArguments::Typed(&given);
-    let fitting = call::fitting(db, file, &extensions.symbols, args, site.spread);
-    let found = chosen(&fitting, step, Step::Overloads);
-    let is_guess = !extensions.are_certain && found.verdict == Verdict::Resolved;
-    Some(if is_guess { Resolution { verdict: Verdict::Likely, ..found } } else { found })
 }
 
 /// Resolves a call of `super(...)` itself: to the constructor of the base.

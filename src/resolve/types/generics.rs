@@ -2,7 +2,7 @@
 //! substitution.
 
 use crate::grammar::ModuleSystem;
-use crate::model::facts::{BindingId, Expr, ExprId};
+use crate::model::facts::{BindingId, Expr, ExprId, Run};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::db::Db;
@@ -173,4 +173,54 @@ pub(in crate::resolve) fn type_arguments(db: &Db, file: FileId, target: ExprId) 
             _ => None,
         })
         .unwrap_or(0)
+}
+
+/// Splits a callee into the callee itself and the type arguments of the call.
+pub(in crate::resolve) fn unapplied(
+    db: &Db,
+    file: FileId,
+    callee: ExprId,
+) -> (ExprId, Option<Run>) {
+    match callee.get().map(|position| db.program.known(file).facts.exprs[position]) {
+        Some(Expr::Apply(base, args)) => (base, Some(args)),
+        _ => (callee, None),
+    }
+}
+
+/// Returns the callables that have as many type parameters as a call has type arguments; all if
+/// none has or the call has none.
+pub(in crate::resolve) fn with_parameters(db: &Db, symbols: &Symbols, count: usize) -> Symbols {
+    let fits = |symbol: &SymbolRef| db.program.symbol(*symbol).type_params.len as usize == count;
+    if count == 0 || symbols.len() < 2 || !symbols.iter().any(fits) {
+        return symbols.clone();
+    }
+    symbols.iter().copied().filter(fits).collect()
+}
+
+/// Returns a callee with the type arguments of its call, and the substitution of its parameters.
+pub(in crate::resolve) fn with_arguments(
+    db: &Db,
+    callee: Ty,
+    args: Vec<Ty>,
+) -> (Ty, impl Fn(&Ty) -> Option<Ty>) {
+    let mut known: Vec<(Parameter, Ty)> = Vec::new();
+    let callee = match callee {
+        Ty::Callable(symbols, receiver) => {
+            let symbols = with_parameters(db, &symbols, args.len());
+            for symbol in &symbols {
+                let params = db.program.symbol(*symbol).type_params;
+                let params = params.range().map(|at| (symbol.file, BindingId::at(at)));
+                known.extend(params.zip(args.iter().cloned()));
+            }
+            Ty::callable(symbols, receiver.as_deref())
+        }
+        other => other,
+    };
+    let bind = move |ty: &Ty| match ty {
+        Ty::Param(file, binding) => {
+            known.iter().find(|(param, _)| *param == (*file, *binding)).map(|(_, ty)| ty.clone())
+        }
+        _ => None,
+    };
+    (callee, bind)
 }

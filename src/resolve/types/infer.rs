@@ -7,7 +7,7 @@ use crate::resolve::db::Db;
 use crate::resolve::db::ty::{ARRAY, MAPPING, Member, Ty, instance_of};
 use crate::resolve::members::{aliases, hierarchy, lookup, prototypes, type_flow};
 use crate::resolve::names::namespaces;
-use crate::resolve::types::{builtin_types, callee, lists, operators, symbol_types};
+use crate::resolve::types::{builtin_types, callee, generics, lists, operators, symbol_types};
 
 /// Returns the type of an expression's value.
 pub(in crate::resolve) fn ty(db: &Db, file: FileId, expr: ExprId) -> Ty {
@@ -54,11 +54,20 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             if let Some(computed) = operators::computed(db, file, callee, args) {
                 return computed;
             }
+            let (callee, given) = generics::unapplied(db, file, callee);
             let callee = match db.extension_callee(file, callee, args) {
                 Some(extension) => extension,
                 None => callee::callee_ty(db, file, callee),
             };
-            db.call_result(file, &callee, args)
+            match given {
+                Some(given) => {
+                    let given: Vec<Ty> =
+                        lists::all(db, file, given).iter().map(instance_of).collect();
+                    let (callee, bind) = generics::with_arguments(db, callee, given);
+                    db.call_result(file, &callee, args).map(&bind)
+                }
+                None => db.call_result(file, &callee, args),
+            }
         }
         Expr::Construct(ty, _) => {
             let made = type_of(db, file, ty);
