@@ -91,8 +91,10 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
         return cleared;
     }
     let mut tokens = tokens::tokens(rules, source);
-    let empty = tokens::empty_values(source, &tokens);
-    apply(&mut cleared.source, empty.into_iter().map(Edit::token));
+    if rules.has_macros() {
+        let empty = tokens::empty_values(source, &tokens);
+        apply(&mut cleared.source, empty.into_iter().map(Edit::token));
+    }
     let settled = conditionals::settle(source, &tokens);
     if !settled.blanks.is_empty() {
         let blanks = settled.blanks.iter().map(|range| Edit::blank(range.clone()));
@@ -100,6 +102,9 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
         tokens::remove(&mut tokens, settled.blanks);
     }
     (cleared.dropped, cleared.moved) = (settled.dropped, settled.moved);
+    if !rules.has_macros() {
+        return cleared;
+    }
     let mut finder = attributes::Finder {
         source: &cleared.source,
         rules,

@@ -313,8 +313,14 @@ pub struct Resolution {
     /// The name of a type is separate from names of values and follows a keyword, unless it is
     /// declared as an alias.
     pub tagged_types: bool,
+    /// Type arguments of a call choose among overloads and are those of the callee's type
+    /// parameters.
+    pub type_arguments: bool,
     /// Declaration merging: interfaces and classes of one name in one scope are one type.
     pub merged_types: bool,
+    /// A name in the place of a type or of a constructed type means a type: members and variables
+    /// of that name are passed over.
+    pub typed_positions: bool,
     /// The qualifier of a path is a module or a type, never a value.
     pub paths_name_types: bool,
     /// The result of a decorator replaces the decorated definition.

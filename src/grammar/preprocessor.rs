@@ -10,7 +10,8 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Preprocessor {
-    /// Prefix of directives.
+    /// Prefix of directives. Without macros in the language only conditions that cut through
+    /// statements are masked.
     pub directive: Option<String>,
     /// Class of words -> its words.
     pub words: BTreeMap<WordClass, Vec<String>>,
@@ -60,6 +61,8 @@ pub enum WordClass {
     Member,
     /// Keywords before the arguments of an attribute.
     Attribute,
+    /// Starts of strings in which a doubled quote is one, and nothing else is special.
+    VerbatimString,
 }
 
 impl WordClass {
@@ -82,6 +85,8 @@ impl WordClass {
             Self::Ignored => WordLists::IGNORED,
             Self::Member => WordLists::MEMBER,
             Self::Attribute => WordLists::ATTRIBUTE,
+            // No words: they are found in the text.
+            Self::VerbatimString => WordLists::default(),
         }
     }
 }
@@ -122,6 +127,11 @@ impl WordLists {
 }
 
 impl Preprocessor {
+    /// True if the language has macros: words that tell them from declarations are listed.
+    pub(crate) fn has_macros(&self) -> bool {
+        self.words.keys().any(|class| *class != WordClass::VerbatimString)
+    }
+
     /// Returns the words of a class.
     pub(crate) fn words_of(&self, class: WordClass) -> &[String] {
         self.words.get(&class).map_or(&[], Vec::as_slice)

@@ -87,6 +87,11 @@ pub(crate) enum Rule {
         /// The last expression of the body is the result.
         #[serde(default)]
         tail: bool,
+        /// It is read like a field.
+        #[serde(default)]
+        property: bool,
+        /// Interface that it is a member of: its own type has no member of the name.
+        implements: Option<Selector>,
     },
     /// A closure; its name, if any, is visible inside only. `own-self`: the receiver of the
     /// enclosing method is not visible inside.
@@ -142,7 +147,7 @@ pub(crate) enum Rule {
     Package { name: Selector, body: Option<Selector> },
     /// The value that importers of the file get.
     Exports { of: Selector },
-    /// A type alias.
+    /// A type alias. Without `ty` the node itself is the type.
     Alias {
         name: Option<Selector>,
         declarator: Option<Selector>,

@@ -284,6 +284,8 @@ pub mod flags {
     pub const HAS_SELF: u32 = 1 << 15;
     /// Leaves its receiver unchanged: the overload for receivers that are constant.
     pub const READ_ONLY: u32 = 1 << 16;
+    /// Part of a type: others of the same name in its package are the same type.
+    pub const PARTIAL: u32 = 1 << 17;
 }
 
 /// Binding of a name in a scope.

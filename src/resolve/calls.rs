@@ -3,5 +3,7 @@
 
 pub(super) mod call;
 pub(super) mod closures;
+pub(super) mod extensions;
 pub(super) mod overload;
+mod passing;
 pub(super) mod receivers;

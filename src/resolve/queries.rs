@@ -5,7 +5,7 @@
 use crate::model::Step;
 use crate::model::facts::{ExprId, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::calls::{call, closures, overload};
+use crate::resolve::calls::{call, closures, extensions, overload};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty, TyList};
 use crate::resolve::members::lookup;
@@ -127,6 +127,11 @@ impl Db<'_> {
         return_types::return_ty(self, symbol, receiver, args)
     }
 
+    /// Returns the result type of a closure.
+    pub(super) fn lambda_result(&self, file: FileId, scope: ScopeId) -> Ty {
+        return_types::lambda_result(self, file, scope)
+    }
+
     /// Returns the type of a member of a value.
     pub(super) fn member_ty(&self, object: &Ty, name: Name) -> Ty {
         symbol_types::member_ty(self, object, name)
@@ -135,6 +140,11 @@ impl Db<'_> {
     /// Returns the result of calling a value.
     pub(super) fn call_result(&self, file: FileId, callee: &Ty, args: Run) -> Ty {
         call::call_result(self, file, callee, args)
+    }
+
+    /// Returns the type of a callee that is an extension of its object's type.
+    pub(super) fn extension_callee(&self, file: FileId, callee: ExprId, args: Run) -> Option<Ty> {
+        extensions::callee_ty(self, file, callee, overload::argument_count(args))
     }
 
     /// Returns the type of a closure's parameter from the call that the closure is passed to.

@@ -35,6 +35,8 @@ pub(in crate::extract) fn function<'t>(
         type_params,
         receiver,
         tail,
+        property,
+        implements,
     } = rule
     else {
         return ExprId::NONE;
@@ -73,7 +75,13 @@ pub(in crate::extract) fn function<'t>(
     }
     let body_node = body.as_ref().and_then(|selector| selector.first(node));
     let decorators = symbols::visit_modifiers(walk, node);
-    let outer_owner = walk.context.around.owner;
+    let outer = (walk.context.around.owner, walk.context.around.implements);
+    let interface_node = implements.as_ref().and_then(|selector| selector.first(node));
+    if let Some(interface) = interface_node {
+        let interface = types::visit_type(walk, interface, Usage::Site(SiteKind::Implement));
+        walk.context.around.implements = interface;
+        walk.context.around.detached = true;
+    }
     let receiver_node = receiver.as_ref().and_then(|selector| selector.first(node));
     let (name, name_node) = match test_name.or(made.map(|made| walk.facts.name(&made.name))) {
         Some(name) => (name, name_node),
@@ -101,7 +109,7 @@ pub(in crate::extract) fn function<'t>(
     let definition =
         Definition { name, name_node, node, kind, header_end, has_body: body_node.is_some() };
     let symbol = symbols::define(walk, &definition);
-    walk.context.around.owner = outer_owner;
+    (walk.context.around.owner, walk.context.around.implements) = outer;
     walk.context.around.detached = false;
     if made.is_some_and(|made| !made.is_known) {
         // The name is a guess: other files may refer to it by another one.
@@ -109,6 +117,9 @@ pub(in crate::extract) fn function<'t>(
     }
     if kind == SymbolKind::Test {
         walk.facts.symbol_mut(symbol).flags |= flags::TEST;
+    }
+    if *property {
+        walk.facts.symbol_mut(symbol).flags |= flags::PROPERTY;
     }
     if declared.as_ref().is_some_and(|declared| declared.is_read_only) {
         walk.facts.symbol_mut(symbol).flags |= flags::READ_ONLY;
@@ -149,7 +160,7 @@ pub(in crate::extract) fn function<'t>(
     visit_rest(
         walk,
         node,
-        &[body_node, params_node, returns_node, Some(name_node), receiver_node],
+        &[body_node, params_node, returns_node, Some(name_node), receiver_node, interface_node],
         &decorators,
     );
     if let Some(body) = body_node {

@@ -251,7 +251,10 @@ pub(in crate::extract) fn alias<'t>(
     node: Node<'t>,
 ) -> ExprId {
     let Rule::Alias { name, declarator, ty, type_params } = rule else { return ExprId::NONE };
-    let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
+    let ty_node = match ty {
+        Some(ty) => ty.first(node),
+        None => walk.input.language.type_rule(node.kind_id()).map(|_| node),
+    };
     let mut names: Vec<(Node<'t>, Vec<Wrapper>)> = Vec::new();
     if let Some(selector) = name {
         names.extend(selector.first(node).map(|name| (name, Vec::new())));

@@ -18,7 +18,7 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{READ, Usage, Walk, offset};
-use crate::grammar::{Gathers, Pattern, Rule};
+use crate::grammar::{Gathers, ModifierMeaning, Pattern, Rule};
 use crate::model::facts::{
     Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeKind, flags,
 };
@@ -55,6 +55,7 @@ pub(super) fn parameters_among<'t>(
     }
     let mut receiver = callable_scope::first_parameter(walk, symbol);
     let in_type = walk.facts.scope_kind(walk.context.scope) == ScopeKind::Type;
+    let is_extension = nodes.first().is_some_and(|first| extends_type(&walk.input, *first));
     let mut default = None;
     for param in nodes {
         // A default value next to its parameter is visited with it.
@@ -146,6 +147,9 @@ pub(super) fn parameters_among<'t>(
         }
     }
     if symbol.is_some() {
+        if is_extension {
+            walk.facts.symbol_mut(symbol).flags |= flags::EXTENSION;
+        }
         let declared = walk.facts.symbol_mut(symbol).ty;
         let ty = doc_types::or_documented(walk, declared, |walk| {
             doc_types::documented_result(walk, comment, node)
@@ -155,6 +159,16 @@ pub(super) fn parameters_among<'t>(
         entry.arity = (least, most);
         entry.ty = ty;
     }
+}
+
+/// True if a first parameter makes its function an extension of the parameter's type.
+fn extends_type<'t>(input: &Input<'t>, param: Node<'t>) -> bool {
+    let modifiers = &input.language.manifest.modifiers;
+    modifiers.has_modifier(ModifierMeaning::Extension)
+        && children::named_children(input, param).into_iter().any(|child| {
+            input.language.is_modifier_node(child.kind_id())
+                && modifiers.have(&[texts::text_of(input, child)], ModifierMeaning::Extension)
+        })
 }
 
 /// True if a callable is a member of an object literal.

@@ -352,9 +352,11 @@ pub(in crate::extract) fn mark_word(input: &Input<'_>, marks: &mut Marks, word: 
             ModifierMeaning::Async => marks.flags |= flags::ASYNC,
             ModifierMeaning::Property => marks.flags |= flags::PROPERTY,
             ModifierMeaning::Generator => marks.flags |= flags::GENERATOR,
+            ModifierMeaning::Partial => marks.flags |= flags::PARTIAL,
             ModifierMeaning::Constant => marks.constant = true,
             ModifierMeaning::ReadOnly
             | ModifierMeaning::Declaration
+            | ModifierMeaning::Extension
             | ModifierMeaning::FieldDeclaration => {}
         }
     }

@@ -114,9 +114,16 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
         unruled::computed_call(walk, callee_node.unwrap_or(node), SiteKind::Call);
     }
     let site = walk.take_call_site();
+    let mut type_list = Vec::new();
     for ty in children::every(&walk.input, type_args.as_ref(), node) {
-        types::visit_types(walk, ty, Usage::Site(SiteKind::Type));
+        for ty in types::visit_types(walk, ty, Usage::Site(SiteKind::Type)) {
+            type_list.push(names::known(&mut walk.facts, ty));
+        }
     }
+    if !walk.input.language.manifest.resolution.type_arguments {
+        type_list.clear();
+    }
+    let callee_value = types::applied(&mut walk.facts, callee_value, &type_list);
     let (list, spread, count) = construct::arguments(walk, args_node);
     if let Some(index) = site.get() {
         let entry = &mut walk.facts.sites[index];

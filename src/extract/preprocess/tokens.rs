@@ -1,6 +1,6 @@
 //! Tokenizer: words, numbers, strings, marks and whole directives. Omits comments and white space.
 
-use crate::grammar::{Preprocessor, WordLists};
+use crate::grammar::{Preprocessor, WordClass, WordLists};
 use std::ops::Range;
 
 /// Kind of a token.
@@ -78,7 +78,12 @@ pub(super) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
             _ => {}
         }
         let mut lists = WordLists::default();
-        let kind = if line_start && Some(byte) == directive {
+        let verbatim = rules.words_of(WordClass::VerbatimString).iter();
+        let mut verbatim = verbatim.filter(|start| source[at..].starts_with(start.as_bytes()));
+        let kind = if let Some(opening) = verbatim.next() {
+            at = end_of_verbatim_string(source, at + opening.len());
+            Kind::Text
+        } else if line_start && Some(byte) == directive {
             at = end_of_line(source, at);
             Kind::Directive
         } else if byte == b'R' && next == Some(b'"') {
@@ -217,6 +222,18 @@ fn end_of_string(source: &[u8], start: usize) -> usize {
         at += if source[at] == b'\\' { 2 } else { 1 };
     }
     (at + 1).min(source.len())
+}
+
+/// Returns the end of a string whose text starts at `at`, in which a doubled quote is one.
+fn end_of_verbatim_string(source: &[u8], mut at: usize) -> usize {
+    while let Some(quote) = source.get(at..).and_then(|rest| memchr::memchr(b'"', rest)) {
+        at += quote + 1;
+        if source.get(at) != Some(&b'"') {
+            return at;
+        }
+        at += 1;
+    }
+    source.len()
 }
 
 /// Returns the end of a raw string with a delimiter, whose quote is at `quote`.

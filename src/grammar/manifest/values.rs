@@ -47,8 +47,10 @@ pub enum FlowKind {
     Tuple,
     /// A type object: a value of it is the type named by its argument.
     TypeObject,
-    /// A function type: the last argument is the result.
+    /// A function type: the last argument is the result, the others are the parameters.
     Function,
+    /// A function type without a result: all arguments are parameters.
+    Procedure,
 }
 
 /// Implicit conversions of arguments.
@@ -60,6 +62,10 @@ pub struct Conversions {
     pub top: Option<String>,
     /// Type of the null value.
     pub null: Option<String>,
+    /// Result type of callables without a result.
+    pub nothing: Option<String>,
+    /// Type of a value type that may be null, with that type as its argument.
+    pub optional: Option<String>,
     /// Result type of string concatenation.
     pub text: Option<String>,
     /// Narrowest result type of arithmetic.

@@ -38,6 +38,8 @@ pub enum ImplicitUse {
     /// An implicit dereference: members of the result type are members of the receiver as well
     /// (`deref`).
     Dereference,
+    /// A conversion to another type that a type declares.
+    Convert,
     /// The read of a field through an instance, where the value of the field has the member:
     /// descriptors (`__get__`).
     Read,
@@ -104,6 +106,11 @@ pub enum ModifierMeaning {
     Declaration,
     /// A field without a value is a declaration.
     FieldDeclaration,
+    /// A type has further parts in its package.
+    Partial,
+    /// Of a first parameter: the function is an extension, and is called like a member of the
+    /// parameter's type, where that has none of its name.
+    Extension,
 }
 
 /// Meaning of a decorator for its definition.
@@ -163,8 +170,11 @@ pub(in crate::grammar) fn modifier_tokens(
     grammar: &tree_sitter::Language,
 ) -> Vec<bool> {
     let marks = |meanings: &[ModifierMeaning]| {
-        use ModifierMeaning::{Declaration, FieldDeclaration, ReadOnly};
-        meanings.iter().any(|meaning| !matches!(meaning, Declaration | FieldDeclaration | ReadOnly))
+        use ModifierMeaning::{Declaration, Extension, FieldDeclaration, ReadOnly};
+        let marks = |meaning: &ModifierMeaning| {
+            !matches!(meaning, Declaration | Extension | FieldDeclaration | ReadOnly)
+        };
+        meanings.iter().any(marks)
     };
     let words = manifest.modifiers.words.iter().filter(|(_, meanings)| marks(meanings));
     let words = words.map(|(word, _)| word).chain(manifest.visibility.words.keys());

@@ -5,7 +5,7 @@ use crate::model::SymbolKind;
 use crate::model::facts::{ExprId, LocalSymbol, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
-use crate::resolve::calls::{overload, receivers};
+use crate::resolve::calls::{extensions, overload, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Parameter, Ty, TyList, no_types, unify};
 use crate::resolve::members::{aliases, hierarchy, overrides, type_flow};
@@ -48,7 +48,10 @@ impl CallArguments<'_> {
 pub(in crate::resolve) fn call_result(db: &Db, file: FileId, callee: &Ty, args: Run) -> Ty {
     match callee {
         Ty::Callable(symbols, receiver) => {
-            let given = lists::argument_types(db, file, args);
+            let mut given = lists::argument_types(db, file, args);
+            if let Some(first) = extensions::receiver(db, symbols, receiver.as_deref()) {
+                given.insert(0, first.clone());
+            }
             let symbols = &receivers::for_receiver_type(db, receiver.as_deref(), symbols);
             let chosen = fitting(db, file, symbols, CallArguments::Typed(&given), false);
             db.result_of(&chosen, receiver.as_deref(), &given)
@@ -178,12 +181,15 @@ fn fitting_distinct(
 
 /// Returns the constructors that a type itself defines.
 pub(in crate::resolve) fn constructors(db: &Db, symbol: SymbolRef) -> Symbols {
-    let entry = db.program.symbol(symbol);
-    let own = constructors_of(db, symbol.file);
-    let mut found: Symbols = match own.get(&entry.inner) {
-        Some(own) if entry.inner.is_some() => own.clone(),
-        _ => Symbols::new(),
-    };
+    let mut found = Symbols::new();
+    for part in hierarchy::parts_of_type(db, symbol) {
+        let inner = db.program.symbol(part).inner;
+        if let Some(own) = constructors_of(db, part.file).get(&inner)
+            && inner.is_some()
+        {
+            found.extend(own.iter().copied());
+        }
+    }
     let elsewhere =
         db.program.extensions(symbol).and_then(|members| members.get(&db.program.name_of(symbol)));
     for member in elsewhere.into_iter().flatten() {

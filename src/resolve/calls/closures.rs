@@ -6,8 +6,8 @@ use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, Expr, ExprId, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Name;
-use crate::resolve::calls::call;
 use crate::resolve::calls::call::CallArguments;
+use crate::resolve::calls::{call, extensions, overload};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Ty, unify};
 use crate::resolve::members::{aliases, hierarchy, lookup, type_flow};
@@ -28,9 +28,19 @@ pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, positio
     let Some(call) = call.get() else { return Ty::Unknown };
     match unit.facts.exprs[call] {
         Expr::Call(callee, args) => {
-            let known = db.ty(file, callee);
+            let (callee, types) = generics::unapplied(db, file, callee);
+            let count = overload::argument_count(args);
+            let extension = extensions::callee_ty(db, file, callee, count);
+            let known = extension.unwrap_or_else(|| db.ty(file, callee));
             if let Ty::Callable(symbols, receiver) = &known {
-                let given = arguments_without_closures(db, file, args);
+                let count = types.map_or(0, |types| types.len as usize);
+                let symbols = &generics::with_parameters(db, symbols, count);
+                let mut given = arguments_without_closures(db, file, args);
+                let mut argument = argument;
+                if let Some(first) = extensions::receiver(db, symbols, receiver.as_deref()) {
+                    given.insert(0, first.clone());
+                    argument += 1;
+                }
                 let fitting = call::fitting(db, file, symbols, CallArguments::Typed(&given), false);
                 return given_by(db, &fitting, receiver.as_deref(), &given, argument, position);
             }
@@ -235,14 +245,14 @@ fn parameter_of_applied(
     let kind = type_flow::flow(db, file, &name)?.1.kind?;
     let facts = db.program.known(file).facts;
     match (kind, &facts.lists[args.range()]) {
-        (FlowKind::Function, [params, _]) => {
-            let param = match facts.exprs[params.get()?] {
-                Expr::Tuple(list) => *facts.lists[list.range()].get(position)?,
-                _ if position == 0 => *params,
-                _ => return None,
+        (FlowKind::Function, [params, rest @ ..]) if !rest.is_empty() => {
+            let list = match facts.exprs[params.get()?] {
+                Expr::Tuple(list) if rest.len() == 1 => &facts.lists[list.range()],
+                _ => &facts.lists[args.range()][..rest.len()],
             };
-            Some(db.instance_of_expr(file, param))
+            Some(db.instance_of_expr(file, *list.get(position)?))
         }
+        (FlowKind::Procedure, params) => Some(db.instance_of_expr(file, *params.get(position)?)),
         (FlowKind::Transparent, args) => {
             args.iter().map(|arg| parameter_of(db, file, *arg, position)).find(Ty::is_known)
         }

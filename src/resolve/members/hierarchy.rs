@@ -1,8 +1,8 @@
 //! Type hierarchy: the types that a type inherits from, in lookup order.
 
-use crate::grammar::{CallMeaning, MemberLookup};
+use crate::grammar::{CallMeaning, MemberLookup, ModuleSystem};
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, Expr, ExprId};
+use crate::model::facts::{BindingKind, Expr, ExprId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::db::Db;
@@ -22,12 +22,12 @@ struct PendingHierarchy {
 
 /// Returns the bases of a type in source order, including external ones.
 fn direct_bases(db: &Db, symbol: SymbolRef) -> Vec<Ty> {
-    let facts = db.program.known(symbol.file).facts;
     let mut bases = Vec::new();
     for part in parts_of_type(db, symbol) {
+        let facts = db.program.known(part.file).facts;
         for base in &facts.lists[db.program.symbol(part).bases.range()] {
             if let Some(Expr::Base(base, _)) = base.get().map(|position| facts.exprs[position]) {
-                bases.push(base_type(db, symbol.file, base));
+                bases.push(base_type(db, part.file, base));
             }
         }
     }
@@ -188,23 +188,81 @@ fn base_type(db: &Db, file: FileId, base: ExprId) -> Ty {
     }
 }
 
-/// Returns the declarations of a type: several of one name in one scope where the language
-/// merges them.
+/// Returns the declarations of a type: several of one name in one scope, or parts in one package,
+/// where the language merges them.
 pub(in crate::resolve) fn parts_of_type(db: &Db, symbol: SymbolRef) -> Symbols {
     let merged = |kind: SymbolKind| matches!(kind, SymbolKind::Interface | SymbolKind::Class);
     let unit = db.program.known(symbol.file);
     let entry = unit.symbol(symbol.symbol);
     let mut parts = Symbols::from_slice(&[symbol]);
     if unit.language.manifest.resolution.merged_types && merged(entry.kind) {
-        let siblings = db
-            .program
-            .bindings(symbol.file, unit, entry.scope, unit.name(entry.name))
-            .filter(|(_, binding)| binding.kind == BindingKind::Symbol);
-        let siblings =
-            siblings.map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol });
-        parts.extend(
-            siblings.filter(|part| *part != symbol && merged(db.program.symbol(*part).kind)),
-        );
+        let is_part = |part: &SymbolRef| {
+            let other = db.program.symbol(*part);
+            *part != symbol && merged(other.kind) && other.type_params.len == entry.type_params.len
+        };
+        parts.extend(declared_beside(db, symbol).filter(is_part));
+    }
+    if entry.flags & flags::PARTIAL != 0 {
+        let is_part = |part: &SymbolRef| {
+            let other = db.program.symbol(*part);
+            other.flags & flags::PARTIAL != 0
+                && other.kind == entry.kind
+                && other.type_params.len == entry.type_params.len
+        };
+        for part in declared_in_package(db, symbol).into_iter().filter(is_part) {
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
     }
     parts
+}
+
+/// Returns the part that stands for a type of several parts: the first in order of paths.
+pub(in crate::resolve) fn whole(db: &Db, symbol: SymbolRef) -> SymbolRef {
+    if db.program.symbol(symbol).flags & flags::PARTIAL == 0 {
+        return symbol;
+    }
+    let parts = parts_of_type(db, symbol);
+    let place = |part: &SymbolRef| (db.program.path(part.file).as_str(), part.symbol);
+    parts.into_iter().min_by(|one, other| place(one).cmp(&place(other))).unwrap_or(symbol)
+}
+
+/// Returns the type of a name that has so many type parameters, in place of another one of the
+/// name, where a package may have both.
+pub(in crate::resolve) fn of_arity(db: &Db, symbol: SymbolRef, count: usize) -> SymbolRef {
+    let arity = |symbol: SymbolRef| db.program.symbol(symbol).type_params.len as usize;
+    let system = db.program.known(symbol.file).language.manifest.modules.system;
+    if arity(symbol) == count || system != ModuleSystem::DeclaredPackages {
+        return symbol;
+    }
+    let fits =
+        |other: &SymbolRef| db.program.symbol(*other).kind.is_type() && arity(*other) == count;
+    let beside = declared_beside(db, symbol).find(fits);
+    beside
+        .or_else(|| declared_in_package(db, symbol).into_iter().find(fits))
+        .map_or(symbol, |other| whole(db, other))
+}
+
+/// Returns what the scope of a definition has under its name.
+fn declared_beside(db: &Db, symbol: SymbolRef) -> impl Iterator<Item = SymbolRef> {
+    let unit = db.program.known(symbol.file);
+    let entry = unit.symbol(symbol.symbol);
+    let bindings = db.program.bindings(symbol.file, unit, entry.scope, unit.name(entry.name));
+    bindings
+        .filter(|(_, binding)| binding.kind == BindingKind::Symbol)
+        .map(move |(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol })
+}
+
+/// Returns what the package of a top-level definition has under its name.
+fn declared_in_package(db: &Db, symbol: SymbolRef) -> Symbols {
+    if db.program.symbol(symbol).container.is_some() {
+        return Symbols::new();
+    }
+    let package = db.program.package_of(symbol.file);
+    let name = db.program.name_of(symbol);
+    package
+        .and_then(|package| db.program.package_member(package, name))
+        .cloned()
+        .unwrap_or_default()
 }

@@ -46,16 +46,17 @@ struct Declared {
 }
 
 fn declared(db: &Db, symbol: SymbolRef, name: Name) -> Declared {
-    let unit = db.program.known(symbol.file);
     let mut found = Declared { symbols: Symbols::new(), imports: SmallVec::new() };
-    for part in hierarchy::parts_of_type(db, symbol).iter().map(|part| unit.symbol(part.symbol)) {
+    for SymbolRef { file, symbol } in hierarchy::parts_of_type(db, symbol) {
+        let unit = db.program.known(file);
+        let part = unit.symbol(symbol);
         if !part.inner.is_some() || part.kind.is_callable() {
             continue;
         }
         for (_, binding) in unit.bindings(part.inner, name) {
             match binding.kind {
                 BindingKind::Symbol => {
-                    found.symbols.push(SymbolRef { file: symbol.file, symbol: binding.symbol });
+                    found.symbols.push(SymbolRef { file, symbol: binding.symbol });
                 }
                 BindingKind::Import => found.imports.push(binding.import),
                 _ => {}
@@ -201,6 +202,8 @@ pub(in crate::resolve) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> O
     }
     let symbol = SymbolRef { file, symbol };
     symbol.symbol.get()?;
+    let symbol = hierarchy::whole(db, symbol);
+    let file = symbol.file;
     let params = db.program.symbol(symbol).type_params;
     let args: Vec<Ty> = params
         .range()
@@ -257,6 +260,9 @@ pub(in crate::resolve) fn member(db: &Db, of: &Ty, name: Name) -> Member {
             Some(entity) => Member::Entity(entity),
             None => Member::None,
         },
+        Ty::Builtin(outer, held) if is_of_held_value(db, outer, name) && !held.is_empty() => {
+            member(db, &held[0], name)
+        }
         Ty::Builtin(outer, _) | Ty::BuiltinType(outer, _) | Ty::External(outer) => {
             if let Some(found) = inherent::external_extensions(db, outer, name) {
                 return Member::Symbols(found);
@@ -288,6 +294,15 @@ pub(in crate::resolve) fn member(db: &Db, of: &Ty, name: Name) -> Member {
         Ty::Lambda(..) | Ty::Function(_) => Member::Outside(Rc::from(db.program.text(name))),
         Ty::Tuple(_) => Member::Outside(Rc::from(format!("tuple.{}", db.program.text(name)))),
     }
+}
+
+/// True if a member is not that of an optional, but of the value that it holds.
+fn is_of_held_value(db: &Db, outer: &str, name: Name) -> bool {
+    let language = db.program.known(db.origin.get()).language;
+    language.manifest.conversions.optional.as_deref() == Some(outer)
+        && language
+            .flow(outer)
+            .is_some_and(|(_, flow)| !flow.members.contains_key(db.program.text(name)))
 }
 
 /// Returns the member of an inline module or namespace.
@@ -345,7 +360,7 @@ fn missing(db: &Db, symbol: SymbolRef, name: Name) -> Member {
 }
 
 /// Returns the qualified name of a member that every object has.
-fn of_top(db: &Db, file: FileId, name: Name) -> Option<Rc<str>> {
+pub(in crate::resolve) fn of_top(db: &Db, file: FileId, name: Name) -> Option<Rc<str>> {
     let language = db.program.known(file).language;
     let top = language.manifest.conversions.top.as_deref()?;
     let (_, flow) = language.flow(top)?;

@@ -1,6 +1,7 @@
 //! Type flow tables: members, elements and results of builtin and library types, from the manifest.
 
-use crate::grammar::TypeFlow;
+use crate::grammar::{Conversions, TypeFlow};
+use crate::model::SymbolKind;
 use crate::model::graph::FileId;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Ty;
@@ -72,4 +73,21 @@ fn split_top(text: &str) -> Vec<&str> {
         parts.push(&text[start..]);
     }
     parts
+}
+
+/// True if a type has no null among its values: a primitive, a structure, an enumeration, or a
+/// library type that the tables say to be one.
+pub(in crate::resolve) fn is_value_type(db: &Db, rules: &Conversions, ty: &Ty) -> bool {
+    match ty {
+        Ty::Instance(symbol, _) => {
+            matches!(db.program.symbol(*symbol).kind, SymbolKind::Struct | SymbolKind::Enum)
+        }
+        Ty::Builtin(name, _) | Ty::External(name) | Ty::BuiltinType(name, _) => {
+            let name = last_segment(name);
+            let above = rules.supertypes.get(name);
+            rules.boxes.contains_key(name)
+                || above.zip(rules.optional.as_ref()).is_some_and(|(all, of)| all.contains(of))
+        }
+        _ => false,
+    }
 }

@@ -55,7 +55,7 @@ pub(in crate::resolve) fn lookup_type(
 ) -> Option<(Entity, Step)> {
     let rules = &db.program.known(file).language.manifest.resolution;
     let look = || db.lookup(file, name, scope, at);
-    db.types_alone(rules.paths_name_types, || match rules.declarations {
+    db.types_alone(rules.paths_name_types, || match rules.declarations || rules.typed_positions {
         true => db.filtered(Some(Wanted::Types), look),
         false => among(db, file, false, look, Option::is_none),
     })

@@ -13,8 +13,10 @@ use crate::resolve::members::{aliases, hierarchy, inherent, lookup, overrides, p
 use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{conditions, definition, linkage, namespaces, scopes};
 use crate::resolve::references::outcome::{chosen, external, held_by, module_target, unresolved};
-use crate::resolve::references::{by_interface, exhaustiveness, heuristic, tiered, variants};
-use crate::resolve::types::{lists, symbol_types};
+use crate::resolve::references::{
+    by_interface, exhaustiveness, heuristic, instead, tiered, variants,
+};
+use crate::resolve::types::{generics, lists, symbol_types};
 use crate::resolve::units::import_target::ImportTarget;
 use crate::resolve::{Name, Symbols};
 
@@ -45,6 +47,9 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             let name = db.name(file, name);
             let look = || db.lookup(file, name, scope, site.byte);
             let found = match site.kind {
+                SiteKind::Construct if has_typed_positions(db, file) => {
+                    namespaces::lookup_type(db, file, name, scope, site.byte)
+                }
                 SiteKind::Type | SiteKind::Inherit => {
                     namespaces::lookup_type(db, file, name, scope, site.byte)
                 }
@@ -104,6 +109,10 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             value_site(db, file, site, &callee)
         }
     }
+}
+
+fn has_typed_positions(db: &Db, file: FileId) -> bool {
+    db.program.known(file).language.manifest.resolution.typed_positions
 }
 
 /// True if a reference and its target expression have the same name. References and expressions
@@ -241,6 +250,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
         site,
         namespaces::fitting_kind(db, site.kind, symbols),
     );
+    let symbols = generics::of_arity(db, file, site.target, symbols);
     let symbols = conditions::compiled_with(db, file, site.byte, symbols);
     let declarations = db.program.known(file).language.manifest.resolution.declarations;
     // The initializer of a base has the form of one of a field.
@@ -287,6 +297,10 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
         return if is_open && site.kind == SiteKind::Call { held_by(symbols[0]) } else { found };
     }
     let symbols = receivers::for_type_or_instance(db, file, site, symbols);
+    let symbols = instead::of_type_arguments(db, file, site, symbols);
+    if let Some(top) = instead::of_top_type(db, file, site, &symbols) {
+        return external(&top, Step::Builtin);
+    }
     let fitting = call::fitting(db, file, &symbols, CallArguments::Written(site.args), site.spread);
     if declarations && step == Step::UniqueName && !takes_arguments(db, site, &fitting) {
         return exhaustiveness::one_of_several(chosen(&fitting, step, Step::SeveralValues));
@@ -305,6 +319,9 @@ fn construct_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: S
     let of = aliases::alias_target(db, symbols[0]).unwrap_or(symbols[0]);
     if linkage::is_conversion(db, of) {
         return external(db.program.text(db.program.name_of(symbols[0])), Step::Builtin);
+    }
+    if let Some(outside) = instead::outside_alias(db, of) {
+        return external(&outside, Step::Builtin);
     }
     if !db.program.known(of.file).language.manifest.resolution.overloads {
         return chosen(&Symbols::from_slice(&[of]), step, step);
@@ -367,7 +384,13 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
     let step = receiver_step(db, file, object, &of);
     let called = site.kind == SiteKind::Call;
     let is_missing = |member: &Member| *member == Member::None;
-    match namespaces::among(db, file, called, || db.member(&of, name), is_missing) {
+    let found = namespaces::among(db, file, called, || db.member(&of, name), is_missing);
+    if called
+        && let Some(extension) = instead::of_extension(db, file, site, &of, name, &found, step)
+    {
+        return extension;
+    }
+    match found {
         Member::Entity(Entity::Module(_)) if is_call(site.kind) => {
             match namespaces::ignoring_modules(db, || db.member(&of, name)) {
                 Member::Symbols(symbols) => symbols_site(db, file, site, &symbols, step),

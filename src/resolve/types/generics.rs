@@ -1,14 +1,19 @@
 //! Generic parameters of types, declared in the header or as type variables in the bases, and their
 //! substitution.
 
-use crate::model::facts::{BindingId, Expr};
-use crate::model::graph::SymbolRef;
+use crate::grammar::ModuleSystem;
+use crate::model::facts::{BindingId, Expr, ExprId, Run};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::Symbols;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Parameter, Ty, TyList};
 use crate::resolve::members::hierarchy;
 use crate::resolve::members::type_flow::last_segment;
 use std::cell::RefCell;
 use std::rc::Rc;
+
+/// Number of expressions after a name among which its application is searched.
+const MAX_APPLIED: usize = 64;
 
 /// Returns the substitution of a type's parameters by arguments.
 pub(in crate::resolve) fn arguments_of(
@@ -126,4 +131,96 @@ fn variables_in_bases(db: &Db, symbol: SymbolRef) -> Vec<Parameter> {
         }
     }
     found.into_inner()
+}
+
+/// Returns the types among symbols of one name that have as many type parameters as a reference has
+/// arguments, and of the parts of one type the first.
+pub(in crate::resolve) fn of_arity(
+    db: &Db,
+    file: FileId,
+    target: ExprId,
+    symbols: Symbols,
+) -> Symbols {
+    let is_type = |symbol: &SymbolRef| db.program.symbol(*symbol).kind.is_type();
+    let of_packages = |symbol: &SymbolRef| {
+        let modules = &db.program.known(symbol.file).language.manifest.modules;
+        modules.system == ModuleSystem::DeclaredPackages
+    };
+    if !symbols.iter().all(|symbol| is_type(symbol) && of_packages(symbol)) {
+        return symbols;
+    }
+    let count = type_arguments(db, file, target);
+    let mut found = Symbols::new();
+    for symbol in symbols {
+        let symbol = hierarchy::whole(db, hierarchy::of_arity(db, symbol, count));
+        if !found.contains(&symbol) {
+            found.push(symbol);
+        }
+    }
+    found
+}
+
+/// Returns the number of type arguments that a reference has.
+pub(in crate::resolve) fn type_arguments(db: &Db, file: FileId, target: ExprId) -> usize {
+    let exprs = &db.program.known(file).facts.exprs;
+    let after = target.get().map_or(&[][..], |position| &exprs[position + 1..]);
+    // The application follows the arguments, which follow the name.
+    after
+        .iter()
+        .take(MAX_APPLIED)
+        .find_map(|expr| match expr {
+            Expr::Apply(base, args) if *base == target => Some(args.len as usize),
+            _ => None,
+        })
+        .unwrap_or(0)
+}
+
+/// Splits a callee into the callee itself and the type arguments of the call.
+pub(in crate::resolve) fn unapplied(
+    db: &Db,
+    file: FileId,
+    callee: ExprId,
+) -> (ExprId, Option<Run>) {
+    match callee.get().map(|position| db.program.known(file).facts.exprs[position]) {
+        Some(Expr::Apply(base, args)) => (base, Some(args)),
+        _ => (callee, None),
+    }
+}
+
+/// Returns the callables that have as many type parameters as a call has type arguments; all if
+/// none has or the call has none.
+pub(in crate::resolve) fn with_parameters(db: &Db, symbols: &Symbols, count: usize) -> Symbols {
+    let fits = |symbol: &SymbolRef| db.program.symbol(*symbol).type_params.len as usize == count;
+    if count == 0 || symbols.len() < 2 || !symbols.iter().any(fits) {
+        return symbols.clone();
+    }
+    symbols.iter().copied().filter(fits).collect()
+}
+
+/// Returns a callee with the type arguments of its call, and the substitution of its parameters.
+pub(in crate::resolve) fn with_arguments(
+    db: &Db,
+    callee: Ty,
+    args: Vec<Ty>,
+) -> (Ty, impl Fn(&Ty) -> Option<Ty>) {
+    let mut known: Vec<(Parameter, Ty)> = Vec::new();
+    let callee = match callee {
+        Ty::Callable(symbols, receiver) => {
+            let symbols = with_parameters(db, &symbols, args.len());
+            for symbol in &symbols {
+                let params = db.program.symbol(*symbol).type_params;
+                let params = params.range().map(|at| (symbol.file, BindingId::at(at)));
+                known.extend(params.zip(args.iter().cloned()));
+            }
+            Ty::callable(symbols, receiver.as_deref())
+        }
+        other => other,
+    };
+    let bind = move |ty: &Ty| match ty {
+        Ty::Param(file, binding) => {
+            known.iter().find(|(param, _)| *param == (*file, *binding)).map(|(_, ty)| ty.clone())
+        }
+        _ => None,
+    };
+    (callee, bind)
 }

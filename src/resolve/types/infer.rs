@@ -5,9 +5,9 @@ use crate::model::facts::{Expr, ExprId, Run};
 use crate::model::graph::FileId;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{ARRAY, MAPPING, Member, Ty, instance_of};
-use crate::resolve::members::{aliases, lookup, prototypes, type_flow};
+use crate::resolve::members::{aliases, hierarchy, lookup, prototypes, type_flow};
 use crate::resolve::names::namespaces;
-use crate::resolve::types::{builtin_types, callee, lists, operators, symbol_types};
+use crate::resolve::types::{builtin_types, callee, generics, lists, operators, symbol_types};
 
 /// Returns the type of an expression's value.
 pub(in crate::resolve) fn ty(db: &Db, file: FileId, expr: ExprId) -> Ty {
@@ -54,8 +54,20 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             if let Some(computed) = operators::computed(db, file, callee, args) {
                 return computed;
             }
-            let callee = callee::callee_ty(db, file, callee);
-            db.call_result(file, &callee, args)
+            let (callee, given) = generics::unapplied(db, file, callee);
+            let callee = match db.extension_callee(file, callee, args) {
+                Some(extension) => extension,
+                None => callee::callee_ty(db, file, callee),
+            };
+            match given {
+                Some(given) => {
+                    let given: Vec<Ty> =
+                        lists::all(db, file, given).iter().map(instance_of).collect();
+                    let (callee, bind) = generics::with_arguments(db, callee, given);
+                    db.call_result(file, &callee, args).map(&bind)
+                }
+                None => db.call_result(file, &callee, args),
+            }
         }
         Expr::Construct(ty, _) => {
             let made = type_of(db, file, ty);
@@ -127,7 +139,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
         Expr::Given(scope, position) => db.given(file, scope, position as usize),
         Expr::Members(scope) => Ty::Members(file, scope),
         Expr::Apply(base, args) => {
-            let base = ty(db, file, base);
+            let base = of_arity(db, ty(db, file, base), args.len as usize);
             let args: Vec<Ty> = lists::all(db, file, args).iter().map(instance_of).collect();
             builtin_types::applied(db, file, base, &args)
         }
@@ -161,7 +173,7 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
             let name = db.name(file, name);
             let at = facts.positions[position];
             match namespaces::lookup_type(db, file, name, scope, at) {
-                Some((entity, _)) => symbol_types::entity_ty(db, &entity, true),
+                Some((entity, _)) => of_arity(db, symbol_types::entity_ty(db, &entity, true), 0),
                 None => Ty::Unknown,
             }
         }
@@ -183,7 +195,7 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
             }
         }
         Expr::Apply(base, args) => {
-            let base = type_of(db, file, base);
+            let base = of_arity(db, type_of(db, file, base), args.len as usize);
             let args: Vec<Ty> = list(args).map(|arg| instance_of_expr(db, file, arg)).collect();
             builtin_types::applied(db, file, base, &args)
         }
@@ -204,6 +216,14 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
             None => Ty::Unknown,
         },
         _ => ty(db, file, expr),
+    }
+}
+
+/// Returns the type of the same name with so many type parameters, where there is one.
+fn of_arity(db: &Db, ty: Ty, count: usize) -> Ty {
+    match ty {
+        Ty::Type(symbol, args) => Ty::Type(hierarchy::of_arity(db, symbol, count), args),
+        other => other,
     }
 }
 

@@ -128,7 +128,7 @@ pub(in crate::resolve) fn symbols_ty(
     };
     let entry = db.program.symbol(chosen);
     match entry.kind {
-        kind if is_scope(kind) => Ty::Type(chosen, no_types()),
+        kind if is_scope(kind) => Ty::Type(hierarchy::whole(db, chosen), no_types()),
         SymbolKind::Variant if entry.ty.is_some() => Ty::callable(symbols.clone(), receiver),
         SymbolKind::Variant => return_types::container_instance(db, chosen, receiver),
         kind if kind.is_callable() => {

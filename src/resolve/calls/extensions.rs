@@ -1,0 +1,143 @@
+//! Extensions: functions that are called like members of their first parameter's type, where that
+//! has no such member.
+
+use crate::grammar::ModifierMeaning;
+use crate::model::facts::{Expr, ExprId, ImportKind, flags};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::calls::overload;
+use crate::resolve::calls::overload::Fit;
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::{Entity, Member, Ty, instance_of};
+use crate::resolve::members::type_flow;
+use crate::resolve::units::bounds::MAX_CANDIDATES;
+use crate::resolve::units::import_target::{ImportTarget, Module, family};
+use crate::resolve::{Name, Symbols};
+
+/// Extensions that a call of a member may mean.
+pub(in crate::resolve) struct Extensions {
+    pub(in crate::resolve) symbols: Symbols,
+    /// True if the file sees their packages and they are known to take the receiver.
+    pub(in crate::resolve) are_certain: bool,
+}
+
+/// Returns the extensions that a call of a member with so many arguments means, in place of the
+/// member found.
+pub(in crate::resolve) fn called(
+    db: &Db,
+    file: FileId,
+    of: &Ty,
+    name: Name,
+    found: &Member,
+    count: u16,
+) -> Option<Extensions> {
+    let modifiers = &db.program.known(file).language.manifest.modifiers;
+    if !modifiers.has_modifier(ModifierMeaning::Extension)
+        || matches!(of, Ty::Unknown | Ty::Type(..) | Ty::Module(_) | Ty::BuiltinType(..))
+        || !gives_way(db, file, of, name, found, count)
+    {
+        return None;
+    }
+    let is_common = matches!(found, Member::Outside(_))
+        && db.program.known(file).language.is_common_member(db.program.text(name));
+    let of = instance_of(of);
+    let own = family(db.program.known(file).language);
+    let is_extension = |symbol: &SymbolRef| {
+        db.program.symbol(*symbol).flags & flags::EXTENSION != 0
+            && family(db.program.known(symbol.file).language) == own
+    };
+    let all: Symbols = db.program.members(name)?.iter().copied().filter(is_extension).collect();
+    let ranks: Vec<Option<u8>> = all
+        .iter()
+        .map(|symbol| {
+            let fit = overload::receiver_fit(db, file, *symbol, &of)?;
+            let is_enough = match fit {
+                Fit::Open => !matches!(of, Ty::External(_)),
+                fit => !is_common || fit == Fit::Same,
+            };
+            let is_open = fit == Fit::Open || !is_visible(db, file, *symbol);
+            is_enough.then_some(u8::from(is_open))
+        })
+        .collect();
+    let best = ranks.iter().flatten().min().copied()?;
+    let of_rank =
+        |(symbol, rank): (&SymbolRef, &Option<u8>)| (*rank == Some(best)).then_some(*symbol);
+    let symbols: Symbols = all.iter().zip(&ranks).filter_map(of_rank).collect();
+    (symbols.len() <= MAX_CANDIDATES).then_some(Extensions { symbols, are_certain: best == 0 })
+}
+
+/// Returns the receiver that is the first argument of a call of an extension.
+pub(in crate::resolve) fn receiver<'t>(
+    db: &Db,
+    symbols: &[SymbolRef],
+    receiver: Option<&'t Ty>,
+) -> Option<&'t Ty> {
+    let first = symbols.first()?;
+    (db.program.symbol(*first).flags & flags::EXTENSION != 0)
+        .then_some(receiver?)
+        .filter(|receiver| !matches!(receiver, Ty::Type(..)))
+}
+
+/// Returns the type of a callee that may be an extension of its object's type.
+pub(in crate::resolve) fn callee_ty(
+    db: &Db,
+    file: FileId,
+    callee: ExprId,
+    count: u16,
+) -> Option<Ty> {
+    let unit = db.program.known(file);
+    if !unit.language.manifest.modifiers.has_modifier(ModifierMeaning::Extension) {
+        return None;
+    }
+    let Expr::Member(object, name) = unit.facts.exprs[callee.get()?] else { return None };
+    let (object, name) = (db.ty(file, object), db.name(file, name));
+    let found = db.member(&object, name);
+    let extensions = called(db, file, &object, name, &found, count)?;
+    Some(Ty::callable(extensions.symbols, Some(&instance_of(&object))))
+}
+
+/// True if a member found on a receiver is none that a call with so many arguments can mean.
+fn gives_way(db: &Db, file: FileId, of: &Ty, name: Name, found: &Member, count: u16) -> bool {
+    let can_be_called = |symbol: &SymbolRef| {
+        let entry = db.program.symbol(*symbol);
+        match entry.kind.is_callable() && entry.flags & flags::PROPERTY == 0 {
+            true => overload::accepts(db, *symbol, count, false),
+            false => entry.kind.is_type(),
+        }
+    };
+    match found {
+        Member::Symbols(symbols) | Member::Entity(Entity::Symbols(symbols)) => {
+            !symbols.iter().any(can_be_called)
+        }
+        Member::Entity(_) => false,
+        Member::Outside(_) => {
+            let (Ty::Builtin(outer, _) | Ty::External(outer)) = of else { return true };
+            let flow = type_flow::flow(db, file, outer);
+            !flow.is_some_and(|(_, flow)| flow.members.contains_key(db.program.text(name)))
+        }
+        Member::None | Member::Unknown => true,
+    }
+}
+
+/// True if a file sees the package of a symbol: it is its own, one around it, or imported.
+fn is_visible(db: &Db, file: FileId, symbol: SymbolRef) -> bool {
+    let (unit, other) = (db.program.known(file), db.program.known(symbol.file));
+    let (Some(own), Some(package)) = (&unit.facts.package, &other.facts.package) else {
+        return other.facts.package.is_none();
+    };
+    let separator = unit.language.manifest.modules.separator.as_str();
+    if own
+        .strip_prefix(&**package)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(separator))
+    {
+        return true;
+    }
+    let number = db.program.package_of(symbol.file);
+    let targets = db.program.import_targets(file);
+    unit.facts.imports.iter().zip(targets).any(|(import, target)| {
+        import.kind == ImportKind::Wildcard
+            && matches!(
+                target,
+                ImportTarget::Path { module: Module::Package(of), .. } if Some(*of) == number
+            )
+    })
+}

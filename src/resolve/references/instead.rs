@@ -1,0 +1,84 @@
+//! What a call means instead of the members of its name: an extension, or the member of the top
+//! type, or a library type behind an alias; and the callables that its type arguments leave.
+
+use crate::model::facts::{Expr, ExprId, Site, flags};
+use crate::model::graph::{FileId, Resolution, SymbolRef};
+use crate::model::{Step, SymbolKind, Verdict};
+use crate::resolve::calls::call::CallArguments;
+use crate::resolve::calls::{call, extensions, overload};
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::{Member, Ty, instance_of};
+use crate::resolve::members::lookup;
+use crate::resolve::references::outcome::chosen;
+use crate::resolve::types::{generics, lists};
+use crate::resolve::{Name, Symbols};
+use std::rc::Rc;
+
+/// Returns the callables that have as many type parameters as a call has type arguments.
+pub(super) fn of_type_arguments(db: &Db, file: FileId, site: &Site, symbols: Symbols) -> Symbols {
+    if symbols.len() < 2 || !db.program.known(file).language.manifest.resolution.type_arguments {
+        return symbols;
+    }
+    generics::with_parameters(db, &symbols, generics::type_arguments(db, file, site.target))
+}
+
+/// Returns the member of the top type that a call means which no member of its name accepts.
+pub(super) fn of_top_type(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    symbols: &Symbols,
+) -> Option<Rc<str>> {
+    let count = overload::argument_count(site.args);
+    let is_method = |symbol: &SymbolRef| {
+        let entry = db.program.symbol(*symbol);
+        entry.kind == SymbolKind::Method
+            && !overload::accepts(db, *symbol, count, site.spread)
+            && entry.flags & flags::PROPERTY == 0
+    };
+    let first = symbols.first()?;
+    if !symbols.iter().all(is_method) {
+        return None;
+    }
+    lookup::of_top(db, file, db.program.name_of(*first))
+}
+
+/// Resolves a call of a member that the receiver's type has not, but an extension of it.
+pub(super) fn of_extension(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    of: &Ty,
+    name: Name,
+    found: &Member,
+    step: Step,
+) -> Option<Resolution> {
+    let count = overload::argument_count(site.args);
+    let extensions = extensions::called(db, file, of, name, found, count)?;
+    let mut given = lists::argument_types(db, file, site.args);
+    given.insert(0, instance_of(of));
+    let args = CallArguments::Typed(&given);
+    let symbols = of_type_arguments(db, file, site, extensions.symbols);
+    let fitting = call::fitting(db, file, &symbols, args, site.spread);
+    let found = chosen(&fitting, step, Step::Overloads);
+    let is_guess = !extensions.are_certain && found.verdict == Verdict::Resolved;
+    Some(if is_guess { Resolution { verdict: Verdict::Likely, ..found } } else { found })
+}
+
+/// Returns the name of the library type that an alias stands for, where its arguments are written.
+pub(super) fn outside_alias(db: &Db, of: SymbolRef) -> Option<Rc<str>> {
+    let entry = db.program.symbol(of);
+    let unit = db.program.known(of.file);
+    let is_applied =
+        |ty: ExprId| matches!(ty.get().map(|at| unit.facts.exprs[at]), Some(Expr::Apply(..)));
+    if entry.kind != SymbolKind::TypeAlias
+        || unit.language.manifest.resolution.declarations
+        || !is_applied(entry.ty)
+    {
+        return None;
+    }
+    match db.type_of(of.file, entry.ty) {
+        Ty::External(name) | Ty::Builtin(name, _) => Some(name),
+        _ => None,
+    }
+}
