@@ -1,7 +1,7 @@
 //! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest
 //! with those it extends, its grammar, and what is asked of every language without reading its
 //! manifest: its tier, and which files are in it. Also numbers for the code that makes facts and
-//! resolves them and for all code, and how a release is linked.
+//! resolves them and for all code.
 #![expect(
     clippy::disallowed_methods,
     reason = "the bans are for the program; this runs while it is built, and reads the manifests"
@@ -45,15 +45,6 @@ fn main() {
     println!("cargo:rustc-env=COGRAPH_BUILD={:016x}", hashed(sources.collect()));
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("languages.rs");
     fs::write(out, table).expect("the output folder is writable");
-    compress_lines();
-}
-
-/// Has the lines of functions, which backtraces tell, take a third of their room in a release.
-fn compress_lines() {
-    let is = |variable: &str, value: &str| env::var(variable).is_ok_and(|set| set == value);
-    if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") {
-        println!("cargo:rustc-link-arg-bins=-Wl,--compress-debug-sections=zlib");
-    }
 }
 
 /// Stands for the code that makes facts and resolves them: a store that other code has made is not
