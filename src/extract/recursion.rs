@@ -2,6 +2,7 @@
 //! an expression has definitions, and these have types again. Every such step goes through this
 //! list, and all other calls go downwards.
 
+use crate::extract::bindings::narrowing;
 use crate::extract::apply;
 use crate::extract::bindings::conditions;
 use crate::extract::definitions;
@@ -186,5 +187,10 @@ impl<'t> Walk<'t> {
     /// Visits a node in type position and returns the type.
     pub(super) fn visit_type(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
         types::visit_type(self, node, usage)
+    }
+
+    /// Narrows names from here on by a condition that holds.
+    pub(super) fn narrow(&mut self, condition: Node<'t>) {
+        narrowing::narrow(self, condition, true);
     }
 }

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// Vocabulary that distinguishes declarations from macros around them. Without `directive` there is
@@ -9,6 +10,9 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Preprocessor {
+    /// Keyword that may start a line, behind modifiers, although it continues the header of a
+    /// definition -> keywords of such definitions. For grammars that end a header at a line break.
+    pub joined_words: BTreeMap<String, Vec<String>>,
     /// Prefix of directives.
     pub directive: Option<String>,
     /// Keywords before a body that is a list of names (`enum`).

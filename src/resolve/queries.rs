@@ -77,6 +77,16 @@ impl Db<'_> {
         lookup::implicit_member(self, file, scope, name)
     }
 
+    /// Returns the member of the receiver that a closure may be given.
+    pub(super) fn closure_member(
+        &self,
+        file: FileId,
+        closure: ScopeId,
+        name: Name,
+    ) -> Option<Entity> {
+        lookup::closure_member(self, file, closure, name)
+    }
+
     /// Returns the member of a module, type or value.
     pub(super) fn member(&self, of: &Ty, name: Name) -> Member {
         lookup::member(self, of, name)

@@ -254,6 +254,21 @@ pub(in crate::extract) fn extend<'t>(
     ExprId::NONE
 }
 
+/// Visits a part of a type's body with members of the type itself.
+pub(in crate::extract) fn statics<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    body: &'static Selector,
+) -> ExprId {
+    let outer = std::mem::replace(&mut walk.context.around.declared_static, true);
+    if let Some(body) = body.first(node) {
+        walk.visit_children(body);
+    }
+    walk.context.around.declared_static = outer;
+    unruled::visit_left_out(walk, node);
+    ExprId::NONE
+}
+
 pub(in crate::extract) fn module<'t>(
     walk: &mut Walk<'t>,
     rule: &'static Rule,

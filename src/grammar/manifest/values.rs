@@ -143,6 +143,8 @@ pub struct TypeFlow {
     pub members: BTreeMap<String, String>,
     /// Member -> types of the parameters of its closure argument.
     pub callbacks: BTreeMap<String, Vec<String>>,
+    /// Member -> type of the receiver of its closure argument.
+    pub receivers: BTreeMap<String, String>,
 }
 
 /// Returns the names of members of builtin types.

@@ -70,6 +70,11 @@ pub(in crate::resolve) fn lookup(
             let step = step_of(&entity);
             return Some((follow_import(db, entity)?, step));
         }
+        if unit.given_receiver(current).is_some()
+            && let Some(found) = db.closure_member(file, current, name)
+        {
+            return Some((found, Step::SelfMember));
+        }
         let has_members = kind == ScopeKind::Type || unit.scope_owner(current).is_some();
         if rules.implicit_receiver
             && has_members

@@ -1,10 +1,11 @@
 //! Type inference for expressions. Values and types share one expression language: `ty` evaluates
 //! an expression as a value, `type_of` as a type.
 
+use crate::model::Step;
 use crate::model::facts::{Expr, ExprId, Run};
 use crate::model::graph::FileId;
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::{ARRAY, MAPPING, Member, Ty, instance_of};
+use crate::resolve::db::ty::{ARRAY, Entity, MAPPING, Member, Ty, instance_of};
 use crate::resolve::members::{aliases, lookup, prototypes, type_flow};
 use crate::resolve::names::namespaces;
 use crate::resolve::types::{builtin_types, callee, lists, operators, symbol_types};
@@ -41,8 +42,11 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                 || db.lookup(file, name, scope, at),
                 Option::is_none,
             ) {
+                Some((Entity::External(_), Step::SelfMember)) => {
+                    callee::implicit_outside(db, file, name, scope)
+                }
                 Some((entity, _)) => symbol_types::entity_ty(db, &entity, false),
-                None => Ty::Unknown,
+                None => callee::implicit_outside(db, file, name, scope),
             }
         }
         Expr::Member(object, name) => {
@@ -95,7 +99,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             let value = ty(db, file, value);
             builtin_types::item(db, file, &value, item as usize)
         }
-        Expr::SelfValue(scope) => lookup::scope_type(db, file, scope).unwrap_or(Ty::Unknown),
+        Expr::SelfValue(scope) => lookup::receiver_type(db, file, scope).unwrap_or(Ty::Unknown),
         Expr::SuperValue(scope) => match lookup::scope_type(db, file, scope) {
             Some(Ty::Instance(symbol, _)) => Ty::Super(symbol),
             _ => Ty::Unknown,
@@ -138,7 +142,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
         Expr::Wrap(..) | Expr::Array(_) | Expr::Function(_) | Expr::Base(..) => {
             type_of(db, file, ExprId::at(position))
         }
-        Expr::TypeOf(value) => ty(db, file, value),
+        Expr::TypeOf(value) | Expr::Argument(value, _) => ty(db, file, value),
         Expr::Unknown => Ty::Unknown,
     }
 }
