@@ -21,15 +21,15 @@ pub(in crate::resolve) fn flow(
     language.flow(name).or_else(|| language.flow(last_segment(name)))
 }
 
-/// Returns the type flow tables of a value in order: its own, and those of its bases. Only the
-/// first one has type arguments.
+/// Returns the type flow tables of a value in order: its own, and those of its bases, with its type
+/// arguments.
 fn own_tables<'v>(
     db: &Db,
     file: FileId,
     value: &'v Ty,
 ) -> SmallVec<[(&'static TypeFlow, &'v [Ty]); 4]> {
     let mut found: SmallVec<[(&'static TypeFlow, &'v [Ty]); 4]> = SmallVec::new();
-    let (mut next, mut args): (Option<Rc<str>>, &[Ty]) = match value {
+    let (mut next, args): (Option<Rc<str>>, &[Ty]) = match value {
         Ty::Builtin(name, args) | Ty::BuiltinType(name, args) => (Some(name.clone()), args),
         Ty::External(name) => (Some(name.clone()), &[]),
         _ => (None, &[]),
@@ -39,9 +39,6 @@ fn own_tables<'v>(
         && found.len() < MAX_BASES
     {
         found.push((flow, args));
-        if flow.base.is_none() || !flow.params.is_empty() {
-            args = &[];
-        }
         next = flow.base.as_deref().map(Rc::from);
     }
     found
