@@ -158,9 +158,10 @@ fn anonymous_type<'t>(
     bases: &'static [crate::grammar::BaseRule],
     body: Option<Node<'t>>,
 ) -> ExprId {
+    // The members of the type are no names in its header.
+    let first = self::bases(walk, node, bases, LocalSymbol::NONE);
     let scope = walk.open(ScopeKind::Type, LocalSymbol::NONE, node);
     let inner = walk.context.scope;
-    let first = self::bases(walk, node, bases, LocalSymbol::NONE);
     if let Some(index) = inner.get() {
         walk.facts.facts.scopes[index].owner = first;
     }

@@ -31,10 +31,10 @@ pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, positio
     match unit.facts.exprs[call] {
         Expr::Call(callee, args) => {
             let callee = callee::without_type_arguments(unit.facts, callee);
-            let known = callee::callee_ty(db, file, callee);
+            let given = Given::without_closures(db, file, args, argument);
+            let known = callee::callee_ty(db, file, callee, &given.types, args);
             if let Ty::Callable(symbols, receiver) = &known {
                 let receiver = receiver.as_deref();
-                let given = Given::without_closures(db, file, args, argument);
                 let fitting =
                     call::fitting(db, file, symbols, given.as_arguments(), false);
                 return given_by(db, &fitting, receiver, &given, position);
@@ -48,7 +48,6 @@ pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, positio
                         let member = db.program.text(unit.name(name));
                         return given_by_table(db, file, &receiver, member, position);
                     };
-                    let given = Given::without_closures(db, file, args, argument);
                     return given_by_function(db, file, function, &given.types, position);
                 }
                 _ => return Ty::Unknown,

@@ -8,7 +8,7 @@ use crate::resolve::Symbols;
 use crate::resolve::calls::arguments;
 use crate::resolve::calls::arguments::Label;
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::{ARRAY, Ty};
+use crate::resolve::db::ty::{ARRAY, Entity, Ty};
 use crate::resolve::members::hierarchy;
 use crate::resolve::members::type_flow::last_segment;
 use std::rc::Rc;
@@ -44,6 +44,8 @@ struct Candidate {
     worst: Passing,
     /// True if arguments are collected into its variadic parameter.
     gathers: bool,
+    /// Number of all its parameters.
+    declared: usize,
 }
 
 /// Returns the callables that fit the arguments best, as far as types are known.
@@ -103,9 +105,37 @@ pub(super) fn closest(
     };
     match most_specific[..] {
         [] => left.into_iter().map(|candidate| candidate.symbol).collect(),
-        // Identical signatures stay ambiguous; a definition precedes the one that it overrides.
-        _ => most_specific.into_iter().map(|position| left[position].symbol).collect(),
+        // Identical signatures stay ambiguous; a definition precedes the one that it overrides, and
+        // one that leaves fewer parameters to their default values precedes another.
+        _ => {
+            let is_closed = is_closed(db, file);
+            let declared = |&position: &usize| left[position].declared;
+            let fewest = most_specific.iter().map(declared).min();
+            most_specific
+                .iter()
+                .filter(|position| !is_closed || Some(declared(position)) == fewest)
+                .map(|&position| left[position].symbol)
+                .collect()
+        }
     }
+}
+
+/// True if something that a call may mean accepts the arguments, as far as types are known.
+pub(in crate::resolve) fn is_applicable(
+    db: &Db,
+    file: FileId,
+    entity: &Entity,
+    args: &[Ty],
+    written: Run,
+) -> bool {
+    let Entity::Symbols(symbols) = entity else { return true };
+    let labels = arguments::labels(db, file, written);
+    let spread = labels.contains(&Label::Spread);
+    symbols.iter().any(|symbol| {
+        !db.program.symbol(*symbol).kind.is_callable()
+            || accepts(db, *symbol, argument_count(written), spread)
+                && candidate(db, file, *symbol, args, &labels).is_some()
+    })
 }
 
 fn is_extension(db: &Db, candidate: &Candidate) -> bool {
@@ -152,7 +182,9 @@ fn labelled(
         params.push(param);
     }
     let worst = conversions.iter().copied().max().unwrap_or(Passing::Same);
-    (worst != Passing::Never).then_some(Candidate { symbol, params, conversions, worst, gathers })
+    let declared = declared.len();
+    let candidate = Candidate { symbol, params, conversions, worst, gathers, declared };
+    (worst != Passing::Never).then_some(candidate)
 }
 
 fn candidate(
@@ -181,7 +213,9 @@ fn candidate(
     let conversions: Vec<Passing> =
         params.iter().zip(args).map(|(param, arg)| passing(db, file, param, arg)).collect();
     let worst = conversions.iter().copied().max().unwrap_or(Passing::Same);
-    (worst != Passing::Never).then_some(Candidate { symbol, params, conversions, worst, gathers })
+    let declared = declared.len();
+    let candidate = Candidate { symbol, params, conversions, worst, gathers, declared };
+    (worst != Passing::Never).then_some(candidate)
 }
 
 /// True if one candidate needs a better conversion for an argument and a worse one for none.
@@ -302,9 +336,27 @@ fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
             None => Passing::Open,
         },
         _ => match (outside_name(db, file, wanted), outside_name(db, file, given)) {
-            (Some(wanted), Some(given)) => passing_names(rules, wanted, given),
+            (Some(name), Some(other)) => {
+                passing_names(rules, name, other).max(passing_arguments(db, file, wanted, given))
+            }
             _ => Passing::Open,
         },
+    }
+}
+
+/// Worst conversion between the type arguments of a library type: those that exclude each other
+/// make it unlikely.
+fn passing_arguments(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
+    let (Ty::Builtin(name, wanted), Ty::Builtin(other, given)) = (wanted, given) else {
+        return Passing::Same;
+    };
+    let excludes = |(wanted, given): (&Ty, &Ty)| {
+        passing(db, file, wanted, given) == Passing::Never
+    };
+    let are_alike = name == other && wanted.len() == given.len();
+    match are_alike && is_closed(db, file) && wanted.iter().zip(given.iter()).any(excludes) {
+        true => Passing::Unlikely,
+        false => Passing::Same,
     }
 }
 

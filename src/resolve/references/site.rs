@@ -14,7 +14,7 @@ use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{conditions, definition, linkage, namespaces, scopes};
 use crate::resolve::references::outcome::{chosen, external, held_by, module_target, unresolved};
 use crate::resolve::references::{by_interface, exhaustiveness, heuristic, tiered, variants};
-use crate::resolve::types::{lists, symbol_types};
+use crate::resolve::types::{callee, lists, symbol_types};
 use crate::resolve::units::import_target::ImportTarget;
 use crate::resolve::{Name, Symbols};
 
@@ -43,7 +43,15 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
     match facts.exprs[target] {
         Expr::Name(name, scope) => {
             let name = db.name(file, name);
-            let look = || db.lookup(file, name, scope, site.byte);
+            let args = match site.kind == SiteKind::Call && takes_receivers(db, file) {
+                true => lists::argument_types(db, file, site.args),
+                false => Vec::new(),
+            };
+            let place = (name, scope, site.byte);
+            let look = || match site.kind {
+                SiteKind::Call => callee::called(db, file, place, &args, site.args),
+                _ => db.lookup(file, name, scope, site.byte),
+            };
             let found = match site.kind {
                 SiteKind::Type | SiteKind::Inherit => {
                     namespaces::lookup_type(db, file, name, scope, site.byte)
@@ -97,6 +105,10 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             value_site(db, file, site, &callee)
         }
     }
+}
+
+fn takes_receivers(db: &Db, file: FileId) -> bool {
+    db.program.known(file).language.manifest.resolution.closure_receivers
 }
 
 /// True if a reference and its target expression have the same name. References and expressions
@@ -310,6 +322,7 @@ fn construct_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: S
     }
     let fitting =
         call::fitting(db, file, &constructors, CallArguments::Written(site.args), site.spread);
+    let fitting = receivers::for_place(db, file, site, of, fitting);
     chosen(&fitting, step, Step::Overloads)
 }
 
@@ -375,7 +388,10 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
             symbols_site(db, file, site, &symbols, step)
         }
         Member::Entity(entity) => entity_site(db, file, site, &entity, step),
-        Member::Outside(_) if prototypes::may_have_member(db, &of, name) => {
+        Member::Outside(_)
+            if prototypes::may_have_member(db, &of, name)
+                || inherent::may_extend(db, file, &of, name) =>
+        {
             heuristic::by_unique_name(db, file, site, name)
         }
         Member::Outside(outside) => {

@@ -1,7 +1,7 @@
 //! Type of a callee, where callables have a namespace of their own or share a name with a module.
 
 use crate::model::Step;
-use crate::model::facts::{Expr, ExprId, FileFacts, ScopeId};
+use crate::model::facts::{Expr, ExprId, FileFacts, Run, ScopeId};
 use crate::model::graph::FileId;
 use crate::resolve::Name;
 use crate::resolve::db::Db;
@@ -19,7 +19,13 @@ pub(in crate::resolve) fn without_type_arguments(facts: &FileFacts, callee: Expr
 }
 
 /// Returns the type of a callee.
-pub(in crate::resolve) fn callee_ty(db: &Db, file: FileId, callee: ExprId) -> Ty {
+pub(in crate::resolve) fn callee_ty(
+    db: &Db,
+    file: FileId,
+    callee: ExprId,
+    args: &[Ty],
+    written: Run,
+) -> Ty {
     let unit = db.program.known(file);
     if !unit.language.manifest.resolution.separate_callables {
         let of = db.ty(file, callee);
@@ -37,7 +43,7 @@ pub(in crate::resolve) fn callee_ty(db: &Db, file: FileId, callee: ExprId) -> Ty
                 db,
                 file,
                 true,
-                || db.lookup(file, name, scope, at),
+                || called(db, file, (name, scope, at), args, written),
                 Option::is_none,
             ) {
                 // The implicit receiver binds the parameters of its type.
@@ -59,6 +65,22 @@ pub(in crate::resolve) fn callee_ty(db: &Db, file: FileId, callee: ExprId) -> Ty
         }
         _ => db.ty(file, callee),
     }
+}
+
+/// Looks up a called name: where closures have receivers, the innermost meaning that accepts the
+/// arguments.
+pub(in crate::resolve) fn called(
+    db: &Db,
+    file: FileId,
+    (name, scope, at): (Name, ScopeId, u32),
+    args: &[Ty],
+    written: Run,
+) -> Option<(Entity, Step)> {
+    if !db.program.known(file).language.manifest.resolution.closure_receivers {
+        return db.lookup(file, name, scope, at);
+    }
+    let accepts = |entity: &Entity| db.is_applicable(file, entity, args, written);
+    db.lookup_accepted(file, name, scope, at, &accepts)
 }
 
 /// Returns the type of a name without a definition: of a library member of the implicit receiver

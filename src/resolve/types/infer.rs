@@ -58,7 +58,11 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             if let Some(computed) = operators::computed(db, file, callee, args) {
                 return computed;
             }
-            let callee = callee::callee_ty(db, file, callee);
+            let types = match db.program.known(file).language.manifest.resolution.closure_receivers {
+                true => lists::argument_types(db, file, args),
+                false => Vec::new(),
+            };
+            let callee = callee::callee_ty(db, file, callee, &types, args);
             db.call_result(file, &callee, args)
         }
         Expr::Construct(ty, _) => {
