@@ -2,9 +2,9 @@
 //! an expression has definitions, and these have types again. Every such step goes through this
 //! list, and all other calls go downwards.
 
-use crate::extract::bindings::narrowing;
 use crate::extract::apply;
 use crate::extract::bindings::conditions;
+use crate::extract::bindings::narrowing;
 use crate::extract::definitions;
 use crate::extract::definitions::declarator_chain;
 use crate::extract::definitions::doc_types;

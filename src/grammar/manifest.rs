@@ -392,6 +392,8 @@ pub struct Modifiers {
     /// Modifiers of constant targets of pointers and references, and of methods that are called
     /// on them.
     pub read_only: Vec<String>,
+    /// Modifiers of definitions that exist only under the condition of their folder.
+    pub conditional: Vec<String>,
     /// Modifiers that make a variable without a value a declaration (`extern`).
     pub declaration: Vec<String>,
     /// Modifiers that make a field without a value a declaration.

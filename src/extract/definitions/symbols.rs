@@ -352,6 +352,7 @@ pub(in crate::extract) fn mark_word(input: &Input<'_>, marks: &mut Marks, word: 
         (&rules.r#async, flags::ASYNC),
         (&rules.property, flags::PROPERTY),
         (&rules.generator, flags::GENERATOR),
+        (&rules.conditional, flags::CONDITIONAL),
     ] {
         if is(names) {
             marks.flags |= bit;

@@ -73,6 +73,9 @@ pub struct Conditions {
     pub line: Option<String>,
     /// Endings of file names, after an underscore, that are conditions of the whole file.
     pub file_endings: Vec<String>,
+    /// Endings of folder names whose beginning is a condition of the files inside: of their
+    /// definitions with one of the modifiers `conditional`.
+    pub folder_endings: Vec<String>,
 }
 
 /// Meaning of a generic type that has no members of its own.
@@ -108,6 +111,8 @@ pub struct Conversions {
     pub boxes: BTreeMap<String, String>,
     /// Library type -> all its direct supertypes.
     pub supertypes: BTreeMap<String, Vec<String>>,
+    /// Library types that no other type derives from.
+    pub r#final: Vec<String>,
     /// Library type -> library types that it constructs implicitly.
     pub constructs: BTreeMap<String, Vec<String>>,
 }

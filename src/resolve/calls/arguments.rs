@@ -62,9 +62,7 @@ pub(super) fn places(
         places.push(place);
     }
     // Where a value by default is not known, no parameter is known to need an argument.
-    let needs = |position: usize| {
-        !params[position].value.is_some() && Some(position) != variadic
-    };
+    let needs = |position: usize| !params[position].value.is_some() && Some(position) != variadic;
     let needed = (0..params.len()).filter(|&position| needs(position));
     let is_known = needed.clone().count() == usize::from(db.program.symbol(symbol).arity.0);
     let is_left_out = |position: usize| is_known && !places.contains(&position);

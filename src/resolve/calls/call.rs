@@ -221,8 +221,9 @@ pub(in crate::resolve) fn constructors(db: &Db, symbol: SymbolRef) -> Symbols {
 }
 
 /// Returns what a construction of a type may call: its constructors, the type itself for the one
-/// in its header, and the call operator of the type.
-pub(in crate::resolve) fn makers(db: &Db, symbol: SymbolRef) -> Symbols {
+/// in its header, and with `operators` the call operators of the type, which stand for constructors
+/// that are not accessible.
+pub(in crate::resolve) fn makers(db: &Db, symbol: SymbolRef, operators: bool) -> Symbols {
     let mut makers = constructors(db, symbol);
     let names = &db.program.known(symbol.file).language.manifest.names;
     if !names.field_parameter_words.is_empty() && db.program.symbol(symbol).params.len > 0 {
@@ -231,11 +232,9 @@ pub(in crate::resolve) fn makers(db: &Db, symbol: SymbolRef) -> Symbols {
     if names.field_parameter_words.is_empty() {
         return makers;
     }
-    if let Some(operator) = names.call_member.as_deref() {
+    if let Some(operator) = names.call_member.as_deref().filter(|_| operators) {
         let operator = db.program.named(operator);
-        let is_static = |member: &SymbolRef| {
-            db.program.symbol(*member).flags & flags::STATIC != 0
-        };
+        let is_static = |member: &SymbolRef| db.program.symbol(*member).flags & flags::STATIC != 0;
         makers.extend(db.own_members(symbol, operator).into_iter().filter(is_static));
     }
     makers

@@ -35,8 +35,7 @@ pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, positio
             let known = callee::callee_ty(db, file, callee, &given.types, args);
             if let Ty::Callable(symbols, receiver) = &known {
                 let receiver = receiver.as_deref();
-                let fitting =
-                    call::fitting(db, file, symbols, given.as_arguments(), false);
+                let fitting = call::fitting(db, file, symbols, given.as_arguments(), false);
                 return given_by(db, &fitting, receiver, &given, position);
             }
             let (object, name) = match unit.facts.exprs[callee.get().unwrap_or(call)] {
@@ -228,8 +227,7 @@ fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty 
                 Some((first, rest)) if is_receiver(db, file, *first) => (Some(first), rest),
                 _ => (None, params),
             };
-            let param =
-                if position == RECEIVER as usize { receiver } else { params.get(position) };
+            let param = if position == RECEIVER as usize { receiver } else { params.get(position) };
             param.map_or(Ty::Unknown, |param| db.instance_of_expr(file, *param))
         }
         Expr::Union(parts) => {
@@ -315,13 +313,7 @@ fn given_by_table(db: &Db, file: FileId, object: &Ty, member: &str, position: us
 }
 
 /// Returns the same for a builtin function.
-fn given_by_function(
-    db: &Db,
-    file: FileId,
-    function: &str,
-    given: &[Ty],
-    position: usize,
-) -> Ty {
+fn given_by_function(db: &Db, file: FileId, function: &str, given: &[Ty], position: usize) -> Ty {
     let rules = &db.program.known(file).language.manifest.builtins;
     match in_table(&rules.callbacks, &rules.receivers, function, position) {
         Some(template) => call::of_arguments(db, file, template, given, &[]),

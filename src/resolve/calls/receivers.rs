@@ -60,26 +60,10 @@ pub(in crate::resolve) fn for_type_or_instance(
     members_of(db, symbols, is_on_type)
 }
 
-/// Drops the constructors or the call operators of a type, where both accept the arguments: outside
-/// of the type the operator stands for a constructor that is not accessible.
-pub(in crate::resolve) fn for_place(
-    db: &Db,
-    file: FileId,
-    site: &Site,
-    of: SymbolRef,
-    mut symbols: Symbols,
-) -> Symbols {
-    let is_operator = |symbol: &SymbolRef| {
-        let kind = db.program.symbol(*symbol).kind;
-        kind.is_callable() && kind != SymbolKind::Constructor
-    };
-    if symbols.iter().any(is_operator) && !symbols.iter().all(is_operator) {
-        let extent = db.program.symbol(of).extent;
-        let is_inside =
-            of.file == file && (extent.start_byte..extent.end_byte).contains(&site.byte);
-        symbols.retain(|symbol| is_operator(symbol) != is_inside);
-    }
-    symbols
+/// True if a reference is inside of a type.
+pub(in crate::resolve) fn is_inside(db: &Db, file: FileId, site: &Site, of: SymbolRef) -> bool {
+    let extent = db.program.symbol(of).extent;
+    of.file == file && (extent.start_byte..extent.end_byte).contains(&site.byte)
 }
 
 /// Drops the members that a receiver of this type does not have, where a type and its instances

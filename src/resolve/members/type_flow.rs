@@ -2,9 +2,9 @@
 
 use crate::grammar::TypeFlow;
 use crate::model::graph::FileId;
+use crate::resolve::Name;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Ty;
-use crate::resolve::Name;
 use smallvec::SmallVec;
 use std::rc::Rc;
 

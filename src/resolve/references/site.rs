@@ -313,7 +313,7 @@ fn construct_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: S
     if !db.program.known(of.file).language.manifest.resolution.overloads {
         return chosen(&Symbols::from_slice(&[of]), step, step);
     }
-    let constructors = call::makers(db, of);
+    let constructors = call::makers(db, of, !receivers::is_inside(db, file, site, of));
     let count = overload::argument_count(site.args);
     let accepts = |symbol: &SymbolRef| overload::accepts(db, *symbol, count, site.spread);
     // Others are implied by the header of the type, or by its bases.
@@ -322,7 +322,6 @@ fn construct_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: S
     }
     let fitting =
         call::fitting(db, file, &constructors, CallArguments::Written(site.args), site.spread);
-    let fitting = receivers::for_place(db, file, site, of, fitting);
     chosen(&fitting, step, Step::Overloads)
 }
 
@@ -363,7 +362,8 @@ fn unbound_site(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
     if found.is_empty() {
         return unresolved(if site.in_macro { Step::Macro } else { Step::NoSuchName });
     }
-    let fitting = call::fitting(db, file, &found, CallArguments::Typed(&args, site.args), site.spread);
+    let fitting =
+        call::fitting(db, file, &found, CallArguments::Typed(&args, site.args), site.spread);
     chosen(&fitting, Step::Package, Step::Overloads)
 }
 

@@ -9,6 +9,7 @@ use crate::resolve::db::ty::{ARRAY, Entity, MAPPING, Member, Ty, instance_of};
 use crate::resolve::members::{aliases, lookup, prototypes, type_flow};
 use crate::resolve::names::namespaces;
 use crate::resolve::types::{builtin_types, callee, lists, operators, symbol_types};
+use std::rc::Rc;
 
 /// Returns the type of an expression's value.
 pub(in crate::resolve) fn ty(db: &Db, file: FileId, expr: ExprId) -> Ty {
@@ -58,7 +59,8 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             if let Some(computed) = operators::computed(db, file, callee, args) {
                 return computed;
             }
-            let types = match db.program.known(file).language.manifest.resolution.closure_receivers {
+            let types = match db.program.known(file).language.manifest.resolution.closure_receivers
+            {
                 true => lists::argument_types(db, file, args),
                 false => Vec::new(),
             };
@@ -185,7 +187,9 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
                         }
                         Member::Entity(entity) => symbol_types::entity_ty(db, &entity, true),
                         Member::Outside(name) => Ty::External(name),
-                        Member::None | Member::Unknown => Ty::Unknown,
+                        Member::None | Member::Unknown => {
+                            outside_path(db, file, expr, &object).unwrap_or(Ty::Unknown)
+                        }
                     }
                 }
             }
@@ -213,6 +217,36 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
         },
         _ => ty(db, file, expr),
     }
+}
+
+/// Returns the type of a library that a path of names means whose first segment nothing defines:
+/// packages before the name of a type.
+fn outside_path(db: &Db, file: FileId, path: ExprId, object: &Ty) -> Option<Ty> {
+    let unit = db.program.known(file);
+    let rules = &unit.language.manifest;
+    if object.is_known() || !rules.resolution.closure_receivers {
+        return None;
+    }
+    let mut segments: Vec<&str> = Vec::new();
+    let mut next = path;
+    loop {
+        match unit.facts.exprs[next.get()?] {
+            Expr::Member(object, name) => {
+                segments.push(unit.text(name));
+                next = object;
+            }
+            Expr::Name(name, _) => {
+                segments.push(unit.text(name));
+                break;
+            }
+            _ => return None,
+        }
+    }
+    let (ty, packages) = segments.split_first()?;
+    let is_path = ty.starts_with(char::is_uppercase)
+        && packages.iter().all(|name| name.starts_with(char::is_lowercase));
+    segments.reverse();
+    is_path.then(|| Ty::External(Rc::from(segments.join(&rules.modules.separator))))
 }
 
 /// Returns an instance of the type that an expression names.

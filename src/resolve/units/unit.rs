@@ -3,8 +3,8 @@
 use super::contexts::{Context, contexts};
 use crate::grammar::Language;
 use crate::model::facts::{
-    Binding, BindingId, Expr, ExprId, FileFacts, ImportId, LocalSymbol, RECEIVER, NameId, ScopeId, ScopeKind,
-    Symbol,
+    Binding, BindingId, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, RECEIVER, ScopeId,
+    ScopeKind, Symbol,
 };
 use crate::resolve::Name;
 use crate::resolve::units::interner::Names;
