@@ -68,6 +68,7 @@ fn apply<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>, usage: Us
         Rule::Type { .. } => definitions::types::type_definition(walk, rule, node),
         Rule::TypeName { .. } => definitions::types::type_name(walk, rule, node),
         Rule::Extend { .. } => definitions::types::extend(walk, rule, node),
+        Rule::Statics { body } => definitions::types::statics(walk, node, body),
         Rule::Module { .. } => definitions::types::module(walk, rule, node),
         Rule::Package { name, body } => export::package(walk, node, name, body.as_ref()),
         Rule::Exports { of } => export::exports(walk, node, of),

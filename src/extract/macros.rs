@@ -232,7 +232,7 @@ fn named_token<'t>(
     let (token, next) = (tokens.items[position], position + 1);
     match rule_choice::rule_at(&walk.input, token) {
         Some(Rule::Name { .. }) => return name_token(walk, tokens, position, reading),
-        Some(Rule::SelfValue {})
+        Some(Rule::SelfValue { .. })
             if tokens.joins(next) && is_path_joiner(&walk.input, tokens.word(next)) =>
         {
             return name_token(walk, tokens, position, reading);
@@ -241,7 +241,7 @@ fn named_token<'t>(
             let name = names::name_of(walk, token);
             reading.value = walk.facts.expr(Expr::Member(reading.value, name));
         }
-        Some(Rule::SelfValue {} | Rule::Literal { .. } | Rule::Text { .. }) => {
+        Some(Rule::SelfValue { .. } | Rule::Literal { .. } | Rule::Text { .. }) => {
             reading.value = walk.visit(token, READ)
         }
         _ => {

@@ -11,6 +11,7 @@ pub(super) mod code;
 pub(super) mod conditionals;
 pub(super) mod declared;
 pub(super) mod invoked;
+pub(super) mod lines;
 pub(super) mod made;
 pub(super) mod markup;
 pub(super) mod tokens;
@@ -72,7 +73,7 @@ impl Edit {
     }
 }
 
-/// Masks unparsable text. Without markup and a preprocessor the source is unchanged.
+/// Masks unparsable text. Without markup, joined lines and a preprocessor the source is unchanged.
 pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
     let mut cleared = Cleared {
         source: Cow::Borrowed(source),
@@ -87,6 +88,9 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
         (cleared.source, cleared.bound) = (Cow::Owned(masked.source), masked.bound);
     }
     let rules = &language.manifest.preprocessor;
+    if !rules.joined_words.is_empty() {
+        lines::join(&rules.joined_words, &mut cleared.source);
+    }
     if rules.directive.is_none() {
         return cleared;
     }

@@ -4,6 +4,7 @@
 
 use crate::extract::apply;
 use crate::extract::bindings::conditions;
+use crate::extract::bindings::narrowing;
 use crate::extract::definitions;
 use crate::extract::definitions::declarator_chain;
 use crate::extract::definitions::doc_types;
@@ -186,5 +187,10 @@ impl<'t> Walk<'t> {
     /// Visits a node in type position and returns the type.
     pub(super) fn visit_type(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
         types::visit_type(self, node, usage)
+    }
+
+    /// Narrows names from here on by a condition that holds.
+    pub(super) fn narrow(&mut self, condition: Node<'t>) {
+        narrowing::narrow(self, condition, true);
     }
 }

@@ -9,8 +9,10 @@ use crate::extract::walk::children;
 use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
-use crate::grammar::{PathWord, Rule, TypeRule};
-use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeKind, TYPE_GUARD};
+use crate::grammar::{PathWord, Rule, Selector, TypeRule};
+use crate::model::facts::{
+    Expr, ExprId, LocalSymbol, NameId, RECEIVER_TYPE, ScopeKind, TYPE_GUARD,
+};
 use crate::model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
 
@@ -115,27 +117,29 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
             walk.site(usage, name_node, name, value);
             applied(&mut walk.facts, value, &args)
         }
+        TypeRule::Segments { names, args } => {
+            let names = children::every(&walk.input, Some(names), node);
+            let Some((last, before)) = names.split_last() else { return ExprId::NONE };
+            let mut base = ExprId::NONE;
+            for (name, usage) in before.iter().map(|name| (name, READ)).chain([(last, usage)]) {
+                let usage = if inner == Usage::Silent { Usage::Silent } else { usage };
+                base = if base.is_some() {
+                    let base = path_head(&walk.input, &mut walk.facts, base);
+                    let text = names::name_of(walk, *name);
+                    let member = walk.facts.expr(Expr::Member(base, text));
+                    walk.site(usage, *name, text, member);
+                    member
+                } else {
+                    visit_type(walk, *name, usage)
+                };
+            }
+            let args = type_arguments(walk, node, args.as_ref(), inner);
+            applied(&mut walk.facts, base, &args)
+        }
         TypeRule::Apply { base, args } => {
             let base = base.first(node).map_or(ExprId::NONE, |base| visit_type(walk, base, usage));
-            let mut list = Vec::new();
-            for args in children::every(&walk.input, args.as_ref(), node) {
-                let is_list =
-                    walk.input.language.type_rule(args.kind_id()) == Some(&TypeRule::Each {});
-                if is_list {
-                    for arg in children::named_children(&walk.input, args) {
-                        if walk.input.language.type_rule(arg.kind_id()) == Some(&TypeRule::Mark {})
-                        {
-                            continue;
-                        }
-                        let ty = visit_type(walk, arg, inner);
-                        list.push(names::known(&mut walk.facts, ty));
-                    }
-                } else {
-                    let ty = visit_type(walk, args, inner);
-                    list.push(names::known(&mut walk.facts, ty));
-                }
-            }
-            applied(&mut walk.facts, base, &list)
+            let args = type_arguments(walk, node, args.as_ref(), inner);
+            applied(&mut walk.facts, base, &args)
         }
         TypeRule::Array { of, name } => {
             let item = of.first(node).map_or(ExprId::NONE, |item| visit_type(walk, item, inner));
@@ -165,8 +169,14 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
             let name = name.as_ref().map_or(NameId::NONE, |name| walk.facts.name(name));
             walk.facts.of(ty, |ty| Expr::Wrap(ty, name))
         }
-        TypeRule::Function { params, returns } => {
+        TypeRule::Function { params, returns, receiver } => {
             let mut parts = Vec::new();
+            if let Some(receiver) = receiver.as_ref().and_then(|selector| selector.first(node)) {
+                let ty = visit_type(walk, receiver, inner);
+                let ty = names::known(&mut walk.facts, ty);
+                let mark = walk.facts.name(RECEIVER_TYPE);
+                parts.push(walk.facts.expr(Expr::Wrap(ty, mark)));
+            }
             if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
                 for param in children::named_children(&walk.input, params) {
                     let ty = parameter_type(walk, param, inner);
@@ -230,6 +240,32 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
             }
         }
     }
+}
+
+/// Visits the type arguments of a generic type.
+fn type_arguments<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    args: Option<&'static Selector>,
+    usage: Usage,
+) -> Vec<ExprId> {
+    let mut list = Vec::new();
+    for args in children::every(&walk.input, args, node) {
+        let is_list = walk.input.language.type_rule(args.kind_id()) == Some(&TypeRule::Each {});
+        if is_list {
+            for arg in children::named_children(&walk.input, args) {
+                if walk.input.language.type_rule(arg.kind_id()) == Some(&TypeRule::Mark {}) {
+                    continue;
+                }
+                let ty = visit_type(walk, arg, usage);
+                list.push(names::known(&mut walk.facts, ty));
+            }
+        } else {
+            let ty = visit_type(walk, args, usage);
+            list.push(names::known(&mut walk.facts, ty));
+        }
+    }
+    list
 }
 
 /// Returns the first segment of a path, where it never names a value.

@@ -232,8 +232,11 @@ pub struct Names {
     pub ignored: Vec<String>,
     /// Parameter lists that mean no parameters (`void`).
     pub ignored_params: Vec<String>,
-    /// Modifiers that make a parameter of a constructor a field as well.
+    /// Modifiers that make a parameter of a constructor a field as well. Where there are any,
+    /// other parameters of a type are no fields.
     pub field_parameter_words: Vec<String>,
+    /// Names of the parameters of a closure that declares none, by position (`it`).
+    pub implicit_params: Vec<String>,
     /// Objects whose members are the exports of the file (`module.exports`, `exports`).
     pub export_objects: Vec<String>,
     /// Member of a type or callable that holds the members of its instances (`prototype`).
@@ -297,6 +300,9 @@ pub struct Resolution {
     /// A closure assigned to a variable or member is its value, not a definition of that name;
     /// types have declared members only.
     pub closures_are_values: bool,
+    /// The call that a closure is passed to may give it a receiver, whose members are names of the
+    /// closure.
+    pub closure_receivers: bool,
     /// Callables have a namespace of their own: a call never refers to a variable.
     pub separate_callables: bool,
     /// A type and its instances have separate members: one name may mean a static member and one of
@@ -450,4 +456,8 @@ pub struct Builtins {
     /// Function -> type of its result. `arg0` and `arg1` are the types of arguments, `item0` and
     /// `item1` the types of their items; `callee0` is the first argument as a callable.
     pub results: BTreeMap<String, String>,
+    /// Function -> types of the parameters of its closure argument.
+    pub callbacks: BTreeMap<String, Vec<String>>,
+    /// Function -> type of the receiver of its closure argument.
+    pub receivers: BTreeMap<String, String>,
 }

@@ -10,6 +10,9 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Preprocessor {
+    /// Keyword that may start a line, behind modifiers, although it continues the header of a
+    /// definition -> keywords of such definitions. For grammars that end a header at a line break.
+    pub joined_words: BTreeMap<String, Vec<String>>,
     /// Prefix of directives. Without macros in the language only conditions that cut through
     /// statements are masked.
     pub directive: Option<String>,

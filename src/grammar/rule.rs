@@ -94,7 +94,8 @@ pub(crate) enum Rule {
         implements: Option<Selector>,
     },
     /// A closure; its name, if any, is visible inside only. `own-self`: the receiver of the
-    /// enclosing method is not visible inside.
+    /// enclosing method is not visible inside. `flat`: the body has no node of its own, its
+    /// statements are the children that no other key selects.
     Lambda {
         name: Option<Selector>,
         params: Option<Selector>,
@@ -105,6 +106,8 @@ pub(crate) enum Rule {
         tail: bool,
         #[serde(default)]
         own_self: bool,
+        #[serde(default)]
+        flat: bool,
     },
     /// A type with members.
     Type {
@@ -135,6 +138,8 @@ pub(crate) enum Rule {
         body: Option<Selector>,
         type_params: Option<Selector>,
     },
+    /// A part of the body of a type with members of the type itself, not of its instances.
+    Statics { body: Selector },
     /// A module or namespace; without a body it declares a child module in another file.
     Module {
         #[serde(default = "namespace", deserialize_with = "symbol_kind")]
@@ -195,6 +200,12 @@ pub(crate) enum Rule {
         /// The named parts of a variant: a body with fields.
         #[serde(default)]
         body: Option<Selector>,
+        /// Type of the receiver of an extension.
+        #[serde(default)]
+        receiver: Option<Selector>,
+        /// Closures behind a property; without a value, the first one gives its type.
+        #[serde(default)]
+        accessors: Vec<Selector>,
     },
     /// The body of an enumeration in which unadorned names are variants.
     Variants {},
@@ -275,6 +286,8 @@ pub(crate) enum Rule {
         object: Option<Selector>,
         name: Option<Selector>,
         args: Option<Selector>,
+        /// A closure behind the arguments: the argument for the last parameter.
+        trailing: Option<Selector>,
         type_args: Option<Selector>,
     },
     /// A construction of `ty`; without a type, of the element type of the enclosing construction.
@@ -296,8 +309,9 @@ pub(crate) enum Rule {
     Element { name: Selector },
     /// A subscript: the element of a container.
     Index { object: Selector, key: Option<Selector> },
-    /// The receiver of the enclosing method.
-    SelfValue {},
+    /// The receiver of the enclosing method; with `of`, of the type or callable of that name
+    /// around it.
+    SelfValue { of: Option<Selector> },
     /// The receiver as a value of its base.
     SuperValue {},
     /// A call of the base's member with the name of the enclosing callable; without `args` with the
@@ -358,7 +372,14 @@ pub(crate) enum Rule {
         type_test: Vec<String>,
     },
     /// A type test that may bind a name; the value is narrowed only where the rule has no `name`.
-    TypeTest { value: Selector, ty: Option<Selector>, name: Option<Selector> },
+    TypeTest {
+        value: Selector,
+        ty: Option<Selector>,
+        name: Option<Selector>,
+        /// The test holds where the value does not have the type.
+        #[serde(default)]
+        negated: bool,
+    },
     /// A cast to a type, or with `array` to an array of it.
     Cast {
         ty: Selector,
@@ -416,8 +437,9 @@ pub(crate) enum Rule {
         #[serde(default)]
         items: Vec<String>,
     },
-    /// A named argument: `value` is the argument.
-    NamedArgument { value: Selector },
+    /// A named argument: `value` is the argument. With `name`, the argument is for the parameter
+    /// of that name, wherever it stands.
+    NamedArgument { name: Option<Selector>, value: Selector },
     /// One declarator of the chain around a name; `wrap` is the type that it adds (`pointer`,
     /// `array`, `reference`).
     Declarator {

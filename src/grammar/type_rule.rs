@@ -23,6 +23,8 @@ pub(crate) enum TypeRule {
     Name {},
     /// A member of a module or type.
     Member { object: Option<Selector>, name: Selector },
+    /// A path of names in one node, with the type arguments of the last one.
+    Segments { names: Selector, args: Option<Selector> },
     /// A generic type with type arguments.
     Apply { base: Selector, args: Option<Selector> },
     /// An array or slice, or another builtin container by `name`.
@@ -37,8 +39,8 @@ pub(crate) enum TypeRule {
     },
     /// A union of its children.
     Union {},
-    /// A function type.
-    Function { params: Option<Selector>, returns: Option<Selector> },
+    /// A function type, possibly with a receiver.
+    Function { params: Option<Selector>, returns: Option<Selector>, receiver: Option<Selector> },
     /// A tuple.
     Tuple {},
     /// A node among type arguments that is no type (a lifetime).

@@ -321,6 +321,15 @@ pub const TYPE_GUARD: &str = "is";
 /// scope.
 pub const HOLDER_TYPE_NAME: &str = "=>";
 
+/// Position, among the parameters of a closure, of the receiver that it may be given.
+pub const RECEIVER: u32 = u32::MAX;
+
+/// Name of the wrapper around the type of a receiver, the first part of a function type.
+pub const RECEIVER_TYPE: &str = "this";
+
+/// Name in `Expr::Argument` of a value whose elements are arguments.
+pub const SPREAD_ARGUMENT: &str = "*";
+
 /// Name of the wrapper around a type whose values are constant.
 pub const READ_ONLY_TYPE: &str = "const";
 
@@ -449,6 +458,9 @@ pub enum Expr {
     Enter(ExprId),
     /// Type of a value.
     TypeOf(ExprId),
+    /// Argument for the parameter of a name; without a name for the last one. See
+    /// `SPREAD_ARGUMENT`.
+    Argument(ExprId, NameId),
     /// Unknown.
     Unknown,
 }

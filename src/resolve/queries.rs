@@ -68,6 +68,29 @@ impl Db<'_> {
         scopes::lookup(self, file, name, scope, at)
     }
 
+    /// Looks a name up outwards until a meaning is accepted; the innermost one if none is.
+    pub(super) fn lookup_accepted(
+        &self,
+        file: FileId,
+        name: Name,
+        scope: ScopeId,
+        at: u32,
+        accepts: &dyn Fn(&Entity) -> bool,
+    ) -> Option<(Entity, Step)> {
+        scopes::lookup_accepted(self, file, name, scope, at, accepts)
+    }
+
+    /// True if something that a call may mean accepts the arguments, as far as types are known.
+    pub(super) fn is_applicable(
+        &self,
+        file: FileId,
+        entity: &Entity,
+        args: &[Ty],
+        written: Run,
+    ) -> bool {
+        overload::is_applicable(self, file, entity, args, written)
+    }
+
     pub(super) fn implicit_member(
         &self,
         file: FileId,
@@ -75,6 +98,16 @@ impl Db<'_> {
         name: Name,
     ) -> Option<Symbols> {
         lookup::implicit_member(self, file, scope, name)
+    }
+
+    /// Returns the member of the receiver that a closure may be given.
+    pub(super) fn closure_member(
+        &self,
+        file: FileId,
+        closure: ScopeId,
+        name: Name,
+    ) -> Option<Entity> {
+        lookup::closure_member(self, file, closure, name)
     }
 
     /// Returns the member of a module, type or value.

@@ -119,6 +119,12 @@ pub(in crate::extract) fn of_file(
         .skip(1)
         .filter(|part| rules.file_endings.iter().any(|ending| ending == part));
     found.extend(endings.map(|ending| (ending.to_owned(), true)));
+    let folders = path.split('/').rev().skip(1);
+    let of_folder = |folder: &str| {
+        let mut endings = rules.folder_endings.iter();
+        endings.find_map(|ending| folder.strip_suffix(ending.as_str())).map(str::to_owned)
+    };
+    found.extend(folders.filter_map(of_folder).next().map(|condition| (condition, true)));
     if let Some(start) = &rules.line {
         let head = String::from_utf8_lossy(source);
         let header = head

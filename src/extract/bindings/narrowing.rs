@@ -176,7 +176,7 @@ pub(in crate::extract) fn type_test<'t>(
 }
 
 /// Narrows names from here on by a condition that is known to hold, or not to.
-fn narrow<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
+pub(in crate::extract) fn narrow<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
     walk.nested(condition, (), |walk| narrow_nested(walk, condition, holds));
 }
 
@@ -210,7 +210,7 @@ fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
                 narrow_to(walk, condition, value, ty);
             }
         }
-        Some(Rule::TypeTest { value, ty: Some(ty), name: None }) if holds => {
+        Some(Rule::TypeTest { value, ty: Some(ty), name: None, negated }) if holds != *negated => {
             if let (Some(value), Some(ty)) = (value.first(condition), ty.first(condition)) {
                 narrow_to(walk, condition, value, ty);
             }

@@ -279,6 +279,9 @@ fn case<'t>(
         );
     }
     walk.visit_selected(node, guard, READ);
+    if let [only] = children::every(&walk.input, guard, node)[..] {
+        walk.narrow(only);
+    }
     let value_node = value.and_then(|selector| selector.first(node));
     let mut result = ExprId::NONE;
     for child in children::named_children(&walk.input, node) {

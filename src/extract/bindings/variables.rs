@@ -58,7 +58,8 @@ pub(in crate::extract) fn variable<'t>(
     rule: &'static Rule,
     node: Node<'t>,
 ) -> ExprId {
-    let Rule::Variable { kind, name, ty, value, params, embeds, body } = rule else {
+    let Rule::Variable { kind, name, ty, value, params, embeds, body, receiver, accessors } = rule
+    else {
         return ExprId::NONE;
     };
     let pending = std::mem::take(&mut walk.context.pending);
@@ -108,7 +109,21 @@ pub(in crate::extract) fn variable<'t>(
             walk.context.pending = Pending::default();
         }
     }
-    let given: Vec<ExprId> = values.iter().map(|value| walk.visit(*value, READ)).collect();
+    let mut given: Vec<ExprId> = values.iter().map(|value| walk.visit(*value, READ)).collect();
+    let owner = receiver
+        .as_ref()
+        .and_then(|selector| selector.first(node))
+        .map_or(ExprId::NONE, |ty| walk.visit_type(ty, Usage::Site(SiteKind::Type)));
+    if let Some(result) = self::accessors(walk, node, accessors, owner)
+        && given.is_empty()
+    {
+        given.push(result);
+    }
+    let around = walk.context.around;
+    if owner.is_some() {
+        walk.context.around.owner = owner;
+        walk.context.around.detached = true;
+    }
     for (position, name_node) in names.iter().enumerate() {
         let value = match given[..] {
             [] => ExprId::NONE,
@@ -132,7 +147,41 @@ pub(in crate::extract) fn variable<'t>(
         }
         variant_parts(walk, symbol, node, params.as_ref(), body.as_ref());
     }
+    walk.context.around = around;
     ExprId::NONE
+}
+
+/// Visits the accessors of a property, which see the receiver of an extension. Returns the result
+/// of the first one.
+fn accessors<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    accessors: &'static [Selector],
+    owner: ExprId,
+) -> Option<ExprId> {
+    let found: Vec<Node<'t>> =
+        accessors.iter().filter_map(|selector| selector.first(node)).collect();
+    if found.is_empty() {
+        return None;
+    }
+    let (before, callable) = (walk.context.around, walk.context.callable);
+    let scope = walk.open(ScopeKind::Block, LocalSymbol::NONE, node);
+    if owner.is_some()
+        && let Some(position) = walk.context.scope.get()
+    {
+        walk.facts.facts.scopes[position].owner = owner;
+        walk.context.callable.self_scope = walk.context.scope;
+    }
+    let mut result = None;
+    for accessor in found {
+        let closure = walk.visit(accessor, READ);
+        let none = walk.facts.list(&[]);
+        let value = walk.facts.of(closure, |closure| Expr::Call(closure, none));
+        result = result.or(Some(value));
+    }
+    walk.close(scope);
+    (walk.context.around, walk.context.callable) = (before, callable);
+    result
 }
 
 /// Defines positional or named parts of a variant.

@@ -129,6 +129,7 @@ pub(in crate::extract) fn function<'t>(
     if let Some(receiver) = receiver_node {
         parameters::receiver_type_params(walk, symbol);
         if types::is_given_as_type(&walk.input, receiver) {
+            walk.facts.symbol_mut(symbol).flags |= flags::EXTENSION;
             types::visit_type(walk, receiver, Usage::Site(SiteKind::Type));
         } else {
             parameters::parameters(walk, receiver, LocalSymbol::NONE);
@@ -221,7 +222,7 @@ fn implied_constructor<'t>(
         && let Some(callee) = callee.first(first)
         && matches!(
             rule_choice::rule_at(&walk.input, callee),
-            Some(Rule::SelfValue {} | Rule::SuperValue {})
+            Some(Rule::SelfValue { .. } | Rule::SuperValue {})
         )
     {
         return;
@@ -254,6 +255,33 @@ pub(in crate::extract) fn body<'t>(
     }
 }
 
+/// Visits the statements of a body without a node of its own: the children but `params`.
+pub(in crate::extract) fn statements<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    params: Option<Node<'t>>,
+    symbol: LocalSymbol,
+    tail: bool,
+) {
+    let inner = walk.context.scope;
+    let mut last = None;
+    for child in children::children(&walk.input, node) {
+        if params.is_none_or(|params| params.id() != child.id())
+            && let Some(value) = walk.visit_child(child)
+        {
+            last = Some((child, value));
+        }
+    }
+    walk.context.scope = inner;
+    let Some((child, value)) = last.filter(|(_, value)| tail && value.is_some()) else { return };
+    if symbol.is_some() {
+        walk.facts.add_value(symbol, value);
+    } else {
+        let name = walk.facts.name(RESULT);
+        walk.bind(inner, name, BindingKind::Result, child.start_byte(), ExprId::NONE, value);
+    }
+}
+
 /// Visits children without a selector, such as initialisers between header and body.
 fn visit_rest<'t>(walk: &mut Walk<'t>, node: Node<'t>, done: &[Option<Node<'t>>], also: &[usize]) {
     let selected: Vec<usize> =
@@ -266,7 +294,12 @@ fn visit_rest<'t>(walk: &mut Walk<'t>, node: Node<'t>, done: &[Option<Node<'t>>]
             && !covers
             && matches!(
                 rule_choice::rule_at(&walk.input, child),
-                Some(Rule::Pass { .. } | Rule::Declaration { .. })
+                Some(
+                    Rule::Pass { .. }
+                        | Rule::Declaration { .. }
+                        | Rule::Call { .. }
+                        | Rule::Construct { .. }
+                )
             )
         {
             walk.visit(child, READ);

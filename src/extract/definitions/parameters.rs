@@ -298,6 +298,8 @@ fn parameter<'t>(
         declared = declarator_chain::wrapped(&mut walk.facts, declared, &found.wraps);
         names.extend(found.name);
     }
+    let words = &walk.input.language.manifest.names.field_parameter_words;
+    let in_type = in_type && words.is_empty();
     let as_field = in_type || is_field_parameter(&walk.input, &mut walk.context, node);
     for name_node in &names {
         let flow = Flow { ty: declared, value: default, node };
@@ -389,7 +391,7 @@ pub(in crate::extract) fn result_type<'t>(walk: &mut Walk<'t>, returns: Node<'t>
 
 /// True if a parameter also declares a field: it has a visibility modifier in a constructor.
 fn is_field_parameter<'t>(input: &Input<'t>, context: &mut Context<'t>, node: Node<'t>) -> bool {
-    context.callable.type_scope.is_some()
+    (context.callable.type_scope.is_some() || context.callable.self_scope == context.scope)
         && children::children(input, node).into_iter().any(|child| {
             (input.language.is_modifier_node(child.kind_id()) || !child.is_named())
                 && input

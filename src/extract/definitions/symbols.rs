@@ -353,6 +353,7 @@ pub(in crate::extract) fn mark_word(input: &Input<'_>, marks: &mut Marks, word: 
             ModifierMeaning::Property => marks.flags |= flags::PROPERTY,
             ModifierMeaning::Generator => marks.flags |= flags::GENERATOR,
             ModifierMeaning::Partial => marks.flags |= flags::PARTIAL,
+            ModifierMeaning::Conditional => marks.flags |= flags::CONDITIONAL,
             ModifierMeaning::Constant => marks.constant = true,
             ModifierMeaning::ReadOnly
             | ModifierMeaning::Declaration

@@ -158,9 +158,10 @@ fn anonymous_type<'t>(
     bases: &'static [crate::grammar::BaseRule],
     body: Option<Node<'t>>,
 ) -> ExprId {
+    // The members of the type are no names in its header.
+    let first = self::bases(walk, node, bases, LocalSymbol::NONE);
     let scope = walk.open(ScopeKind::Type, LocalSymbol::NONE, node);
     let inner = walk.context.scope;
-    let first = self::bases(walk, node, bases, LocalSymbol::NONE);
     if let Some(index) = inner.get() {
         walk.facts.facts.scopes[index].owner = first;
     }
@@ -251,6 +252,21 @@ pub(in crate::extract) fn extend<'t>(
     }
     walk.context.callable = callable;
     walk.close(scope);
+    ExprId::NONE
+}
+
+/// Visits a part of a type's body with members of the type itself.
+pub(in crate::extract) fn statics<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    body: &'static Selector,
+) -> ExprId {
+    let outer = std::mem::replace(&mut walk.context.around.declared_static, true);
+    if let Some(body) = body.first(node) {
+        walk.visit_children(body);
+    }
+    walk.context.around.declared_static = outer;
+    unruled::visit_left_out(walk, node);
     ExprId::NONE
 }
 

@@ -43,7 +43,7 @@ pub(super) fn super_call<'t>(
 }
 
 pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
-    let Rule::Call { callee, object, name, args, type_args } = rule else {
+    let Rule::Call { callee, object, name, args, trailing, type_args } = rule else {
         return ExprId::NONE;
     };
     let args_node = args.as_ref().and_then(|selector| selector.first(node));
@@ -101,7 +101,7 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
                 walk.take_call_site();
                 let is_self = matches!(
                     rule_choice::rule_at(&walk.input, callee_node),
-                    Some(Rule::SelfValue {})
+                    Some(Rule::SelfValue { .. })
                 );
                 let name =
                     if is_self { names::name_of(walk, callee_node) } else { walk.facts.name("()") };
@@ -114,17 +114,14 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
         unruled::computed_call(walk, callee_node.unwrap_or(node), SiteKind::Call);
     }
     let site = walk.take_call_site();
-    let mut type_list = Vec::new();
+    let mut written = Vec::new();
     for ty in children::every(&walk.input, type_args.as_ref(), node) {
         for ty in types::visit_types(walk, ty, Usage::Site(SiteKind::Type)) {
-            type_list.push(names::known(&mut walk.facts, ty));
+            written.push(names::known(&mut walk.facts, ty));
         }
     }
-    if !walk.input.language.manifest.resolution.type_arguments {
-        type_list.clear();
-    }
-    let callee_value = types::applied(&mut walk.facts, callee_value, &type_list);
-    let (list, spread, count) = construct::arguments(walk, args_node);
+    let trailing = trailing.as_ref().and_then(|selector| selector.first(node));
+    let (list, spread, count) = construct::all_arguments(walk, args_node, trailing);
     if let Some(index) = site.get() {
         let entry = &mut walk.facts.sites[index];
         entry.args = list;
@@ -136,11 +133,27 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
         }
         return walk.facts.expr(Expr::SuperValue(walk.context.scope));
     }
+    let callee_value = match walk.input.language.manifest.resolution.type_arguments {
+        true => types::applied(&mut walk.facts, callee_value, &written),
+        false => with_type_arguments(walk, callee_value, &written),
+    };
     let value = walk.facts.of(callee_value, |callee| Expr::Call(callee, list));
     if walk.input.language.manifest.narrowing.guards && count > 0 {
         walk.context.calls.insert(node.id(), value);
     }
     if awaited { walk.facts.of(value, Expr::Await) } else { value }
+}
+
+/// Keeps the type arguments of a builtin function, from which the type of its result is made.
+fn with_type_arguments(walk: &mut Walk<'_>, callee: ExprId, written: &[ExprId]) -> ExprId {
+    let Expr::Name(name, _) = walk.facts.get(callee) else { return callee };
+    let results = &walk.input.language.manifest.builtins.results;
+    if written.is_empty() || !results.contains_key(walk.facts.text(name)) {
+        return callee;
+    }
+    let written: Vec<ExprId> =
+        written.iter().map(|ty| names::known(&mut walk.facts, *ty)).collect();
+    types::applied(&mut walk.facts, callee, &written)
 }
 
 /// Call with the result type as a type argument (`static_cast<T>(…)`): returns a value of that

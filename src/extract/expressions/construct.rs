@@ -11,7 +11,9 @@ use crate::extract::walk::unruled;
 use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{Pattern, Rule, Selector};
 use crate::model::SiteKind;
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind};
+use crate::model::facts::{
+    BindingKind, Expr, ExprId, LocalSymbol, NameId, Run, SPREAD_ARGUMENT, ScopeKind,
+};
 use smallvec::SmallVec;
 use tree_sitter::Node;
 
@@ -34,10 +36,49 @@ pub(in crate::extract) fn arguments<'t>(
         let several = matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Spread {}));
         spread |= several;
         let value = walk.visit(child, READ);
-        values.push(names::known(&mut walk.facts, if several { ExprId::NONE } else { value }));
+        let value = if several { spread_argument(walk, value) } else { value };
+        values.push(names::known(&mut walk.facts, value));
     }
     let count = values.len();
     (walk.facts.list(&values), spread, count)
+}
+
+/// Where overloads are chosen by all conversions of their arguments, spread elements are only for
+/// a variadic parameter.
+fn spread_argument(walk: &mut Walk<'_>, value: ExprId) -> ExprId {
+    if walk.input.language.manifest.conversions.top.is_none() {
+        return ExprId::NONE;
+    }
+    let (value, name) = (names::known(&mut walk.facts, value), walk.facts.name(SPREAD_ARGUMENT));
+    walk.facts.expr(Expr::Argument(value, name))
+}
+
+/// Visits arguments and a closure behind them.
+pub(super) fn all_arguments<'t>(
+    walk: &mut Walk<'t>,
+    node: Option<Node<'t>>,
+    trailing: Option<Node<'t>>,
+) -> (Run, bool, usize) {
+    let (list, spread, count) = arguments(walk, node);
+    let Some(trailing) = trailing else { return (list, spread, count) };
+    let closure = walk.visit(trailing, READ);
+    let closure = walk.facts.of(closure, |closure| Expr::Argument(closure, NameId::NONE));
+    let mut values: SmallVec<[ExprId; 8]> = walk.facts.items(list).into();
+    values.push(names::known(&mut walk.facts, closure));
+    (walk.facts.list(&values), spread, count + 1)
+}
+
+/// Returns an argument for the parameter of a name; the value alone if it has none.
+pub(super) fn named_argument<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    name: Option<&'static Selector>,
+    value: ExprId,
+) -> ExprId {
+    let Some(name) = name.and_then(|selector| selector.first(node)) else { return value };
+    let name = names::name_of(walk, name);
+    let value = names::known(&mut walk.facts, value);
+    walk.facts.expr(Expr::Argument(value, name))
 }
 
 pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {

@@ -55,8 +55,7 @@ pub(in crate::extract) fn express<'t>(
             let key = if let [only] = keys[..] { only } else { ExprId::NONE };
             walk.facts.of(object, |object| Expr::Index(object, key))
         }
-        Rule::SelfValue {} if !walk.context.callable.self_scope.is_some() => ExprId::NONE,
-        Rule::SelfValue {} => walk.facts.expr(Expr::SelfValue(walk.context.callable.self_scope)),
+        Rule::SelfValue { of } => values::receiver(walk, node, of.as_ref()),
         Rule::SuperValue {} => {
             let known = walk.context.callable.self_scope.is_some();
             let scope = if known { walk.context.callable.self_scope } else { walk.context.scope };
@@ -95,7 +94,7 @@ pub(in crate::extract) fn express<'t>(
         Rule::Choice { of, condition } => narrowing::choice(walk, node, of, condition.as_ref()),
         Rule::Spread {} => walk.visit_children(node),
         Rule::Operator { .. } => operator(walk, rule, node),
-        Rule::TypeTest { value, ty, name } => {
+        Rule::TypeTest { value, ty, name, .. } => {
             narrowing::type_test(walk, node, value, ty.as_ref(), name.as_ref())
         }
         Rule::Cast { ty, value, array } => cast(walk, node, ty, value.as_ref(), *array),
@@ -129,7 +128,10 @@ pub(in crate::extract) fn express<'t>(
         }
         Rule::Case { .. } => walk.block(node, ScopeKind::Block),
         Rule::MacroCall { .. } => macros::macro_call(walk, rule, node),
-        Rule::NamedArgument { value } => walk.visit_selected(node, Some(value), READ),
+        Rule::NamedArgument { name, value } => {
+            let given = walk.visit_selected(node, Some(value), READ);
+            construct::named_argument(walk, node, name.as_ref(), given)
+        }
         Rule::MethodReference { object, name } => {
             let Some(name_node) = name.first(node) else {
                 return paths::constructor_reference(walk, node, object);

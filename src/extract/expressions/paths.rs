@@ -44,7 +44,7 @@ pub(super) fn member<'t>(
         names::known(&mut walk.facts, object)
     });
     if let Some(object) = object
-        && matches!(rule_choice::rule_at(&walk.input, name_node), Some(Rule::SelfValue {}))
+        && matches!(rule_choice::rule_at(&walk.input, name_node), Some(Rule::SelfValue { .. }))
     {
         // The receiver of the named type, not of the enclosing one.
         return walk.facts.expr(Expr::OfType(object));

@@ -21,9 +21,10 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::unruled;
 use crate::extract::walk::{READ, Surroundings, Usage, Walk};
-use crate::grammar::{Pattern, Rule};
+use crate::grammar::{Pattern, Rule, Selector};
 use crate::model::facts::{
-    BindingKind, Expr, ExprId, HOLDER_TYPE_NAME, LocalSymbol, NameId, ScopeId, ScopeKind, flags,
+    BindingKind, Expr, ExprId, HOLDER_TYPE_NAME, LocalSymbol, NameId, RECEIVER, ScopeId, ScopeKind,
+    flags,
 };
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -35,7 +36,8 @@ pub(in crate::extract) fn lambda<'t>(
     node: Node<'t>,
     symbol: LocalSymbol,
 ) -> ExprId {
-    let Rule::Lambda { name, params, returns, body, tail, type_params, own_self } = rule else {
+    let Rule::Lambda { name, params, returns, body, tail, type_params, own_self, flat } = rule
+    else {
         return ExprId::NONE;
     };
     let own = name.as_ref().and_then(|selector| selector.first(node));
@@ -76,11 +78,18 @@ pub(in crate::extract) fn lambda<'t>(
             ScopeId::NONE
         };
     }
+    if walk.input.language.manifest.resolution.closure_receivers {
+        given_receiver(walk);
+    }
     generics::generics(walk, symbol, node, type_params.as_ref());
-    if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
+    let params = params.as_ref().and_then(|selector| selector.first(node));
+    if let Some(params) = params {
         parameters::parameters(walk, params, symbol);
-    } else if symbol.is_some() {
-        walk.facts.symbol_mut(symbol).arity = (0, 0);
+    } else {
+        implicit_parameters(walk);
+        if symbol.is_some() {
+            walk.facts.symbol_mut(symbol).arity = (0, 0);
+        }
     }
     if let Some(returns) = returns.as_ref().and_then(|selector| selector.first(node)) {
         let ty = parameters::result_type(walk, returns);
@@ -90,12 +99,61 @@ pub(in crate::extract) fn lambda<'t>(
     }
     if let Some(body) = body.as_ref().and_then(|selector| selector.first(node)) {
         callables::body(walk, body, symbol, *tail);
+    } else if *flat {
+        callables::statements(walk, node, params, symbol, *tail);
     }
     unruled::visit_left_out(walk, node);
     (walk.context.callable, walk.context.enclosing) = before;
     let inner = walk.context.scope;
     walk.close(scope);
     walk.facts.expr(Expr::Lambda(inner))
+}
+
+/// Makes the receiver that the call of a closure may give it the owner of the closure's scope.
+fn given_receiver(walk: &mut Walk<'_>) {
+    let scope = walk.context.scope;
+    let receiver = walk.facts.expr(Expr::Given(scope, RECEIVER));
+    if let Some(position) = scope.get() {
+        walk.facts.facts.scopes[position].owner = receiver;
+    }
+    walk.context.callable.self_scope = scope;
+}
+
+/// Binds the names of parameters that are not declared.
+fn implicit_parameters(walk: &mut Walk<'_>) {
+    let scope = walk.context.scope;
+    let words = &walk.input.language.manifest.names.implicit_params;
+    for (position, word) in words.iter().enumerate() {
+        let position = u32::try_from(position).unwrap_or(RECEIVER);
+        let (name, value) = (walk.facts.name(word), Expr::Given(scope, position));
+        let value = walk.facts.expr(value);
+        walk.bind(scope, name, BindingKind::Param, 0, ExprId::NONE, value);
+    }
+}
+
+/// The receiver at a position, or that of the type or callable with the name `of`.
+pub(super) fn receiver<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    of: Option<&'static Selector>,
+) -> ExprId {
+    let innermost = walk.context.callable.self_scope;
+    if !innermost.is_some() {
+        return ExprId::NONE;
+    }
+    let Some(label) = of.and_then(|selector| selector.first(node)) else {
+        return walk.facts.expr(Expr::SelfValue(innermost));
+    };
+    let name = names::name_of(walk, label);
+    let mut scope = walk.context.scope;
+    while let Some(position) = scope.get() {
+        let entry = &walk.facts.facts.scopes[position];
+        if entry.symbol.get().is_some_and(|own| walk.facts.facts.symbols[own].name == name) {
+            return walk.facts.expr(Expr::SelfValue(scope));
+        }
+        scope = entry.parent;
+    }
+    ExprId::NONE
 }
 
 /// Defines a closure with a name of its own that nothing else holds: a callable whose name only

@@ -14,7 +14,9 @@ pub(in crate::extract) fn known(facts: &mut Builder, value: ExprId) -> ExprId {
 }
 
 pub(in crate::extract) fn is_self_word<'t>(input: &Input<'t>, name: Option<Node<'t>>) -> bool {
-    name.is_some_and(|name| rule_choice::rule_at(input, name) == Some(&Rule::SelfValue {}))
+    name.is_some_and(|name| {
+        matches!(rule_choice::rule_at(input, name), Some(Rule::SelfValue { .. }))
+    })
 }
 
 /// Returns the name of a node without quotes.

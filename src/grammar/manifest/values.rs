@@ -35,6 +35,9 @@ pub struct Conditions {
     pub line: Option<String>,
     /// Endings of file names, after an underscore, that are conditions of the whole file.
     pub file_endings: Vec<String>,
+    /// Endings of folder names whose beginning is a condition of the files inside: of their
+    /// definitions with one of the modifiers `conditional`.
+    pub folder_endings: Vec<String>,
 }
 
 /// Meaning of a generic type that has no members of its own.
@@ -76,6 +79,8 @@ pub struct Conversions {
     pub boxes: BTreeMap<String, String>,
     /// Library type -> all its direct supertypes.
     pub supertypes: BTreeMap<String, Vec<String>>,
+    /// Library types that no other type derives from.
+    pub r#final: Vec<String>,
     /// Library type -> library types that it constructs implicitly.
     pub constructs: BTreeMap<String, Vec<String>>,
 }
@@ -111,6 +116,8 @@ pub struct TypeFlow {
     pub members: BTreeMap<String, String>,
     /// Member -> types of the parameters of its closure argument.
     pub callbacks: BTreeMap<String, Vec<String>>,
+    /// Member -> type of the receiver of its closure argument.
+    pub receivers: BTreeMap<String, String>,
 }
 
 /// Returns the names of members of builtin types.

@@ -106,6 +106,8 @@ pub enum ModifierMeaning {
     Declaration,
     /// A field without a value is a declaration.
     FieldDeclaration,
+    /// A definition exists only under the condition of its folder.
+    Conditional,
     /// A type has further parts in its package.
     Partial,
     /// Of a first parameter: the function is an extension, and is called like a member of the

@@ -2,7 +2,7 @@
 
 use crate::grammar::{ImplicitUse, Tier};
 use crate::model::SymbolKind;
-use crate::model::facts::{ExprId, LocalSymbol, Run, ScopeId};
+use crate::model::facts::{ExprId, LocalSymbol, Run, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::calls::{extensions, overload, receivers};
@@ -27,8 +27,8 @@ const FIRST_CALLEE: &str = "callee0";
 /// Arguments of a call.
 #[derive(Clone, Copy)]
 pub(in crate::resolve) enum CallArguments<'t> {
-    /// Types of the arguments.
-    Typed(&'t [Ty]),
+    /// Types of the arguments, as written.
+    Typed(&'t [Ty], Run),
     /// Expressions of the arguments: their types are inferred only if several callables accept
     /// their number.
     Written(Run),
@@ -37,7 +37,7 @@ pub(in crate::resolve) enum CallArguments<'t> {
 impl CallArguments<'_> {
     fn count(self) -> u16 {
         let count = match self {
-            Self::Typed(types) => types.len(),
+            Self::Typed(types, _) => types.len(),
             Self::Written(args) => args.len as usize,
         };
         u16::try_from(count).unwrap_or(u16::MAX)
@@ -49,11 +49,13 @@ pub(in crate::resolve) fn call_result(db: &Db, file: FileId, callee: &Ty, args: 
     match callee {
         Ty::Callable(symbols, receiver) => {
             let mut given = lists::argument_types(db, file, args);
+            let mut args = args;
             if let Some(first) = extensions::receiver(db, symbols, receiver.as_deref()) {
                 given.insert(0, first.clone());
+                args = Run::default();
             }
             let symbols = &receivers::for_receiver_type(db, receiver.as_deref(), symbols);
-            let chosen = fitting(db, file, symbols, CallArguments::Typed(&given), false);
+            let chosen = fitting(db, file, symbols, CallArguments::Typed(&given, args), false);
             db.result_of(&chosen, receiver.as_deref(), &given)
         }
         Ty::Type(symbol, given) => constructed(db, file, *symbol, given, args),
@@ -89,17 +91,41 @@ fn builtin_result(db: &Db, file: FileId, name: &Rc<str>, given: &TyList, args: R
     let Some(template) = manifest.builtins.results.get(&**name) else {
         return Ty::Builtin(name.clone(), given.clone());
     };
-    let args = lists::argument_types(db, file, args);
+    let types = lists::argument_types(db, file, args);
     if template == FIRST_CALLEE {
-        return args.into_iter().next().unwrap_or(Ty::Unknown);
+        return types.into_iter().next().unwrap_or(Ty::Unknown);
     }
+    let result = of_arguments(db, file, template, &types, given);
+    filled(db, file, &result, args)
+}
+
+/// Instantiates a type of a result table for the types of arguments and the type arguments that a
+/// call writes.
+pub(super) fn of_arguments(
+    db: &Db,
+    file: FileId,
+    template: &str,
+    args: &[Ty],
+    written: &[Ty],
+) -> Ty {
     let elements: Vec<Ty> = args.iter().map(|arg| builtin_types::element(db, file, arg)).collect();
     let flow = crate::grammar::TypeFlow {
-        params: ["arg0", "arg1", "item0", "item1"].map(str::to_owned).to_vec(),
+        params: ["arg0", "arg1", "item0", "item1", "type0", "type1"].map(str::to_owned).to_vec(),
         ..crate::grammar::TypeFlow::default()
     };
     let pick = |list: &[Ty], position: usize| list.get(position).cloned().unwrap_or(Ty::Unknown);
-    let values = [pick(&args, 0), pick(&args, 1), pick(&elements, 0), pick(&elements, 1)];
+    let or_written = |list: &[Ty], position: usize| match written.get(position) {
+        Some(written) => written.clone(),
+        None => pick(list, position),
+    };
+    let values = [
+        or_written(args, 0),
+        or_written(args, 1),
+        or_written(&elements, 0),
+        or_written(&elements, 1),
+        pick(written, 0),
+        pick(written, 1),
+    ];
     let result = type_flow::instantiated(template, &flow, &values, &Ty::Unknown);
     crate::resolve::db::ty::instance_of(&result)
 }
@@ -131,7 +157,7 @@ pub(in crate::resolve) fn fitting(
         // The result of a recursive inference depends on its entry point: always start with the
         // arguments of calls, in order.
         let types = lists::argument_types(db, file, written);
-        return fitting(db, file, symbols, CallArguments::Typed(&types), spread);
+        return fitting(db, file, symbols, CallArguments::Typed(&types, written), spread);
     }
     if symbols.first().is_some_and(|symbol| has_declarations(db, *symbol)) {
         let distinct = definition::distinct_signatures(db, symbols);
@@ -167,14 +193,15 @@ fn fitting_distinct(
     }
     // In languages without a measurement against a compiler, several callables of the same
     // arity stay ambiguous.
-    if left.len() < 2 || spread || db.tier(file) != Tier::Full {
+    let is_open = spread && db.program.known(file).language.manifest.conversions.top.is_none();
+    if left.len() < 2 || is_open || db.tier(file) != Tier::Full {
         return left;
     }
     match args {
-        CallArguments::Typed(types) => overload::closest(db, file, left, types),
+        CallArguments::Typed(types, args) => overload::closest(db, file, left, types, args),
         CallArguments::Written(args) => {
             let types = lists::argument_types(db, file, args);
-            overload::closest(db, file, left, &types)
+            overload::closest(db, file, left, &types, args)
         }
     }
 }
@@ -198,6 +225,26 @@ pub(in crate::resolve) fn constructors(db: &Db, symbol: SymbolRef) -> Symbols {
         }
     }
     found
+}
+
+/// Returns what a construction of a type may call: its constructors, the type itself for the one
+/// in its header, and with `operators` the call operators of the type, which stand for constructors
+/// that are not accessible.
+pub(in crate::resolve) fn makers(db: &Db, symbol: SymbolRef, operators: bool) -> Symbols {
+    let mut makers = constructors(db, symbol);
+    let names = &db.program.known(symbol.file).language.manifest.names;
+    if !names.field_parameter_words.is_empty() && db.program.symbol(symbol).params.len > 0 {
+        makers.push(symbol);
+    }
+    if names.field_parameter_words.is_empty() {
+        return makers;
+    }
+    if let Some(operator) = names.member_behind(ImplicitUse::Call).filter(|_| operators) {
+        let operator = db.program.named(operator);
+        let is_static = |member: &SymbolRef| db.program.symbol(*member).flags & flags::STATIC != 0;
+        makers.extend(db.own_members(symbol, operator).into_iter().filter(is_static));
+    }
+    makers
 }
 
 /// Returns the constructors of a file by the scopes that they are in.
@@ -235,11 +282,18 @@ fn filled(db: &Db, file: FileId, result: &Ty, args: Run) -> Ty {
     let first =
         db.program.known(file).facts.lists[args.range()].first().copied().unwrap_or(ExprId::NONE);
     let first = db.ty(file, first);
-    let given_back = match &first {
-        Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_) | Ty::Type(..) if closure.get() => {
-            call_result(db, file, &first, Run::default())
-        }
-        _ => Ty::Unknown,
+    let is_callable =
+        |ty: &Ty| matches!(ty, Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_) | Ty::Type(..));
+    let passed = if !closure.get() || is_callable(&first) {
+        first.clone()
+    } else {
+        let others = lists::argument_types(db, file, args);
+        others.into_iter().find(|ty| matches!(ty, Ty::Lambda(..))).unwrap_or(Ty::Unknown)
+    };
+    let given_back = if closure.get() && is_callable(&passed) {
+        call_result(db, file, &passed, Run::default())
+    } else {
+        Ty::Unknown
     };
     let given = crate::resolve::db::ty::instance_of(&first);
     result.map(&|ty: &Ty| match ty {

@@ -3,16 +3,18 @@
 
 use crate::grammar::FlowKind;
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingId, Expr, ExprId, Run, ScopeId};
+use crate::model::facts::{BindingId, Expr, ExprId, RECEIVER, RECEIVER_TYPE, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Name;
+use crate::resolve::calls::arguments;
 use crate::resolve::calls::call::CallArguments;
 use crate::resolve::calls::{call, extensions, overload};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Ty, unify};
-use crate::resolve::members::{aliases, hierarchy, lookup, type_flow};
-use crate::resolve::types::generics;
+use crate::resolve::members::{aliases, hierarchy, inherent, lookup, type_flow};
+use crate::resolve::types::{callee, generics};
 use crate::resolve::units::contexts::Context;
+use std::collections::BTreeMap;
 
 /// Returns the type of a closure's parameter from the call that the closure is passed to.
 pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) -> Ty {
@@ -29,25 +31,35 @@ pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, positio
     match unit.facts.exprs[call] {
         Expr::Call(callee, args) => {
             let (callee, types) = generics::unapplied(db, file, callee);
+            let callee = callee::without_type_arguments(unit.facts, callee);
+            let mut given = Given::without_closures(db, file, args, argument);
             let count = overload::argument_count(args);
             let extension = extensions::callee_ty(db, file, callee, count);
-            let known = extension.unwrap_or_else(|| db.ty(file, callee));
+            let known = extension
+                .unwrap_or_else(|| callee::callee_ty(db, file, callee, &given.types, args));
             if let Ty::Callable(symbols, receiver) = &known {
                 let count = types.map_or(0, |types| types.len as usize);
                 let symbols = &generics::with_parameters(db, symbols, count);
-                let mut given = arguments_without_closures(db, file, args);
-                let mut argument = argument;
-                if let Some(first) = extensions::receiver(db, symbols, receiver.as_deref()) {
-                    given.insert(0, first.clone());
-                    argument += 1;
+                let receiver = receiver.as_deref();
+                if let Some(first) = extensions::receiver(db, symbols, receiver) {
+                    given.insert_receiver(first);
                 }
-                let fitting = call::fitting(db, file, symbols, CallArguments::Typed(&given), false);
-                return given_by(db, &fitting, receiver.as_deref(), &given, argument, position);
+                let fitting = call::fitting(db, file, symbols, given.as_arguments(), false);
+                return given_by(db, &fitting, receiver, &given, position);
             }
-            let Expr::Member(object, name) = unit.facts.exprs[callee.get().unwrap_or(call)] else {
-                return Ty::Unknown;
+            let (object, name) = match unit.facts.exprs[callee.get().unwrap_or(call)] {
+                Expr::Member(object, name) => (db.ty(file, object), name),
+                Expr::Name(name, scope) => {
+                    let Ty::BuiltinType(function, _) = &known else {
+                        let receiver = lookup::receiver_type(db, file, scope);
+                        let receiver = receiver.unwrap_or(Ty::Unknown);
+                        let member = db.program.text(unit.name(name));
+                        return given_by_table(db, file, &receiver, member, position);
+                    };
+                    return given_by_function(db, file, function, &given.types, position);
+                }
+                _ => return Ty::Unknown,
             };
-            let object = db.ty(file, object);
             let member = db.program.text(unit.name(name));
             let parts: Vec<Ty> = object
                 .alternatives()
@@ -71,8 +83,8 @@ pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, positio
             else {
                 return Ty::Unknown;
             };
-            let given = arguments_without_closures(db, file, args);
-            given_by(db, &constructors, Some(&made), &given, argument, position)
+            let given = Given::without_closures(db, file, args, argument);
+            given_by(db, &constructors, Some(&made), &given, position)
         }
         _ => Ty::Unknown,
     }
@@ -109,11 +121,11 @@ fn object_type(db: &Db, file: FileId, object: ScopeId) -> Ty {
             match call.get().map(|call| unit.facts.exprs[call]) {
                 Some(Expr::Call(callee, args)) => match db.ty(file, callee) {
                     Ty::Callable(symbols, receiver) => {
-                        let given = arguments_without_closures(db, file, args);
+                        let given = Given::without_closures(db, file, args, argument);
                         let fitting =
-                            call::fitting(db, file, &symbols, CallArguments::Typed(&given), false);
+                            call::fitting(db, file, &symbols, given.as_arguments(), false);
                         let declared = fitting.first().and_then(|callable| {
-                            db.parameter_types(*callable).get(argument).cloned()
+                            db.parameter_types(*callable).get(given.place(db, *callable)?).cloned()
                         });
                         generics::substituted(
                             db,
@@ -130,8 +142,38 @@ fn object_type(db: &Db, file: FileId, object: ScopeId) -> Ty {
     })
 }
 
-/// Returns the types of arguments. Closures stay unknown: their results may depend on the
-/// current inference.
+/// Arguments of a call that a closure is passed to.
+struct Given {
+    file: FileId,
+    args: Run,
+    types: Vec<Ty>,
+    /// Position of the closure among them.
+    closure: usize,
+}
+
+impl Given {
+    /// Closures stay unknown: their results may depend on the current inference.
+    fn without_closures(db: &Db, file: FileId, args: Run, closure: usize) -> Self {
+        Self { file, args, types: arguments_without_closures(db, file, args), closure }
+    }
+
+    /// Adds the receiver of an extension, which is the argument for its first parameter.
+    fn insert_receiver(&mut self, receiver: &Ty) {
+        self.types.insert(0, receiver.clone());
+        self.closure += 1;
+        self.args = Run::default();
+    }
+
+    fn as_arguments(&self) -> CallArguments<'_> {
+        CallArguments::Typed(&self.types, self.args)
+    }
+
+    /// Returns the parameter of a callable that the closure is for.
+    fn place(&self, db: &Db, callable: SymbolRef) -> Option<usize> {
+        arguments::place(db, self.file, callable, self.args, self.closure)
+    }
+}
+
 fn arguments_without_closures(db: &Db, file: FileId, args: Run) -> Vec<Ty> {
     let facts = db.program.known(file).facts;
     let is_closure = |value: ExprId| {
@@ -152,13 +194,15 @@ fn given_by(
     db: &Db,
     callables: &[SymbolRef],
     receiver: Option<&Ty>,
-    given: &[Ty],
-    argument: usize,
+    given: &Given,
     position: usize,
 ) -> Ty {
     for &callable in callables {
         let entry = db.program.symbol(callable);
-        let Some(param) = entry.params.range().nth(argument) else { continue };
+        let place = given.place(db, callable);
+        let Some(param) = place.and_then(|place| entry.params.range().nth(place)) else {
+            continue;
+        };
         let facts = db.program.known(callable.file).facts;
         let declared = facts.bindings[param].ty;
         let ty = parameter_of(db, callable.file, declared, position);
@@ -166,7 +210,7 @@ fn given_by(
             continue;
         }
         let mut known: Vec<((FileId, BindingId), Ty)> = Vec::new();
-        for (param, given) in entry.params.range().zip(given) {
+        for (param, given) in entry.params.range().zip(&given.types) {
             let declared = db.instance_of_expr(callable.file, facts.bindings[param].ty);
             unify(&declared, given, &mut known);
         }
@@ -177,6 +221,7 @@ fn given_by(
                 .map(|(_, ty)| ty.clone()),
             _ => None,
         });
+        let bound = inherent::bind_receiver_parameters(db, callable, bound, receiver);
         return generics::substituted(db, bound, receiver);
     }
     Ty::Unknown
@@ -193,10 +238,13 @@ fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty 
     db.deeper(|| match facts.exprs[expr] {
         Expr::Function(parts) => {
             let parts = &facts.lists[parts.range()];
-            match parts.split_last().and_then(|(_, params)| params.get(position)) {
-                Some(param) => db.instance_of_expr(file, *param),
-                None => Ty::Unknown,
-            }
+            let Some((_, params)) = parts.split_last() else { return Ty::Unknown };
+            let (receiver, params) = match params.split_first() {
+                Some((first, rest)) if is_receiver(db, file, *first) => (Some(first), rest),
+                _ => (None, params),
+            };
+            let param = if position == RECEIVER as usize { receiver } else { params.get(position) };
+            param.map_or(Ty::Unknown, |param| db.instance_of_expr(file, *param))
         }
         Expr::Union(parts) => {
             let parts = facts.lists[parts.range()].iter();
@@ -226,6 +274,15 @@ fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty 
         },
         _ => Ty::Unknown,
     })
+}
+
+/// True if a part of a function type is that of its receiver.
+fn is_receiver(db: &Db, file: FileId, part: ExprId) -> bool {
+    let unit = db.program.known(file);
+    matches!(
+        part.get().map(|part| unit.facts.exprs[part]),
+        Some(Expr::Wrap(_, mark)) if unit.text(mark) == RECEIVER_TYPE
+    )
 }
 
 /// Returns the same for an external generic type whose type flow table makes it a function
@@ -263,12 +320,33 @@ fn parameter_of_applied(
 /// Returns the type of a closure's parameter from the type flow table of a builtin type's
 /// member.
 fn given_by_table(db: &Db, file: FileId, object: &Ty, member: &str, position: usize) -> Ty {
-    let (Ty::Builtin(name, args) | Ty::BuiltinType(name, args)) = object else {
-        return Ty::Unknown;
-    };
-    let Some((_, flow)) = type_flow::flow(db, file, name) else { return Ty::Unknown };
-    match flow.callbacks.get(member).and_then(|params| params.get(position)) {
-        Some(template) => type_flow::instantiated(template, flow, args, object),
+    for (flow, args) in type_flow::tables(db, file, object) {
+        if let Some(template) = in_table(&flow.callbacks, &flow.receivers, member, position) {
+            return type_flow::instantiated(template, flow, args, object);
+        }
+    }
+    Ty::Unknown
+}
+
+/// Returns the same for a builtin function.
+fn given_by_function(db: &Db, file: FileId, function: &str, given: &[Ty], position: usize) -> Ty {
+    let rules = &db.program.known(file).language.manifest.builtins;
+    match in_table(&rules.callbacks, &rules.receivers, function, position) {
+        Some(template) => call::of_arguments(db, file, template, given, &[]),
         None => Ty::Unknown,
     }
+}
+
+fn in_table<'r>(
+    callbacks: &'r BTreeMap<String, Vec<String>>,
+    receivers: &'r BTreeMap<String, String>,
+    member: &str,
+    position: usize,
+) -> Option<&'r str> {
+    let found = if position == RECEIVER as usize {
+        receivers.get(member)
+    } else {
+        callbacks.get(member).and_then(|params| params.get(position))
+    };
+    found.map(String::as_str)
 }

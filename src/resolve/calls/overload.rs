@@ -1,11 +1,13 @@
 //! Overload resolution by types: the applicable overloads, and the most specific of them.
 
-use crate::model::facts::Run;
+use crate::model::facts::{Run, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
+use crate::resolve::calls::arguments;
+use crate::resolve::calls::arguments::Label;
 use crate::resolve::calls::passing::{Passing, is_closed, passing};
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::{ARRAY, Ty};
+use crate::resolve::db::ty::{ARRAY, Entity, Ty};
 use std::rc::Rc;
 
 /// Maximum number of overloads that are compared pairwise; of more, each is compared with the best
@@ -22,19 +24,32 @@ struct Candidate {
     worst: Passing,
     /// True if arguments are collected into its variadic parameter.
     gathers: bool,
+    /// Number of all its parameters.
+    declared: usize,
 }
 
 /// Returns the callables that fit the arguments best, as far as types are known.
-pub(super) fn closest(db: &Db, file: FileId, symbols: Symbols, args: &[Ty]) -> Symbols {
+pub(super) fn closest(
+    db: &Db,
+    file: FileId,
+    symbols: Symbols,
+    args: &[Ty],
+    written: Run,
+) -> Symbols {
+    let labels = arguments::labels(db, file, written);
     let mut left: Vec<Candidate> = Vec::new();
     for symbol in &symbols {
         if !db.budget.take(1) {
             return symbols;
         }
-        left.extend(candidate(db, file, *symbol, args));
+        left.extend(candidate(db, file, *symbol, args, &labels));
     }
     if left.is_empty() {
         return symbols;
+    }
+    // A member that fits precedes any extension.
+    if left.iter().any(|candidate| !is_extension(db, candidate)) {
+        left.retain(|candidate| !is_extension(db, candidate));
     }
     // Phases: without boxing, with boxing, variadic. Unknown types fit any phase.
     let rank = |candidate: &Candidate| match (candidate.gathers, candidate.worst) {
@@ -70,12 +85,98 @@ pub(super) fn closest(db: &Db, file: FileId, symbols: Symbols, args: &[Ty]) -> S
     };
     match most_specific[..] {
         [] => left.into_iter().map(|candidate| candidate.symbol).collect(),
-        // Identical signatures stay ambiguous; a definition precedes the one that it overrides.
-        _ => most_specific.into_iter().map(|position| left[position].symbol).collect(),
+        // Identical signatures stay ambiguous; a definition precedes the one that it overrides, and
+        // one that leaves fewer parameters to their default values precedes another.
+        _ => {
+            let is_closed = is_closed(db, file);
+            let declared = |&position: &usize| left[position].declared;
+            let fewest = most_specific.iter().map(declared).min();
+            most_specific
+                .iter()
+                .filter(|position| !is_closed || Some(declared(position)) == fewest)
+                .map(|&position| left[position].symbol)
+                .collect()
+        }
     }
 }
 
-fn candidate(db: &Db, file: FileId, symbol: SymbolRef, args: &[Ty]) -> Option<Candidate> {
+/// True if something that a call may mean accepts the arguments, as far as types are known.
+pub(in crate::resolve) fn is_applicable(
+    db: &Db,
+    file: FileId,
+    entity: &Entity,
+    args: &[Ty],
+    written: Run,
+) -> bool {
+    let Entity::Symbols(symbols) = entity else { return true };
+    let labels = arguments::labels(db, file, written);
+    let spread = labels.contains(&Label::Spread);
+    symbols.iter().any(|symbol| {
+        !db.program.symbol(*symbol).kind.is_callable()
+            || accepts(db, *symbol, argument_count(written), spread)
+                && candidate(db, file, *symbol, args, &labels).is_some()
+    })
+}
+
+fn is_extension(db: &Db, candidate: &Candidate) -> bool {
+    db.program.symbol(candidate.symbol).flags & flags::EXTENSION != 0
+}
+
+/// Returns the position of the variadic parameter of a callable: the first one that is an array,
+/// else the last one.
+pub(super) fn variadic_place(db: &Db, symbol: SymbolRef) -> Option<usize> {
+    if db.program.symbol(symbol).arity.1 != u16::MAX {
+        return None;
+    }
+    let declared = parameter_types(db, symbol);
+    let is_array = |ty: &Ty| matches!(ty, Ty::Builtin(name, _) if &**name == ARRAY);
+    declared.iter().position(is_array).or(declared.len().checked_sub(1))
+}
+
+/// Candidate for arguments of which some do not find their parameter by position.
+fn labelled(
+    db: &Db,
+    file: FileId,
+    symbol: SymbolRef,
+    args: &[Ty],
+    labels: &[Label],
+) -> Option<Candidate> {
+    let declared = parameter_types(db, symbol);
+    let variadic = variadic_place(db, symbol);
+    let places = arguments::places(db, symbol, labels, variadic)?;
+    let mut gathers = false;
+    let mut params: Vec<Ty> = Vec::new();
+    let mut conversions: Vec<Passing> = Vec::new();
+    for ((place, label), arg) in places.iter().zip(labels).zip(args) {
+        let whole = declared.get(*place).cloned().unwrap_or(Ty::Unknown);
+        let is_gathered = Some(*place) == variadic && *label == Label::Position;
+        gathers |= is_gathered || *label == Label::Spread;
+        let param = match &whole {
+            Ty::Builtin(name, item) if is_gathered && &**name == ARRAY => {
+                item.first().cloned().unwrap_or(Ty::Unknown)
+            }
+            _ => whole,
+        };
+        let is_spread = *label == Label::Spread;
+        conversions.push(if is_spread { Passing::Same } else { passing(db, file, &param, arg) });
+        params.push(param);
+    }
+    let worst = conversions.iter().copied().max().unwrap_or(Passing::Same);
+    let declared = declared.len();
+    let candidate = Candidate { symbol, params, conversions, worst, gathers, declared };
+    (worst != Passing::Never).then_some(candidate)
+}
+
+fn candidate(
+    db: &Db,
+    file: FileId,
+    symbol: SymbolRef,
+    args: &[Ty],
+    labels: &[Label],
+) -> Option<Candidate> {
+    if !labels.is_empty() {
+        return labelled(db, file, symbol, args, labels);
+    }
     let declared = parameter_types(db, symbol);
     let is_variadic = db.program.symbol(symbol).arity.1 == u16::MAX && !declared.is_empty();
     let mut gathers = false;
@@ -92,7 +193,9 @@ fn candidate(db: &Db, file: FileId, symbol: SymbolRef, args: &[Ty]) -> Option<Ca
     let conversions: Vec<Passing> =
         params.iter().zip(args).map(|(param, arg)| passing(db, file, param, arg)).collect();
     let worst = conversions.iter().copied().max().unwrap_or(Passing::Same);
-    (worst != Passing::Never).then_some(Candidate { symbol, params, conversions, worst, gathers })
+    let declared = declared.len();
+    let candidate = Candidate { symbol, params, conversions, worst, gathers, declared };
+    (worst != Passing::Never).then_some(candidate)
 }
 
 /// True if one candidate needs a better conversion for an argument and a worse one for none.

@@ -127,9 +127,25 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
             None => Passing::Open,
         },
         _ => match (outside_name(db, file, wanted), outside_name(db, file, given)) {
-            (Some(wanted), Some(given)) => passing_names(rules, wanted, given),
+            (Some(name), Some(other)) => {
+                passing_names(rules, name, other).max(passing_arguments(db, file, wanted, given))
+            }
             _ => Passing::Open,
         },
+    }
+}
+
+/// Worst conversion between the type arguments of a library type: those that exclude each other
+/// make it unlikely.
+fn passing_arguments(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
+    let (Ty::Builtin(name, wanted), Ty::Builtin(other, given)) = (wanted, given) else {
+        return Passing::Same;
+    };
+    let excludes = |(wanted, given): (&Ty, &Ty)| passing(db, file, wanted, given) == Passing::Never;
+    let are_alike = name == other && wanted.len() == given.len();
+    match are_alike && is_closed(db, file) && wanted.iter().zip(given.iter()).any(excludes) {
+        true => Passing::Unlikely,
+        false => Passing::Same,
     }
 }
 
@@ -206,6 +222,9 @@ fn optional_value<'t>(rules: &Conversions, ty: &'t Ty) -> Option<&'t Ty> {
 fn passing_outside(db: &Db, file: FileId, wanted: &Ty, given: SymbolRef) -> Passing {
     let rules = &db.program.known(file).language.manifest.conversions;
     let Some(wanted_name) = outside_name(db, file, wanted) else { return Passing::Open };
+    if is_final(rules, wanted_name) {
+        return Passing::Never;
+    }
     if rules.top.as_deref() == Some(wanted_name) {
         return Passing::Derived;
     }
@@ -252,9 +271,16 @@ fn outside_name<'t>(db: &Db, file: FileId, ty: &'t Ty) -> Option<&'t str> {
     }
 }
 
+fn is_final(rules: &Conversions, name: &str) -> bool {
+    rules.r#final.iter().any(|other| other == name)
+}
+
 fn passing_names(rules: &Conversions, wanted: &str, given: &str) -> Passing {
     if wanted == given {
         return Passing::Same;
+    }
+    if is_final(rules, wanted) {
+        return Passing::Never;
     }
     if rules.top.is_none() {
         return passing_library(rules, wanted, given);

@@ -60,6 +60,12 @@ pub(in crate::resolve) fn for_type_or_instance(
     members_of(db, symbols, is_on_type)
 }
 
+/// True if a reference is inside of a type.
+pub(in crate::resolve) fn is_inside(db: &Db, file: FileId, site: &Site, of: SymbolRef) -> bool {
+    let extent = db.program.symbol(of).extent;
+    of.file == file && (extent.start_byte..extent.end_byte).contains(&site.byte)
+}
+
 /// Drops the members that a receiver of this type does not have, where a type and its instances
 /// have members of one name.
 pub(in crate::resolve) fn for_receiver_type(

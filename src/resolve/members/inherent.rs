@@ -216,6 +216,16 @@ pub(super) fn external_extensions(db: &Db, outer: &str, name: Name) -> Option<Sy
     (!found.is_empty()).then(|| inherent(db, found))
 }
 
+/// True if an extension of the repository may be meant by a member of an external value: its type
+/// is not in the type flow tables, or is not known to have the member.
+pub(in crate::resolve) fn may_extend(db: &Db, file: FileId, of: &Ty, name: Name) -> bool {
+    let Ty::External(_) = of else { return false };
+    let is_extension =
+        |symbol: &SymbolRef| db.program.symbol(*symbol).flags & flags::EXTENSION != 0;
+    !type_flow::has_member(db, file, of, name)
+        && db.program.members(name).is_some_and(|all| all.iter().any(is_extension))
+}
+
 /// Returns the name of the external type, or of every type, that members defined for `owner`
 /// extend.
 pub(in crate::resolve) fn outside_owner(db: &Db, file: FileId, owner: ExprId) -> Option<Box<str>> {

@@ -6,7 +6,7 @@ use crate::model::facts::{BindingKind, ImportId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::{aliases, hierarchy, inherent, overrides, prototypes};
+use crate::resolve::members::{aliases, hierarchy, inherent, overrides, prototypes, type_flow};
 use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{linkage, namespaces, paths};
 use crate::resolve::units::bounds::qualified;
@@ -212,6 +212,42 @@ pub(in crate::resolve) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> O
     Some(Ty::Instance(symbol, args.into()))
 }
 
+/// Returns the type of the receiver at a scope: that of the innermost closure that has one, else
+/// that of the type around.
+pub(in crate::resolve) fn receiver_type(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
+    let unit = db.program.known(file);
+    let outer = unit.type_scope(scope);
+    let mut current = scope;
+    while current.is_some() && current != outer {
+        if let Some(receiver) = unit.given_receiver(current) {
+            let given = db.ty(file, receiver);
+            if given.is_known() {
+                return Some(given);
+            }
+        }
+        current = unit.parent(current);
+    }
+    scope_type(db, file, scope)
+}
+
+/// Returns the member of the receiver that a closure may be given; of a library type if its type
+/// flow table lists it.
+pub(in crate::resolve) fn closure_member(
+    db: &Db,
+    file: FileId,
+    closure: ScopeId,
+    name: Name,
+) -> Option<Entity> {
+    let receiver = db.ty(file, db.program.known(file).given_receiver(closure)?);
+    match member(db, &receiver, name) {
+        Member::Symbols(found) => Some(Entity::Symbols(found)),
+        Member::Outside(outside) if type_flow::has_own_member(db, file, &receiver, name) => {
+            Some(Entity::External(outside))
+        }
+        _ => None,
+    }
+}
+
 pub(in crate::resolve) fn implicit_member(
     db: &Db,
     file: FileId,
@@ -226,6 +262,10 @@ pub(in crate::resolve) fn implicit_member(
     let mut found = match scope_type(db, file, scope)? {
         Ty::Instance(symbol, _) if declarations => linkage::enclosing_member(db, symbol, name),
         Ty::Instance(symbol, _) => type_member(db, symbol, name),
+        // The receiver of an extension.
+        outside @ (Ty::Builtin(..) | Ty::External(_) | Ty::Param(..)) if !declarations => {
+            member_symbols(db, &outside, name)
+        }
         _ => Symbols::new(),
     };
     found.retain(|symbol| namespaces::is_wanted(db, *symbol));

@@ -9,7 +9,11 @@ use crate::resolve::members::type_flow::last_segment;
 
 /// True if a member of a derived type overrides one of a base: same arity and parameter types.
 pub(in crate::resolve) fn overrides(db: &Db, own: SymbolRef, base: SymbolRef) -> bool {
-    if db.program.symbol(own).arity != db.program.symbol(base).arity {
+    let (least, most) = db.program.symbol(own).arity;
+    let (least_of_base, most_of_base) = db.program.symbol(base).arity;
+    // An overriding member inherits the default values of parameters.
+    let inherits = db.program.known(own.file).language.manifest.conversions.top.is_some();
+    if most != most_of_base || !(least == least_of_base || inherits && least > least_of_base) {
         return false;
     }
     let (own, base) = (db.parameter_types(own), db.parameter_types(base));

@@ -3,8 +3,14 @@
 use crate::grammar::{Conversions, TypeFlow};
 use crate::model::SymbolKind;
 use crate::model::graph::FileId;
+use crate::resolve::Name;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Ty;
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// Maximum number of tables from a type to its last base.
+const MAX_BASES: usize = 8;
 
 /// Returns the type flow table of a builtin or external type, by the last segment of its name.
 pub(in crate::resolve) fn flow(
@@ -14,6 +20,55 @@ pub(in crate::resolve) fn flow(
 ) -> Option<(&'static str, &'static TypeFlow)> {
     let language = db.program.known(file).language;
     language.flow(name).or_else(|| language.flow(last_segment(name)))
+}
+
+/// Returns the type flow tables of a value in order: its own, and those of its bases, with its type
+/// arguments.
+fn own_tables<'v>(
+    db: &Db,
+    file: FileId,
+    value: &'v Ty,
+) -> SmallVec<[(&'static TypeFlow, &'v [Ty]); 4]> {
+    let mut found: SmallVec<[(&'static TypeFlow, &'v [Ty]); 4]> = SmallVec::new();
+    let (mut next, args): (Option<Rc<str>>, &[Ty]) = match value {
+        Ty::Builtin(name, args) | Ty::BuiltinType(name, args) => (Some(name.clone()), args),
+        Ty::External(name) => (Some(name.clone()), &[]),
+        _ => (None, &[]),
+    };
+    while let Some(name) = next.take()
+        && let Some((_, flow)) = flow(db, file, &name)
+        && found.len() < MAX_BASES
+    {
+        found.push((flow, args));
+        next = flow.base.as_deref().map(Rc::from);
+    }
+    found
+}
+
+/// Does the same with that of the top type as the last one.
+pub(in crate::resolve) fn tables<'v>(
+    db: &Db,
+    file: FileId,
+    value: &'v Ty,
+) -> SmallVec<[(&'static TypeFlow, &'v [Ty]); 4]> {
+    let mut found = own_tables(db, file, value);
+    let top = db.program.known(file).language.manifest.conversions.top.as_deref();
+    if let Some((_, top)) = top.and_then(|top| flow(db, file, top)) {
+        found.push((top, &[]));
+    }
+    found
+}
+
+/// True if the tables list a member of a value that not every value has.
+pub(in crate::resolve) fn has_own_member(db: &Db, file: FileId, value: &Ty, name: Name) -> bool {
+    let text = db.program.text(name);
+    own_tables(db, file, value).iter().any(|(flow, _)| flow.members.contains_key(text))
+}
+
+/// True if the tables list a member of a value.
+pub(in crate::resolve) fn has_member(db: &Db, file: FileId, value: &Ty, name: Name) -> bool {
+    let text = db.program.text(name);
+    tables(db, file, value).iter().any(|(flow, _)| flow.members.contains_key(text))
 }
 
 /// Applies one rule of a value's type flow table.

@@ -58,6 +58,13 @@ pub(super) fn in_scope<'a>(
         let params: SmallVec<[BindingId; 2]> = params.collect();
         return (!params.is_empty()).then_some(Bound::Entity(Entity::Local(file, params)));
     }
+    // A parameter of a type hides its members in their initial values.
+    if unit.scope_kind(scope) == ScopeKind::Type
+        && !from.crossed
+        && let Some((id, _)) = all.iter().find(|(_, binding)| binding.kind == BindingKind::Param)
+    {
+        return Some(Bound::Entity(Entity::Local(file, SmallVec::from_slice(&[*id]))));
+    }
     let symbols = visible_symbols(db, file, &all, from);
     let imported = all.iter().rev().filter(|(_, binding)| binding.kind == BindingKind::Import);
     let imports: SmallVec<[ImportId; 2]> = imported.map(|(_, binding)| binding.import).collect();

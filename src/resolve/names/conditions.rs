@@ -36,8 +36,10 @@ pub(in crate::resolve) fn compiled_with(
     };
     let shared = |needs: &Vec<Held>| needs.iter().filter(|need| here.contains(need)).count();
     let most = needs.iter().filter(possible).map(shared).max().unwrap_or(0);
-    let left =
-        symbols.iter().zip(&needs).filter(|(_, needs)| possible(needs) && shared(needs) == most);
+    let by_folder = has_folders(db, file);
+    let left = symbols.iter().zip(&needs).filter(|(_, needs)| {
+        possible(needs) && (shared(needs) == most || by_folder && needs.is_empty())
+    });
     let left: Symbols = left.map(|(symbol, _)| *symbol).collect();
     if left.is_empty() { symbols } else { left }
 }
@@ -66,7 +68,15 @@ pub(super) fn exclude_each_other(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
     db.program.symbol(a).is_conditional() && db.program.symbol(b).is_conditional() && excludes()
 }
 
+/// True if folders have conditions: those of their conditional definitions only.
+fn has_folders(db: &Db, file: FileId) -> bool {
+    !db.program.known(file).language.manifest.conditions.folder_endings.is_empty()
+}
+
 pub(super) fn conditions_of(db: &Db, symbol: SymbolRef) -> Vec<Held> {
+    if has_folders(db, symbol.file) && !db.program.symbol(symbol).is_conditional() {
+        return Vec::new();
+    }
     conditions_at(db, symbol.file, db.program.symbol(symbol).extent.end_byte.saturating_sub(1))
 }
 

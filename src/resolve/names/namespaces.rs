@@ -1,7 +1,8 @@
 //! Lookups restricted by kind: in languages with a separate namespace for callables, a call never
 //! refers to a variable and a value never to a callable; a call never refers to a module.
 
-use crate::model::facts::{Binding, BindingKind, ScopeId};
+use crate::grammar::ImplicitUse;
+use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind};
 use crate::resolve::db::Db;
@@ -111,8 +112,19 @@ pub(super) fn is_wanted_binding(db: &Db, file: FileId, binding: &Binding) -> boo
         (None, _) | (_, BindingKind::Import | BindingKind::Outer) => true,
         (Some(_), BindingKind::Symbol) => is_wanted(db, SymbolRef { file, symbol: binding.symbol }),
         (Some(Wanted::Types), kind) => kind == BindingKind::TypeParam,
-        (Some(wanted), _) => wanted != Wanted::Callables,
+        (Some(Wanted::Callables), _) => holds_function(db, file, binding),
+        (Some(_), _) => true,
     }
+}
+
+/// True if a variable is written to hold a function, in languages where it can be called.
+fn holds_function(db: &Db, file: FileId, binding: &Binding) -> bool {
+    let unit = db.program.known(file);
+    let expr = |id: ExprId| id.get().map(|position| unit.facts.exprs[position]);
+    unit.language.manifest.names.member_behind(ImplicitUse::Call).is_some()
+        && matches!(binding.kind, BindingKind::Value | BindingKind::Param)
+        && (matches!(expr(binding.ty), Some(Expr::Function(_)))
+            || matches!(expr(binding.value), Some(Expr::Lambda(_))))
 }
 
 /// Selects the symbols of the kind that a reference uses, where types and values share names.

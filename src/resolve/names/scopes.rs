@@ -25,6 +25,26 @@ pub(in crate::resolve) fn lookup(
     scope: ScopeId,
     at: u32,
 ) -> Option<(Entity, Step)> {
+    lookup_accepted(db, file, name, scope, at, &|_| true)
+}
+
+/// Looks a name up outwards until a meaning is accepted; the innermost one if none is.
+pub(in crate::resolve) fn lookup_accepted(
+    db: &Db,
+    file: FileId,
+    name: Name,
+    scope: ScopeId,
+    at: u32,
+    accepts: &dyn Fn(&Entity) -> bool,
+) -> Option<(Entity, Step)> {
+    let mut refused: Option<(Entity, Step)> = None;
+    let mut take = |found: (Entity, Step)| {
+        if accepts(&found.0) {
+            return Some(found);
+        }
+        refused.get_or_insert(found);
+        None
+    };
     if let Some(entity) = paths::path_word(db, file, name, scope) {
         return Some((entity, Step::ModuleMember));
     }
@@ -65,17 +85,29 @@ pub(in crate::resolve) fn lookup(
             {
                 // Inherited overloads extend those in this scope.
                 let step = if all == *own { Step::Lexical } else { Step::SelfMember };
-                return Some((Entity::Symbols(all), step));
+                if let Some(found) = take((Entity::Symbols(all), step)) {
+                    return Some(found);
+                }
+            } else {
+                let step = step_of(&entity);
+                if let Some(found) = take((follow_import(db, entity)?, step)) {
+                    return Some(found);
+                }
             }
-            let step = step_of(&entity);
-            return Some((follow_import(db, entity)?, step));
+        }
+        if unit.given_receiver(current).is_some()
+            && let Some(found) = db.closure_member(file, current, name)
+            && let Some(found) = take((found, Step::SelfMember))
+        {
+            return Some(found);
         }
         let has_members = kind == ScopeKind::Type || unit.scope_owner(current).is_some();
         if rules.implicit_receiver
             && has_members
             && let Some(found) = db.implicit_member(file, current, name)
+            && let Some(found) = take((Entity::Symbols(found), Step::SelfMember))
         {
-            return Some((Entity::Symbols(found), Step::SelfMember));
+            return Some(found);
         }
         if pasted && let Some(found) = linkage::visible_around(db, file, current, name) {
             return Some(found);
@@ -90,6 +122,9 @@ pub(in crate::resolve) fn lookup(
         return Some((entity, Step::Package));
     }
     let found = implicit_names(db, file, name, scope);
+    if refused.is_some() {
+        return found.filter(|(entity, _)| accepts(entity)).or(refused);
+    }
     if pasted && found.is_none() {
         return linkage::linked(db, file, name, scope).map(|entity| (entity, Step::UniqueName));
     }

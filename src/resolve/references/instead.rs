@@ -1,7 +1,7 @@
 //! What a call means instead of the members of its name: an extension, or the member of the top
 //! type, or a library type behind an alias; and the callables that its type arguments leave.
 
-use crate::model::facts::{Expr, ExprId, Site, flags};
+use crate::model::facts::{Expr, ExprId, Run, Site, flags};
 use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{Step, SymbolKind, Verdict};
 use crate::resolve::calls::call::CallArguments;
@@ -57,7 +57,7 @@ pub(super) fn of_extension(
     let extensions = extensions::called(db, file, of, name, found, count)?;
     let mut given = lists::argument_types(db, file, site.args);
     given.insert(0, instance_of(of));
-    let args = CallArguments::Typed(&given);
+    let args = CallArguments::Typed(&given, Run::default());
     let symbols = of_type_arguments(db, file, site, extensions.symbols);
     let fitting = call::fitting(db, file, &symbols, args, site.spread);
     let found = chosen(&fitting, step, Step::Overloads);

@@ -16,7 +16,7 @@ use crate::resolve::references::outcome::{chosen, external, held_by, module_targ
 use crate::resolve::references::{
     by_interface, exhaustiveness, heuristic, instead, tiered, variants,
 };
-use crate::resolve::types::{generics, lists, symbol_types};
+use crate::resolve::types::{callee, generics, lists, symbol_types};
 use crate::resolve::units::import_target::ImportTarget;
 use crate::resolve::{Name, Symbols};
 
@@ -45,7 +45,15 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
     match facts.exprs[target] {
         Expr::Name(name, scope) => {
             let name = db.name(file, name);
-            let look = || db.lookup(file, name, scope, site.byte);
+            let args = match site.kind == SiteKind::Call && takes_receivers(db, file) {
+                true => lists::argument_types(db, file, site.args),
+                false => Vec::new(),
+            };
+            let place = (name, scope, site.byte);
+            let look = || match site.kind {
+                SiteKind::Call => callee::called(db, file, place, &args, site.args),
+                _ => db.lookup(file, name, scope, site.byte),
+            };
             let found = match site.kind {
                 SiteKind::Construct if has_typed_positions(db, file) => {
                     namespaces::lookup_type(db, file, name, scope, site.byte)
@@ -113,6 +121,10 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
 
 fn has_typed_positions(db: &Db, file: FileId) -> bool {
     db.program.known(file).language.manifest.resolution.typed_positions
+}
+
+fn takes_receivers(db: &Db, file: FileId) -> bool {
+    db.program.known(file).language.manifest.resolution.closure_receivers
 }
 
 /// True if a reference and its target expression have the same name. References and expressions
@@ -326,7 +338,7 @@ fn construct_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: S
     if !db.program.known(of.file).language.manifest.resolution.overloads {
         return chosen(&Symbols::from_slice(&[of]), step, step);
     }
-    let constructors = call::constructors(db, of);
+    let constructors = call::makers(db, of, !receivers::is_inside(db, file, site, of));
     let count = overload::argument_count(site.args);
     let accepts = |symbol: &SymbolRef| overload::accepts(db, *symbol, count, site.spread);
     // Others are implied by the header of the type, or by its bases.
@@ -375,7 +387,8 @@ fn unbound_site(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
     if found.is_empty() {
         return unresolved(if site.in_macro { Step::Macro } else { Step::NoSuchName });
     }
-    let fitting = call::fitting(db, file, &found, CallArguments::Typed(&args), site.spread);
+    let fitting =
+        call::fitting(db, file, &found, CallArguments::Typed(&args, site.args), site.spread);
     chosen(&fitting, Step::Package, Step::Overloads)
 }
 
@@ -406,7 +419,10 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
             symbols_site(db, file, site, &symbols, step)
         }
         Member::Entity(entity) => entity_site(db, file, site, &entity, step),
-        Member::Outside(_) if prototypes::may_have_member(db, &of, name) => {
+        Member::Outside(_)
+            if prototypes::may_have_member(db, &of, name)
+                || inherent::may_extend(db, file, &of, name) =>
+        {
             heuristic::by_unique_name(db, file, site, name)
         }
         Member::Outside(outside) => {

@@ -20,7 +20,16 @@ pub(super) fn applied(db: &Db, file: FileId, base: Ty, args: &[Ty]) -> Ty {
         Ty::Type(symbol, _) => Ty::Type(*symbol, args.into()),
         Ty::Instance(symbol, _) => Ty::Instance(*symbol, args.into()),
         Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
-            let Some((canonical, flow)) = type_flow::flow(db, file, name) else { return base };
+            let Some((canonical, flow)) = type_flow::flow(db, file, name) else {
+                let results = &db.program.known(file).language.manifest.builtins.results;
+                return match &base {
+                    // Type arguments of a builtin function.
+                    Ty::BuiltinType(name, _) if results.contains_key(&**name) => {
+                        Ty::BuiltinType(name.clone(), args.into())
+                    }
+                    _ => base,
+                };
+            };
             match flow.kind {
                 Some(FlowKind::Transparent) => Ty::union(args.iter().cloned()),
                 Some(FlowKind::Tuple) => Ty::Tuple(args.into()),
@@ -226,6 +235,14 @@ pub(super) fn outside_member(db: &Db, object: &Ty, name: Name, qualified: &Rc<st
         }
         let Some(base) = &flow.base else { break };
         current = Rc::from(base.as_str());
+    }
+    let top = language.manifest.conversions.top.as_deref().and_then(|top| language.flow(top));
+    if let Some((_, flow)) = top
+        && let Some(template) = flow.members.get(text)
+    {
+        let result = type_flow::instantiated(template, flow, &[], object);
+        let is_value = db.wanted.get() == Some(Wanted::Others);
+        return if is_value { result } else { Ty::function(result) };
     }
     Ty::External(qualified.clone())
 }

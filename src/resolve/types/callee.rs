@@ -1,15 +1,31 @@
 //! Type of a callee, where callables have a namespace of their own or share a name with a module.
 
-use crate::model::facts::{Expr, ExprId};
+use crate::model::Step;
+use crate::model::facts::{Expr, ExprId, FileFacts, Run, ScopeId};
 use crate::model::graph::FileId;
+use crate::resolve::Name;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Ty};
-use crate::resolve::members::lookup;
+use crate::resolve::members::{lookup, type_flow};
 use crate::resolve::names::namespaces;
 use crate::resolve::types::symbol_types;
 
+/// Returns a callee without the type arguments that the call writes.
+pub(in crate::resolve) fn without_type_arguments(facts: &FileFacts, callee: ExprId) -> ExprId {
+    match callee.get().map(|position| facts.exprs[position]) {
+        Some(Expr::Apply(base, _)) => base,
+        _ => callee,
+    }
+}
+
 /// Returns the type of a callee.
-pub(super) fn callee_ty(db: &Db, file: FileId, callee: ExprId) -> Ty {
+pub(in crate::resolve) fn callee_ty(
+    db: &Db,
+    file: FileId,
+    callee: ExprId,
+    args: &[Ty],
+    written: Run,
+) -> Ty {
     let unit = db.program.known(file);
     if !unit.language.manifest.resolution.separate_callables {
         let of = db.ty(file, callee);
@@ -27,16 +43,19 @@ pub(super) fn callee_ty(db: &Db, file: FileId, callee: ExprId) -> Ty {
                 db,
                 file,
                 true,
-                || db.lookup(file, name, scope, at),
+                || called(db, file, (name, scope, at), args, written),
                 Option::is_none,
             ) {
                 // The implicit receiver binds the parameters of its type.
                 Some((Entity::Symbols(symbols), _)) => {
-                    let receiver = lookup::scope_type(db, file, scope);
+                    let receiver = lookup::receiver_type(db, file, scope);
                     symbol_types::symbols_ty(db, &symbols, false, receiver.as_ref())
                 }
+                Some((Entity::External(_), Step::SelfMember)) => {
+                    implicit_outside(db, file, name, scope)
+                }
                 Some((entity, _)) => symbol_types::entity_ty(db, &entity, false),
-                None => Ty::Unknown,
+                None => implicit_outside(db, file, name, scope),
             }
         }
         Expr::Member(object, name) => {
@@ -45,6 +64,37 @@ pub(super) fn callee_ty(db: &Db, file: FileId, callee: ExprId) -> Ty {
             namespaces::among(db, file, true, || db.member_ty(&object, name), |ty| !ty.is_known())
         }
         _ => db.ty(file, callee),
+    }
+}
+
+/// Looks up a called name: where closures have receivers, the innermost meaning that accepts the
+/// arguments.
+pub(in crate::resolve) fn called(
+    db: &Db,
+    file: FileId,
+    (name, scope, at): (Name, ScopeId, u32),
+    args: &[Ty],
+    written: Run,
+) -> Option<(Entity, Step)> {
+    if !db.program.known(file).language.manifest.resolution.closure_receivers {
+        return db.lookup(file, name, scope, at);
+    }
+    let accepts = |entity: &Entity| db.is_applicable(file, entity, args, written);
+    db.lookup_accepted(file, name, scope, at, &accepts)
+}
+
+/// Returns the type of a name without a definition: of a library member of the implicit receiver
+/// that the type flow tables list.
+pub(super) fn implicit_outside(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Ty {
+    let rules = &db.program.known(file).language.manifest.resolution;
+    if !rules.closure_receivers || !rules.implicit_receiver {
+        return Ty::Unknown;
+    }
+    match lookup::receiver_type(db, file, scope) {
+        Some(receiver) if type_flow::has_member(db, file, &receiver, name) => {
+            db.member_ty(&receiver, name)
+        }
+        _ => Ty::Unknown,
     }
 }
 

@@ -181,8 +181,10 @@ pub(in crate::resolve) fn unapplied(
     file: FileId,
     callee: ExprId,
 ) -> (ExprId, Option<Run>) {
-    match callee.get().map(|position| db.program.known(file).facts.exprs[position]) {
-        Some(Expr::Apply(base, args)) => (base, Some(args)),
+    let unit = db.program.known(file);
+    let is_read = unit.language.manifest.resolution.type_arguments;
+    match callee.get().map(|position| unit.facts.exprs[position]) {
+        Some(Expr::Apply(base, args)) if is_read => (base, Some(args)),
         _ => (callee, None),
     }
 }

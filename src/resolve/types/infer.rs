@@ -1,13 +1,15 @@
 //! Type inference for expressions. Values and types share one expression language: `ty` evaluates
 //! an expression as a value, `type_of` as a type.
 
+use crate::model::Step;
 use crate::model::facts::{Expr, ExprId, Run};
 use crate::model::graph::FileId;
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::{ARRAY, MAPPING, Member, Ty, instance_of};
+use crate::resolve::db::ty::{ARRAY, Entity, MAPPING, Member, Ty, instance_of};
 use crate::resolve::members::{aliases, hierarchy, lookup, prototypes, type_flow};
 use crate::resolve::names::namespaces;
 use crate::resolve::types::{builtin_types, callee, generics, lists, operators, symbol_types};
+use std::rc::Rc;
 
 /// Returns the type of an expression's value.
 pub(in crate::resolve) fn ty(db: &Db, file: FileId, expr: ExprId) -> Ty {
@@ -41,8 +43,11 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                 || db.lookup(file, name, scope, at),
                 Option::is_none,
             ) {
+                Some((Entity::External(_), Step::SelfMember)) => {
+                    callee::implicit_outside(db, file, name, scope)
+                }
                 Some((entity, _)) => symbol_types::entity_ty(db, &entity, false),
-                None => Ty::Unknown,
+                None => callee::implicit_outside(db, file, name, scope),
             }
         }
         Expr::Member(object, name) => {
@@ -54,10 +59,15 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             if let Some(computed) = operators::computed(db, file, callee, args) {
                 return computed;
             }
+            let rules = &db.program.known(file).language.manifest.resolution;
+            let types = match rules.closure_receivers {
+                true => lists::argument_types(db, file, args),
+                false => Vec::new(),
+            };
             let (callee, given) = generics::unapplied(db, file, callee);
             let callee = match db.extension_callee(file, callee, args) {
                 Some(extension) => extension,
-                None => callee::callee_ty(db, file, callee),
+                None => callee::callee_ty(db, file, callee, &types, args),
             };
             match given {
                 Some(given) => {
@@ -107,7 +117,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             let value = ty(db, file, value);
             builtin_types::item(db, file, &value, item as usize)
         }
-        Expr::SelfValue(scope) => lookup::scope_type(db, file, scope).unwrap_or(Ty::Unknown),
+        Expr::SelfValue(scope) => lookup::receiver_type(db, file, scope).unwrap_or(Ty::Unknown),
         Expr::SuperValue(scope) => match lookup::scope_type(db, file, scope) {
             Some(Ty::Instance(symbol, _)) => Ty::Super(symbol),
             _ => Ty::Unknown,
@@ -150,7 +160,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
         Expr::Wrap(..) | Expr::Array(_) | Expr::Function(_) | Expr::Base(..) => {
             type_of(db, file, ExprId::at(position))
         }
-        Expr::TypeOf(value) => ty(db, file, value),
+        Expr::TypeOf(value) | Expr::Argument(value, _) => ty(db, file, value),
         Expr::Unknown => Ty::Unknown,
     }
 }
@@ -189,7 +199,9 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
                         }
                         Member::Entity(entity) => symbol_types::entity_ty(db, &entity, true),
                         Member::Outside(name) => Ty::External(name),
-                        Member::None | Member::Unknown => Ty::Unknown,
+                        Member::None | Member::Unknown => {
+                            outside_path(db, file, expr, &object).unwrap_or(Ty::Unknown)
+                        }
                     }
                 }
             }
@@ -225,6 +237,36 @@ fn of_arity(db: &Db, ty: Ty, count: usize) -> Ty {
         Ty::Type(symbol, args) => Ty::Type(hierarchy::of_arity(db, symbol, count), args),
         other => other,
     }
+}
+
+/// Returns the type of a library that a path of names means whose first segment nothing defines:
+/// packages before the name of a type.
+fn outside_path(db: &Db, file: FileId, path: ExprId, object: &Ty) -> Option<Ty> {
+    let unit = db.program.known(file);
+    let rules = &unit.language.manifest;
+    if object.is_known() || !rules.resolution.closure_receivers {
+        return None;
+    }
+    let mut segments: Vec<&str> = Vec::new();
+    let mut next = path;
+    loop {
+        match unit.facts.exprs[next.get()?] {
+            Expr::Member(object, name) => {
+                segments.push(unit.text(name));
+                next = object;
+            }
+            Expr::Name(name, _) => {
+                segments.push(unit.text(name));
+                break;
+            }
+            _ => return None,
+        }
+    }
+    let (ty, packages) = segments.split_first()?;
+    let is_path = ty.starts_with(char::is_uppercase)
+        && packages.iter().all(|name| name.starts_with(char::is_lowercase));
+    segments.reverse();
+    is_path.then(|| Ty::External(Rc::from(segments.join(&rules.modules.separator))))
 }
 
 /// Returns an instance of the type that an expression names.

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 pub(in crate::resolve) fn closures(facts: &FileFacts, value: ExprId) -> SmallVec<[ScopeId; 1]> {
     match value.get().map(|value| facts.exprs[value]) {
         Some(Expr::Lambda(scope)) => smallvec::smallvec![scope],
+        Some(Expr::Argument(value, _)) => closures(facts, value),
         Some(Expr::Union(parts)) => {
             facts.lists[parts.range()].iter().flat_map(|part| closures(facts, *part)).collect()
         }

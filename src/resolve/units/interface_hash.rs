@@ -254,6 +254,7 @@ impl<'f> Reach<'f> {
             | Expr::Item(of, _)
             | Expr::OfType(of)
             | Expr::Wrap(of, _)
+            | Expr::Argument(of, _)
             | Expr::Array(of)
             | Expr::Base(of, _)
             | Expr::Key(of)

@@ -239,6 +239,7 @@ impl Places {
             | Expr::Item(of, _)
             | Expr::OfType(of)
             | Expr::Wrap(of, _)
+            | Expr::Argument(of, _)
             | Expr::Array(of)
             | Expr::Base(of, _)
             | Expr::Key(of)

@@ -3,8 +3,8 @@
 use super::contexts::{Context, contexts};
 use crate::grammar::Language;
 use crate::model::facts::{
-    Binding, BindingId, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind,
-    Symbol,
+    Binding, BindingId, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, RECEIVER, ScopeId,
+    ScopeKind, Symbol,
 };
 use crate::resolve::Name;
 use crate::resolve::units::interner::Names;
@@ -264,13 +264,20 @@ impl<'a> Unit<'a> {
         None
     }
 
+    /// Returns the receiver that the call of a closure may give it.
+    pub(in crate::resolve) fn given_receiver(&self, scope: ScopeId) -> Option<ExprId> {
+        let owner = self.facts.scopes[scope.get()?].owner;
+        matches!(self.facts.exprs[owner.get()?], Expr::Given(_, RECEIVER)).then_some(owner)
+    }
+
     /// Returns the innermost type scope around a scope: of a type's body, or of a member with an
     /// owner.
     pub(in crate::resolve) fn type_scope(&self, mut scope: ScopeId) -> ScopeId {
         while scope.is_some() {
+            let owner = self.scope_owner(scope);
             let is_type = self.scope_kind(scope) == ScopeKind::Type
-                && (self.scope_symbol(scope).is_some() || self.scope_owner(scope).is_some());
-            if is_type || self.scope_owner(scope).is_some() {
+                && (self.scope_symbol(scope).is_some() || owner.is_some());
+            if (is_type || owner.is_some()) && self.given_receiver(scope).is_none() {
                 return scope;
             }
             scope = self.parent(scope);

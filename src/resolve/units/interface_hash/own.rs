@@ -178,7 +178,7 @@ impl Ranks<'_> {
                 self.name(hasher, name);
                 self.scope_id(scope).hash(hasher);
             }
-            Expr::Member(of, name) | Expr::Wrap(of, name) => {
+            Expr::Member(of, name) | Expr::Wrap(of, name) | Expr::Argument(of, name) => {
                 self.expr_id(of).hash(hasher);
                 self.name(hasher, name);
             }
