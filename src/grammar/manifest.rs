@@ -456,8 +456,6 @@ pub struct Builtins {
     /// Function -> type of its result. `arg0` and `arg1` are the types of arguments, `item0` and
     /// `item1` the types of their items; `callee0` is the first argument as a callable.
     pub results: BTreeMap<String, String>,
-    /// Function -> types of the parameters of its closure argument.
+    /// Function -> types of the parameters of its closure argument; `this T` is its receiver.
     pub callbacks: BTreeMap<String, Vec<String>>,
-    /// Function -> type of the receiver of its closure argument.
-    pub receivers: BTreeMap<String, String>,
 }

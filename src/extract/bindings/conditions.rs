@@ -6,7 +6,7 @@ use crate::extract::walk::Input;
 use crate::extract::walk::children;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Walk, offset};
-use crate::grammar::{Conditions, DecoratorMeaning, Rule};
+use crate::grammar::{Conditions, DecoratorMeaning, EndingOf, Rule};
 use crate::model::facts::{Condition, ExprId, FileFacts, NameId};
 use std::ops::Range;
 use tree_sitter::Node;
@@ -117,11 +117,11 @@ pub(in crate::extract) fn of_file(
     let endings = stem
         .split('_')
         .skip(1)
-        .filter(|part| rules.file_endings.iter().any(|ending| ending == part));
+        .filter(|part| rules.endings_of(EndingOf::File).iter().any(|ending| ending == part));
     found.extend(endings.map(|ending| (ending.to_owned(), true)));
     let folders = path.split('/').rev().skip(1);
     let of_folder = |folder: &str| {
-        let mut endings = rules.folder_endings.iter();
+        let mut endings = rules.endings_of(EndingOf::Folder).iter();
         endings.find_map(|ending| folder.strip_suffix(ending.as_str())).map(str::to_owned)
     };
     found.extend(folders.filter_map(of_folder).next().map(|condition| (condition, true)));

@@ -135,25 +135,13 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
     }
     let callee_value = match walk.input.language.manifest.resolution.type_arguments {
         true => types::applied(&mut walk.facts, callee_value, &written),
-        false => with_type_arguments(walk, callee_value, &written),
+        false => callee_value,
     };
     let value = walk.facts.of(callee_value, |callee| Expr::Call(callee, list));
     if walk.input.language.manifest.narrowing.guards && count > 0 {
         walk.context.calls.insert(node.id(), value);
     }
     if awaited { walk.facts.of(value, Expr::Await) } else { value }
-}
-
-/// Keeps the type arguments of a builtin function, from which the type of its result is made.
-fn with_type_arguments(walk: &mut Walk<'_>, callee: ExprId, written: &[ExprId]) -> ExprId {
-    let Expr::Name(name, _) = walk.facts.get(callee) else { return callee };
-    let results = &walk.input.language.manifest.builtins.results;
-    if written.is_empty() || !results.contains_key(walk.facts.text(name)) {
-        return callee;
-    }
-    let written: Vec<ExprId> =
-        written.iter().map(|ty| names::known(&mut walk.facts, *ty)).collect();
-    types::applied(&mut walk.facts, callee, &written)
 }
 
 /// Call with the result type as a type argument (`static_cast<T>(…)`): returns a value of that

@@ -140,7 +140,7 @@ impl Scanner<'_> {
         let is_of = |words: &[String]| words.iter().any(|name| name.as_bytes() == word);
         let (is_code, is_other) = (is_of(&self.rules.code), is_of(&self.rules.skipped));
         let is_component = word.first().is_some_and(u8::is_ascii_uppercase);
-        let block = (!self.rules.binding_attributes.is_empty()).then_some(self.pieces.len());
+        let block = self.rules.binds_in_attributes().then_some(self.pieces.len());
         if block.is_some() {
             self.pieces.push(Piece::Open { at, names: Vec::new(), is_closed: false });
         }
@@ -227,9 +227,7 @@ impl Scanner<'_> {
     fn attribute(&mut self, name: Range<usize>, value: Range<usize>, block: Option<usize>) {
         let starts = |prefix: &str| self.source[name.clone()].starts_with(prefix.as_bytes());
         let (open, mut code, close) = (value.start - 1, value.clone(), value.end);
-        if let Some((_, ends)) =
-            self.rules.binding_attributes.iter().find(|(prefix, _)| starts(prefix))
-        {
+        if let Some((_, ends)) = self.rules.attribute_binders().find(|(prefix, _)| starts(prefix)) {
             let found = ends.iter().find_map(|end| {
                 Some((memmem::find(&self.source[value.clone()], end.as_bytes())?, end.len()))
             });
@@ -306,10 +304,14 @@ impl Scanner<'_> {
         let mut code = name.end..end;
         let mut names = Vec::new();
         let keyword = String::from_utf8_lossy(&self.source[name.clone()]);
-        if let Some(binder) = self.rules.binders.get(&*keyword)
-            && let Some(found) = memmem::rfind(&self.source[code.clone()], binder.as_bytes())
-        {
-            names = self.names(code.start + found + binder.len()..code.end);
+        let found = self.rules.binders.get(&*keyword).and_then(|binders| {
+            let place = |binder: &String| {
+                Some((memmem::rfind(&self.source[code.clone()], binder.as_bytes())?, binder.len()))
+            };
+            binders.iter().find_map(place)
+        });
+        if let Some((found, length)) = found {
+            names = self.names(code.start + found + length..code.end);
             code.end = code.start + found;
         }
         self.blocks.push(OpenBlock { name: name.clone(), piece: Some(self.pieces.len()) });
@@ -379,7 +381,7 @@ mod tests {
             code: texts(["script"]),
             skipped: texts(["style"]),
             expressions: [("{".to_owned(), "}".to_owned())].into(),
-            binders: [("each".to_owned(), " as ".to_owned())].into(),
+            binders: [("each".to_owned(), texts([" as "]))].into(),
             marks: [
                 ('#', MarkMeaning::Open),
                 ('/', MarkMeaning::Close),
@@ -397,7 +399,7 @@ mod tests {
             code: texts(["script"]),
             expressions: [("{{".to_owned(), "}}".to_owned())].into(),
             attributes: texts(["@", ":"]),
-            binding_attributes: [("v-for".to_owned(), texts([" in "]))].into(),
+            binders: [("v-for".to_owned(), texts([" in "]))].into(),
             ..Markup::default()
         }
     }

@@ -15,14 +15,24 @@ pub struct Markup {
     pub expressions: BTreeMap<String, String>,
     /// Prefixes of the attributes whose value in quotes is an expression.
     pub attributes: Vec<String>,
-    /// Prefixes of the attributes that bind names in their element -> texts between the names and
-    /// the expression (`v-for` -> ` in `); without one all is names.
-    pub binding_attributes: BTreeMap<String, Vec<String>>,
-    /// Keyword of a block that binds names -> text between the expression and the names (`each` ->
-    /// ` as `).
-    pub binders: BTreeMap<String, String>,
+    /// Prefix of an attribute, or with `marks` keyword of a block, that binds names -> texts between
+    /// the names and the expression; without one all is names. An attribute has the names first
+    /// (`v-for` -> ` in `), a block has them last (`each` -> ` as `).
+    pub binders: BTreeMap<String, Vec<String>>,
     /// Character at the start of an expression, before a keyword -> its meaning.
     pub marks: BTreeMap<char, MarkMeaning>,
+}
+
+impl Markup {
+    /// True if names are bound by attributes, not by blocks.
+    pub(crate) fn binds_in_attributes(&self) -> bool {
+        self.marks.is_empty() && !self.binders.is_empty()
+    }
+
+    /// Returns the attributes that bind names.
+    pub(crate) fn attribute_binders(&self) -> impl Iterator<Item = (&String, &Vec<String>)> {
+        self.binders.iter().filter(|_| self.binds_in_attributes())
+    }
 }
 
 /// Meaning of a character before a keyword.

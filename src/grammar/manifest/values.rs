@@ -21,6 +21,17 @@ pub struct Narrowing {
     pub or: Vec<String>,
 }
 
+/// Name whose ending is a condition.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndingOf {
+    /// The stem of the file: the ending after an underscore is the condition.
+    File,
+    /// A folder around the file: what stands before the ending is the condition, of definitions
+    /// with a modifier `conditional`.
+    Folder,
+}
+
 /// Syntax of conditional compilation.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
@@ -33,11 +44,15 @@ pub struct Conditions {
     pub and: Option<String>,
     /// Prefix of a line with the condition of the whole file.
     pub line: Option<String>,
-    /// Endings of file names, after an underscore, that are conditions of the whole file.
-    pub file_endings: Vec<String>,
-    /// Endings of folder names whose beginning is a condition of the files inside: of their
-    /// definitions with one of the modifiers `conditional`.
-    pub folder_endings: Vec<String>,
+    /// Endings of names that are conditions of whole files.
+    pub endings: BTreeMap<EndingOf, Vec<String>>,
+}
+
+impl Conditions {
+    /// Returns the endings of these names.
+    pub(crate) fn endings_of(&self, names: EndingOf) -> &[String] {
+        self.endings.get(&names).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// Meaning of a generic type that has no members of its own.
@@ -114,10 +129,8 @@ pub struct TypeFlow {
     /// Member -> type of its value, or of its result when called; `result` is the result of the
     /// closure argument.
     pub members: BTreeMap<String, String>,
-    /// Member -> types of the parameters of its closure argument.
+    /// Member -> types of the parameters of its closure argument; `this T` is its receiver.
     pub callbacks: BTreeMap<String, Vec<String>>,
-    /// Member -> type of the receiver of its closure argument.
-    pub receivers: BTreeMap<String, String>,
 }
 
 /// Returns the names of members of builtin types.

@@ -14,7 +14,9 @@ use crate::resolve::db::ty::{Ty, unify};
 use crate::resolve::members::{aliases, hierarchy, inherent, lookup, type_flow};
 use crate::resolve::types::{callee, generics};
 use crate::resolve::units::contexts::Context;
-use std::collections::BTreeMap;
+
+/// Marker in lists of a closure's parameters: the receiver.
+const RECEIVER_MARK: &str = "this ";
 
 /// Returns the type of a closure's parameter from the call that the closure is passed to.
 pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) -> Ty {
@@ -31,7 +33,6 @@ pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, positio
     match unit.facts.exprs[call] {
         Expr::Call(callee, args) => {
             let (callee, types) = generics::unapplied(db, file, callee);
-            let callee = callee::without_type_arguments(unit.facts, callee);
             let mut given = Given::without_closures(db, file, args, argument);
             let count = overload::argument_count(args);
             let extension = extensions::callee_ty(db, file, callee, count);
@@ -321,7 +322,8 @@ fn parameter_of_applied(
 /// member.
 fn given_by_table(db: &Db, file: FileId, object: &Ty, member: &str, position: usize) -> Ty {
     for (flow, args) in type_flow::tables(db, file, object) {
-        if let Some(template) = in_table(&flow.callbacks, &flow.receivers, member, position) {
+        let params = flow.callbacks.get(member).map_or(&[][..], Vec::as_slice);
+        if let Some(template) = in_list(params, position) {
             return type_flow::instantiated(template, flow, args, object);
         }
     }
@@ -331,22 +333,17 @@ fn given_by_table(db: &Db, file: FileId, object: &Ty, member: &str, position: us
 /// Returns the same for a builtin function.
 fn given_by_function(db: &Db, file: FileId, function: &str, given: &[Ty], position: usize) -> Ty {
     let rules = &db.program.known(file).language.manifest.builtins;
-    match in_table(&rules.callbacks, &rules.receivers, function, position) {
+    match rules.callbacks.get(function).and_then(|params| in_list(params, position)) {
         Some(template) => call::of_arguments(db, file, template, given, &[]),
         None => Ty::Unknown,
     }
 }
 
-fn in_table<'r>(
-    callbacks: &'r BTreeMap<String, Vec<String>>,
-    receivers: &'r BTreeMap<String, String>,
-    member: &str,
-    position: usize,
-) -> Option<&'r str> {
-    let found = if position == RECEIVER as usize {
-        receivers.get(member)
-    } else {
-        callbacks.get(member).and_then(|params| params.get(position))
-    };
-    found.map(String::as_str)
+/// Returns the type of a parameter in a list: of the receiver, or of one by position.
+fn in_list(params: &[String], position: usize) -> Option<&str> {
+    if position == RECEIVER as usize {
+        return params.iter().find_map(|param| param.strip_prefix(RECEIVER_MARK));
+    }
+    let mut params = params.iter().filter(|param| !param.starts_with(RECEIVER_MARK));
+    params.nth(position).map(String::as_str)
 }

@@ -1,7 +1,7 @@
 //! Conditional compilation: selects among variants of a symbol by the conditions around a
 //! reference.
 
-use crate::grammar::ModuleSystem;
+use crate::grammar::{EndingOf, ModuleSystem};
 use crate::model::facts::Condition;
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
@@ -70,7 +70,8 @@ pub(super) fn exclude_each_other(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
 
 /// True if folders have conditions: those of their conditional definitions only.
 fn has_folders(db: &Db, file: FileId) -> bool {
-    !db.program.known(file).language.manifest.conditions.folder_endings.is_empty()
+    let conditions = &db.program.known(file).language.manifest.conditions;
+    !conditions.endings_of(EndingOf::Folder).is_empty()
 }
 
 pub(super) fn conditions_of(db: &Db, symbol: SymbolRef) -> Vec<Held> {

@@ -1,7 +1,7 @@
 //! Type of a callee, where callables have a namespace of their own or share a name with a module.
 
 use crate::model::Step;
-use crate::model::facts::{Expr, ExprId, FileFacts, Run, ScopeId};
+use crate::model::facts::{Expr, ExprId, Run, ScopeId};
 use crate::model::graph::FileId;
 use crate::resolve::Name;
 use crate::resolve::db::Db;
@@ -9,14 +9,6 @@ use crate::resolve::db::ty::{Entity, Ty};
 use crate::resolve::members::{lookup, type_flow};
 use crate::resolve::names::namespaces;
 use crate::resolve::types::symbol_types;
-
-/// Returns a callee without the type arguments that the call writes.
-pub(in crate::resolve) fn without_type_arguments(facts: &FileFacts, callee: ExprId) -> ExprId {
-    match callee.get().map(|position| facts.exprs[position]) {
-        Some(Expr::Apply(base, _)) => base,
-        _ => callee,
-    }
-}
 
 /// Returns the type of a callee.
 pub(in crate::resolve) fn callee_ty(

@@ -216,6 +216,7 @@ pub(in crate::resolve) fn with_arguments(
             }
             Ty::callable(symbols, receiver.as_deref())
         }
+        Ty::BuiltinType(name, _) => Ty::BuiltinType(name, args.into()),
         other => other,
     };
     let bind = move |ty: &Ty| match ty {
