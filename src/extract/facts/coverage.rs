@@ -5,6 +5,7 @@ use crate::extract::{Limits, extract, parse, preprocess};
 use crate::grammar::{self, CallMeaning, Language, Rule};
 use crate::model::facts::{FileFacts, Site};
 use crate::model::{LanguageId, Problem, SiteKind};
+use rustc_hash::FxHashSet;
 use std::time::{Duration, Instant};
 use tree_sitter::Node;
 
@@ -50,7 +51,7 @@ pub fn coverage(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Co
 }
 
 /// Compares the calls below a node with references.
-fn compared(language: &Language, root: Node<'_>, source: &[u8], facts: &FileFacts) -> Coverage {
+fn compared(language: &'static Language, root: Node<'_>, source: &[u8], facts: &FileFacts) -> Coverage {
     let mut coverage = Coverage::default();
     let mut sites: Vec<u32> =
         facts.sites.list().iter().filter(|site| is_of_call(site)).map(|site| site.byte).collect();
@@ -110,10 +111,16 @@ fn is_incomplete(problems: &[Problem], line: u32) -> bool {
 }
 
 /// Returns the call nodes, inner ones before enclosing ones.
-fn calls<'t>(language: &Language, root: Node<'t>, source: &[u8]) -> Vec<Node<'t>> {
+fn calls<'t>(language: &'static Language, root: Node<'t>, source: &[u8]) -> Vec<Node<'t>> {
     let (mut found, mut waiting, mut cursor) = (Vec::new(), vec![root], root.walk());
+    let mut parts: FxHashSet<usize> = FxHashSet::default();
     while let Some(node) = waiting.pop() {
-        if is_call(language, node, source) {
+        let rule = rule_of(language, node, source);
+        if matches!(rule, Some(Rule::Skip {})) {
+            continue;
+        }
+        parts.extend(rule.into_iter().flat_map(|rule| parts_of(language, rule, node)));
+        if is_call(language, node, source) && !parts.contains(&node.id()) {
             found.push(node);
         }
         waiting.extend(node.named_children(&mut cursor));
@@ -124,21 +131,43 @@ fn calls<'t>(language: &Language, root: Node<'t>, source: &[u8]) -> Vec<Node<'t>
     found
 }
 
-fn is_call(language: &Language, node: Node<'_>, source: &[u8]) -> bool {
-    let text = |child: Node<'_>| {
-        let text = source
-            .get(child.byte_range())
-            .and_then(|text| std::str::from_utf8(text).ok())
-            .unwrap_or_default();
-        language.trimmed(child.kind_id(), text)
+/// Returns the nodes that are parts of a call or of a callable's header by its rule: those on the
+/// way to its name, callee or parameters, and lists of arguments without a rule of their own.
+fn parts_of(language: &Language, rule: &Rule, node: Node<'_>) -> Vec<usize> {
+    let (selectors, args) = match rule {
+        Rule::Call { callee, object, name, args, .. } => ([callee, object, name], args),
+        Rule::Function { name, declarator, params, .. } => ([name, declarator, params], &None),
+        _ => return Vec::new(),
     };
-    let rule = match language.rule(node.kind_id()) {
+    let mut parts = Vec::new();
+    for chosen in selectors.into_iter().flatten().filter_map(|selector| selector.first(node)) {
+        let around = std::iter::successors(chosen.parent(), |parent| parent.parent());
+        parts.extend(around.map(|parent| parent.id()).take_while(|parent| *parent != node.id()));
+    }
+    let args = args.as_ref().and_then(|selector| selector.first(node));
+    parts.extend(args.filter(|args| language.rule(args.kind_id()).is_none()).map(|args| args.id()));
+    parts
+}
+
+fn text_of<'s>(language: &Language, node: Node<'_>, source: &'s [u8]) -> &'s str {
+    let text = source.get(node.byte_range()).and_then(|text| std::str::from_utf8(text).ok());
+    language.trimmed(node.kind_id(), text.unwrap_or_default())
+}
+
+fn rule_of(language: &'static Language, node: Node<'_>, source: &[u8]) -> Option<&'static Rule> {
+    match language.rule(node.kind_id()) {
         Some(Rule::Cases { cases }) => {
-            cases.iter().find(|(when, _)| when.holds(node, text)).map(|(_, rule)| rule)
+            let found =
+                cases.iter().find(|(when, _)| when.holds(node, |of| text_of(language, of, source)));
+            found.map(|(_, rule)| rule)
         }
         rule => rule,
-    };
-    match rule {
+    }
+}
+
+fn is_call(language: &'static Language, node: Node<'_>, source: &[u8]) -> bool {
+    let text = |child: Node<'_>| text_of(language, child, source);
+    match rule_of(language, node, source) {
         // A cast in the form of a call is no call.
         Some(Rule::Call { .. }) => !language
             .manifest
