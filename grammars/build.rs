@@ -25,9 +25,10 @@ fn main() {
         .filter(|path| path.join("grammar.toml").is_file())
         .collect();
     folders.sort();
+    let groups = Groups::of_package(root.parent().expect("grammars/ is in the package"));
     let mut table = String::from("static FOLDERS: &[Folder] = &[\n");
     for folder in &folders {
-        add_language(&mut table, folder);
+        add_language(&mut table, folder, &groups);
     }
     table.push_str("];\n");
     writeln!(
@@ -90,7 +91,40 @@ fn hashed(mut waiting: Vec<PathBuf>) -> u64 {
     hasher.finish()
 }
 
-fn add_language(table: &mut String, folder: &Path) {
+/// Cargo features that link grammars: name and crates of each.
+struct Groups(Vec<(String, Vec<String>)>);
+
+impl Groups {
+    /// The features of the package that name optional crates (`dep:tree-sitter-x`).
+    fn of_package(package: &Path) -> Self {
+        let manifest = package.join("Cargo.toml");
+        println!("cargo:rerun-if-changed={}", manifest.display());
+        let text = fs::read_to_string(&manifest).expect("the package has a manifest");
+        let parsed: toml::Table = text.parse().expect("cargo has read it");
+        let features = parsed["features"].as_table().expect("the package has features");
+        let crates = |members: &toml::Value| {
+            let members = members.as_array().into_iter().flatten();
+            members
+                .filter_map(|member| Some(member.as_str()?.strip_prefix("dep:")?.to_owned()))
+                .collect()
+        };
+        Self(features.iter().map(|(name, members)| (name.clone(), crates(members))).collect())
+    }
+
+    /// Whether the crate of this grammar (`tree_sitter_x::LANGUAGE`) is linked: it is in no group,
+    /// or one of its groups is turned on.
+    fn link(&self, grammar: &str) -> bool {
+        let name = grammar.split("::").next().unwrap_or_default().replace('_', "-");
+        let mut groups = self.0.iter().filter(|(_, crates)| crates.contains(&name)).peekable();
+        groups.peek().is_none()
+            || groups.any(|(group, _)| {
+                let variable = group.to_uppercase().replace('-', "_");
+                env::var_os(format!("CARGO_FEATURE_{variable}")).is_some()
+            })
+    }
+}
+
+fn add_language(table: &mut String, folder: &Path, groups: &Groups) {
     let (manifest, parsed) = read(folder);
     let grammar = text(&parsed, "grammar").unwrap_or_else(|| {
         panic!(
@@ -98,6 +132,9 @@ fn add_language(table: &mut String, folder: &Path) {
             manifest.display()
         )
     });
+    if !groups.link(grammar) {
+        return;
+    }
     let name =
         folder.file_name().and_then(|name| name.to_str()).expect("folder names are plain ASCII");
     let mut manifests = vec![manifest];

@@ -23,16 +23,17 @@ mod type_rule;
 pub use check::{Fits, Roles, check, errors};
 pub use detect::detect;
 pub(crate) use import_form::ImportForm;
-pub use manifest::values::{
-    Conditions, Conversions, DecoratorMeaning, FlowKind, Narrowing, TypeFlow,
+pub use manifest::values::{Conditions, Conversions, FlowKind, Narrowing, TypeFlow};
+pub use manifest::words::{
+    CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord, TestMacroKind,
 };
 pub use manifest::{
-    Builtins, ConstructorNames, Documentation, ExportRule, Manifest, Markup, MemberLookup,
-    ModuleSystem, Names, Resolution, SelfRule, TestMarkers, VisibilityRule,
+    Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MarkMeaning, Markup,
+    MemberLookup, ModuleSystem, Names, Resolution, SelfRule, TestMarkers, VisibilityRule,
 };
 pub(crate) use pattern::{Gathers, Pattern};
 pub use preprocessor::Preprocessor;
-pub(crate) use preprocessor::WordLists;
+pub(crate) use preprocessor::{WordClass, WordLists};
 pub(crate) use rule::{BaseRule, Rule, TokenWords, Yielded};
 pub(crate) use selector::Selector;
 pub use table::{extended, manifest_errors, use_manifests};
@@ -73,6 +74,10 @@ pub struct Language {
     builtin_names: FxHashSet<String>,
     /// Type name -> name of its flow table.
     flows: FxHashMap<String, String>,
+    /// Result type of callables without a result.
+    nothing: Option<String>,
+    /// Type of values that may be missing.
+    optional: Option<String>,
 }
 
 impl Language {
@@ -88,7 +93,18 @@ impl Language {
             return None;
         }
         let word = signature.split(' ').next()?;
-        self.manifest.preprocessor.type_words.iter().any(|other| other == word).then_some(word)
+        let words = self.manifest.preprocessor.words_of(WordClass::Type);
+        words.iter().any(|other| other == word).then_some(word)
+    }
+
+    /// Result type of callables without a result, where the tables name it.
+    pub(crate) fn nothing(&self) -> Option<&str> {
+        self.nothing.as_deref()
+    }
+
+    /// Type of values that may be missing, where the tables name it.
+    pub(crate) fn optional(&self) -> Option<&str> {
+        self.optional.as_deref()
     }
 
     /// True for anonymous tokens: `(`, `if`, ….
@@ -203,6 +219,8 @@ impl Language {
             common_members: manifest::values::common_members(&parsed.manifest),
             builtin_names: manifest::values::builtin_names(&parsed.manifest),
             flows: manifest::values::flow_names(&parsed.manifest),
+            nothing: manifest::values::of_kind(&parsed.manifest, FlowKind::Nothing),
+            optional: manifest::values::of_kind(&parsed.manifest, FlowKind::Optional),
             manifest: parsed.manifest,
             grammar,
         }

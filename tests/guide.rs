@@ -112,8 +112,8 @@ impl Reference {
 
     /// The tables of types that are named by fields and have none yet.
     fn named_types(&mut self, types: impl Iterator<Item = String>) {
-        for ty in types {
-            let name = inner(&ty);
+        for name in types.flat_map(|ty| named(&ty)) {
+            let name = name.as_str();
             let Some(declared) =
                 self.types.get(name).filter(|_| !RULES.iter().any(|(_, rule)| *rule == name))
             else {
@@ -188,8 +188,10 @@ impl Reference {
         if let Some(ty) = within("Vec") {
             return format!("list of {}", self.value(ty));
         }
-        if let Some(ty) = within("BTreeMap").and_then(|types| types.strip_prefix("String,")) {
-            return format!("table of {}", self.value(ty));
+        if let Some((key, ty)) = within("BTreeMap").and_then(|types| types.split_once(',')) {
+            let by =
+                if matches!(key, "String" | "char") { String::new() } else { format!(" by {key}") };
+            return format!("table of {}{by}", self.value(ty));
         }
         match ty {
             "bool" => "flag".to_owned(),
@@ -220,9 +222,9 @@ fn fields_of(declared: &Declaration) -> Vec<Member> {
         .collect()
 }
 
-/// The type inside of options, lists and tables.
-fn inner(ty: &str) -> &str {
-    ty.rsplit(['<', ',']).next().unwrap_or(ty).trim_end_matches('>')
+/// The types inside of options, lists and tables.
+fn named(ty: &str) -> Vec<String> {
+    ty.split(['<', ',', '>']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
 /// The key that tells the variants of an enum apart, if they are tables.
@@ -345,6 +347,54 @@ fn every_section_of_a_manifest_says_what_it_holds() {
         manifests += 1;
     }
     assert!(manifests > 2, "the manifests were found");
+}
+
+/// The settings of the manifests with the languages that write them: keys of sections, without
+/// rules; the keys of the tables of `flow` count for all of them together.
+fn settings() -> BTreeMap<String, BTreeSet<String>> {
+    let mut users = BTreeMap::<_, BTreeSet<_>>::new();
+    for folder in fs::read_dir(root().join("grammars")).expect("grammars/ is readable") {
+        let folder = folder.expect("grammars/ is readable").path();
+        let Ok(text) = fs::read_to_string(folder.join("grammar.toml")) else { continue };
+        let manifest: toml::Table = text.parse().expect("manifests are TOML");
+        let language = folder.file_name().expect("folders have names").display().to_string();
+        for (section, value) in &manifest {
+            let keys: Vec<&String> = match (section.as_str(), value.as_table()) {
+                ("nodes" | "patterns" | "types" | "without", _) | (_, None) => continue,
+                ("flow", Some(tables)) => tables
+                    .values()
+                    .filter_map(toml::Value::as_table)
+                    .flat_map(|t| t.keys())
+                    .collect(),
+                (_, Some(table)) => table.keys().collect(),
+            };
+            for key in keys {
+                users.entry(format!("{section}.{key}")).or_default().insert(language.clone());
+            }
+        }
+    }
+    users
+}
+
+#[test]
+fn settings_of_one_language_are_few_and_have_reasons() {
+    let text =
+        fs::read_to_string(root().join("grammars/single-use.toml")).expect("there is a list");
+    let listed: toml::Table = text.parse().expect("the list is TOML");
+    let single: BTreeSet<String> = settings()
+        .into_iter()
+        .filter(|(_, users)| users.len() == 1)
+        .map(|(setting, _)| setting)
+        .collect();
+    let reasons: BTreeSet<String> = listed.keys().cloned().collect();
+    assert_eq!(reasons, single, "grammars/single-use.toml lists the settings of one manifest");
+    for (setting, reason) in &listed {
+        assert!(
+            reason.as_str().is_some_and(|reason| reason.contains(": ")),
+            "{setting}: no reason"
+        );
+    }
+    assert!((20..40).contains(&single.len()), "{} settings have one user", single.len());
 }
 
 #[test]

@@ -91,7 +91,7 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
         return cleared;
     }
     let mut tokens = tokens::tokens(rules, source);
-    if !rules.no_macros {
+    if rules.has_macros() {
         let empty = tokens::empty_values(source, &tokens);
         apply(&mut cleared.source, empty.into_iter().map(Edit::token));
     }
@@ -102,7 +102,7 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
         tokens::remove(&mut tokens, settled.blanks);
     }
     (cleared.dropped, cleared.moved) = (settled.dropped, settled.moved);
-    if rules.no_macros {
+    if !rules.has_macros() {
         return cleared;
     }
     let mut finder = attributes::Finder {
@@ -144,10 +144,11 @@ mod tests {
     use super::*;
 
     fn language() -> &'static Language {
+        use crate::grammar::WordClass;
         let languages = crate::grammar::all();
-        let language = languages
-            .iter()
-            .find(|language| !language.manifest.preprocessor.parameter_words.is_empty());
+        let language = languages.iter().find(|language| {
+            language.manifest.preprocessor.words.contains_key(&WordClass::Parameters)
+        });
         language.expect("a language with a preprocessor and type parameters is in the table")
     }
 

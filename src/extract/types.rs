@@ -9,7 +9,7 @@ use crate::extract::walk::children;
 use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
-use crate::grammar::{Rule, TypeRule};
+use crate::grammar::{PathWord, Rule, TypeRule};
 use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeKind, TYPE_GUARD};
 use crate::model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
@@ -328,11 +328,12 @@ fn written_part<'t>(walk: &mut Walk<'t>, node: Node<'t>, text: &str, usage: Usag
     };
     let mut value = ExprId::NONE;
     for part in head.trim().split(separator) {
-        let part = match &walk.input.language.manifest.modules.root_word {
-            Some(root) if part.is_empty() && !value.is_some() => root.as_str(),
+        let root = walk.input.language.manifest.modules.word(PathWord::Root);
+        let part = match root {
+            Some(root) if part.is_empty() && !value.is_some() => root,
             _ => part,
         };
-        let is_root = Some(part) == walk.input.language.manifest.modules.root_word.as_deref();
+        let is_root = Some(part) == root;
         if part.is_empty() || !is_root && !part.chars().all(|c| c.is_alphanumeric() || c == '_') {
             return ExprId::NONE;
         }

@@ -3,7 +3,11 @@
 
 use toml::{Table, Value};
 
-/// Merges a chain of manifests, base first. A key of a section replaces the inherited one.
+/// Sections whose entries are rules: an entry replaces the inherited one as a whole.
+const RULES: [&str; 3] = ["nodes", "patterns", "types"];
+
+/// Merges a chain of manifests, base first. A key of a section, or of a table in it, replaces the
+/// inherited one.
 pub(super) fn merge(texts: &[&str]) -> Result<Table, String> {
     let mut merged = Table::new();
     for text in texts {
@@ -12,12 +16,24 @@ pub(super) fn merge(texts: &[&str]) -> Result<Table, String> {
         remove(&mut merged, own.remove("without"))?;
         for (key, value) in own {
             match (merged.get_mut(&key), value) {
-                (Some(Value::Table(section)), Value::Table(own)) => section.extend(own),
+                (Some(Value::Table(section)), Value::Table(own)) => {
+                    extend(section, own, !RULES.contains(&&*key));
+                }
                 (_, value) => drop(merged.insert(key, value)),
             }
         }
     }
     Ok(merged)
+}
+
+/// Adds the keys of a section, with `within` also those of tables that both have.
+fn extend(section: &mut Table, own: Table, within: bool) {
+    for (key, value) in own {
+        match (section.get_mut(&key), value) {
+            (Some(Value::Table(table)), Value::Table(own)) if within => table.extend(own),
+            (_, value) => drop(section.insert(key, value)),
+        }
+    }
 }
 
 /// Removes inherited keys: section -> list of keys.
@@ -53,6 +69,15 @@ mod tests {
         let base = "title = \"A\"\n[nodes]\nx = 1\ny = 2\nz = 3";
         let own = "extends = \"a\"\ntitle = \"B\"\n[without]\nnodes = [\"z\"]\n[nodes]\ny = 4";
         let expected: Table = "title = \"B\"\n[nodes]\nx = 1\ny = 4".parse().expect("a table");
+        assert_eq!(merge(&[base, own]), Ok(expected));
+    }
+
+    #[test]
+    fn tables_of_settings_are_merged_and_rules_are_replaced() {
+        let base = "[a.words]\nx = 1\ny = 2\n[nodes]\nn = { role = \"skip\", of = \"b\" }";
+        let own = "[a.words]\ny = 3\n[nodes]\nn = { role = \"pass\" }";
+        let expected: Table =
+            "[a.words]\nx = 1\ny = 3\n[nodes]\nn = { role = \"pass\" }".parse().expect("a table");
         assert_eq!(merge(&[base, own]), Ok(expected));
     }
 

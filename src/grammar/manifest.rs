@@ -4,14 +4,15 @@
 mod markup;
 pub(super) mod position;
 pub(super) mod values;
+pub(super) mod words;
 
-pub use markup::Markup;
+pub use markup::{MarkMeaning, Markup};
 
 use super::tier::Tier;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use values::DecoratorMeaning;
 use values::{Conditions, Conversions, Narrowing, TypeFlow};
+use words::{CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord, TestMacroKind};
 
 /// A language manifest without its tables of node kinds.
 #[derive(Clone, Debug, Deserialize)]
@@ -140,15 +141,9 @@ pub struct Modules {
     /// Project files that the module system reads in addition to sources.
     #[serde(default)]
     pub project_files: Vec<String>,
-    /// Path keyword for the root module (`crate`); of declared packages, the one without a name.
+    /// Path keyword -> the module that it means.
     #[serde(default)]
-    pub root_word: Option<String>,
-    /// Path keyword for the current module (`self`).
-    #[serde(default)]
-    pub self_word: Option<String>,
-    /// Path keyword for the parent module (`super`).
-    #[serde(default)]
-    pub super_word: Option<String>,
+    pub words: BTreeMap<String, PathWord>,
     /// Decorator of a child module whose argument is the path of its file.
     #[serde(default)]
     pub path_decorator: Option<String>,
@@ -219,23 +214,17 @@ pub struct Names {
     pub implied_base_constructor: bool,
     /// Syntax of the receiver in a method.
     pub self_rule: SelfRule,
-    /// Functions whose call without arguments returns the receiver as a value of its base
-    /// (`super()`).
-    pub super_calls: Vec<String>,
     /// Names of the enclosing type (`Self`).
     pub self_type: Vec<String>,
     /// Function that imports the module named by its argument (`require`) -> generic type that
     /// wraps the result, or an empty text.
     pub import_calls: BTreeMap<String, String>,
+    /// Function -> meaning of its call.
+    pub special_calls: BTreeMap<String, CallMeaning>,
     /// Words in type position that request inference from the value (`var`).
     pub inferred_types: Vec<String>,
-    /// Functions whose result has the type of their first type argument (casts).
-    pub cast_calls: Vec<String>,
     /// Tokens in a parameter list that accept any number of further arguments.
     pub rest_words: Vec<String>,
-    /// Modifiers of a first parameter that make a function an extension: it is called like a member
-    /// of the parameter's type, where that has none of its name.
-    pub extension_words: Vec<String>,
     /// Words before a module that make its members visible in the enclosing scope
     /// (`inline namespace`).
     pub transparent_module_words: Vec<String>,
@@ -252,32 +241,15 @@ pub struct Names {
     /// Suffix of a macro name where the macro is applied (`!`). With it, macros have a namespace of
     /// their own.
     pub macro_suffix: Option<String>,
-    /// Method behind a call of an instance (`__call__`).
-    pub call_member: Option<String>,
-    /// Method whose result a context manager binds (`__enter__`).
-    pub enter_member: Option<String>,
-    /// Methods of the iterator protocol: the one that returns the iterator, and the one that
-    /// returns the next item.
-    pub iterator_members: Vec<String>,
-    /// Methods of implicit dereference: members of their result type are members of the receiver as
-    /// well (`deref`).
-    pub deref_members: Vec<String>,
     /// Library types whose derived types are enumerations: their fields are instances.
     pub enum_bases: Vec<String>,
-    /// Name of the conversions that a type declares.
-    pub conversion_member: Option<String>,
-    /// Method behind a subscript (`__getitem__`).
-    pub index_member: Option<String>,
-    /// Method of a descriptor: returns the value of a field that is read through an instance
-    /// (`__get__`).
-    pub descriptor_member: Option<String>,
     /// Variable that lists the names of a wildcard import (`__all__`).
     pub export_list: Option<String>,
-    /// Functions whose result is a type parameter (`TypeVar`).
-    pub type_variables: Vec<String>,
     /// Library types whose arguments, among the bases of a type, list its type parameters
     /// (`Generic`).
     pub type_variable_lists: Vec<String>,
+    /// Syntax -> members that it calls.
+    pub implicit_members: BTreeMap<ImplicitUse, Vec<String>>,
     /// Operator -> method of the left operand whose result is the value.
     pub operators: BTreeMap<String, String>,
     /// Node kind -> characters around a name that are not part of it: sigils, quotes, colons.
@@ -346,8 +318,8 @@ pub struct Resolution {
     pub type_arguments: bool,
     /// Declaration merging: interfaces and classes of one name in one scope are one type.
     pub merged_types: bool,
-    /// A name in the place of a type or of a constructed type means a type: members and variables
-    /// of that name are passed over.
+    /// A name in the position of a type or of a constructed type means a type: members and
+    /// variables of that name are passed over.
     pub typed_positions: bool,
     /// The qualifier of a path is a module or a type, never a value.
     pub paths_name_types: bool,
@@ -382,27 +354,8 @@ pub struct Resolution {
 pub struct Modifiers {
     /// Node kinds whose text is a list of modifiers.
     pub nodes: Vec<String>,
-    /// Modifiers of static members.
-    pub r#static: Vec<String>,
-    /// Modifiers of abstract members.
-    pub r#abstract: Vec<String>,
-    /// Modifiers of asynchronous callables.
-    pub r#async: Vec<String>,
-    /// Modifiers of constants; the words of one entry must all be present.
-    pub constant: Vec<String>,
-    /// Modifiers of methods that are read like a field (`get`).
-    pub property: Vec<String>,
-    /// Modifiers of generators.
-    pub generator: Vec<String>,
-    /// Modifiers of a type that has further parts in its package.
-    pub partial: Vec<String>,
-    /// Modifiers of constant targets of pointers and references, and of methods that are called
-    /// on them.
-    pub read_only: Vec<String>,
-    /// Modifiers that make a variable without a value a declaration (`extern`).
-    pub declaration: Vec<String>,
-    /// Modifiers that make a field without a value a declaration.
-    pub declaration_fields: Vec<String>,
+    /// Modifier -> its meanings. The words of a modifier of several words must all be present.
+    pub words: BTreeMap<String, Vec<ModifierMeaning>>,
     /// Decorator -> its meaning for its definition. A decorator is named by its last segment, its
     /// path, or its whole text without white space.
     pub decorators: BTreeMap<String, Vec<DecoratorMeaning>>,
@@ -480,11 +433,8 @@ pub struct TestMarkers {
     pub function_prefixes: Vec<String>,
     /// Functions that take a title and a closure with the test.
     pub calls: Vec<String>,
-    /// Macros that define a test: the call is followed by a body, and the joined arguments are the
-    /// name.
-    pub macros: Vec<String>,
-    /// Those of `macros` whose first argument is the fixture type of which the test is a member.
-    pub fixture_macros: Vec<String>,
+    /// Macro that defines a test -> what its arguments are. A body follows the call.
+    pub macros: BTreeMap<String, TestMacroKind>,
 }
 
 /// Builtin names.

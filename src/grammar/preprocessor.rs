@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// Vocabulary that distinguishes declarations from macros around them. Without `directive` there is
@@ -9,53 +10,84 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Preprocessor {
-    /// Prefix of directives. Without macros in the language only conditions that cut through
-    /// statements are masked.
+    /// Prefix of directives. Without words of macros only conditions that cut through statements
+    /// are masked.
     pub directive: Option<String>,
-    /// The language has no macros with values or arguments.
-    pub no_macros: bool,
-    /// Starts of strings in which a doubled quote is one, and nothing else is special.
-    pub verbatim_starts: Vec<String>,
-    /// Keywords before a body that is a list of names (`enum`).
-    pub list_words: Vec<String>,
-    /// Keywords before the name of a type.
-    pub type_words: Vec<String>,
-    /// Keywords before a body of declarations that is no type (`namespace`).
-    pub block_words: Vec<String>,
-    /// Specifiers and qualifiers in a declaration.
-    pub qualifiers: Vec<String>,
-    /// Those of `qualifiers` that can start a declaration.
-    pub start_words: Vec<String>,
-    /// Keywords before type parameters (`template`).
-    pub parameter_words: Vec<String>,
-    /// Keywords that start a name (`operator`).
-    pub name_words: Vec<String>,
-    /// Builtin types; several in a row are one type.
-    pub builtin_types: Vec<String>,
-    /// Keywords that start statements.
-    pub statement_words: Vec<String>,
-    /// Those of `statement-words` that a statement follows directly.
-    pub clause_words: Vec<String>,
-    /// Those of `statement-words` that a statement follows after parentheses.
-    pub head_words: Vec<String>,
-    /// Keywords before assembler text.
-    pub assembler_words: Vec<String>,
-    /// Keywords for the type of a value (`typeof`).
-    pub value_type_words: Vec<String>,
-    /// Keywords for the type of an expression, which may have several operands (`decltype`).
-    pub operand_type_words: Vec<String>,
-    /// Words that are masked wherever they occur.
-    pub ignored_words: Vec<String>,
-    /// Macros whose arguments are a type and a path to a member of it (`offsetof`).
-    pub member_words: Vec<String>,
-    /// Keywords before the arguments of an attribute.
-    pub attribute_words: Vec<String>,
+    /// Class of words -> its words.
+    pub words: BTreeMap<WordClass, Vec<String>>,
     /// All words of the language.
     #[serde(skip)]
     pub(super) keywords: Vec<String>,
     /// Word lists by word, computed on first access.
     #[serde(skip)]
     lists: OnceLock<FxHashMap<Box<[u8]>, WordLists>>,
+}
+
+/// Class of words before the parser runs. A word may be in several.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WordClass {
+    /// Keywords before a body that is a list of names (`enum`).
+    List,
+    /// Keywords before the name of a type.
+    Type,
+    /// Keywords before a body of declarations that is no type (`namespace`).
+    Block,
+    /// Specifiers and qualifiers in a declaration.
+    Qualifier,
+    /// Those of `qualifier` that can start a declaration.
+    Start,
+    /// Keywords before type parameters (`template`).
+    Parameters,
+    /// Keywords that start a name (`operator`).
+    Name,
+    /// Builtin types; several in a row are one type.
+    BuiltinType,
+    /// Keywords that start statements.
+    Statement,
+    /// Those of `statement` that a statement follows directly.
+    Clause,
+    /// Those of `statement` that a statement follows after parentheses.
+    Head,
+    /// Keywords before assembler text.
+    Assembler,
+    /// Keywords for the type of a value (`typeof`).
+    ValueType,
+    /// Keywords for the type of an expression, which may have several operands (`decltype`).
+    OperandType,
+    /// Words that are masked wherever they occur.
+    Ignored,
+    /// Macros whose arguments are a type and a path to a member of it (`offsetof`).
+    Member,
+    /// Keywords before the arguments of an attribute.
+    Attribute,
+    /// Starts of strings in which a doubled quote is one, and nothing else is special.
+    Verbatim,
+}
+
+impl WordClass {
+    fn list(self) -> WordLists {
+        match self {
+            Self::List => WordLists::LIST,
+            Self::Type => WordLists::TYPE,
+            Self::Block => WordLists::BLOCK,
+            Self::Qualifier => WordLists::QUALIFIER,
+            Self::Start => WordLists::START,
+            Self::Parameters => WordLists::PARAMETER,
+            Self::Name => WordLists::NAME,
+            Self::BuiltinType => WordLists::BUILTIN,
+            Self::Statement => WordLists::STATEMENT,
+            Self::Clause => WordLists::CLAUSE,
+            Self::Head => WordLists::HEAD,
+            Self::Assembler => WordLists::ASSEMBLER,
+            Self::ValueType => WordLists::VALUE_TYPE,
+            Self::OperandType => WordLists::OPERAND_TYPE,
+            Self::Ignored => WordLists::IGNORED,
+            Self::Member => WordLists::MEMBER,
+            Self::Attribute => WordLists::ATTRIBUTE,
+            Self::Verbatim => WordLists::default(),
+        }
+    }
 }
 
 /// Set of word lists that contain a word: computed once for each word of a source.
@@ -94,30 +126,22 @@ impl WordLists {
 }
 
 impl Preprocessor {
+    /// Returns the words of a class.
+    pub(crate) fn words_of(&self, class: WordClass) -> &[String] {
+        self.words.get(&class).map_or(&[], Vec::as_slice)
+    }
+
+    /// True if the language has macros with values or arguments.
+    pub(crate) fn has_macros(&self) -> bool {
+        self.words.keys().any(|class| *class != WordClass::Verbatim)
+    }
+
     /// Returns the lists that contain a word.
     pub(crate) fn lists_with(&self, word: &[u8]) -> WordLists {
         let lists = self.lists.get_or_init(|| {
+            let classes = self.words.iter().map(|(class, words)| (words, class.list()));
             let mut lists = FxHashMap::<_, WordLists>::default();
-            for (words, list) in [
-                (&self.list_words, WordLists::LIST),
-                (&self.type_words, WordLists::TYPE),
-                (&self.block_words, WordLists::BLOCK),
-                (&self.qualifiers, WordLists::QUALIFIER),
-                (&self.start_words, WordLists::START),
-                (&self.parameter_words, WordLists::PARAMETER),
-                (&self.name_words, WordLists::NAME),
-                (&self.builtin_types, WordLists::BUILTIN),
-                (&self.statement_words, WordLists::STATEMENT),
-                (&self.clause_words, WordLists::CLAUSE),
-                (&self.head_words, WordLists::HEAD),
-                (&self.assembler_words, WordLists::ASSEMBLER),
-                (&self.value_type_words, WordLists::VALUE_TYPE),
-                (&self.operand_type_words, WordLists::OPERAND_TYPE),
-                (&self.ignored_words, WordLists::IGNORED),
-                (&self.member_words, WordLists::MEMBER),
-                (&self.keywords, WordLists::KEYWORD),
-                (&self.attribute_words, WordLists::ATTRIBUTE),
-            ] {
+            for (words, list) in classes.chain([(&self.keywords, WordLists::KEYWORD)]) {
                 for word in words {
                     let entry = lists.entry(word.as_bytes().into()).or_default();
                     *entry = entry.and(list);

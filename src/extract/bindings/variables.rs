@@ -11,7 +11,7 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Definition, Pending, READ, Surroundings, Usage, Walk};
-use crate::grammar::{Rule, Selector};
+use crate::grammar::{ModifierMeaning, Rule, Selector};
 use crate::model::facts::{
     BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, ScopeKind, flags,
 };
@@ -20,8 +20,7 @@ use tree_sitter::Node;
 
 /// True if modifiers before a definition make its value constant.
 pub(in crate::extract) fn is_constant(input: &Input<'_>, words: &[&str]) -> bool {
-    let constants = &input.language.manifest.modifiers.constant;
-    constants.iter().any(|entry| entry.split(' ').all(|part| words.contains(&part)))
+    input.language.manifest.modifiers.have(words, ModifierMeaning::Constant)
 }
 
 /// Returns the words among a node's own tokens and modifier nodes.
@@ -37,11 +36,11 @@ pub(in crate::extract) fn words<'t>(input: &Input<'t>, node: Node<'t>) -> Vec<&'
 
 /// True if a declaration or declarator has a modifier that makes its target constant.
 pub(in crate::extract) fn is_read_only<'t>(input: &Input<'t>, node: Node<'t>) -> bool {
-    let modifiers = &input.language.manifest.modifiers.read_only;
-    !modifiers.is_empty()
+    let modifiers = &input.language.manifest.modifiers;
+    modifiers.has_modifier(ModifierMeaning::ReadOnly)
         && children::named_children(input, node).into_iter().any(|child| {
             input.language.is_modifier_node(child.kind_id())
-                && modifiers.iter().any(|word| word == texts::text_of(input, child))
+                && modifiers.have(&[texts::text_of(input, child)], ModifierMeaning::ReadOnly)
         })
 }
 

@@ -20,7 +20,7 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Declared, Pending, READ, Usage, Walk, Wrapper};
-use crate::grammar::{Rule, TypeRule};
+use crate::grammar::{ModifierMeaning, Rule, TypeRule, WordClass};
 use crate::model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -55,12 +55,13 @@ pub(in crate::extract) fn declaration<'t>(
     };
     let words = variables::words(&walk.input, node);
     let rules = &walk.input.language.manifest.modifiers;
-    let has = |names: &[String]| words.iter().any(|word| names.iter().any(|name| name == word));
+    let has = |meaning: ModifierMeaning| rules.have(&words, meaning);
     walk.context.around.declared_constant =
         *kind == Some(SymbolKind::Constant) || variables::is_constant(&walk.input, &words);
-    walk.context.around.declared_static = has(&rules.r#static);
+    walk.context.around.declared_static = has(ModifierMeaning::Static);
     let in_type = walk.facts.scope_kind(walk.context.scope) == ScopeKind::Type;
-    let elsewhere = has(&rules.declaration) || (in_type && has(&rules.declaration_fields));
+    let elsewhere =
+        has(ModifierMeaning::Declaration) || (in_type && has(ModifierMeaning::FieldDeclaration));
     if let Some(visibility) =
         words.iter().find_map(|word| walk.input.language.manifest.visibility.words.get(*word))
     {
@@ -134,7 +135,7 @@ fn declare_through<'t>(
     kind: SymbolKind,
 ) -> LocalSymbol {
     let declared = declarator_chain::declarator(walk, start);
-    let builtin_types = &walk.input.language.manifest.preprocessor.builtin_types;
+    let builtin_types = walk.input.language.manifest.preprocessor.words_of(WordClass::BuiltinType);
     let is_type = |name: &Node<'t>| {
         // The text behind a syntax error may look like the head of a callable.
         declared.is_callable

@@ -18,7 +18,7 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{READ, Usage, Walk, offset};
-use crate::grammar::{Gathers, Pattern, Rule};
+use crate::grammar::{Gathers, ModifierMeaning, Pattern, Rule};
 use crate::model::facts::{
     Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeKind, flags,
 };
@@ -163,12 +163,9 @@ pub(super) fn parameters_among<'t>(
 
 /// True if a first parameter makes its function an extension of the parameter's type.
 fn extends_type<'t>(input: &Input<'t>, param: Node<'t>) -> bool {
-    let words = &input.language.manifest.names.extension_words;
-    !words.is_empty()
-        && children::named_children(input, param).into_iter().any(|child| {
-            input.language.is_modifier_node(child.kind_id())
-                && words.iter().any(|word| word == texts::text_of(input, child))
-        })
+    let modifiers = &input.language.manifest.modifiers;
+    modifiers.has_modifier(ModifierMeaning::Extension)
+        && modifiers.have(&variables::words(input, param), ModifierMeaning::Extension)
 }
 
 /// True if a callable is a member of an object literal.

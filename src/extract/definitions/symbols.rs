@@ -9,7 +9,7 @@ use crate::extract::walk::children;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Definition, Pending, READ, Walk, offset, position};
-use crate::grammar::{ConstructorNames, DecoratorMeaning, ExportRule, Rule};
+use crate::grammar::{ConstructorNames, DecoratorMeaning, ExportRule, ModifierMeaning, Rule};
 use crate::model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Symbol, flags};
 use crate::model::{Position, Span, SymbolKind, Visibility};
 use tree_sitter::Node;
@@ -345,20 +345,21 @@ pub(in crate::extract) fn marked_visibility<'t>(
 
 pub(in crate::extract) fn mark_word(input: &Input<'_>, marks: &mut Marks, word: &str) {
     let rules = &input.language.manifest.modifiers;
-    let is = |names: &[String]| names.iter().any(|name| name == word);
-    for (names, bit) in [
-        (&rules.r#static, flags::STATIC),
-        (&rules.r#abstract, flags::ABSTRACT),
-        (&rules.r#async, flags::ASYNC),
-        (&rules.property, flags::PROPERTY),
-        (&rules.generator, flags::GENERATOR),
-        (&rules.partial, flags::PARTIAL),
-    ] {
-        if is(names) {
-            marks.flags |= bit;
+    for meaning in rules.words.get(word).into_iter().flatten() {
+        match meaning {
+            ModifierMeaning::Static => marks.flags |= flags::STATIC,
+            ModifierMeaning::Abstract => marks.flags |= flags::ABSTRACT,
+            ModifierMeaning::Async => marks.flags |= flags::ASYNC,
+            ModifierMeaning::Property => marks.flags |= flags::PROPERTY,
+            ModifierMeaning::Generator => marks.flags |= flags::GENERATOR,
+            ModifierMeaning::Partial => marks.flags |= flags::PARTIAL,
+            ModifierMeaning::Constant => marks.constant = true,
+            ModifierMeaning::ReadOnly
+            | ModifierMeaning::Extension
+            | ModifierMeaning::Declaration
+            | ModifierMeaning::FieldDeclaration => {}
         }
     }
-    marks.constant |= is(&rules.constant);
     if let Some(visibility) = input.language.manifest.visibility.words.get(word) {
         match Visibility::from_word(visibility) {
             Some(visibility) => marks.visibility = Some(visibility),

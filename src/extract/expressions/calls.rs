@@ -11,7 +11,7 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::unruled;
 use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{Rule, Selector};
+use crate::grammar::{CallMeaning, Rule, Selector};
 use crate::model::SiteKind;
 use crate::model::facts::{Expr, ExprId};
 use tree_sitter::Node;
@@ -146,13 +146,13 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
 /// Call with the result type as a type argument (`static_cast<T>(…)`): returns a value of that
 /// type.
 fn cast_call<'t>(walk: &mut Walk<'t>, callee: Node<'t>) -> Option<ExprId> {
-    let names = &walk.input.language.manifest.names.cast_calls;
-    if names.is_empty() {
+    let names = &walk.input.language.manifest.names;
+    if !names.has_calls(CallMeaning::Cast) {
         return None;
     }
     let text = texts::text_of(&walk.input, callee);
     let name = text.split('<').next().map(str::trim_end).filter(|name| name.len() < text.len())?;
-    if !names.iter().any(|cast| cast == name) {
+    if names.special_calls.get(name) != Some(&CallMeaning::Cast) {
         return None;
     }
     let arguments = children::last_named_child(callee)?;
@@ -164,5 +164,5 @@ fn cast_call<'t>(walk: &mut Walk<'t>, callee: Node<'t>) -> Option<ExprId> {
 fn is_super_call(input: &Input<'_>, facts: &Builder, callee: ExprId) -> bool {
     let Expr::Name(name, _) = facts.get(callee) else { return false };
     let text = facts.text(name);
-    input.language.manifest.names.super_calls.iter().any(|word| word == text)
+    input.language.manifest.names.special_calls.get(text) == Some(&CallMeaning::Base)
 }

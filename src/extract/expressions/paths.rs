@@ -6,7 +6,7 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{Rule, Selector};
+use crate::grammar::{PathWord, Rule, Selector};
 use crate::model::SiteKind;
 use crate::model::facts::{Expr, ExprId, NameId, Run, ScopeId};
 use tree_sitter::Node;
@@ -205,8 +205,8 @@ pub(super) fn path<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
     let mut name = NameId::NONE;
     let mut value = ExprId::NONE;
     for part in text.split(modules.separator.as_str()) {
-        let part = match (part.trim(), &modules.root_word) {
-            ("", Some(root)) if !value.is_some() => root.as_str(),
+        let part = match (part.trim(), modules.word(PathWord::Root)) {
+            ("", Some(root)) if !value.is_some() => root,
             (part, _) => part,
         };
         name = walk.facts.name(part);

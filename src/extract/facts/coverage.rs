@@ -2,7 +2,7 @@
 //! them.
 
 use crate::extract::{Limits, extract, parse, preprocess};
-use crate::grammar::{self, Language, Rule};
+use crate::grammar::{self, CallMeaning, Language, Rule};
 use crate::model::facts::{FileFacts, Site};
 use crate::model::{LanguageId, Problem, SiteKind};
 use std::time::{Duration, Instant};
@@ -143,9 +143,10 @@ fn is_call(language: &Language, node: Node<'_>, source: &[u8]) -> bool {
         Some(Rule::Call { .. }) => !language
             .manifest
             .names
-            .cast_calls
+            .special_calls
             .iter()
-            .any(|cast| text(node).starts_with(cast.as_str())),
+            .filter(|(_, meaning)| **meaning == CallMeaning::Cast)
+            .any(|(cast, _)| text(node).starts_with(cast.as_str())),
         // An initializer list without a type has no reference.
         Some(Rule::Construct { ty: None, args: None, .. }) => false,
         Some(Rule::Construct { .. }) => true,

@@ -11,7 +11,7 @@ use crate::extract::walk::children;
 use crate::extract::walk::names;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Walk, position};
-use crate::grammar::{ImportForm, Selector};
+use crate::grammar::{ImportForm, PathWord, Selector};
 use crate::model::facts::{Binding, BindingKind, ExprId, Import, ImportKind, LocalSymbol, NameId};
 use tree_sitter::Node;
 
@@ -407,8 +407,9 @@ pub(in crate::extract) fn child_module<'t>(
     name_node: Node<'t>,
 ) {
     let reexport = is_public(&walk.input, node);
-    let self_word = walk.input.language.manifest.modules.self_word.clone().unwrap_or_default();
-    let module = export::path_decorator(&walk.input, &walk.context).unwrap_or(self_word);
+    let current = walk.input.language.manifest.modules.word(PathWord::Current);
+    let module = export::path_decorator(&walk.input, &walk.context)
+        .unwrap_or_else(|| current.unwrap_or_default().to_owned());
     let item = names::name_of(walk, name_node);
     let kind = ImportKind::Module;
     record::record(

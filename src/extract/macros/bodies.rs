@@ -8,7 +8,7 @@ use crate::extract::walk::children;
 use crate::extract::walk::names;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Surroundings, Walk, line, offset, position};
-use crate::grammar::Rule;
+use crate::grammar::{Rule, WordClass};
 use crate::model::facts::{Expr, ExprId, ImportId, NameId, Run, ScopeId, Site};
 use crate::model::{Position, Problem, ProblemKind, SiteKind, SymbolKind};
 use std::ops::Range;
@@ -167,7 +167,7 @@ pub(in crate::extract) fn cleared(input: &Input<'_>, facts: &mut Builder, cleare
 fn replacement<'t>(walk: &mut Walk<'t>, value: Node<'t>, params: &[&str]) {
     let text = texts::text_of(&walk.input, value);
     let tokens = tokens(text);
-    let type_words = &walk.input.language.manifest.preprocessor.type_words;
+    let type_words = walk.input.language.manifest.preprocessor.words_of(WordClass::Type);
     let outer = std::mem::replace(&mut walk.context.in_macro, true);
     for (index, (token, range)) in tokens.iter().enumerate() {
         let name = &text[range.clone()];

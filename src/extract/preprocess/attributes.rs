@@ -6,8 +6,9 @@ use super::brackets::Brackets;
 use super::tokens::{Kind, Token};
 use super::words::{KnownWords, is_capital};
 use super::{Edit, Made, Use};
-use crate::grammar::{Preprocessor, WordLists};
+use crate::grammar::{Preprocessor, TestMacroKind, WordClass, WordLists};
 use crate::model::SiteKind;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Contents of a pair of brackets.
@@ -66,7 +67,7 @@ pub(super) struct Finder<'a> {
     /// Position up to which operands of type operators have been processed.
     pub(super) noted: usize,
     /// Macros whose definitions are tests.
-    pub(super) tests: &'a [String],
+    pub(super) tests: &'a BTreeMap<String, TestMacroKind>,
 }
 
 impl Finder<'_> {
@@ -362,7 +363,7 @@ impl Finder<'_> {
 
     /// Returns the end of type arguments that open at `<`, if it is such a bracket.
     fn close_angle(&self, open: usize) -> Option<usize> {
-        if self.rules.parameter_words.is_empty() {
+        if self.rules.words_of(WordClass::Parameters).is_empty() {
             return None;
         }
         let mut depth = 0usize;

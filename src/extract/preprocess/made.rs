@@ -41,7 +41,7 @@ impl Finder<'_> {
         else {
             return false;
         };
-        if self.tests.iter().any(|test| test.as_bytes() == word) {
+        if self.tests.keys().any(|test| test.as_bytes() == word) {
             return false;
         }
         let arguments = self.arguments(at + 1, close);

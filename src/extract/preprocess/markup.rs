@@ -5,7 +5,7 @@
 //! and the name of a component in a tag a statement of its own: both are in the scope of the file,
 //! whose names they refer to. Markup that binds names (a loop) becomes a block in braces.
 
-use crate::grammar::Markup;
+use crate::grammar::{MarkMeaning, Markup};
 use memchr::memmem;
 use std::ops::Range;
 
@@ -285,17 +285,17 @@ impl Scanner<'_> {
             _ => start + memmem::find(&self.source[start..], close.as_bytes())?,
         };
         let next = end + close.len();
-        match self.source[start] {
-            mark if self.rules.block_start.as_bytes() == [mark] => self.open_block(start, end),
-            mark if self.rules.block_end.as_bytes() == [mark] => {
+        match self.rules.marks.get(&char::from(self.source[start])) {
+            Some(MarkMeaning::Open) => self.open_block(start, end),
+            Some(MarkMeaning::Close) => {
                 let name = start + 1..self.end_of_name(start + 1);
                 self.close_named(name, end);
             }
-            mark if self.rules.marks.contains(char::from(mark)) => {
+            Some(MarkMeaning::Keyword) => {
                 let keyword = start + 1..self.end_of_name(start + 1);
                 self.push(keyword.end - 1, keyword.end..end, end);
             }
-            _ => self.push(start - 1, start..end, end),
+            None => self.push(start - 1, start..end, end),
         }
         Some(next)
     }
@@ -379,10 +379,14 @@ mod tests {
             code: texts(["script"]),
             skipped: texts(["style"]),
             expressions: [("{".to_owned(), "}".to_owned())].into(),
-            block_start: "#".to_owned(),
-            block_end: "/".to_owned(),
             binders: [("each".to_owned(), " as ".to_owned())].into(),
-            marks: ":@".to_owned(),
+            marks: [
+                ('#', MarkMeaning::Open),
+                ('/', MarkMeaning::Close),
+                (':', MarkMeaning::Keyword),
+                ('@', MarkMeaning::Keyword),
+            ]
+            .into(),
             ..Markup::default()
         }
     }

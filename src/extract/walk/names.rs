@@ -29,9 +29,7 @@ pub(in crate::extract) fn name_of<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> Na
 
 /// Returns the expression of a path keyword (root, self, super), without a site.
 pub(in crate::extract) fn path_word(walk: &mut Walk<'_>, text: &str) -> Option<ExprId> {
-    let modules = &walk.input.language.manifest.modules;
-    let words = [&modules.root_word, &modules.self_word, &modules.super_word];
-    if !words.iter().any(|word| word.as_deref() == Some(text)) {
+    if !walk.input.language.manifest.modules.words.contains_key(text) {
         return None;
     }
     let name = walk.facts.name(text);

@@ -8,7 +8,7 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Declared, READ, Surroundings, Usage, Walk};
-use crate::grammar::{Rule, Selector};
+use crate::grammar::{Rule, Selector, TestMacroKind};
 use crate::model::facts::{Expr, ExprId, NameId, ScopeKind};
 use crate::model::{SiteKind, Visibility};
 use tree_sitter::Node;
@@ -68,11 +68,7 @@ pub(in crate::extract) fn test_macro<'t>(
 ) -> Option<TestMacro<'t>> {
     let rules = &walk.input.language.manifest.tests;
     let text = texts::text_of(&walk.input, name);
-    let is = |names: &[String]| names.iter().any(|name| name == text);
-    let with_fixture = is(&rules.fixture_macros);
-    if !with_fixture && !is(&rules.macros) {
-        return None;
-    }
+    let with_fixture = *rules.macros.get(text)? == TestMacroKind::Fixture;
     let arguments = children::named_children(&walk.input, declared?.params?);
     let test = *arguments.last()?;
     let id = names::name_of(walk, name);

@@ -18,13 +18,21 @@ pub struct Markup {
     /// Prefixes of the attributes that bind names in their element -> texts between the names and
     /// the expression (`v-for` -> ` in `); without one all is names.
     pub binding_attributes: BTreeMap<String, Vec<String>>,
-    /// Character at the start of an expression before the keyword of a block (`#if`).
-    pub block_start: String,
-    /// Character at the start of an expression that ends a block (`/if`).
-    pub block_end: String,
     /// Keyword of a block that binds names -> text between the expression and the names (`each` ->
     /// ` as `).
     pub binders: BTreeMap<String, String>,
-    /// Other characters at the start of an expression before a keyword (`@html`).
-    pub marks: String,
+    /// Character at the start of an expression, before a keyword -> its meaning.
+    pub marks: BTreeMap<char, MarkMeaning>,
+}
+
+/// Meaning of a character before a keyword.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MarkMeaning {
+    /// Opens a block (`#if`).
+    Open,
+    /// Closes a block (`/if`).
+    Close,
+    /// The keyword is no name (`@html`).
+    Keyword,
 }

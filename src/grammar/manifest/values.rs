@@ -1,47 +1,9 @@
-//! Meanings of decorators, and tables about values: type narrowing, conditions, conversions, and
-//! type flow through builtin types.
+//! Manifest tables about values: type narrowing, conditions, conversions, and type flow through
+//! builtin types.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-
-/// Meaning of a decorator for its definition.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DecoratorMeaning {
-    /// Static member.
-    Static,
-    /// Class method: its first parameter is the type.
-    ClassMethod,
-    /// Method that is read like a field.
-    Property,
-    /// Abstract member.
-    Abstract,
-    /// One of several signatures of a callable.
-    Overload,
-    /// Deprecated.
-    Deprecated,
-    /// Conditional compilation: the arguments are the condition.
-    Conditional,
-    /// Public, whatever its modifiers are.
-    Public,
-    /// The arguments name the decorators to apply (`derive`).
-    Applying,
-    /// Test.
-    Test,
-}
-
-impl super::Modifiers {
-    /// True if a decorator of this name has this meaning.
-    pub(crate) fn is_decorator(&self, name: &str, meaning: DecoratorMeaning) -> bool {
-        self.decorators.get(name).is_some_and(|meanings| meanings.contains(&meaning))
-    }
-
-    /// True if some decorator has this meaning.
-    pub(crate) fn has_decorator(&self, meaning: DecoratorMeaning) -> bool {
-        self.decorators.values().any(|meanings| meanings.contains(&meaning))
-    }
-}
 
 /// Type narrowing.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -89,6 +51,10 @@ pub enum FlowKind {
     Function,
     /// A function type without a result: all arguments are parameters.
     Procedure,
+    /// The result type of callables without a result.
+    Nothing,
+    /// A value of its argument or none, where that has no null among its values.
+    Optional,
 }
 
 /// Implicit conversions of arguments.
@@ -100,10 +66,6 @@ pub struct Conversions {
     pub top: Option<String>,
     /// Type of the null value.
     pub null: Option<String>,
-    /// Result type of callables without a result.
-    pub nothing: Option<String>,
-    /// Type of a value type that may be null, with that type as its argument.
-    pub optional: Option<String>,
     /// Result type of string concatenation.
     pub text: Option<String>,
     /// Narrowest result type of arithmetic.
@@ -157,29 +119,6 @@ pub(in crate::grammar) fn common_members(manifest: &crate::grammar::Manifest) ->
     known.chain(&manifest.builtins.common_members).cloned().collect()
 }
 
-/// Returns the token kinds of modifiers.
-pub(in crate::grammar) fn modifier_tokens(
-    manifest: &crate::grammar::Manifest,
-    tokens: &[bool],
-    grammar: &tree_sitter::Language,
-) -> Vec<bool> {
-    let rules = &manifest.modifiers;
-    let lists = [
-        &rules.r#static,
-        &rules.r#abstract,
-        &rules.r#async,
-        &rules.property,
-        &rules.generator,
-        &rules.partial,
-        &rules.constant,
-    ];
-    let words = lists.into_iter().flatten().chain(manifest.visibility.words.keys());
-    let words: FxHashSet<&str> = words.map(String::as_str).collect();
-    let is_word =
-        |kind: u16| grammar.node_kind_for_id(kind).is_some_and(|text| words.contains(text));
-    tokens.iter().zip(0..).map(|(is_token, kind)| *is_token && is_word(kind)).collect()
-}
-
 /// Returns the names visible in every file without an import.
 pub(in crate::grammar) fn builtin_names(manifest: &crate::grammar::Manifest) -> FxHashSet<String> {
     let builtins = &manifest.builtins;
@@ -203,4 +142,12 @@ pub(in crate::grammar) fn flow_names(
             .collect()
     };
     manifest.flow.iter().flat_map(named).collect()
+}
+
+/// Returns the type whose flow table has this kind.
+pub(in crate::grammar) fn of_kind(
+    manifest: &crate::grammar::Manifest,
+    kind: FlowKind,
+) -> Option<String> {
+    manifest.flow.iter().find(|(_, flow)| flow.kind == Some(kind)).map(|(name, _)| name.clone())
 }

@@ -1,6 +1,6 @@
 //! Calls: overload resolution by arity, constructors, and results.
 
-use crate::grammar::Tier;
+use crate::grammar::{ImplicitUse, Tier};
 use crate::model::SymbolKind;
 use crate::model::facts::{ExprId, LocalSymbol, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -75,9 +75,8 @@ fn result_of_calling_value(db: &Db, file: FileId, value: &Ty, args: Run) -> Ty {
     }
     let Ty::Instance(symbol, _) = value else { return Ty::Unknown };
     let names = &db.program.known(symbol.file).language.manifest.names;
-    let Some(name) = names.call_member.as_deref().map(|member| db.program.named(member)) else {
-        return Ty::Unknown;
-    };
+    let Some(name) = names.member_behind(ImplicitUse::Call) else { return Ty::Unknown };
+    let name = db.program.named(name);
     let member = db.member_ty(value, name);
     match member {
         Ty::Callable(..) => call_result(db, file, &member, args),

@@ -4,7 +4,7 @@
 mod packages;
 
 use super::{Modules, normal};
-use crate::grammar::Language;
+use crate::grammar::{Language, PathWord};
 use crate::model::RepoPath;
 use crate::model::facts::{Binding, Import, ImportKind, LocalSymbol, ScopeId, ScopeKind};
 use crate::model::graph::FileId;
@@ -158,7 +158,7 @@ impl CrateIndex {
 fn is_child(unit: &Unit<'_>, import: &Import) -> bool {
     import.kind == ImportKind::Module
         && import.item.is_some()
-        && unit.language.manifest.modules.self_word.is_some()
+        && unit.language.manifest.modules.word(PathWord::Current).is_some()
 }
 
 /// Returns the inline modules around a scope, outermost first.
@@ -195,7 +195,7 @@ fn child_file(
     let is_index = is_root || rules.index.iter().any(|index| index == stem);
     let inline: Vec<&str> = inline_names(unit, import.scope).collect();
     let own = if is_index { path.directory().to_owned() } else { joined(path.directory(), stem) };
-    if Some(&*import.module) != rules.self_word.as_deref() {
+    if rules.words.get(&*import.module) != Some(&PathWord::Current) {
         let base = if inline.is_empty() { path.directory() } else { own.as_str() };
         let base = inline.iter().fold(base.to_owned(), |base, part| joined(&base, part));
         return modules.file_at(&normal(&base, &import.module)?);
@@ -246,17 +246,17 @@ pub(super) fn target(
         segments.push(unit.text(import.item));
     }
     let (first, rest) = segments.split_first()?;
-    let is = |word: &Option<String>, segment: &str| word.as_deref() == Some(segment);
-    let (module, inline, rest) = if is(&rules.root_word, first) {
+    let is = |word: PathWord, segment: &str| rules.words.get(segment) == Some(&word);
+    let (module, inline, rest) = if is(PathWord::Root, first) {
         (index.root(file), Vec::new(), rest)
-    } else if is(&rules.self_word, first) || is(&rules.super_word, first) {
+    } else if is(PathWord::Current, first) || is(PathWord::Parent, first) {
         let mut at = (file, inline_modules(&unit, import.scope));
         let steps = segments
             .iter()
-            .take_while(|segment| is(&rules.super_word, segment) || is(&rules.self_word, segment))
+            .take_while(|segment| is(PathWord::Parent, segment) || is(PathWord::Current, segment))
             .count();
         for segment in &segments[..steps] {
-            if is(&rules.super_word, segment) && at.1.pop().is_none() {
+            if is(PathWord::Parent, segment) && at.1.pop().is_none() {
                 let (parent, scope) = index.parent(at.0)?;
                 at = (parent, inline_modules(&program.known(parent), scope));
             }
@@ -353,10 +353,9 @@ fn may_come_from_wildcard(
 ) -> bool {
     let unit = program.known(file);
     let rules = &unit.language.manifest.modules;
-    let words = [&rules.root_word, &rules.self_word, &rules.super_word];
     let is_own = |import: &Import| {
         let first = import.module.split(rules.separator.as_str()).next();
-        words.iter().any(|word| word.as_deref() == first)
+        first.is_some_and(|first| rules.words.contains_key(first))
     };
     let own = own.get_or_init(|| {
         let mut own = FxHashMap::default();

@@ -1,7 +1,7 @@
 //! Members from outside of a type's body, in order of precedence: inherent members, those of
 //! interfaces, those of the dereferenced target; and extension members of external types.
 
-use crate::grammar::{MemberLookup, TypeFlow};
+use crate::grammar::{ImplicitUse, MemberLookup, TypeFlow};
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, Expr, ExprId, flags};
 use crate::model::graph::{FileId, SymbolRef};
@@ -124,9 +124,8 @@ pub(in crate::resolve) fn outside_member_of(db: &Db, value: &Ty, name: Name) -> 
 fn next_item(db: &Db, value: &Ty) -> Ty {
     let Ty::Instance(symbol, _) = value else { return Ty::Unknown };
     let language = db.program.known(symbol.file).language;
-    let Some(next) =
-        language.manifest.names.iterator_members.last().map(|next| db.program.named(next))
-    else {
+    let members = language.manifest.names.members_behind(ImplicitUse::Iterate);
+    let Some(next) = members.last().map(|next| db.program.named(next)) else {
         return Ty::Unknown;
     };
     match &db.own_members(*symbol, next)[..] {
@@ -172,17 +171,14 @@ pub(super) fn blanket_extension(db: &Db, of: &Ty, name: Name, found: Member) -> 
 fn deref_member(db: &Db, value: &Ty, name: Name) -> Option<Member> {
     let Ty::Instance(symbol, _) = value else { return None };
     let names = &db.program.known(symbol.file).language.manifest.names;
+    let members = names.members_behind(ImplicitUse::Dereference);
     let text = db.program.text(name);
-    if names.deref_members.iter().any(|member| member == text) || db.is_too_deep() {
+    if members.iter().any(|member| member == text) || db.is_too_deep() {
         return None;
     }
     let found = db.deeper(|| {
         let inner = db.filtered(None, || {
-            names
-                .deref_members
-                .iter()
-                .map(|member| result_of_member(db, value, member))
-                .find(Ty::is_known)
+            members.iter().map(|member| result_of_member(db, value, member)).find(Ty::is_known)
         });
         inner.filter(|inner| inner != value).map(|inner| db.member(&inner, name))
     });
@@ -194,7 +190,8 @@ fn deref_member(db: &Db, value: &Ty, name: Name) -> Option<Member> {
 pub(in crate::resolve) fn holder(db: &Db, value: &Ty, members: &Symbols) -> Option<Ty> {
     let Ty::Instance(symbol, _) = value else { return None };
     let names = &db.program.known(symbol.file).language.manifest.names;
-    if names.deref_members.is_empty() || db.is_too_deep() {
+    let implicit = names.members_behind(ImplicitUse::Dereference);
+    if implicit.is_empty() || db.is_too_deep() {
         return None;
     }
     let first = *members.first()?;
@@ -202,11 +199,8 @@ pub(in crate::resolve) fn holder(db: &Db, value: &Ty, members: &Symbols) -> Opti
     if db.type_member(*symbol, name).contains(&first) {
         return None;
     }
-    let inner = names
-        .deref_members
-        .iter()
-        .map(|member| result_of_member(db, value, member))
-        .find(Ty::is_known)?;
+    let inner =
+        implicit.iter().map(|member| result_of_member(db, value, member)).find(Ty::is_known)?;
     let deeper = db.deeper(|| holder(db, &inner, members));
     Some(deeper.unwrap_or(inner))
 }

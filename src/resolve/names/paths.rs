@@ -1,7 +1,7 @@
 //! Names with a meaning of their own: path keywords (root, self, super), declared package names,
 //! macros, and names that all files share.
 
-use crate::grammar::ModuleSystem;
+use crate::grammar::{ModuleSystem, PathWord};
 use crate::model::SymbolKind;
 use crate::model::facts::{ImportKind, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -16,24 +16,19 @@ use std::rc::Rc;
 /// Returns the meaning of a path keyword in a scope.
 pub(super) fn path_word(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
     let rules = &db.program.known(file).language.manifest.modules;
-    if rules.root_word.is_none() && rules.self_word.is_none() {
-        return None;
-    }
-    let text = Some(db.program.text(name));
+    let word = rules.words.get(db.program.text(name))?;
     let is_declared = rules.system == ModuleSystem::DeclaredPackages;
-    if is_declared && text == rules.root_word.as_deref() {
-        let root = db.program.declared_package(file, "");
-        Some(root.map_or_else(|| Entity::External(Rc::from("")), Entity::Module))
-    } else if is_declared && text == rules.self_word.as_deref() {
-        db.program.package_of(file).map(|package| Entity::Module(Module::Package(package)))
-    } else if text == rules.root_word.as_deref() {
-        Some(Entity::Module(Module::File(db.program.crate_root(file))))
-    } else if text == rules.self_word.as_deref() {
-        Some(module_around(db, file, scope))
-    } else if text == rules.super_word.as_deref() {
-        above(db, &module_around(db, file, scope))
-    } else {
-        None
+    match word {
+        PathWord::Root if is_declared => {
+            let root = db.program.declared_package(file, "");
+            Some(root.map_or_else(|| Entity::External(Rc::from("")), Entity::Module))
+        }
+        PathWord::Current if is_declared => {
+            db.program.package_of(file).map(|package| Entity::Module(Module::Package(package)))
+        }
+        PathWord::Root => Some(Entity::Module(Module::File(db.program.crate_root(file)))),
+        PathWord::Current => Some(module_around(db, file, scope)),
+        PathWord::Parent => above(db, &module_around(db, file, scope)),
     }
 }
 
@@ -109,12 +104,8 @@ pub(super) fn enclosing_package_member(db: &Db, file: FileId, name: Name) -> Opt
 pub(in crate::resolve) fn is_super_word(db: &Db, file: FileId, name: Name) -> bool {
     // The file of a module may be unreadable.
     let Some(unit) = db.program.unit(file) else { return false };
-    unit.language
-        .manifest
-        .modules
-        .super_word
-        .as_deref()
-        .is_some_and(|word| word == db.program.text(name))
+    let word = unit.language.manifest.modules.words.get(db.program.text(name));
+    word == Some(&PathWord::Parent)
 }
 
 /// Returns the macro of a name with the macro suffix; macros of the same crate take precedence.

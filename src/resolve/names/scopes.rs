@@ -1,7 +1,7 @@
 //! Scope lookup: lexical scopes outwards, then the package, wildcard imports and builtins; and the
 //! targets of imports.
 
-use crate::grammar::ModuleSystem;
+use crate::grammar::{ModuleSystem, PathWord};
 use crate::model::facts::{BindingId, ImportId, ImportKind, ScopeId, ScopeKind};
 use crate::model::graph::FileId;
 use crate::model::{Step, SymbolKind};
@@ -189,7 +189,7 @@ fn implicit_names(db: &Db, file: FileId, name: Name, from: ScopeId) -> Option<(E
     }
     // A function that a package does not have is that of the root, where packages have one.
     if manifest.resolution.global_names
-        && manifest.modules.root_word.is_some()
+        && manifest.modules.word(PathWord::Root).is_some()
         && db.wanted.get() == Some(Wanted::Callables)
         && let Some(root) = db.program.declared_package(file, "")
         && let Some(entity) = db.module_member(root, name, &mut Visited::default())

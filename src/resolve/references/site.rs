@@ -1,7 +1,7 @@
 //! Resolution of one reference: verdict, with the step that decided it or the reason for the
 //! failure.
 
-use crate::grammar::{ModuleSystem, Tier};
+use crate::grammar::{ImplicitUse, ModuleSystem, Tier};
 use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
@@ -80,7 +80,14 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             let of = db.ty(file, site.target);
             match of {
                 Ty::Instance(symbol, _)
-                    if db.program.known(file).language.manifest.names.call_member.is_none() =>
+                    if db
+                        .program
+                        .known(file)
+                        .language
+                        .manifest
+                        .names
+                        .member_behind(ImplicitUse::Call)
+                        .is_none() =>
                 {
                     construct_site(
                         db,
@@ -194,7 +201,8 @@ fn value_site(db: &Db, file: FileId, site: &Site, callee: &Ty) -> Resolution {
         },
         Ty::Instance(symbol, _) => {
             let names = &db.program.known(symbol.file).language.manifest.names;
-            let member = names.call_member.as_deref().map(|member| db.program.named(member));
+            let member =
+                names.member_behind(ImplicitUse::Call).map(|member| db.program.named(member));
             match member.map(|member| lookup::member_symbols(db, callee, member)) {
                 Some(symbols) if !symbols.is_empty() => {
                     symbols_site(db, file, site, &symbols, Step::InferredType)

@@ -1,7 +1,7 @@
 //! Results of operations on values: items, keys, parts, and the results of awaiting, unwrapping and
 //! entering; for builtin types from the manifest's type flow tables.
 
-use crate::grammar::FlowKind;
+use crate::grammar::{FlowKind, ImplicitUse};
 use crate::model::SymbolKind;
 use crate::model::facts::ExprId;
 use crate::model::graph::FileId;
@@ -31,8 +31,8 @@ pub(super) fn applied(db: &Db, file: FileId, base: Ty, args: &[Ty]) -> Ty {
                     Ty::function(args.last().cloned().unwrap_or(Ty::Unknown))
                 }
                 Some(FlowKind::Procedure) => Ty::function(nothing(db, file)),
-                None if is_needless(db, file, canonical, args) => args[0].clone(),
-                None => Ty::builtin(canonical, args),
+                Some(FlowKind::Optional) if is_needless(db, file, args) => args[0].clone(),
+                Some(FlowKind::Nothing | FlowKind::Optional) | None => Ty::builtin(canonical, args),
             }
         }
         _ => base,
@@ -40,15 +40,13 @@ pub(super) fn applied(db: &Db, file: FileId, base: Ty, args: &[Ty]) -> Ty {
 }
 
 /// True for an optional of a type that has a null of its own.
-fn is_needless(db: &Db, file: FileId, name: &str, args: &[Ty]) -> bool {
-    let rules = &db.program.known(file).language.manifest.conversions;
-    rules.optional.as_deref() == Some(name)
-        && args.first().is_some_and(|held| !type_flow::is_value_type(db, rules, held))
+fn is_needless(db: &Db, file: FileId, args: &[Ty]) -> bool {
+    args.first().is_some_and(|held| !type_flow::is_value_type(db, file, held))
 }
 
 /// Returns the result type of callables without a result.
 fn nothing(db: &Db, file: FileId) -> Ty {
-    let name = db.program.known(file).language.manifest.conversions.nothing.as_deref();
+    let name = db.program.known(file).language.nothing();
     name.map_or(Ty::Unknown, |name| Ty::builtin(name, &[]))
 }
 
@@ -70,8 +68,8 @@ pub(in crate::resolve) fn element(db: &Db, file: FileId, value: &Ty) -> Ty {
             if let Some(underlying) = aliases::underlying(db, value) {
                 return element(db, file, &underlying);
             }
-            let members =
-                db.program.known(symbol.file).language.manifest.names.iterator_members.clone();
+            let names = &db.program.known(symbol.file).language.manifest.names;
+            let members = names.members_behind(ImplicitUse::Iterate);
             let Some((first, rest)) = members.split_first() else { return Ty::Unknown };
             let iterator = inherent::result_of_member(db, value, first);
             match iterator {
@@ -109,7 +107,8 @@ pub(super) fn indexed(db: &Db, file: FileId, object: &Ty, key: ExprId) -> Ty {
         },
         Ty::Instance(symbol, _) => {
             let manifest = &db.program.known(symbol.file).language.manifest;
-            let given = match (&manifest.names.index_member, aliases::underlying(db, object)) {
+            let member = manifest.names.member_behind(ImplicitUse::Index);
+            let given = match (member, aliases::underlying(db, object)) {
                 (Some(member), _) => inherent::result_of_member(db, object, member),
                 (None, Some(underlying)) => indexed(db, file, &underlying, key),
                 (None, None) => Ty::Unknown,
@@ -134,10 +133,10 @@ fn applied_outside(db: &Db, file: FileId, name: &Rc<str>, key: ExprId) -> Ty {
 pub(super) fn entered(db: &Db, file: FileId, value: &Ty) -> Ty {
     match value {
         Ty::Instance(symbol, _) => {
-            let member = db.program.known(symbol.file).language.manifest.names.enter_member.clone();
-            match member {
+            let names = &db.program.known(symbol.file).language.manifest.names;
+            match names.member_behind(ImplicitUse::Enter) {
                 Some(member) => {
-                    let entered = inherent::result_of_member(db, value, &member);
+                    let entered = inherent::result_of_member(db, value, member);
                     if entered.is_known() { entered } else { value.clone() }
                 }
                 None => value.clone(),

@@ -1,5 +1,6 @@
 //! Types of entities: symbols, bindings, and members read through a receiver.
 
+use crate::grammar::{CallMeaning, ImplicitUse};
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, flags};
 use crate::model::graph::{FileId, SymbolRef};
@@ -161,11 +162,8 @@ pub(in crate::resolve) fn symbols_ty(
 /// Returns the type of a member read through an instance: a descriptor determines it itself.
 fn described(db: &Db, symbol: SymbolRef, value: Ty, receiver: Option<&Ty>) -> Ty {
     let (Some(Ty::Instance(..)), Ty::Instance(..)) = (receiver, &value) else { return value };
-    let Some(member) =
-        db.program.known(symbol.file).language.manifest.names.descriptor_member.as_deref()
-    else {
-        return value;
-    };
+    let names = &db.program.known(symbol.file).language.manifest.names;
+    let Some(member) = names.member_behind(ImplicitUse::Read) else { return value };
     let given = inherent::result_of_member(db, &value, member);
     if given.is_known() { given } else { value }
 }
@@ -173,7 +171,7 @@ fn described(db: &Db, symbol: SymbolRef, value: Ty, receiver: Option<&Ty>) -> Ty
 /// Returns the type parameter that a variable declares, by the constructor of its value.
 fn type_variable(db: &Db, symbol: SymbolRef) -> Option<Ty> {
     let unit = db.program.known(symbol.file);
-    let makers = &unit.language.manifest.names.type_variables;
+    let calls = &unit.language.manifest.names.special_calls;
     let entry = db.program.symbol(symbol);
     let value = unit.facts.lists[entry.values.range()].first()?;
     let Expr::Call(callee, _) = unit.facts.exprs[value.get()?] else { return None };
@@ -181,7 +179,7 @@ fn type_variable(db: &Db, symbol: SymbolRef) -> Option<Ty> {
         return None;
     };
     let name = unit.text(name);
-    if !makers.iter().any(|maker| maker == name) {
+    if calls.get(name) != Some(&CallMeaning::TypeParameter) {
         return None;
     }
     let mut bound = db.program.bindings(symbol.file, unit, entry.scope, unit.name(entry.name));

@@ -32,7 +32,7 @@ pub use target::{Target, TargetError};
 /// Protocol version of the first handshake: the newest in which a server may request roots.
 const VERSION: &str = "2025-11-25";
 /// Timeout of a graceful close.
-const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Handshake timeout.
 const HANDSHAKE: Duration = Duration::from_secs(3);
 /// Handshake timeout of a peer that may have to be started first.

@@ -7,7 +7,7 @@ use crate::extract::walk::Walk;
 use crate::extract::walk::children;
 use crate::extract::walk::names;
 use crate::extract::walk::texts;
-use crate::grammar::{ImportForm, Selector};
+use crate::grammar::{ImportForm, PathWord, Selector};
 use crate::model::facts::{ImportKind, NameId};
 use tree_sitter::Node;
 
@@ -88,7 +88,7 @@ fn import_leaf<'t>(
 ) {
     let modules = &walk.input.language.manifest.modules;
     let Some((last, before)) = path.split_last() else { return };
-    let is_self = modules.self_word.as_ref() == Some(last) && !before.is_empty();
+    let is_self = modules.words.get(last) == Some(&PathWord::Current) && !before.is_empty();
     let (item, before) = match before.split_last() {
         Some((item, before)) if is_self => (item, before),
         _ => (last, before),

@@ -26,6 +26,7 @@ use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::mpsc::{Sender, channel};
+use tokio::sync::oneshot;
 
 /// Capacity of the input queue, in lines.
 pub(in crate::server) const WAITING: usize = 4;
@@ -62,8 +63,11 @@ pub(super) fn connect(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let address = address.clone();
     let (done, ended) = sync_channel(1);
+    let (closing, closes) = oneshot::channel();
     std::thread::Builder::new().name("http".to_owned()).spawn(move || {
-        if let Err(error) = runtime.block_on(carry(theirs, connector, address, authorization)) {
+        if let Err(error) =
+            runtime.block_on(carry(theirs, connector, address, authorization, closes))
+        {
             tracing::info!(%error, "the way to a peer could not be opened");
         }
         // Ends requests in flight with the stream.
@@ -73,6 +77,8 @@ pub(super) fn connect(
     })?;
     let Wire { stream, end, process } = wire_of(ours)?;
     let end = Box::new(move || {
+        // Before the stream ends: lines that it still holds do not delay the end of the session.
+        let _ = closing.send(());
         end();
         // Ends the session at the peer, if it is reachable.
         let _ = ended.recv_timeout(super::CLOSE_TIMEOUT);
@@ -100,6 +106,7 @@ async fn carry(
     connector: HttpsConnector<HttpConnector>,
     address: Uri,
     authorization: Option<HeaderValue>,
+    closes: oneshot::Receiver<()>,
 ) -> io::Result<()> {
     let (read, write) = UnixStream::from_std(stream)?.into_split();
     let (lines, mut said) = channel(WAITING);
@@ -109,6 +116,7 @@ async fn carry(
     let peer =
         Arc::new(Peer { client, address, authorization, session: Mutex::default(), lines, broken });
     tokio::select! {
+        _ = closes => {}
         () = send_all(&peer, &read) => {}
         () = write_all(&write, &mut said) => {}
         _ = breaks.recv() => {}
