@@ -47,10 +47,7 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             let name = db.name(file, name);
             let look = || db.lookup(file, name, scope, site.byte);
             let found = match site.kind {
-                SiteKind::Construct if has_typed_positions(db, file) => {
-                    namespaces::lookup_type(db, file, name, scope, site.byte)
-                }
-                SiteKind::Type | SiteKind::Inherit => {
+                kind if namespaces::means_type(db, file, kind) => {
                     namespaces::lookup_type(db, file, name, scope, site.byte)
                 }
                 kind => namespaces::lookup_value(db, file, kind == SiteKind::Call, look),
@@ -109,10 +106,6 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             value_site(db, file, site, &callee)
         }
     }
-}
-
-fn has_typed_positions(db: &Db, file: FileId) -> bool {
-    db.program.known(file).language.manifest.resolution.typed_positions
 }
 
 /// True if a reference and its target expression have the same name. References and expressions
