@@ -74,6 +74,10 @@ pub struct Language {
     builtin_names: FxHashSet<String>,
     /// Type name -> name of its flow table.
     flows: FxHashMap<String, String>,
+    /// Result type of callables without a result.
+    nothing: Option<String>,
+    /// Type of values that may be missing.
+    optional: Option<String>,
 }
 
 impl Language {
@@ -91,6 +95,16 @@ impl Language {
         let word = signature.split(' ').next()?;
         let words = self.manifest.preprocessor.words_of(WordClass::Type);
         words.iter().any(|other| other == word).then_some(word)
+    }
+
+    /// Result type of callables without a result, where the tables name it.
+    pub(crate) fn nothing(&self) -> Option<&str> {
+        self.nothing.as_deref()
+    }
+
+    /// Type of values that may be missing, where the tables name it.
+    pub(crate) fn optional(&self) -> Option<&str> {
+        self.optional.as_deref()
     }
 
     /// True for anonymous tokens: `(`, `if`, ….
@@ -205,6 +219,8 @@ impl Language {
             common_members: manifest::values::common_members(&parsed.manifest),
             builtin_names: manifest::values::builtin_names(&parsed.manifest),
             flows: manifest::values::flow_names(&parsed.manifest),
+            nothing: manifest::values::of_kind(&parsed.manifest, FlowKind::Nothing),
+            optional: manifest::values::of_kind(&parsed.manifest, FlowKind::Optional),
             manifest: parsed.manifest,
             grammar,
         }

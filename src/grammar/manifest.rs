@@ -324,8 +324,8 @@ pub struct Resolution {
     pub type_arguments: bool,
     /// Declaration merging: interfaces and classes of one name in one scope are one type.
     pub merged_types: bool,
-    /// A name in the place of a type or of a constructed type means a type: members and variables
-    /// of that name are passed over.
+    /// A name in the position of a type or of a constructed type means a type: members and
+    /// variables of that name are passed over.
     pub typed_positions: bool,
     /// The qualifier of a path is a module or a type, never a value.
     pub paths_name_types: bool,

@@ -13,8 +13,8 @@ pub struct Preprocessor {
     /// Keyword that may start a line, behind modifiers, although it continues the header of a
     /// definition -> keywords of such definitions. For grammars that end a header at a line break.
     pub joined_words: BTreeMap<String, Vec<String>>,
-    /// Prefix of directives. Without macros in the language only conditions that cut through
-    /// statements are masked.
+    /// Prefix of directives. Without words of macros only conditions that cut through statements
+    /// are masked.
     pub directive: Option<String>,
     /// Class of words -> its words.
     pub words: BTreeMap<WordClass, Vec<String>>,
@@ -65,7 +65,7 @@ pub enum WordClass {
     /// Keywords before the arguments of an attribute.
     Attribute,
     /// Starts of strings in which a doubled quote is one, and nothing else is special.
-    VerbatimString,
+    Verbatim,
 }
 
 impl WordClass {
@@ -88,8 +88,7 @@ impl WordClass {
             Self::Ignored => WordLists::IGNORED,
             Self::Member => WordLists::MEMBER,
             Self::Attribute => WordLists::ATTRIBUTE,
-            // No words: they are found in the text.
-            Self::VerbatimString => WordLists::default(),
+            Self::Verbatim => WordLists::default(),
         }
     }
 }
@@ -130,14 +129,14 @@ impl WordLists {
 }
 
 impl Preprocessor {
-    /// True if the language has macros: words that tell them from declarations are listed.
-    pub(crate) fn has_macros(&self) -> bool {
-        self.words.keys().any(|class| *class != WordClass::VerbatimString)
-    }
-
     /// Returns the words of a class.
     pub(crate) fn words_of(&self, class: WordClass) -> &[String] {
         self.words.get(&class).map_or(&[], Vec::as_slice)
+    }
+
+    /// True if the language has macros with values or arguments.
+    pub(crate) fn has_macros(&self) -> bool {
+        self.words.keys().any(|class| *class != WordClass::Verbatim)
     }
 
     /// Returns the lists that contain a word.

@@ -165,10 +165,7 @@ pub(super) fn parameters_among<'t>(
 fn extends_type<'t>(input: &Input<'t>, param: Node<'t>) -> bool {
     let modifiers = &input.language.manifest.modifiers;
     modifiers.has_modifier(ModifierMeaning::Extension)
-        && children::named_children(input, param).into_iter().any(|child| {
-            input.language.is_modifier_node(child.kind_id())
-                && modifiers.have(&[texts::text_of(input, child)], ModifierMeaning::Extension)
-        })
+        && modifiers.have(&variables::words(input, param), ModifierMeaning::Extension)
 }
 
 /// True if a callable is a member of an object literal.

@@ -52,6 +52,7 @@ impl Token {
 
 pub(super) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
     let directive = rules.directive.as_ref().and_then(|mark| mark.bytes().next());
+    let verbatim = rules.words_of(WordClass::Verbatim);
     let mut tokens = Vec::with_capacity(source.len() / 4);
     let (mut at, mut line_start) = (0, true);
     while at < source.len() {
@@ -78,9 +79,8 @@ pub(super) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
             _ => {}
         }
         let mut lists = WordLists::default();
-        let verbatim = rules.words_of(WordClass::VerbatimString).iter();
-        let mut verbatim = verbatim.filter(|start| source[at..].starts_with(start.as_bytes()));
-        let kind = if let Some(opening) = verbatim.next() {
+        let opens = |mark: &&String| source[at..].starts_with(mark.as_bytes());
+        let kind = if let Some(opening) = verbatim.iter().find(opens) {
             at = end_of_verbatim_string(source, at + opening.len());
             Kind::Text
         } else if line_start && Some(byte) == directive {

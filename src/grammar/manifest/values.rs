@@ -69,6 +69,10 @@ pub enum FlowKind {
     Function,
     /// A function type without a result: all arguments are parameters.
     Procedure,
+    /// The result type of callables without a result.
+    Nothing,
+    /// A value of its argument or none, where that has no null among its values.
+    Optional,
 }
 
 /// Implicit conversions of arguments.
@@ -80,10 +84,6 @@ pub struct Conversions {
     pub top: Option<String>,
     /// Type of the null value.
     pub null: Option<String>,
-    /// Result type of callables without a result.
-    pub nothing: Option<String>,
-    /// Type of a value type that may be null, with that type as its argument.
-    pub optional: Option<String>,
     /// Result type of string concatenation.
     pub text: Option<String>,
     /// Narrowest result type of arithmetic.
@@ -162,4 +162,12 @@ pub(in crate::grammar) fn flow_names(
             .collect()
     };
     manifest.flow.iter().flat_map(named).collect()
+}
+
+/// Returns the type whose flow table has this kind.
+pub(in crate::grammar) fn of_kind(
+    manifest: &crate::grammar::Manifest,
+    kind: FlowKind,
+) -> Option<String> {
+    manifest.flow.iter().find(|(_, flow)| flow.kind == Some(kind)).map(|(name, _)| name.clone())
 }

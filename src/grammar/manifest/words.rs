@@ -38,7 +38,7 @@ pub enum ImplicitUse {
     /// An implicit dereference: members of the result type are members of the receiver as well
     /// (`deref`).
     Dereference,
-    /// A conversion to another type that a type declares.
+    /// A conversion to the type that has the member.
     Convert,
     /// The read of a field through an instance, where the value of the field has the member:
     /// descriptors (`__get__`).
@@ -100,6 +100,11 @@ pub enum ModifierMeaning {
     Property,
     /// Generator.
     Generator,
+    /// Part of a type that has others in its package.
+    Partial,
+    /// First parameter of an extension: the function is called like a member of the parameter's
+    /// type, where that has none of its name.
+    Extension,
     /// Constant target of a pointer or reference, and a method that is called on one.
     ReadOnly,
     /// A variable without a value is a declaration (`extern`).
@@ -108,11 +113,6 @@ pub enum ModifierMeaning {
     FieldDeclaration,
     /// A definition exists only under the condition of its folder.
     Conditional,
-    /// A type has further parts in its package.
-    Partial,
-    /// Of a first parameter: the function is an extension, and is called like a member of the
-    /// parameter's type, where that has none of its name.
-    Extension,
 }
 
 /// Meaning of a decorator for its definition.
@@ -173,10 +173,10 @@ pub(in crate::grammar) fn modifier_tokens(
 ) -> Vec<bool> {
     let marks = |meanings: &[ModifierMeaning]| {
         use ModifierMeaning::{Declaration, Extension, FieldDeclaration, ReadOnly};
-        let marks = |meaning: &ModifierMeaning| {
-            !matches!(meaning, Declaration | Extension | FieldDeclaration | ReadOnly)
+        let of_another = |meaning: &ModifierMeaning| {
+            matches!(meaning, Declaration | FieldDeclaration | ReadOnly | Extension)
         };
-        meanings.iter().any(marks)
+        meanings.iter().any(|meaning| !of_another(meaning))
     };
     let words = manifest.modifiers.words.iter().filter(|(_, meanings)| marks(meanings));
     let words = words.map(|(word, _)| word).chain(manifest.visibility.words.keys());

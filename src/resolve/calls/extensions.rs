@@ -20,8 +20,8 @@ pub(in crate::resolve) struct Extensions {
     pub(in crate::resolve) are_certain: bool,
 }
 
-/// Returns the extensions that a call of a member with so many arguments means, in place of the
-/// member found.
+/// Returns the extensions that a call of a member with this number of arguments means instead of
+/// the member found.
 pub(in crate::resolve) fn called(
     db: &Db,
     file: FileId,
@@ -30,8 +30,7 @@ pub(in crate::resolve) fn called(
     found: &Member,
     count: u16,
 ) -> Option<Extensions> {
-    let modifiers = &db.program.known(file).language.manifest.modifiers;
-    if !modifiers.has_modifier(ModifierMeaning::Extension)
+    if !has_extensions(db, file)
         || matches!(of, Ty::Unknown | Ty::Type(..) | Ty::Module(_) | Ty::BuiltinType(..))
         || !gives_way(db, file, of, name, found, count)
     {
@@ -65,6 +64,11 @@ pub(in crate::resolve) fn called(
     (symbols.len() <= MAX_CANDIDATES).then_some(Extensions { symbols, are_certain: best == 0 })
 }
 
+fn has_extensions(db: &Db, file: FileId) -> bool {
+    let modifiers = &db.program.known(file).language.manifest.modifiers;
+    modifiers.has_modifier(ModifierMeaning::Extension)
+}
+
 /// Returns the receiver that is the first argument of a call of an extension.
 pub(in crate::resolve) fn receiver<'t>(
     db: &Db,
@@ -85,7 +89,7 @@ pub(in crate::resolve) fn callee_ty(
     count: u16,
 ) -> Option<Ty> {
     let unit = db.program.known(file);
-    if !unit.language.manifest.modifiers.has_modifier(ModifierMeaning::Extension) {
+    if !has_extensions(db, file) {
         return None;
     }
     let Expr::Member(object, name) = unit.facts.exprs[callee.get()?] else { return None };
@@ -95,7 +99,7 @@ pub(in crate::resolve) fn callee_ty(
     Some(Ty::callable(extensions.symbols, Some(&instance_of(&object))))
 }
 
-/// True if a member found on a receiver is none that a call with so many arguments can mean.
+/// True if a member found on a receiver is none that a call with this number of arguments can mean.
 fn gives_way(db: &Db, file: FileId, of: &Ty, name: Name, found: &Member, count: u16) -> bool {
     let can_be_called = |symbol: &SymbolRef| {
         let entry = db.program.symbol(*symbol);

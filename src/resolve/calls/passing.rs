@@ -1,6 +1,6 @@
 //! Conversions of arguments to the types of parameters.
 
-use crate::grammar::{Conversions, ImplicitUse};
+use crate::grammar::{Conversions, ImplicitUse, Language};
 use crate::model::SymbolKind;
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
@@ -27,7 +27,8 @@ pub(super) enum Passing {
 
 /// Returns the conversion of a value of type `given` to `wanted`.
 pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
-    let rules = &db.program.known(file).language.manifest.conversions;
+    let language = db.program.known(file).language;
+    let rules = &language.manifest.conversions;
     if !wanted.is_known() || !given.is_known() {
         return Passing::Open;
     }
@@ -40,28 +41,28 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
             all.max().unwrap_or(Passing::Open)
         }
         (_, Ty::Union(parts)) => {
-            // One of several values is there where another is missing.
-            let held = |part| optional_value(rules, part).unwrap_or(part);
+            // One of several values replaces another that is missing.
+            let held = |part| optional_value(language, part).unwrap_or(part);
             let all = parts.iter().map(|part| passing(db, file, wanted, held(part)));
             all.max().unwrap_or(Passing::Open)
         }
         (_, Ty::Builtin(null, _)) if rules.null.as_deref() == Some(&**null) => {
             match primitive(rules, wanted)
-                || (rules.optional.is_some() && is_value_type(db, rules, wanted))
+                || (language.optional().is_some() && is_value_type(db, file, wanted))
             {
                 true => Passing::Never,
                 false => Passing::Derived,
             }
         }
-        _ if let Some(held) = optional_value(rules, wanted) => {
-            let given = optional_value(rules, given).unwrap_or(given);
+        _ if let Some(held) = optional_value(language, wanted) => {
+            let given = optional_value(language, given).unwrap_or(given);
             passing(db, file, held, given).max(Passing::Derived)
         }
         (wanted, _)
-            if let Some(held) = optional_value(rules, given)
+            if let Some(held) = optional_value(language, given)
                 && !matches!(wanted, Ty::Param(..)) =>
         {
-            match primitive(rules, wanted) || is_value_type(db, rules, wanted) {
+            match primitive(rules, wanted) || is_value_type(db, file, wanted) {
                 true => Passing::Never,
                 false => passing(db, file, wanted, held),
             }
@@ -113,12 +114,12 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
         }
         // Nothing but a closure or callable converts to a function type.
         (Ty::Function(_), Ty::Instance(given, _))
-            if rules.nothing.is_some()
+            if language.nothing().is_some()
                 && db.program.symbol(*given).kind != SymbolKind::TypeAlias =>
         {
             Passing::Never
         }
-        (Ty::Function(_), Ty::Builtin(..)) if rules.nothing.is_some() => Passing::Never,
+        (Ty::Function(_), Ty::Builtin(..)) if language.nothing().is_some() => Passing::Never,
         (_, Ty::Instance(given, _)) => passing_outside(db, file, wanted, *given),
         (Ty::Instance(symbol, _), _) if converts(db, *symbol) => Passing::Unlikely,
         (Ty::Instance(..), _) => match outside_name(db, file, given) {
@@ -173,7 +174,7 @@ fn converts(db: &Db, wanted: SymbolRef) -> bool {
 fn passing_closure(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
     let rules = &db.program.known(file).language.manifest.conversions;
     match wanted {
-        Ty::Function(result) => passing_result(db, rules, result, given),
+        Ty::Function(result) => passing_result(db, file, result, given),
         Ty::Instance(symbol, _) => match db.program.symbol(*symbol).kind {
             SymbolKind::Interface | SymbolKind::TypeAlias => Passing::Derived,
             _ if rules.top.is_some() => Passing::Never,
@@ -194,8 +195,8 @@ fn passing_closure(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
 }
 
 /// Conversion of a closure to a function type, by whether they have a result.
-fn passing_result(db: &Db, rules: &Conversions, wanted: &Ty, given: &Ty) -> Passing {
-    let Some(nothing) = rules.nothing.as_deref() else { return Passing::Open };
+fn passing_result(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
+    let Some(nothing) = db.program.known(file).language.nothing() else { return Passing::Open };
     let is_nothing = |ty: &Ty| matches!(ty, Ty::Builtin(name, _) if &**name == nothing);
     let result = match given {
         Ty::Lambda(of, scope) => db.lambda_result(*of, *scope),
@@ -211,9 +212,9 @@ fn passing_result(db: &Db, rules: &Conversions, wanted: &Ty, given: &Ty) -> Pass
 }
 
 /// Returns the type of the value that an optional may hold.
-fn optional_value<'t>(rules: &Conversions, ty: &'t Ty) -> Option<&'t Ty> {
+fn optional_value<'t>(language: &Language, ty: &'t Ty) -> Option<&'t Ty> {
     match ty {
-        Ty::Builtin(name, held) if rules.optional.as_deref() == Some(&**name) => held.first(),
+        Ty::Builtin(name, held) if language.optional() == Some(&**name) => held.first(),
         _ => None,
     }
 }

@@ -218,7 +218,7 @@ pub(in crate::resolve) fn parts_of_type(db: &Db, symbol: SymbolRef) -> Symbols {
     parts
 }
 
-/// Returns the part that stands for a type of several parts: the first in order of paths.
+/// Returns the part that represents a type of several parts: the first in order of paths.
 pub(in crate::resolve) fn whole(db: &Db, symbol: SymbolRef) -> SymbolRef {
     if db.program.symbol(symbol).flags & flags::PARTIAL == 0 {
         return symbol;
@@ -228,8 +228,8 @@ pub(in crate::resolve) fn whole(db: &Db, symbol: SymbolRef) -> SymbolRef {
     parts.into_iter().min_by(|one, other| place(one).cmp(&place(other))).unwrap_or(symbol)
 }
 
-/// Returns the type of a name that has so many type parameters, in place of another one of the
-/// name, where a package may have both.
+/// Returns the type with this number of type parameters instead of another one of its name, where a
+/// package may have both.
 pub(in crate::resolve) fn of_arity(db: &Db, symbol: SymbolRef, count: usize) -> SymbolRef {
     let arity = |symbol: SymbolRef| db.program.symbol(symbol).type_params.len as usize;
     let system = db.program.known(symbol.file).language.manifest.modules.system;

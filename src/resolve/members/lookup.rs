@@ -339,7 +339,7 @@ pub(in crate::resolve) fn member(db: &Db, of: &Ty, name: Name) -> Member {
 /// True if a member is not that of an optional, but of the value that it holds.
 fn is_of_held_value(db: &Db, outer: &str, name: Name) -> bool {
     let language = db.program.known(db.origin.get()).language;
-    language.manifest.conversions.optional.as_deref() == Some(outer)
+    language.optional() == Some(outer)
         && language
             .flow(outer)
             .is_some_and(|(_, flow)| !flow.members.contains_key(db.program.text(name)))

@@ -1,6 +1,6 @@
 //! Type flow tables: members, elements and results of builtin and library types, from the manifest.
 
-use crate::grammar::{Conversions, TypeFlow};
+use crate::grammar::TypeFlow;
 use crate::model::SymbolKind;
 use crate::model::graph::FileId;
 use crate::resolve::Name;
@@ -132,16 +132,18 @@ fn split_top(text: &str) -> Vec<&str> {
 
 /// True if a type has no null among its values: a primitive, a structure, an enumeration, or a
 /// library type that the tables say to be one.
-pub(in crate::resolve) fn is_value_type(db: &Db, rules: &Conversions, ty: &Ty) -> bool {
+pub(in crate::resolve) fn is_value_type(db: &Db, file: FileId, ty: &Ty) -> bool {
     match ty {
         Ty::Instance(symbol, _) => {
             matches!(db.program.symbol(*symbol).kind, SymbolKind::Struct | SymbolKind::Enum)
         }
         Ty::Builtin(name, _) | Ty::External(name) | Ty::BuiltinType(name, _) => {
+            let language = db.program.known(file).language;
+            let rules = &language.manifest.conversions;
             let name = last_segment(name);
-            let above = rules.supertypes.get(name);
+            let above = rules.supertypes.get(name).map_or(&[][..], Vec::as_slice);
             rules.boxes.contains_key(name)
-                || above.zip(rules.optional.as_ref()).is_some_and(|(all, of)| all.contains(of))
+                || above.iter().any(|of| language.optional() == Some(of.as_str()))
         }
         _ => false,
     }

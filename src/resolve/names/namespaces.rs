@@ -62,6 +62,16 @@ pub(in crate::resolve) fn lookup_type(
     })
 }
 
+/// True if a reference of this kind means a type, whatever else has its name.
+pub(in crate::resolve) fn means_type(db: &Db, file: FileId, kind: SiteKind) -> bool {
+    let rules = &db.program.known(file).language.manifest.resolution;
+    match kind {
+        SiteKind::Type | SiteKind::Inherit => true,
+        SiteKind::Construct => rules.typed_positions,
+        _ => false,
+    }
+}
+
 /// True if a symbol passes the filter of the lookup.
 pub(in crate::resolve) fn is_wanted(db: &Db, symbol: SymbolRef) -> bool {
     let Some(wanted) = db.wanted.get() else { return true };

@@ -65,7 +65,7 @@ pub(super) fn of_extension(
     Some(if is_guess { Resolution { verdict: Verdict::Likely, ..found } } else { found })
 }
 
-/// Returns the name of the library type that an alias stands for, where its arguments are written.
+/// Returns the library type that an alias names with arguments.
 pub(super) fn outside_alias(db: &Db, of: SymbolRef) -> Option<Rc<str>> {
     let entry = db.program.symbol(of);
     let unit = db.program.known(of.file);

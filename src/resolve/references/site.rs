@@ -55,10 +55,7 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                 _ => db.lookup(file, name, scope, site.byte),
             };
             let found = match site.kind {
-                SiteKind::Construct if has_typed_positions(db, file) => {
-                    namespaces::lookup_type(db, file, name, scope, site.byte)
-                }
-                SiteKind::Type | SiteKind::Inherit => {
+                kind if namespaces::means_type(db, file, kind) => {
                     namespaces::lookup_type(db, file, name, scope, site.byte)
                 }
                 kind => namespaces::lookup_value(db, file, kind == SiteKind::Call, look),
@@ -117,10 +114,6 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             value_site(db, file, site, &callee)
         }
     }
-}
-
-fn has_typed_positions(db: &Db, file: FileId) -> bool {
-    db.program.known(file).language.manifest.resolution.typed_positions
 }
 
 fn takes_receivers(db: &Db, file: FileId) -> bool {

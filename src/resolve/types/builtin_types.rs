@@ -40,8 +40,8 @@ pub(super) fn applied(db: &Db, file: FileId, base: Ty, args: &[Ty]) -> Ty {
                     Ty::function(args.last().cloned().unwrap_or(Ty::Unknown))
                 }
                 Some(FlowKind::Procedure) => Ty::function(nothing(db, file)),
-                None if is_needless(db, file, canonical, args) => args[0].clone(),
-                None => Ty::builtin(canonical, args),
+                Some(FlowKind::Optional) if is_needless(db, file, args) => args[0].clone(),
+                Some(FlowKind::Nothing | FlowKind::Optional) | None => Ty::builtin(canonical, args),
             }
         }
         _ => base,
@@ -49,15 +49,13 @@ pub(super) fn applied(db: &Db, file: FileId, base: Ty, args: &[Ty]) -> Ty {
 }
 
 /// True for an optional of a type that has a null of its own.
-fn is_needless(db: &Db, file: FileId, name: &str, args: &[Ty]) -> bool {
-    let rules = &db.program.known(file).language.manifest.conversions;
-    rules.optional.as_deref() == Some(name)
-        && args.first().is_some_and(|held| !type_flow::is_value_type(db, rules, held))
+fn is_needless(db: &Db, file: FileId, args: &[Ty]) -> bool {
+    args.first().is_some_and(|held| !type_flow::is_value_type(db, file, held))
 }
 
 /// Returns the result type of callables without a result.
 fn nothing(db: &Db, file: FileId) -> Ty {
-    let name = db.program.known(file).language.manifest.conversions.nothing.as_deref();
+    let name = db.program.known(file).language.nothing();
     name.map_or(Ty::Unknown, |name| Ty::builtin(name, &[]))
 }
 

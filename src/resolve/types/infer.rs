@@ -231,7 +231,7 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
     }
 }
 
-/// Returns the type of the same name with so many type parameters, where there is one.
+/// Returns the type of the same name with this number of type parameters, if there is one.
 fn of_arity(db: &Db, ty: Ty, count: usize) -> Ty {
     match ty {
         Ty::Type(symbol, args) => Ty::Type(hierarchy::of_arity(db, symbol, count), args),
