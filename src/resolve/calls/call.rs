@@ -224,6 +224,10 @@ pub(in crate::resolve) fn constructors(db: &Db, symbol: SymbolRef) -> Symbols {
 /// in its header, and with `operators` the call operators of the type, which stand for constructors
 /// that are not accessible.
 pub(in crate::resolve) fn makers(db: &Db, symbol: SymbolRef, operators: bool) -> Symbols {
+    let definitions = aliases::definitions_of_type(db, symbol);
+    if !definitions.is_empty() {
+        return definitions.iter().flat_map(|one| makers(db, *one, operators)).collect();
+    }
     let mut makers = constructors(db, symbol);
     let names = &db.program.known(symbol.file).language.manifest.names;
     if !names.field_parameter_words.is_empty() && db.program.symbol(symbol).params.len > 0 {

@@ -109,6 +109,12 @@ pub(in crate::resolve) fn lookup_accepted(
         {
             return Some(found);
         }
+        if has_members
+            && rules.closure_receivers
+            && let Some(top) = db.implicit_top(file, current, name)
+        {
+            return Some((top, Step::SelfMember));
+        }
         if pasted && let Some(found) = linkage::visible_around(db, file, current, name) {
             return Some(found);
         }
@@ -122,6 +128,11 @@ pub(in crate::resolve) fn lookup_accepted(
         return Some((entity, Step::Package));
     }
     let found = implicit_names(db, file, name, scope);
+    let is_refused = found.as_ref().is_some_and(|(entity, _)| !accepts(entity));
+    let has_refused = is_refused || found.is_none() && refused.is_some();
+    if has_refused && unit.language.is_builtin(db.program.text(name)) {
+        return Some((Entity::Builtin(name), Step::Builtin));
+    }
     if refused.is_some() {
         return found.filter(|(entity, _)| accepts(entity)).or(refused);
     }
