@@ -137,8 +137,12 @@ pub(in crate::resolve) fn is_applicable(
         !db.program.symbol(*symbol).kind.is_callable()
             || accepts(db, *symbol, argument_count(written), spread)
                 && candidate(db, file, *symbol, args, &labels)
-                    .is_some_and(|found| !certainly || found.worst <= Passing::Derived)
+                    .is_some_and(|found| !certainly || is_certain(&found, args))
     })
+}
+
+fn is_certain(candidate: &Candidate, args: &[Ty]) -> bool {
+    args.iter().all(Ty::is_known) && candidate.worst < Passing::Boxed
 }
 
 fn is_extension(db: &Db, candidate: &Candidate) -> bool {

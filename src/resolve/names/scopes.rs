@@ -95,13 +95,17 @@ pub(in crate::resolve) fn lookup_accepted(
                 }
             }
         }
-        if unit.given_receiver(current).is_some()
+        // A receiver has no types that are names without it.
+        let has_receiver = !(rules.closure_receivers && db.types_only.get());
+        if has_receiver
+            && unit.given_receiver(current).is_some()
             && let Some(found) = db.closure_member(file, current, name)
             && let Some(found) = take((found, Step::SelfMember))
         {
             return Some(found);
         }
-        let has_members = kind == ScopeKind::Type || unit.scope_owner(current).is_some();
+        let has_members =
+            kind == ScopeKind::Type || has_receiver && unit.scope_owner(current).is_some();
         if rules.implicit_receiver
             && has_members
             && let Some(found) = db.implicit_member(file, current, name)

@@ -398,6 +398,11 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
                 _ => unresolved(Step::Dynamic),
             }
         }
+        Member::Symbols(symbols)
+            if called && call::is_of_library(db, file, &of, &symbols, name, site.args) =>
+        {
+            external(db.program.text(name), Step::Builtin)
+        }
         Member::Symbols(symbols) => {
             let symbols = match step {
                 Step::SelfMember => inherent::of_same_block(db, file, object, symbols),
