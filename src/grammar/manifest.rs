@@ -235,6 +235,11 @@ pub struct Names {
     /// Modifiers that make a parameter of a constructor a field as well. Where there are any,
     /// other parameters of a type are no fields.
     pub field_parameter_words: Vec<String>,
+    /// Name of the part of a type with members of the type itself (`Companion`).
+    pub statics: Option<String>,
+    /// Beginning of the names of members that give the parts of a value by position, from 1
+    /// (`component`); where there is none of that name, the fields in the header of the type do.
+    pub part_members: Option<String>,
     /// Names of the parameters of a closure that declares none, by position (`it`).
     pub implicit_params: Vec<String>,
     /// Objects whose members are the exports of the file (`module.exports`, `exports`).

@@ -80,15 +80,17 @@ impl Db<'_> {
         scopes::lookup_accepted(self, file, name, scope, at, accepts)
     }
 
-    /// True if something that a call may mean accepts the arguments, as far as types are known.
+    /// True if something that a call may mean accepts the arguments, as far as types are known;
+    /// with `certainly`, if all are.
     pub(super) fn is_applicable(
         &self,
         file: FileId,
         entity: &Entity,
         args: &[Ty],
         written: Run,
+        certainly: bool,
     ) -> bool {
-        overload::is_applicable(self, file, entity, args, written)
+        overload::is_applicable(self, file, entity, args, written, certainly)
     }
 
     pub(super) fn implicit_member(
@@ -98,6 +100,11 @@ impl Db<'_> {
         name: Name,
     ) -> Option<Symbols> {
         lookup::implicit_member(self, file, scope, name)
+    }
+
+    /// Returns the member of the implicit receiver in a scope that every value has.
+    pub(super) fn implicit_top(&self, file: FileId, scope: ScopeId, name: Name) -> Option<Entity> {
+        lookup::implicit_top(self, file, scope, name)
     }
 
     /// Returns the member of the receiver that a closure may be given.

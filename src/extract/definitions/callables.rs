@@ -127,11 +127,14 @@ pub(in crate::extract) fn function<'t>(
     let context = callable_scope::enter_callable(walk, symbol, node);
     generics::generics(walk, symbol, node, type_params.as_ref());
     if let Some(receiver) = receiver_node {
-        parameters::receiver_type_params(walk, symbol);
         if types::is_given_as_type(&walk.input, receiver) {
-            walk.facts.symbol_mut(symbol).flags |= flags::EXTENSION;
-            types::visit_type(walk, receiver, Usage::Site(SiteKind::Type));
+            // It may name type parameters of the callable.
+            let owner = types::visit_type(walk, receiver, Usage::Site(SiteKind::Type));
+            let entry = walk.facts.symbol_mut(symbol);
+            entry.flags |= flags::EXTENSION;
+            entry.owner = owner;
         } else {
+            parameters::receiver_type_params(walk, symbol);
             parameters::parameters(walk, receiver, LocalSymbol::NONE);
         }
     }

@@ -67,6 +67,9 @@ pub(in crate::extract) fn define<'t>(
             flags::DECLARATION
         };
     }
+    if member && is_expected(walk, declaring) {
+        bits |= flags::DECLARATION;
+    }
     let start = definition.first_node(whole, &pending);
     let extent = self::extent(&walk.input, start, whole);
     let signature =
@@ -131,6 +134,16 @@ fn extent<'t>(input: &Input<'t>, first: Node<'t>, last: Node<'t>) -> Span {
         start: position(first),
         end: Position { line: offset(end.row + 1), column: offset(end.column) },
     }
+}
+
+/// True for the members of a type that is defined elsewhere, by the modifier that says so.
+fn is_expected(walk: &Walk<'_>, declaring: ScopeId) -> bool {
+    let container = container(&walk.facts, declaring);
+    walk.input.language.manifest.modifiers.has_modifier(ModifierMeaning::Expected)
+        && container.get().is_some_and(|container| {
+            let container = &walk.facts.facts.symbols[container];
+            container.kind.is_type() && container.flags & flags::DECLARATION != 0
+        })
 }
 
 /// Returns the scope in which a definition of this kind is declared.
@@ -354,6 +367,7 @@ pub(in crate::extract) fn mark_word(input: &Input<'_>, marks: &mut Marks, word: 
             ModifierMeaning::Generator => marks.flags |= flags::GENERATOR,
             ModifierMeaning::Partial => marks.flags |= flags::PARTIAL,
             ModifierMeaning::Conditional => marks.flags |= flags::CONDITIONAL,
+            ModifierMeaning::Expected => marks.flags |= flags::DECLARATION,
             ModifierMeaning::Constant => marks.constant = true,
             ModifierMeaning::ReadOnly
             | ModifierMeaning::Declaration

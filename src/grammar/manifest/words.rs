@@ -113,6 +113,8 @@ pub enum ModifierMeaning {
     FieldDeclaration,
     /// A definition exists only under the condition of its folder.
     Conditional,
+    /// A declaration that `conditional` definitions define.
+    Expected,
 }
 
 /// Meaning of a decorator for its definition.

@@ -5,6 +5,7 @@ use crate::model::facts::{Expr, ExprId, Run, SPREAD_ARGUMENT};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Name;
 use crate::resolve::db::Db;
+use crate::resolve::db::ty::{ARRAY, Ty};
 use smallvec::SmallVec;
 
 /// Way in which an argument finds its parameter.
@@ -81,6 +82,17 @@ pub(super) fn place(
     if labels.is_empty() {
         return Some(argument);
     }
-    let variadic = super::overload::variadic_place(db, symbol);
+    let variadic = variadic_place(db, symbol);
     places(db, symbol, &labels, variadic)?.get(argument).copied()
+}
+
+/// Returns the position of the variadic parameter of a callable: the first one that is an array,
+/// else the last one.
+pub(super) fn variadic_place(db: &Db, symbol: SymbolRef) -> Option<usize> {
+    if db.program.symbol(symbol).arity.1 != u16::MAX {
+        return None;
+    }
+    let declared = db.parameter_types(symbol);
+    let is_array = |ty: &Ty| matches!(ty, Ty::Builtin(name, _) if &**name == ARRAY);
+    declared.iter().position(is_array).or(declared.len().checked_sub(1))
 }

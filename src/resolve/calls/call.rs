@@ -4,14 +4,14 @@ use crate::grammar::{ImplicitUse, Tier};
 use crate::model::SymbolKind;
 use crate::model::facts::{ExprId, LocalSymbol, Run, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::Symbols;
 use crate::resolve::calls::{extensions, overload, receivers};
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Parameter, Ty, TyList, no_types, unify};
+use crate::resolve::db::ty::{Entity, Parameter, Ty, TyList, no_types, unify};
 use crate::resolve::members::{aliases, hierarchy, overrides, type_flow};
 use crate::resolve::names::definition;
 use crate::resolve::types::{builtin_types, generics, lists, return_types};
 use crate::resolve::units::bounds::qualified;
+use crate::resolve::{Name, Symbols};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -47,6 +47,15 @@ impl CallArguments<'_> {
 /// Returns the result of calling a value.
 pub(in crate::resolve) fn call_result(db: &Db, file: FileId, callee: &Ty, args: Run) -> Ty {
     match callee {
+        Ty::Callable(symbols, Some(receiver))
+            if let Some(&first) = symbols.first()
+                && let name = db.program.name_of(first)
+                && is_of_library(db, file, receiver, symbols, name, args) =>
+        {
+            let text = Rc::from(db.program.text(name));
+            let member = builtin_types::outside_member(db, receiver, name, &text);
+            call_result(db, file, &member, args)
+        }
         Ty::Callable(symbols, receiver) => {
             let mut given = lists::argument_types(db, file, args);
             let mut args = args;
@@ -143,6 +152,25 @@ fn outside_result(db: &Db, file: FileId, name: &Rc<str>, args: Run) -> Ty {
     }
 }
 
+/// True if a call of a member means that of a library type, which precedes extensions that do not
+/// certainly accept the arguments.
+pub(in crate::resolve) fn is_of_library(
+    db: &Db,
+    file: FileId,
+    of: &Ty,
+    symbols: &Symbols,
+    name: Name,
+    args: Run,
+) -> bool {
+    if !matches!(of, Ty::Builtin(..) | Ty::External(_))
+        || !type_flow::has_own_member(db, file, of, name)
+    {
+        return false;
+    }
+    let types = lists::argument_types(db, file, args);
+    !overload::is_applicable(db, file, &Entity::Symbols(symbols.clone()), &types, args, true)
+}
+
 /// Returns the callables that accept the arguments; all if none does.
 pub(in crate::resolve) fn fitting(
     db: &Db,
@@ -231,6 +259,10 @@ pub(in crate::resolve) fn constructors(db: &Db, symbol: SymbolRef) -> Symbols {
 /// in its header, and with `operators` the call operators of the type, which stand for constructors
 /// that are not accessible.
 pub(in crate::resolve) fn makers(db: &Db, symbol: SymbolRef, operators: bool) -> Symbols {
+    let definitions = aliases::definitions_of_type(db, symbol);
+    if !definitions.is_empty() {
+        return definitions.iter().flat_map(|one| makers(db, *one, operators)).collect();
+    }
     let mut makers = constructors(db, symbol);
     let names = &db.program.known(symbol.file).language.manifest.names;
     if !names.field_parameter_words.is_empty() && db.program.symbol(symbol).params.len > 0 {

@@ -100,13 +100,15 @@ pub(super) fn closest(
     }
 }
 
-/// True if something that a call may mean accepts the arguments, as far as types are known.
+/// True if something that a call may mean accepts the arguments, as far as types are known; with
+/// `certainly`, if all are.
 pub(in crate::resolve) fn is_applicable(
     db: &Db,
     file: FileId,
     entity: &Entity,
     args: &[Ty],
     written: Run,
+    certainly: bool,
 ) -> bool {
     let Entity::Symbols(symbols) = entity else { return true };
     let labels = arguments::labels(db, file, written);
@@ -114,23 +116,17 @@ pub(in crate::resolve) fn is_applicable(
     symbols.iter().any(|symbol| {
         !db.program.symbol(*symbol).kind.is_callable()
             || accepts(db, *symbol, argument_count(written), spread)
-                && candidate(db, file, *symbol, args, &labels).is_some()
+                && candidate(db, file, *symbol, args, &labels)
+                    .is_some_and(|found| !certainly || is_certain(&found, args))
     })
+}
+
+fn is_certain(candidate: &Candidate, args: &[Ty]) -> bool {
+    args.iter().all(Ty::is_known) && candidate.worst < Passing::Boxed
 }
 
 fn is_extension(db: &Db, candidate: &Candidate) -> bool {
     db.program.symbol(candidate.symbol).flags & flags::EXTENSION != 0
-}
-
-/// Returns the position of the variadic parameter of a callable: the first one that is an array,
-/// else the last one.
-pub(super) fn variadic_place(db: &Db, symbol: SymbolRef) -> Option<usize> {
-    if db.program.symbol(symbol).arity.1 != u16::MAX {
-        return None;
-    }
-    let declared = parameter_types(db, symbol);
-    let is_array = |ty: &Ty| matches!(ty, Ty::Builtin(name, _) if &**name == ARRAY);
-    declared.iter().position(is_array).or(declared.len().checked_sub(1))
 }
 
 /// Candidate for arguments of which some do not find their parameter by position.
@@ -142,7 +138,7 @@ fn labelled(
     labels: &[Label],
 ) -> Option<Candidate> {
     let declared = parameter_types(db, symbol);
-    let variadic = variadic_place(db, symbol);
+    let variadic = arguments::variadic_place(db, symbol);
     let places = arguments::places(db, symbol, labels, variadic)?;
     let mut gathers = false;
     let mut params: Vec<Ty> = Vec::new();

@@ -1,14 +1,15 @@
 //! Overloads for receivers: of two methods that differ in being for constant receivers, or for the
 //! type itself, a call means the one for its receiver.
 
-use crate::model::SymbolKind;
 use crate::model::facts::{
     BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, Site, Symbol, flags,
 };
 use crate::model::graph::{FileId, SymbolRef};
+use crate::model::{SymbolKind, Visibility};
 use crate::resolve::Symbols;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Ty;
+use crate::resolve::members::hierarchy;
 
 /// Drops the overloads that the receiver of a call excludes, as far as it is known to be constant
 /// or not.
@@ -58,6 +59,49 @@ pub(in crate::resolve) fn for_type_or_instance(
         _ => None,
     };
     members_of(db, symbols, is_on_type)
+}
+
+/// Drops what a reference cannot see, where closures have receivers: private symbols of other files,
+/// and extensions that a type declares for itself.
+pub(in crate::resolve) fn visible(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    mut symbols: Symbols,
+) -> Symbols {
+    let unit = db.program.known(file);
+    if !unit.language.manifest.resolution.closure_receivers {
+        return symbols;
+    }
+    symbols.retain(|symbol| {
+        let entry = db.program.symbol(*symbol);
+        let is_private = entry.visibility == Visibility::Private && symbol.file != file;
+        let is_extension = entry.flags & flags::EXTENSION != 0;
+        let of_type = SymbolRef { file: symbol.file, symbol: entry.container };
+        let is_for_type =
+            is_extension && of_type.symbol.is_some() && db.program.symbol(of_type).kind.is_type();
+        let name = db.program.name_of(*symbol);
+        let is_imported = || unit.facts.imports.iter().any(|it| unit.name(it.item) == name);
+        !is_private && (!is_for_type || is_within(db, file, site, of_type) || is_imported())
+    });
+    symbols
+}
+
+/// True if a reference is inside of a type or of one that derives from it.
+fn is_within(db: &Db, file: FileId, site: &Site, of: SymbolRef) -> bool {
+    let unit = db.program.known(file);
+    let mut around = site.enclosing;
+    while around.is_some() {
+        let entry = unit.symbol(around);
+        let own = SymbolRef { file, symbol: around };
+        if entry.kind.is_type()
+            && (own == of || hierarchy::hierarchy(db, own).types.iter().any(|(ty, _)| *ty == of))
+        {
+            return true;
+        }
+        around = entry.container;
+    }
+    false
 }
 
 /// True if a reference is inside of a type.

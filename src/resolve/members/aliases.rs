@@ -1,7 +1,10 @@
 //! Aliases: the type that a type expression names, and the type behind an alias.
 
+use crate::grammar::ModifierMeaning;
 use crate::model::SymbolKind;
+use crate::model::facts::{Symbol, flags};
 use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::Symbols;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Ty;
 use crate::resolve::members::prototypes;
@@ -23,8 +26,45 @@ pub(in crate::resolve) fn named_type(
     }
 }
 
+/// Returns the declaration of a type that exists only under a condition: its members are those of
+/// the declaration and of all definitions.
+pub(in crate::resolve) fn declaration_of(db: &Db, symbol: SymbolRef) -> Option<SymbolRef> {
+    let entry = db.program.symbol(symbol);
+    if !entry.kind.is_type() || !entry.is_conditional() || entry.container.is_some() {
+        return None;
+    }
+    of_package(db, symbol, |entry| entry.flags & flags::DECLARATION != 0).first().copied()
+}
+
+/// Returns the definitions of such a declaration.
+pub(in crate::resolve) fn definitions_of_type(db: &Db, declaration: SymbolRef) -> Symbols {
+    let entry = db.program.symbol(declaration);
+    if entry.flags & flags::DECLARATION == 0 || entry.container.is_some() {
+        return Symbols::new();
+    }
+    of_package(db, declaration, Symbol::is_conditional)
+}
+
+/// Returns the types of the name and the package of a type.
+fn of_package(db: &Db, symbol: SymbolRef, wanted: impl Fn(&Symbol) -> bool) -> Symbols {
+    let modifiers = &db.program.known(symbol.file).language.manifest.modifiers;
+    if !modifiers.has_modifier(ModifierMeaning::Expected) {
+        return Symbols::new();
+    }
+    let Some(package) = db.program.package_of(symbol.file) else { return Symbols::new() };
+    let all = db.program.package_member(package, db.program.name_of(symbol));
+    let is_wanted = |other: &&SymbolRef| {
+        let entry = db.program.symbol(**other);
+        entry.kind.is_type() && wanted(entry)
+    };
+    all.into_iter().flatten().filter(is_wanted).copied().collect()
+}
+
 /// Returns the target of an alias.
 pub(in crate::resolve) fn alias_target(db: &Db, symbol: SymbolRef) -> Option<SymbolRef> {
+    if let Some(declaration) = declaration_of(db, symbol) {
+        return Some(declaration);
+    }
     let entry = db.program.symbol(symbol);
     if entry.kind != SymbolKind::TypeAlias
         || !entry.ty.is_some()
@@ -50,6 +90,9 @@ pub(in crate::resolve) fn underlying(db: &Db, value: &Ty) -> Option<Ty> {
 /// Replaces an instance of an alias by an instance of the aliased type.
 pub(in crate::resolve) fn unaliased(db: &Db, ty: Ty) -> Ty {
     if let Ty::Instance(symbol, args) = &ty {
+        if let Some(declaration) = declaration_of(db, *symbol) {
+            return Ty::Instance(declaration, args.clone());
+        }
         let entry = db.program.symbol(*symbol);
         let distinct = db.program.extensions(*symbol).is_some();
         if entry.kind == SymbolKind::TypeAlias

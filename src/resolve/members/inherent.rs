@@ -10,6 +10,7 @@ use crate::resolve::db::ty::{Member, Ty, unify};
 use crate::resolve::members::type_flow;
 use crate::resolve::members::type_flow::last_segment;
 use crate::resolve::names::namespaces;
+use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Symbols};
 use std::rc::Rc;
 
@@ -224,6 +225,17 @@ pub(in crate::resolve) fn may_extend(db: &Db, file: FileId, of: &Ty, name: Name)
         |symbol: &SymbolRef| db.program.symbol(*symbol).flags & flags::EXTENSION != 0;
     !type_flow::has_member(db, file, of, name)
         && db.program.members(name).is_some_and(|all| all.iter().any(is_extension))
+}
+
+/// Returns the extensions of a name that a package declares.
+pub(in crate::resolve) fn extensions_in(db: &Db, module: Module, name: Name) -> Symbols {
+    let Module::Package(package) = module else { return Symbols::new() };
+    let Some(all) = db.program.members(name) else { return Symbols::new() };
+    let is_in = |symbol: &&SymbolRef| {
+        db.program.symbol(**symbol).flags & flags::EXTENSION != 0
+            && db.program.package_of(symbol.file) == Some(package)
+    };
+    all.iter().filter(is_in).copied().collect()
 }
 
 /// Returns the name of the external type, or of every type, that members defined for `owner`

@@ -8,7 +8,7 @@ use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
 use crate::resolve::members::{aliases, hierarchy, inherent, overrides, prototypes, type_flow};
 use crate::resolve::names::visited::Visited;
-use crate::resolve::names::{linkage, namespaces, paths};
+use crate::resolve::names::{linkage, module_members, namespaces, paths};
 use crate::resolve::units::bounds::qualified;
 use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Symbols};
@@ -33,6 +33,11 @@ pub(in crate::resolve) fn own_members(db: &Db, symbol: SymbolRef, name: Name) ->
         found.extend(
             more.iter().copied().filter(|member| !found.contains(member)).collect::<Symbols>(),
         );
+    }
+    for definition in aliases::definitions_of_type(db, symbol) {
+        let more = own_members(db, definition, name);
+        found
+            .extend(more.into_iter().filter(|member| !found.contains(member)).collect::<Symbols>());
     }
     found.retain(|member| namespaces::is_wanted(db, *member));
     found
@@ -202,6 +207,9 @@ pub(in crate::resolve) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> O
     }
     let symbol = SymbolRef { file, symbol };
     symbol.symbol.get()?;
+    if let Some(declaration) = aliases::declaration_of(db, symbol) {
+        return Some(Ty::instance(declaration));
+    }
     let symbol = hierarchy::whole(db, symbol);
     let file = symbol.file;
     let params = db.program.symbol(symbol).type_params;
@@ -244,8 +252,31 @@ pub(in crate::resolve) fn closure_member(
         Member::Outside(outside) if type_flow::has_own_member(db, file, &receiver, name) => {
             Some(Entity::External(outside))
         }
+        _ if receiver.is_known() => top_member(db, file, name),
         _ => None,
     }
+}
+
+/// Returns the member of the implicit receiver in a scope that every value has.
+pub(in crate::resolve) fn implicit_top(
+    db: &Db,
+    file: FileId,
+    scope: ScopeId,
+    name: Name,
+) -> Option<Entity> {
+    let is_own = db.program.known(file).type_scope(scope) == scope;
+    if is_own { top_member(db, file, name) } else { None }
+}
+
+/// Returns a member of the top type; functions that take closures may be extensions of it.
+fn top_member(db: &Db, file: FileId, name: Name) -> Option<Entity> {
+    let language = db.program.known(file).language;
+    let top = language.manifest.conversions.top.as_deref()?;
+    let (_, flow) = language.flow(top)?;
+    let text = db.program.text(name);
+    let takes_closure = flow.callbacks.contains_key(text);
+    (flow.members.contains_key(text) && !takes_closure)
+        .then(|| Entity::External(qualified(&Rc::from(top), ".", text)))
 }
 
 pub(in crate::resolve) fn implicit_member(
@@ -373,6 +404,9 @@ fn find_symbol_members(db: &Db, symbol: SymbolRef, name: Name) -> Member {
     let found = type_member(db, symbol, name);
     if !found.is_empty() {
         return Member::Symbols(found);
+    }
+    if module_members::is_statics(db, symbol, name) {
+        return Member::Entity(Entity::Symbols(Symbols::from_slice(&[symbol])));
     }
     if entry.kind == SymbolKind::TypeAlias
         && entry.ty.is_some()

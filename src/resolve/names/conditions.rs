@@ -74,8 +74,22 @@ fn has_folders(db: &Db, file: FileId) -> bool {
     !conditions.endings_of(EndingOf::Folder).is_empty()
 }
 
+/// True if a symbol, or a type around it, exists only under a condition.
+fn is_in_conditional(db: &Db, symbol: SymbolRef) -> bool {
+    let unit = db.program.known(symbol.file);
+    let mut next = symbol.symbol;
+    while next.is_some() {
+        let entry = unit.symbol(next);
+        if entry.is_conditional() {
+            return true;
+        }
+        next = entry.container;
+    }
+    false
+}
+
 pub(super) fn conditions_of(db: &Db, symbol: SymbolRef) -> Vec<Held> {
-    if has_folders(db, symbol.file) && !db.program.symbol(symbol).is_conditional() {
+    if has_folders(db, symbol.file) && !is_in_conditional(db, symbol) {
         return Vec::new();
     }
     conditions_at(db, symbol.file, db.program.symbol(symbol).extent.end_byte.saturating_sub(1))

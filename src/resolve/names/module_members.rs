@@ -73,7 +73,16 @@ pub(in crate::resolve) fn symbol_member(
         return found;
     }
     let found = db.type_member(symbol, name);
+    if found.is_empty() && is_statics(db, symbol, name) {
+        return Some(Entity::Symbols(Symbols::from_slice(&[symbol])));
+    }
     (!found.is_empty()).then_some(Entity::Symbols(found))
+}
+
+/// True for the name of the part of a type with members of the type itself.
+pub(in crate::resolve) fn is_statics(db: &Db, of: SymbolRef, name: Name) -> bool {
+    let names = &db.program.known(of.file).language.manifest.names;
+    names.statics.as_deref() == Some(db.program.text(name))
 }
 
 /// Looks a name up in a module, as visible to importers.

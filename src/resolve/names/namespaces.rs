@@ -56,7 +56,8 @@ pub(in crate::resolve) fn lookup_type(
 ) -> Option<(Entity, Step)> {
     let rules = &db.program.known(file).language.manifest.resolution;
     let look = || db.lookup(file, name, scope, at);
-    db.types_alone(rules.paths_name_types, || match rules.declarations || rules.typed_positions {
+    let alone = rules.paths_name_types || rules.closure_receivers;
+    db.types_alone(alone, || match rules.declarations || rules.typed_positions {
         true => db.filtered(Some(Wanted::Types), look),
         false => among(db, file, false, look, Option::is_none),
     })
@@ -77,7 +78,10 @@ pub(in crate::resolve) fn is_wanted(db: &Db, symbol: SymbolRef) -> bool {
     let Some(wanted) = db.wanted.get() else { return true };
     let kind = db.program.symbol(symbol).kind;
     match wanted {
-        Wanted::Callables => kind.is_callable(),
+        Wanted::Callables => {
+            let rules = &db.program.known(symbol.file).language.manifest.resolution;
+            kind.is_callable() || kind.is_type() && rules.call_constructs
+        }
         Wanted::Others => !kind.is_callable(),
         Wanted::NoModules => !matches!(kind, SymbolKind::Module | SymbolKind::Namespace),
         Wanted::Untagged => !is_tag(db, symbol),

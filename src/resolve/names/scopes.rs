@@ -95,19 +95,29 @@ pub(in crate::resolve) fn lookup_accepted(
                 }
             }
         }
-        if unit.given_receiver(current).is_some()
+        // A receiver has no types that are names without it.
+        let has_receiver = !(rules.closure_receivers && db.types_only.get());
+        if has_receiver
+            && unit.given_receiver(current).is_some()
             && let Some(found) = db.closure_member(file, current, name)
             && let Some(found) = take((found, Step::SelfMember))
         {
             return Some(found);
         }
-        let has_members = kind == ScopeKind::Type || unit.scope_owner(current).is_some();
+        let has_members =
+            kind == ScopeKind::Type || has_receiver && unit.scope_owner(current).is_some();
         if rules.implicit_receiver
             && has_members
             && let Some(found) = db.implicit_member(file, current, name)
             && let Some(found) = take((Entity::Symbols(found), Step::SelfMember))
         {
             return Some(found);
+        }
+        if has_members
+            && rules.closure_receivers
+            && let Some(top) = db.implicit_top(file, current, name)
+        {
+            return Some((top, Step::SelfMember));
         }
         if pasted && let Some(found) = linkage::visible_around(db, file, current, name) {
             return Some(found);
@@ -122,6 +132,11 @@ pub(in crate::resolve) fn lookup_accepted(
         return Some((entity, Step::Package));
     }
     let found = implicit_names(db, file, name, scope);
+    let is_refused = found.as_ref().is_some_and(|(entity, _)| !accepts(entity));
+    let has_refused = is_refused || found.is_none() && refused.is_some();
+    if has_refused && unit.language.is_builtin(db.program.text(name)) {
+        return Some((Entity::Builtin(name), Step::Builtin));
+    }
     if refused.is_some() {
         return found.filter(|(entity, _)| accepts(entity)).or(refused);
     }

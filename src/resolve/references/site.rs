@@ -68,6 +68,11 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                     }
                 }
                 Some((entity, step)) => entity_site(db, file, site, &entity, step),
+                None if let Some(outside) =
+                    callee::implicit_outside_name(db, file, name, scope) =>
+                {
+                    external(&outside, Step::Builtin)
+                }
                 None => {
                     let found = unbound_site(db, file, site, name);
                     let is_open = found.verdict == Verdict::Unresolved;
@@ -148,7 +153,7 @@ fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
         ImportTarget::Path { module, path } if path.is_empty() || kind == ImportKind::Wildcard => {
             module_target(*module, Step::Import)
         }
-        ImportTarget::Path { .. } => {
+        ImportTarget::Path { module, path } => {
             match scopes::import_entity(db, file, site.import, &mut Visited::default()) {
                 Some(Entity::Symbols(mut symbols)) => {
                     overrides::defined(db, &mut symbols);
@@ -157,7 +162,13 @@ fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                 Some(Entity::Module(module)) => module_target(module, Step::Import),
                 Some(Entity::External(name)) => external(&name, Step::ExternalImport),
                 Some(Entity::Local(..) | Entity::Builtin(_)) => unresolved(Step::LocalValue),
-                None => unresolved(Step::NoSuchName),
+                None => match path[..] {
+                    [name] => {
+                        let symbols = inherent::extensions_in(db, *module, name);
+                        chosen(&symbols, Step::Import, Step::Overloads)
+                    }
+                    _ => unresolved(Step::NoSuchName),
+                },
             }
         }
     }
@@ -249,6 +260,10 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     if !db.budget.take(symbols.len()) {
         return unresolved(Step::Fault);
     }
+    let symbols = &receivers::visible(db, file, site, symbols.clone());
+    if symbols.is_empty() {
+        return unresolved(Step::NoSuchMember);
+    }
     let symbols = linkage::macros_or_functions(
         db,
         file,
@@ -335,12 +350,15 @@ fn construct_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: S
     let count = overload::argument_count(site.args);
     let accepts = |symbol: &SymbolRef| overload::accepts(db, *symbol, count, site.spread);
     // Others are implied by the header of the type, or by its bases.
+    let fit_place = |symbols| conditions::compiled_with(db, file, site.byte, symbols);
     if !constructors.iter().any(accepts) {
-        return chosen(&Symbols::from_slice(&[of]), step, step);
+        let definitions = fit_place(aliases::definitions_of_type(db, of));
+        let of = if definitions.is_empty() { Symbols::from_slice(&[of]) } else { definitions };
+        return variants::chosen_or_variants(db, file, &of, step, step);
     }
     let fitting =
         call::fitting(db, file, &constructors, CallArguments::Written(site.args), site.spread);
-    chosen(&fitting, step, Step::Overloads)
+    variants::chosen_or_variants(db, file, &fit_place(fitting), step, Step::Overloads)
 }
 
 /// Resolves the initialization of a field with arguments: to the constructor of the field's
@@ -403,6 +421,11 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
                 Member::Entity(entity) => entity_site(db, file, site, &entity, step),
                 _ => unresolved(Step::Dynamic),
             }
+        }
+        Member::Symbols(symbols)
+            if called && call::is_of_library(db, file, &of, &symbols, name, site.args) =>
+        {
+            external(db.program.text(name), Step::Builtin)
         }
         Member::Symbols(symbols) => {
             let symbols = match step {

@@ -179,6 +179,7 @@ pub(super) fn item(db: &Db, file: FileId, value: &Ty, position: usize) -> Ty {
                 _ => Ty::Unknown,
             }
         }
+        Ty::Builtin(..) if let Some(part) = part_in_table(db, file, value, position) => part,
         Ty::Builtin(name, _) if &**name == ARRAY || type_flow::flow(db, file, name).is_some() => {
             element(db, file, value)
         }
@@ -189,8 +190,20 @@ pub(super) fn item(db: &Db, file: FileId, value: &Ty, position: usize) -> Ty {
     }
 }
 
+/// Returns a part of a value by the member for its position in the type flow table.
+fn part_in_table(db: &Db, file: FileId, value: &Ty, position: usize) -> Option<Ty> {
+    let names = &db.program.known(file).language.manifest.names;
+    let member = format!("{}{}", names.part_members.as_deref()?, position + 1);
+    type_flow::through(db, file, value, |flow| flow.members.get(&member).map(String::as_str))
+}
+
 /// Returns the type of a member of a builtin value, from its type flow table.
-pub(super) fn outside_member(db: &Db, object: &Ty, name: Name, qualified: &Rc<str>) -> Ty {
+pub(in crate::resolve) fn outside_member(
+    db: &Db,
+    object: &Ty,
+    name: Name,
+    qualified: &Rc<str>,
+) -> Ty {
     if let Some(result) = inherent::outside_member_of(db, object, name) {
         return if db.wanted.get() == Some(Wanted::Others) { result } else { Ty::function(result) };
     }
@@ -247,6 +260,15 @@ pub(super) fn outside_member(db: &Db, object: &Ty, name: Name, qualified: &Rc<st
 
 /// Returns the field of a value by position.
 fn positional(db: &Db, value: &Ty, position: usize) -> Ty {
+    if let Ty::Instance(symbol, _) = value
+        && let names = &db.program.known(symbol.file).language.manifest.names
+        && let Some(beginning) = names.part_members.as_deref()
+    {
+        let part = inherent::result_of_member(db, value, &format!("{beginning}{}", position + 1));
+        let field = db.parameter_types(*symbol).get(position).cloned().unwrap_or(Ty::Unknown);
+        let part = if part.is_known() { part } else { field };
+        return generics::substituted(db, part, Some(value));
+    }
     let name = db.program.named(&position.to_string());
     match db.member_ty(&crate::resolve::db::ty::instance_of(value), name) {
         // No external type has members with such names.

@@ -5,10 +5,11 @@ use crate::model::facts::{Expr, ExprId, Run, ScopeId};
 use crate::model::graph::FileId;
 use crate::resolve::Name;
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Ty};
+use crate::resolve::db::ty::{Entity, Member, Ty};
 use crate::resolve::members::{lookup, type_flow};
 use crate::resolve::names::namespaces;
 use crate::resolve::types::symbol_types;
+use std::rc::Rc;
 
 /// Returns the type of a callee.
 pub(in crate::resolve) fn callee_ty(
@@ -71,7 +72,9 @@ pub(in crate::resolve) fn called(
     if !db.program.known(file).language.manifest.resolution.closure_receivers {
         return db.lookup(file, name, scope, at);
     }
-    let accepts = |entity: &Entity| db.is_applicable(file, entity, args, written);
+    // The library has a function of the name as well.
+    let certainly = db.program.known(file).language.is_builtin(db.program.text(name));
+    let accepts = |entity: &Entity| db.is_applicable(file, entity, args, written, certainly);
     db.lookup_accepted(file, name, scope, at, &accepts)
 }
 
@@ -87,6 +90,25 @@ pub(super) fn implicit_outside(db: &Db, file: FileId, name: Name, scope: ScopeId
             db.member_ty(&receiver, name)
         }
         _ => Ty::Unknown,
+    }
+}
+
+/// Returns the qualified name of such a member.
+pub(in crate::resolve) fn implicit_outside_name(
+    db: &Db,
+    file: FileId,
+    name: Name,
+    scope: ScopeId,
+) -> Option<Rc<str>> {
+    if !db.program.known(file).language.manifest.resolution.closure_receivers {
+        return None;
+    }
+    let receiver = lookup::receiver_type(db, file, scope)?;
+    match db.member(&receiver, name) {
+        Member::Outside(outside) if type_flow::has_member(db, file, &receiver, name) => {
+            Some(outside)
+        }
+        _ => None,
     }
 }
 

@@ -13,6 +13,9 @@ pub(super) fn computed(db: &Db, file: FileId, callee: ExprId, args: Run) -> Opti
     let manifest = &unit.language.manifest;
     let Expr::Member(left, operator) = unit.facts.exprs[callee.get()?] else { return None };
     let operator = operator.get().map(|_| unit.text(operator))?;
+    if let Some(number) = arithmetic(db, file, left, operator, args) {
+        return Some(number);
+    }
     if manifest.names.operators.values().any(|member| member == operator) {
         // An operand of an external type may dispatch to its own operator or to that of the
         // right operand.
@@ -39,6 +42,24 @@ pub(super) fn computed(db: &Db, file: FileId, callee: ExprId, args: Run) -> Opti
     };
     let wider = if widens(rules, left, right) { right } else { left };
     Some(Ty::builtin(if widens(rules, wider, least) { least } else { wider }, &[]))
+}
+
+/// Returns the type of arithmetic on numbers, in languages where an operator may also be a member.
+fn arithmetic(db: &Db, file: FileId, left: ExprId, operator: &str, args: Run) -> Option<Ty> {
+    let unit = db.program.known(file);
+    let rules = &unit.language.manifest.conversions;
+    let least = rules.arithmetic.as_deref()?;
+    if !unit.language.manifest.names.operators.values().any(|member| member == operator) {
+        return None;
+    }
+    let right = *unit.facts.lists[args.range()].first()?;
+    let number = |value: ExprId| match db.ty(file, value) {
+        Ty::Builtin(name, _) if rules.widening.contains_key(&*name) => Some(name),
+        _ => None,
+    };
+    let (left, right) = (number(left)?, number(right)?);
+    let wider = if widens(rules, &left, &right) { right } else { left };
+    Some(Ty::builtin(if widens(rules, &wider, least) { least } else { &wider }, &[]))
 }
 
 fn widens(rules: &Conversions, from: &str, to: &str) -> bool {

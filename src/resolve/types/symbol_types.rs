@@ -120,6 +120,7 @@ pub(in crate::resolve) fn symbols_ty(
             .find(|symbol| !matches!(kind(symbol), SymbolKind::Interface | SymbolKind::TypeAlias)),
     };
     let Some(&chosen) = chosen.or(symbols.first()) else { return Ty::Unknown };
+    let chosen = aliases::declaration_of(db, chosen).unwrap_or(chosen);
     let chosen = match db.program.symbol(chosen) {
         entry if entry.kind.is_type() && entry.flags & flags::DECLARATION != 0 => {
             definition::definitions_of(db, chosen).first().copied().unwrap_or(chosen)
