@@ -9,7 +9,8 @@ use super::import_form::ImportForm;
 use crate::model::SymbolKind;
 use case::When;
 pub(crate) use parts::{BaseRule, TokenWords, Yielded};
-use serde::{Deserialize, Deserializer};
+use parts::{optional_symbol_kind, symbol_kind, symbol_kinds};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Role of a node in statement or expression position.
@@ -493,27 +494,4 @@ fn function() -> SymbolKind {
 
 fn namespace() -> SymbolKind {
     SymbolKind::Namespace
-}
-
-fn kind_of_word<E: serde::de::Error>(word: &str) -> Result<SymbolKind, E> {
-    SymbolKind::from_word(word).ok_or_else(|| E::custom(format!("no symbol kind `{word}`")))
-}
-
-fn symbol_kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SymbolKind, D::Error> {
-    kind_of_word(&String::deserialize(deserializer)?)
-}
-
-fn optional_symbol_kind<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<SymbolKind>, D::Error> {
-    symbol_kind(deserializer).map(Some)
-}
-
-fn symbol_kinds<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<BTreeMap<String, SymbolKind>, D::Error> {
-    BTreeMap::<String, String>::deserialize(deserializer)?
-        .into_iter()
-        .map(|(node, word)| Ok((node, kind_of_word(&word)?)))
-        .collect()
 }

@@ -4,5 +4,6 @@
 pub(super) mod arguments;
 pub(super) mod call;
 pub(super) mod closures;
+pub(super) mod conversions;
 pub(super) mod overload;
 pub(super) mod receivers;

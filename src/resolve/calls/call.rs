@@ -4,7 +4,6 @@ use crate::grammar::Tier;
 use crate::model::SymbolKind;
 use crate::model::facts::{ExprId, LocalSymbol, Run, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::{Name, Symbols};
 use crate::resolve::calls::{overload, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Parameter, Ty, TyList, no_types, unify};
@@ -12,6 +11,7 @@ use crate::resolve::members::{aliases, hierarchy, overrides, type_flow};
 use crate::resolve::names::definition;
 use crate::resolve::types::{builtin_types, generics, lists, return_types};
 use crate::resolve::units::bounds::qualified;
+use crate::resolve::{Name, Symbols};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -249,7 +249,7 @@ pub(in crate::resolve) fn constructors(db: &Db, symbol: SymbolRef) -> Symbols {
 }
 
 /// Returns what a construction of a type may call: its constructors, the type itself for the one
-/// in its header, and with `operators` the call operators of the type, which stand for constructors
+/// in its header, and with `operators` the call operators of the type, which replace constructors
 /// that are not accessible.
 pub(in crate::resolve) fn makers(db: &Db, symbol: SymbolRef, operators: bool) -> Symbols {
     let definitions = aliases::definitions_of_type(db, symbol);

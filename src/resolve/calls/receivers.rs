@@ -1,11 +1,11 @@
 //! Overloads for receivers: of two methods that differ in being for constant receivers, or for the
 //! type itself, a call means the one for its receiver.
 
-use crate::model::{SymbolKind, Visibility};
 use crate::model::facts::{
     BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, Site, Symbol, flags,
 };
 use crate::model::graph::{FileId, SymbolRef};
+use crate::model::{SymbolKind, Visibility};
 use crate::resolve::Symbols;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Ty;
@@ -77,10 +77,10 @@ pub(in crate::resolve) fn visible(
         let entry = db.program.symbol(*symbol);
         let is_private = entry.visibility == Visibility::Private && symbol.file != file;
         let is_extension = entry.flags & flags::EXTENSION != 0;
-        let of_type = SymbolRef { file: symbol.file, symbol: entry.container };
-        let is_for_type = is_extension
-            && of_type.symbol.is_some()
-            && db.program.symbol(of_type).kind.is_type();
+        let around = db.program.known(symbol.file).scope_symbol(entry.scope);
+        let of_type = SymbolRef { file: symbol.file, symbol: around };
+        let is_for_type =
+            is_extension && of_type.symbol.is_some() && db.program.symbol(of_type).kind.is_type();
         let name = db.program.name_of(*symbol);
         let is_imported = || unit.facts.imports.iter().any(|it| unit.name(it.item) == name);
         !is_private && (!is_for_type || is_within(db, file, site, of_type) || is_imported())

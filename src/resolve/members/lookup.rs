@@ -36,7 +36,8 @@ pub(in crate::resolve) fn own_members(db: &Db, symbol: SymbolRef, name: Name) ->
     }
     for definition in aliases::definitions_of_type(db, symbol) {
         let more = own_members(db, definition, name);
-        found.extend(more.into_iter().filter(|member| !found.contains(member)).collect::<Symbols>());
+        found
+            .extend(more.into_iter().filter(|member| !found.contains(member)).collect::<Symbols>());
     }
     found.retain(|member| namespaces::is_wanted(db, *member));
     found

@@ -184,7 +184,12 @@ fn part_in_table(db: &Db, file: FileId, value: &Ty, position: usize) -> Option<T
 }
 
 /// Returns the type of a member of a builtin value, from its type flow table.
-pub(in crate::resolve) fn outside_member(db: &Db, object: &Ty, name: Name, qualified: &Rc<str>) -> Ty {
+pub(in crate::resolve) fn outside_member(
+    db: &Db,
+    object: &Ty,
+    name: Name,
+    qualified: &Rc<str>,
+) -> Ty {
     if let Some(result) = inherent::outside_member_of(db, object, name) {
         return if db.wanted.get() == Some(Wanted::Others) { result } else { Ty::function(result) };
     }

@@ -1,0 +1,311 @@
+//! Conversions of arguments to the types of parameters, from the tables of library types and the
+//! hierarchies of the repository.
+
+use crate::grammar::Conversions;
+use crate::model::SymbolKind;
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::{ARRAY, Ty};
+use crate::resolve::members::hierarchy;
+use crate::resolve::members::type_flow::last_segment;
+
+/// Conversion of an argument to the type of a parameter, best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Passing {
+    /// Identical types.
+    Same,
+    /// Subtype or widening conversion.
+    Derived,
+    /// Unknown types.
+    Open,
+    /// Boxing, unboxing, or construction of a library type.
+    Boxed,
+    /// No known conversion, but none is excluded.
+    Unlikely,
+    /// Impossible.
+    Never,
+}
+
+/// True if conversions that the tables do not list are impossible.
+pub(super) fn is_closed(db: &Db, file: FileId) -> bool {
+    db.program.known(file).language.manifest.conversions.top.is_some()
+}
+
+/// Returns the conversion of a value of type `given` to `wanted`.
+pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
+    let rules = &db.program.known(file).language.manifest.conversions;
+    if !wanted.is_known() || !given.is_known() {
+        return Passing::Open;
+    }
+    if wanted == given {
+        return Passing::Same;
+    }
+    match (wanted, given) {
+        (Ty::Union(parts), _) => {
+            let all = parts.iter().map(|part| passing(db, file, part, given));
+            all.max().unwrap_or(Passing::Open)
+        }
+        (_, Ty::Union(parts)) => {
+            let all = parts.iter().map(|part| passing(db, file, wanted, part));
+            all.max().unwrap_or(Passing::Open)
+        }
+        (_, Ty::Builtin(null, _)) if rules.null.as_deref() == Some(&**null) => {
+            match primitive(rules, wanted) {
+                true => Passing::Never,
+                false => Passing::Derived,
+            }
+        }
+        (Ty::Param(of, binding), _) => {
+            let bound = db.program.known(*of).binding(*binding).ty;
+            let limit = if bound.is_some() { db.instance_of_expr(*of, bound) } else { Ty::Unknown };
+            match limit {
+                Ty::Unknown | Ty::Param(..) => match primitive(rules, given) {
+                    _ if rules.top.is_none() => Passing::Same,
+                    true => Passing::Boxed,
+                    false => Passing::Derived,
+                },
+                limit => passing(db, file, &limit, given).max(Passing::Derived),
+            }
+        }
+        (_, Ty::Param(of, binding)) => {
+            let bound = db.program.known(*of).binding(*binding).ty;
+            match (bound.is_some(), &rules.top) {
+                (true, _) => {
+                    let limit = db.instance_of_expr(*of, bound);
+                    if matches!(limit, Ty::Param(..)) {
+                        Passing::Open
+                    } else {
+                        passing(db, file, wanted, &limit)
+                    }
+                }
+                (false, Some(top)) => passing(db, file, wanted, &Ty::builtin(top, &[])),
+                (false, None) => Passing::Open,
+            }
+        }
+        (Ty::Instance(wanted, _), Ty::Instance(given, _)) => passing_project(db, *wanted, *given),
+        (_, Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_)) => {
+            passing_closure(db, file, wanted)
+        }
+        (Ty::Builtin(wanted, inner), Ty::Builtin(given, held))
+            if &**wanted == ARRAY && &**given == ARRAY =>
+        {
+            let (Some(inner), Some(held)) = (inner.first(), held.first()) else {
+                return Passing::Open;
+            };
+            match passing(db, file, inner, held) {
+                Passing::Derived if primitive(rules, held) || primitive(rules, inner) => {
+                    Passing::Never
+                }
+                Passing::Boxed if rules.top.is_some() => Passing::Never,
+                passing => passing,
+            }
+        }
+        (_, Ty::Instance(given, _)) => passing_outside(db, file, wanted, *given),
+        (Ty::Instance(..), _) => match outside_name(db, file, given) {
+            Some(_) if rules.top.is_some() => Passing::Never,
+            Some(_) => Passing::Unlikely,
+            None => Passing::Open,
+        },
+        _ => match (outside_name(db, file, wanted), outside_name(db, file, given)) {
+            (Some(name), Some(other)) => {
+                passing_names(rules, name, other).max(passing_arguments(db, file, wanted, given))
+            }
+            _ => Passing::Open,
+        },
+    }
+}
+
+/// Worst conversion between the type arguments of a library type: those that exclude each other
+/// make it unlikely.
+fn passing_arguments(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
+    let (Ty::Builtin(name, wanted), Ty::Builtin(other, given)) = (wanted, given) else {
+        return Passing::Same;
+    };
+    let excludes = |(wanted, given): (&Ty, &Ty)| passing(db, file, wanted, given) == Passing::Never;
+    let are_alike = name == other && wanted.len() == given.len();
+    match are_alike && is_closed(db, file) && wanted.iter().zip(given.iter()).any(excludes) {
+        true => Passing::Unlikely,
+        false => Passing::Same,
+    }
+}
+
+fn passing_project(db: &Db, wanted: SymbolRef, given: SymbolRef) -> Passing {
+    if wanted == given {
+        return Passing::Same;
+    }
+    let hierarchy = hierarchy::hierarchy(db, given);
+    match hierarchy.types.iter().any(|(ty, _)| *ty == wanted) {
+        true => Passing::Derived,
+        // A constructor may convert.
+        false if hierarchy.open || !is_closed(db, wanted.file) => Passing::Unlikely,
+        false => Passing::Never,
+    }
+}
+
+fn passing_closure(db: &Db, file: FileId, wanted: &Ty) -> Passing {
+    let rules = &db.program.known(file).language.manifest.conversions;
+    match wanted {
+        Ty::Instance(symbol, _) => match db.program.symbol(*symbol).kind {
+            SymbolKind::Interface | SymbolKind::TypeAlias => Passing::Derived,
+            _ if rules.top.is_some() => Passing::Never,
+            _ => Passing::Unlikely,
+        },
+        _ if primitive(rules, wanted) => Passing::Never,
+        Ty::Builtin(name, _) if &**name == ARRAY => Passing::Never,
+        _ => match outside_name(db, file, wanted) {
+            Some(_) if rules.top.is_none() => Passing::Open,
+            Some(name)
+                if rules.supertypes.contains_key(name) || rules.top.as_deref() == Some(name) =>
+            {
+                Passing::Never
+            }
+            _ => Passing::Open,
+        },
+    }
+}
+
+/// Conversion of a value of a type of the repository to an external type.
+fn passing_outside(db: &Db, file: FileId, wanted: &Ty, given: SymbolRef) -> Passing {
+    let rules = &db.program.known(file).language.manifest.conversions;
+    let Some(wanted_name) = outside_name(db, file, wanted) else { return Passing::Open };
+    if is_final(rules, wanted_name) {
+        return Passing::Never;
+    }
+    if rules.top.as_deref() == Some(wanted_name) {
+        return Passing::Derived;
+    }
+    if primitive(rules, wanted) || wanted_name == ARRAY {
+        return if rules.top.is_some() { Passing::Never } else { Passing::Unlikely };
+    }
+    let hierarchy = hierarchy::hierarchy(db, given);
+    let mut all_known = !hierarchy.open;
+    for base in &hierarchy.outside {
+        match passing_names(rules, wanted_name, last_segment(base)) {
+            Passing::Same | Passing::Derived => return Passing::Derived,
+            Passing::Never => {}
+            _ => all_known = false,
+        }
+    }
+    if all_known && rules.top.is_some() { Passing::Never } else { Passing::Unlikely }
+}
+
+fn primitive(rules: &Conversions, ty: &Ty) -> bool {
+    matches!(ty, Ty::Builtin(name, _) if rules.boxes.contains_key(&**name))
+}
+
+/// Returns the name of an external type: by its spelling where all conversions are known, else
+/// only of a library type in the tables. The result of an external call or member has none.
+fn outside_name<'t>(db: &Db, file: FileId, ty: &'t Ty) -> Option<&'t str> {
+    match ty {
+        Ty::Builtin(name, _) => Some(name),
+        Ty::External(name) => {
+            let last = last_segment(name);
+            let language = db.program.known(file).language;
+            let rules = &language.manifest.conversions;
+            let is_type = match rules.top {
+                Some(_) => !last.ends_with(')') && last.starts_with(char::is_uppercase),
+                None => rules.supertypes.contains_key(last) || language.flow(last).is_some(),
+            };
+            is_type.then_some(last)
+        }
+        _ => None,
+    }
+}
+
+fn is_final(rules: &Conversions, name: &str) -> bool {
+    rules.r#final.iter().any(|other| other == name)
+}
+
+fn passing_names(rules: &Conversions, wanted: &str, given: &str) -> Passing {
+    if wanted == given {
+        return Passing::Same;
+    }
+    if rules.widening.get(given).is_some_and(|wider| wider.iter().any(|name| name == wanted)) {
+        return Passing::Derived;
+    }
+    if is_final(rules, wanted) {
+        return Passing::Never;
+    }
+    if rules.top.is_none() {
+        return passing_library(rules, wanted, given);
+    }
+    let (boxed, unboxed) =
+        (rules.boxes.get(given), rules.boxes.iter().find(|(_, object)| *object == given));
+    if rules.boxes.contains_key(wanted) {
+        return match (boxed, unboxed) {
+            (Some(_), _)
+                if rules
+                    .widening
+                    .get(given)
+                    .is_some_and(|wider| wider.iter().any(|name| name == wanted)) =>
+            {
+                Passing::Derived
+            }
+            (None, Some((primitive, _)))
+                if passing_names(rules, wanted, primitive) <= Passing::Derived =>
+            {
+                Passing::Boxed
+            }
+            _ => Passing::Never,
+        };
+    }
+    if let Some(object) = boxed {
+        return if passing_names(rules, wanted, object) <= Passing::Derived {
+            Passing::Boxed
+        } else {
+            Passing::Never
+        };
+    }
+    if rules.top.as_deref() == Some(wanted) {
+        return Passing::Derived;
+    }
+    match derivation(rules, wanted, given) {
+        Derivation::Found => Passing::Derived,
+        Derivation::Excluded => Passing::Never,
+        Derivation::Open => Passing::Unlikely,
+    }
+}
+
+/// Conversion between library types of a language where other conversions than the listed ones
+/// are possible.
+fn passing_library(rules: &Conversions, wanted: &str, given: &str) -> Passing {
+    let is_constructed =
+        rules.constructs.get(given).is_some_and(|made| made.iter().any(|name| name == wanted));
+    match derivation(rules, wanted, given) {
+        Derivation::Found => Passing::Derived,
+        _ if is_constructed => Passing::Boxed,
+        _ => Passing::Unlikely,
+    }
+}
+
+/// Whether one library type derives from another.
+enum Derivation {
+    Found,
+    /// All supertypes are known, and it is none of them.
+    Excluded,
+    /// The supertypes are not known.
+    Open,
+}
+
+fn derivation(rules: &Conversions, wanted: &str, given: &str) -> Derivation {
+    let mut all_known = true;
+    let mut waiting = vec![given];
+    let mut seen = vec![given];
+    while let Some(next) = waiting.pop() {
+        match rules.supertypes.get(next) {
+            Some(above) => {
+                for name in above {
+                    if name == wanted {
+                        return Derivation::Found;
+                    }
+                    if !seen.contains(&name.as_str()) {
+                        seen.push(name);
+                        waiting.push(name);
+                    }
+                }
+            }
+            None => all_known &= rules.top.as_deref() == Some(next) || next == ARRAY,
+        }
+    }
+    if all_known { Derivation::Excluded } else { Derivation::Open }
+}
