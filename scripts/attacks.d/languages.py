@@ -93,6 +93,14 @@ LANGUAGES = [
         pair=lambda a, b: f"Map<{a}, {b}>", overload=lambda n, t: f"class O{n} extends O{n + 1} {{ static int over({t} x) {{ return 1; }} }}\n",
         use=lambda m, n: f"import static p.F{n}.{n};\n", head="package p;\n", path=lambda m: f"p/{m}.java"),
     Language(
+        "kotlin", "kt",
+        function=lambda n, body: f"fun {n}(x: Int): Int {{\n{lines(body)}}}\n",
+        type=lambda n, bases, methods: f"interface {n}{' : ' + f',{chr(10)}  '.join(bases) if bases else ''} {{\n"
+        + "".join(f"  fun {m}(x: Int): Int {{\n{lines(body)}  }}\n" for m, body in methods) + "}\n",
+        several_bases=True, let=lambda n, v: f"val {n} = {v}", closure=lambda p, v: f"call {{ {p} -> {v} }}",
+        alias=lambda n, t: f"typealias {n} = {t}\n", pair=lambda a, b: f"Map<{a}, {b}>", overload=lambda n, t: f"fun over(x: {t}): Int = 1\n",
+        use=lambda m, n: f"import p.{n}\n", head="package p\n", path=lambda m: f"p/{m}.kt", statement_end=""),
+    Language(
         "c", "c",
         function=lambda n, body: f"int {n}(int x) {{\n{lines(body)}}}\n",
         let=lambda n, v: f"int {n} = {v};", alias=lambda n, t: f"typedef {t} {n};\n", pair=lambda a, b: f"struct {{ {a} a; {b} b; }}",

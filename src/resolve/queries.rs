@@ -80,17 +80,15 @@ impl Db<'_> {
         scopes::lookup_accepted(self, file, name, scope, at, accepts)
     }
 
-    /// True if something that a call may mean accepts the arguments, as far as types are known;
-    /// with `certainly`, if all are.
+    /// True if something that a call may mean accepts the arguments, as far as types are known.
     pub(super) fn is_applicable(
         &self,
         file: FileId,
         entity: &Entity,
         args: &[Ty],
         written: Run,
-        certainly: bool,
     ) -> bool {
-        overload::is_applicable(self, file, entity, args, written, certainly)
+        overload::is_applicable(self, file, entity, args, written, false)
     }
 
     pub(super) fn implicit_member(

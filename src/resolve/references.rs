@@ -4,6 +4,7 @@ mod by_interface;
 pub(super) mod exhaustiveness;
 pub(super) mod file;
 pub(super) mod heuristic;
+mod imports;
 mod instead;
 mod outcome;
 pub(super) mod relations;

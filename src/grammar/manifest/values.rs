@@ -100,6 +100,23 @@ pub struct Conversions {
     pub constructs: BTreeMap<String, Vec<String>>,
 }
 
+/// Builtin names.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Builtins {
+    /// Builtin functions and values.
+    pub functions: Vec<String>,
+    /// Builtin types; their members are external.
+    pub types: Vec<String>,
+    /// Member names that are too common on builtin types for the unique-name heuristic.
+    pub common_members: Vec<String>,
+    /// Function -> type of its result. `arg0` and `arg1` are the types of arguments, `item0` and
+    /// `item1` the types of their items; `callee0` is the first argument as a callable.
+    pub results: BTreeMap<String, String>,
+    /// Function -> types of the parameters of its closure argument; `this T` is its receiver.
+    pub callbacks: BTreeMap<String, Vec<String>>,
+}
+
 /// Type flow through one builtin type.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]

@@ -1,4 +1,4 @@
-//! Tables that are values of keys in rules.
+//! Tables that are values of keys in rules, and words for kinds of symbols.
 
 use crate::grammar::Selector;
 use crate::model::SymbolKind;

@@ -256,7 +256,7 @@ pub(in crate::resolve) fn constructors(db: &Db, symbol: SymbolRef) -> Symbols {
 }
 
 /// Returns what a construction of a type may call: its constructors, the type itself for the one
-/// in its header, and with `operators` the call operators of the type, which stand for constructors
+/// in its header, and with `operators` the call operators of the type, which replace constructors
 /// that are not accessible.
 pub(in crate::resolve) fn makers(db: &Db, symbol: SymbolRef, operators: bool) -> Symbols {
     let definitions = aliases::definitions_of_type(db, symbol);

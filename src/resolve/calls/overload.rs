@@ -121,8 +121,14 @@ pub(in crate::resolve) fn is_applicable(
     })
 }
 
+/// True if the types of all arguments are known, and those of the library are the same.
 fn is_certain(candidate: &Candidate, args: &[Ty]) -> bool {
-    args.iter().all(Ty::is_known) && candidate.worst < Passing::Boxed
+    let of_library = |ty: &Ty| matches!(ty, Ty::Builtin(..));
+    let mut conversions = candidate.conversions.iter().zip(args);
+    conversions.all(|(conversion, arg)| {
+        let worst = if of_library(arg) { Passing::Same } else { Passing::Open };
+        arg.is_known() && *conversion <= worst
+    })
 }
 
 fn is_extension(db: &Db, candidate: &Candidate) -> bool {

@@ -280,6 +280,9 @@ fn passing_names(rules: &Conversions, wanted: &str, given: &str) -> Passing {
     if wanted == given {
         return Passing::Same;
     }
+    if rules.widening.get(given).is_some_and(|wider| wider.iter().any(|name| name == wanted)) {
+        return Passing::Derived;
+    }
     if is_final(rules, wanted) {
         return Passing::Never;
     }
@@ -290,14 +293,6 @@ fn passing_names(rules: &Conversions, wanted: &str, given: &str) -> Passing {
         (rules.boxes.get(given), rules.boxes.iter().find(|(_, object)| *object == given));
     if rules.boxes.contains_key(wanted) {
         return match (boxed, unboxed) {
-            (Some(_), _)
-                if rules
-                    .widening
-                    .get(given)
-                    .is_some_and(|wider| wider.iter().any(|name| name == wanted)) =>
-            {
-                Passing::Derived
-            }
             (None, Some((primitive, _)))
                 if passing_names(rules, wanted, primitive) <= Passing::Derived =>
             {

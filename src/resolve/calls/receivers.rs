@@ -77,7 +77,8 @@ pub(in crate::resolve) fn visible(
         let entry = db.program.symbol(*symbol);
         let is_private = entry.visibility == Visibility::Private && symbol.file != file;
         let is_extension = entry.flags & flags::EXTENSION != 0;
-        let of_type = SymbolRef { file: symbol.file, symbol: entry.container };
+        let around = db.program.known(symbol.file).scope_symbol(entry.scope);
+        let of_type = SymbolRef { file: symbol.file, symbol: around };
         let is_for_type =
             is_extension && of_type.symbol.is_some() && db.program.symbol(of_type).kind.is_type();
         let name = db.program.name_of(*symbol);

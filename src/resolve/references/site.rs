@@ -1,8 +1,8 @@
 //! Resolution of one reference: verdict, with the step that decided it or the reason for the
 //! failure.
 
-use crate::grammar::{ImplicitUse, ModuleSystem, Tier};
-use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Site};
+use crate::grammar::{ImplicitUse, Tier};
+use crate::model::facts::{BindingKind, Expr, ExprId, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 use crate::resolve::calls::call::CallArguments;
@@ -10,14 +10,12 @@ use crate::resolve::calls::{call, overload, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
 use crate::resolve::members::{aliases, hierarchy, inherent, lookup, overrides, prototypes};
-use crate::resolve::names::visited::Visited;
-use crate::resolve::names::{conditions, definition, linkage, namespaces, scopes};
+use crate::resolve::names::{conditions, definition, linkage, namespaces};
 use crate::resolve::references::outcome::{chosen, external, held_by, module_target, unresolved};
 use crate::resolve::references::{
-    by_interface, exhaustiveness, heuristic, instead, tiered, variants,
+    by_interface, exhaustiveness, heuristic, imports, instead, tiered, variants,
 };
 use crate::resolve::types::{callee, generics, lists, symbol_types};
-use crate::resolve::units::import_target::ImportTarget;
 use crate::resolve::{Name, Symbols};
 
 /// Returns the verdict of a reference of a file; results that exhaust the budget are discarded.
@@ -34,7 +32,7 @@ pub(super) fn resolve(db: &Db, file: FileId, site: &Site) -> Resolution {
 fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
     let facts = db.program.known(file).facts;
     if site.kind == SiteKind::Import {
-        return import_site(db, file, site);
+        return imports::import_site(db, file, site);
     }
     let Some(target) = site.target.get() else { return unresolved(Step::Dynamic) };
     if !matches_target_name(db, file, site) {
@@ -135,42 +133,6 @@ fn matches_target_name(db: &Db, file: FileId, site: &Site) -> bool {
             name == site.name || unit.text(name).starts_with(unit.text(site.name))
         }
         _ => true,
-    }
-}
-
-fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
-    let Some(import) = site.import.get() else { return unresolved(Step::NoSuchName) };
-    let kind = db.program.known(file).facts.imports[import].kind;
-    if kind != ImportKind::Include
-        && db.program.known(file).language.manifest.modules.system == ModuleSystem::Includes
-        && let Some(Entity::Symbols(symbols)) = linkage::using_declaration(db, file, site.import)
-    {
-        let symbols = definition::with_definitions(db, &symbols);
-        return chosen(&symbols, Step::Import, Step::Overloads);
-    }
-    match db.program.import_target(file, import) {
-        ImportTarget::External(name) => external(name, Step::ExternalImport),
-        ImportTarget::Path { module, path } if path.is_empty() || kind == ImportKind::Wildcard => {
-            module_target(*module, Step::Import)
-        }
-        ImportTarget::Path { module, path } => {
-            match scopes::import_entity(db, file, site.import, &mut Visited::default()) {
-                Some(Entity::Symbols(mut symbols)) => {
-                    overrides::defined(db, &mut symbols);
-                    chosen(&symbols, Step::Import, Step::SeveralValues)
-                }
-                Some(Entity::Module(module)) => module_target(module, Step::Import),
-                Some(Entity::External(name)) => external(&name, Step::ExternalImport),
-                Some(Entity::Local(..) | Entity::Builtin(_)) => unresolved(Step::LocalValue),
-                None => match path[..] {
-                    [name] => {
-                        let symbols = inherent::extensions_in(db, *module, name);
-                        chosen(&symbols, Step::Import, Step::Overloads)
-                    }
-                    _ => unresolved(Step::NoSuchName),
-                },
-            }
-        }
     }
 }
 

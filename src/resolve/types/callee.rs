@@ -72,9 +72,7 @@ pub(in crate::resolve) fn called(
     if !db.program.known(file).language.manifest.resolution.closure_receivers {
         return db.lookup(file, name, scope, at);
     }
-    // The library has a function of the name as well.
-    let certainly = db.program.known(file).language.is_builtin(db.program.text(name));
-    let accepts = |entity: &Entity| db.is_applicable(file, entity, args, written, certainly);
+    let accepts = |entity: &Entity| db.is_applicable(file, entity, args, written);
     db.lookup_accepted(file, name, scope, at, &accepts)
 }
 

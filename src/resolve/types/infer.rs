@@ -119,7 +119,11 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
         }
         Expr::SelfValue(scope) => lookup::receiver_type(db, file, scope).unwrap_or(Ty::Unknown),
         Expr::SuperValue(scope) => match lookup::scope_type(db, file, scope) {
-            Some(Ty::Instance(symbol, _)) => Ty::Super(symbol),
+            Some(Ty::Instance(symbol, _)) => {
+                let definitions = aliases::definitions_of_type(db, symbol);
+                let own = definitions.into_iter().find(|definition| definition.file == file);
+                Ty::Super(own.unwrap_or(symbol))
+            }
             _ => Ty::Unknown,
         },
         Expr::SelfType(scope) => match lookup::scope_type(db, file, scope) {

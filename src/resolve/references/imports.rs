@@ -1,0 +1,50 @@
+//! Resolution of the references in imports: what an import names.
+
+use crate::grammar::ModuleSystem;
+use crate::model::Step;
+use crate::model::facts::{ImportKind, Site};
+use crate::model::graph::{FileId, Resolution};
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::Entity;
+use crate::resolve::members::{inherent, overrides};
+use crate::resolve::names::visited::Visited;
+use crate::resolve::names::{definition, linkage, scopes};
+use crate::resolve::references::outcome::{chosen, external, module_target, unresolved};
+use crate::resolve::units::import_target::ImportTarget;
+
+/// Returns the verdict of an import.
+pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
+    let Some(import) = site.import.get() else { return unresolved(Step::NoSuchName) };
+    let kind = db.program.known(file).facts.imports[import].kind;
+    if kind != ImportKind::Include
+        && db.program.known(file).language.manifest.modules.system == ModuleSystem::Includes
+        && let Some(Entity::Symbols(symbols)) = linkage::using_declaration(db, file, site.import)
+    {
+        let symbols = definition::with_definitions(db, &symbols);
+        return chosen(&symbols, Step::Import, Step::Overloads);
+    }
+    match db.program.import_target(file, import) {
+        ImportTarget::External(name) => external(name, Step::ExternalImport),
+        ImportTarget::Path { module, path } if path.is_empty() || kind == ImportKind::Wildcard => {
+            module_target(*module, Step::Import)
+        }
+        ImportTarget::Path { module, path } => {
+            match scopes::import_entity(db, file, site.import, &mut Visited::default()) {
+                Some(Entity::Symbols(mut symbols)) => {
+                    overrides::defined(db, &mut symbols);
+                    chosen(&symbols, Step::Import, Step::SeveralValues)
+                }
+                Some(Entity::Module(module)) => module_target(module, Step::Import),
+                Some(Entity::External(name)) => external(&name, Step::ExternalImport),
+                Some(Entity::Local(..) | Entity::Builtin(_)) => unresolved(Step::LocalValue),
+                None => match path[..] {
+                    [name] => {
+                        let symbols = inherent::extensions_in(db, *module, name);
+                        chosen(&symbols, Step::Import, Step::Overloads)
+                    }
+                    _ => unresolved(Step::NoSuchName),
+                },
+            }
+        }
+    }
+}
