@@ -11,6 +11,7 @@ use super::tier::Tier;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use values::DecoratorMeaning;
+pub use values::MemberLookup;
 use values::{Conditions, Conversions, Narrowing, TypeFlow};
 
 /// A language manifest without its tables of node kinds.
@@ -23,6 +24,10 @@ pub struct Manifest {
     pub title: String,
     /// Tier of analysis.
     pub tier: Tier,
+    /// Children that the rule of a node leaves out are visited as well, as always in the tier
+    /// `shared`.
+    #[serde(default)]
+    pub visit_rest: bool,
     /// Family of languages that share one symbol table: name resolution crosses files of different
     /// languages within it.
     pub family: Option<String>,
@@ -249,6 +254,8 @@ pub struct Names {
     /// Suffix of a macro name where the macro is applied (`!`). With it, macros have a namespace of
     /// their own.
     pub macro_suffix: Option<String>,
+    /// Member of a type whose call makes an instance (`new`).
+    pub maker_member: Option<String>,
     /// Method behind a call of an instance (`__call__`).
     pub call_member: Option<String>,
     /// Method whose result a context manager binds (`__enter__`).
@@ -279,24 +286,6 @@ pub struct Names {
     pub trim: BTreeMap<String, String>,
 }
 
-/// Order of member lookup in a type and its bases.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MemberLookup {
-    /// The type, then its bases depth first, classes before interfaces.
-    #[default]
-    Chain,
-    /// The type, then its traits and modules, its classes and its interfaces, depth first.
-    MixinsFirst,
-    /// The C3 linearisation of the bases.
-    C3,
-    /// The type, then its embedded types, breadth first.
-    Embedding,
-    /// Inherent members, then members of implemented and bounding traits, then members through
-    /// implicit dereference.
-    InherentFirst,
-}
-
 /// Rules of name resolution and member lookup.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
@@ -325,6 +314,10 @@ pub struct Resolution {
     /// A type and its instances have separate members: one name may mean a static member and one of
     /// instances.
     pub separate_statics: bool,
+    /// A type may be opened again, in any file: declarations of one qualified name are one type.
+    pub open_types: bool,
+    /// Callables of the types around a type are not visible in it: its receiver is its own.
+    pub own_receiver: bool,
     /// Members of a base and members of the same name in derived types are overloads of each other.
     pub inherited_overloads: bool,
     /// The declared type of a variable is not refined by assignments.
@@ -360,6 +353,8 @@ pub struct Resolution {
     /// Top-level names are visible in all files: a name with a single definition likely refers to
     /// it.
     pub global_names: bool,
+    /// A receiver of unknown type is likely an instance of the type with its name (`context`).
+    pub names_tell_types: bool,
     /// Argument-dependent lookup: an unqualified call that finds no other declaration is looked up
     /// next to the types of its arguments.
     pub argument_lookup: bool,

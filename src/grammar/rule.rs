@@ -9,7 +9,8 @@ use super::import_form::ImportForm;
 use crate::model::SymbolKind;
 use case::When;
 pub(crate) use parts::{BaseRule, TokenWords, Yielded};
-use serde::{Deserialize, Deserializer};
+use parts::{dot, function, namespace, optional_symbol_kind, symbol_kind, symbol_kinds};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Role of a node in statement or expression position.
@@ -52,7 +53,16 @@ pub(crate) enum Rule {
         #[serde(deserialize_with = "symbol_kind")]
         kind: SymbolKind,
         names: Selector,
+        /// Text before a name that makes it that of the field whose value the symbol gives.
+        field: Option<String>,
+        /// The member of the receiver of which the symbol is another name.
+        alias_of: Option<Selector>,
+        /// Texts behind a name, with a symbol for each: one that is not empty is that of a setter.
+        #[serde(default)]
+        suffixes: Vec<String>,
     },
+    /// A block with members of the type itself (`class << self`, a companion object).
+    Statics { body: Selector },
     /// Has the value of its child `of`, by default of the first named one; all children are
     /// visited.
     Pass { of: Option<Selector> },
@@ -69,6 +79,8 @@ pub(crate) enum Rule {
         #[serde(default)]
         returns: bool,
     },
+    /// A call, with these arguments, of the closure that callers pass behind the arguments.
+    Gives { args: Option<Selector> },
     /// Yields a value from a generator.
     Yield { of: Option<Selector> },
 
@@ -84,6 +96,9 @@ pub(crate) enum Rule {
         body: Option<Selector>,
         type_params: Option<Selector>,
         receiver: Option<Selector>,
+        /// A member of the type itself, whatever its modifiers are.
+        #[serde(default)]
+        r#static: bool,
         /// The last expression of the body is the result.
         #[serde(default)]
         tail: bool,
@@ -256,6 +271,10 @@ pub(crate) enum Rule {
     },
     /// A path in one node: names between separators of modules, absolute after the root word.
     Path {},
+    /// A field of the receiver, named by the node itself (`@name`).
+    Field {},
+    /// The type of a value as a value (`value.class`).
+    TypeOf { of: Selector },
     /// Member access on a value, type or module. Where `object` is absent the node is a plain name.
     /// `scoped`: a path (`a::b`).
     Member {
@@ -271,6 +290,10 @@ pub(crate) enum Rule {
         name: Option<Selector>,
         args: Option<Selector>,
         type_args: Option<Selector>,
+        /// A closure behind the arguments, which is not counted among them.
+        closure: Option<Selector>,
+        /// Text behind the name of the member: that of a setter where the call is an assignment.
+        suffix: Option<String>,
     },
     /// A construction of `ty`; without a type, of the element type of the enclosing construction.
     /// `body` may hold definitions (an anonymous subclass) or nodes with the role `initializer`;
@@ -459,39 +482,4 @@ impl Rule {
         let alone = cases.is_empty().then_some(self);
         cases.iter().map(|(_, rule)| rule).chain(alone)
     }
-}
-
-fn dot() -> String {
-    ".".to_owned()
-}
-
-fn function() -> SymbolKind {
-    SymbolKind::Function
-}
-
-fn namespace() -> SymbolKind {
-    SymbolKind::Namespace
-}
-
-fn kind_of_word<E: serde::de::Error>(word: &str) -> Result<SymbolKind, E> {
-    SymbolKind::from_word(word).ok_or_else(|| E::custom(format!("no symbol kind `{word}`")))
-}
-
-fn symbol_kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SymbolKind, D::Error> {
-    kind_of_word(&String::deserialize(deserializer)?)
-}
-
-fn optional_symbol_kind<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<SymbolKind>, D::Error> {
-    symbol_kind(deserializer).map(Some)
-}
-
-fn symbol_kinds<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<BTreeMap<String, SymbolKind>, D::Error> {
-    BTreeMap::<String, String>::deserialize(deserializer)?
-        .into_iter()
-        .map(|(node, word)| Ok((node, kind_of_word(&word)?)))
-        .collect()
 }

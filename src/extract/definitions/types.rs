@@ -129,6 +129,7 @@ fn enter_type<'t>(
     walk.facts.symbol_mut(symbol).inner = inner;
     walk.context.enclosing = symbol;
     walk.context.callable.symbol = LocalSymbol::NONE;
+    walk.context.callable.named = LocalSymbol::NONE;
     generics::generics(walk, symbol, node, type_params);
     before
 }
@@ -324,6 +325,21 @@ fn module_names<'t>(walk: &mut Walk<'t>, name: Node<'t>) -> Vec<Node<'t>> {
         names.truncate(most);
     }
     names
+}
+
+/// Visits a block whose definitions are members of the type itself.
+pub(in crate::extract) fn statics<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    body: &'static Selector,
+) -> ExprId {
+    let around = Surroundings { declared_static: true, ..Surroundings::NONE };
+    let around = std::mem::replace(&mut walk.context.around, around);
+    if let Some(body) = body.first(node) {
+        walk.visit_children(body);
+    }
+    walk.context.around = around;
+    ExprId::NONE
 }
 
 pub(in crate::extract) fn embed<'t>(

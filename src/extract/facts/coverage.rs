@@ -51,7 +51,12 @@ pub fn coverage(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Co
 }
 
 /// Compares the calls below a node with references.
-fn compared(language: &'static Language, root: Node<'_>, source: &[u8], facts: &FileFacts) -> Coverage {
+fn compared(
+    language: &'static Language,
+    root: Node<'_>,
+    source: &[u8],
+    facts: &FileFacts,
+) -> Coverage {
     let mut coverage = Coverage::default();
     let mut sites: Vec<u32> =
         facts.sites.list().iter().filter(|site| is_of_call(site)).map(|site| site.byte).collect();

@@ -1,7 +1,9 @@
-//! Tables that are values of keys in rules.
+//! Tables that are values of keys in rules, and how values are read.
 
 use crate::grammar::Selector;
-use serde::Deserialize;
+use crate::model::SymbolKind;
+use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
 
 /// Tokens by which expressions among the tokens of a macro are recognised.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
@@ -47,4 +49,41 @@ pub(crate) struct BaseRule {
     /// The bases are interfaces to implement.
     #[serde(default)]
     pub(crate) implement: bool,
+}
+
+pub(super) fn dot() -> String {
+    ".".to_owned()
+}
+
+pub(super) fn function() -> SymbolKind {
+    SymbolKind::Function
+}
+
+pub(super) fn namespace() -> SymbolKind {
+    SymbolKind::Namespace
+}
+
+fn kind_of_word<E: serde::de::Error>(word: &str) -> Result<SymbolKind, E> {
+    SymbolKind::from_word(word).ok_or_else(|| E::custom(format!("no symbol kind `{word}`")))
+}
+
+pub(super) fn symbol_kind<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<SymbolKind, D::Error> {
+    kind_of_word(&String::deserialize(deserializer)?)
+}
+
+pub(super) fn optional_symbol_kind<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<SymbolKind>, D::Error> {
+    symbol_kind(deserializer).map(Some)
+}
+
+pub(super) fn symbol_kinds<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, SymbolKind>, D::Error> {
+    BTreeMap::<String, String>::deserialize(deserializer)?
+        .into_iter()
+        .map(|(node, word)| Ok((node, kind_of_word(&word)?)))
+        .collect()
 }

@@ -9,7 +9,7 @@ use crate::resolve::calls::{overload, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Parameter, Ty, TyList, no_types, unify};
 use crate::resolve::members::{aliases, hierarchy, overrides, type_flow};
-use crate::resolve::names::definition;
+use crate::resolve::names::{definition, linkage};
 use crate::resolve::types::{builtin_types, generics, lists, return_types};
 use crate::resolve::units::bounds::qualified;
 use rustc_hash::FxHashMap;
@@ -179,12 +179,12 @@ fn fitting_distinct(
 
 /// Returns the constructors that a type itself defines.
 pub(in crate::resolve) fn constructors(db: &Db, symbol: SymbolRef) -> Symbols {
-    let entry = db.program.symbol(symbol);
-    let own = constructors_of(db, symbol.file);
-    let mut found: Symbols = match own.get(&entry.inner) {
-        Some(own) if entry.inner.is_some() => own.clone(),
-        _ => Symbols::new(),
-    };
+    let mut found = Symbols::new();
+    for part in linkage::openings(db, symbol) {
+        let inner = db.program.symbol(part).inner;
+        let own = constructors_of(db, part.file);
+        found.extend(own.get(&inner).filter(|_| inner.is_some()).into_iter().flatten().copied());
+    }
     let elsewhere =
         db.program.extensions(symbol).and_then(|members| members.get(&db.program.name_of(symbol)));
     for member in elsewhere.into_iter().flatten() {

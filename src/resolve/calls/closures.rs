@@ -3,7 +3,7 @@
 
 use crate::grammar::FlowKind;
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingId, Expr, ExprId, Run, ScopeId};
+use crate::model::facts::{BindingId, Expr, ExprId, GIVEN, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Name;
 use crate::resolve::calls::call;
@@ -32,7 +32,12 @@ pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, positio
             if let Ty::Callable(symbols, receiver) = &known {
                 let given = arguments_without_closures(db, file, args);
                 let fitting = call::fitting(db, file, symbols, CallArguments::Typed(&given), false);
-                return given_by(db, &fitting, receiver.as_deref(), &given, argument, position);
+                let declared =
+                    given_by(db, &fitting, receiver.as_deref(), &given, argument, position);
+                return match declared {
+                    Ty::Unknown => given_in_body(db, &fitting, position),
+                    declared => declared,
+                };
             }
             let Expr::Member(object, name) = unit.facts.exprs[callee.get().unwrap_or(call)] else {
                 return Ty::Unknown;
@@ -134,6 +139,18 @@ fn arguments_without_closures(db: &Db, file: FileId, args: Run) -> Vec<Ty> {
         .iter()
         .map(|item| if is_closure(*item) { Ty::Unknown } else { db.ty(file, *item) })
         .collect()
+}
+
+/// Returns the type of what callables pass to their closure at a position.
+fn given_in_body(db: &Db, callables: &[SymbolRef], position: usize) -> Ty {
+    let name = db.program.named(&format!("{GIVEN}{position}"));
+    let mut parts = Vec::new();
+    for callable in callables {
+        let unit = db.program.known(callable.file);
+        let bound = unit.bindings(db.program.symbol(*callable).inner, name);
+        parts.extend(bound.map(|(_, binding)| db.ty(callable.file, binding.value)));
+    }
+    Ty::union(parts)
 }
 
 /// Returns the declared type of a closure's parameter in callables that accept the closure as

@@ -54,6 +54,9 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             if let Some(computed) = operators::computed(db, file, callee, args) {
                 return computed;
             }
+            if let Some(made) = callee::made_by(db, file, callee) {
+                return instance_of(&made);
+            }
             let callee = callee::callee_ty(db, file, callee);
             db.call_result(file, &callee, args)
         }
@@ -95,7 +98,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             let value = ty(db, file, value);
             builtin_types::item(db, file, &value, item as usize)
         }
-        Expr::SelfValue(scope) => lookup::scope_type(db, file, scope).unwrap_or(Ty::Unknown),
+        Expr::SelfValue(scope) => lookup::receiver_type(db, file, scope).unwrap_or(Ty::Unknown),
         Expr::SuperValue(scope) => match lookup::scope_type(db, file, scope) {
             Some(Ty::Instance(symbol, _)) => Ty::Super(symbol),
             _ => Ty::Unknown,
@@ -138,7 +141,10 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
         Expr::Wrap(..) | Expr::Array(_) | Expr::Function(_) | Expr::Base(..) => {
             type_of(db, file, ExprId::at(position))
         }
-        Expr::TypeOf(value) => ty(db, file, value),
+        Expr::TypeOf(value) => match ty(db, file, value) {
+            Ty::Instance(symbol, args) => Ty::Type(symbol, args),
+            other => other,
+        },
         Expr::Unknown => Ty::Unknown,
     }
 }
@@ -199,6 +205,7 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
         Expr::Union(parts) => {
             Ty::union(list(parts).map(|part| type_of(db, file, part)).collect::<Vec<_>>())
         }
+        Expr::TypeOf(value) => ty(db, file, value),
         Expr::Function(parts) => match list(parts).last() {
             Some(result) => Ty::function(instance_of_expr(db, file, result)),
             None => Ty::Unknown,
