@@ -74,7 +74,7 @@ fn the_tier_of_each_language_is_said() {
     let mut tiers: Vec<_> =
         found.languages.iter().map(|language| (language.name.as_str(), language.tier)).collect();
     tiers.sort();
-    assert_eq!(tiers, [("python", Tier::Full), ("ruby", Tier::Shared), ("toml", Tier::Structure)]);
+    assert_eq!(tiers, [("python", Tier::Full), ("ruby", Tier::Full), ("toml", Tier::Structure)]);
     let sites = |name: &str| {
         found
             .languages
@@ -87,7 +87,7 @@ fn the_tier_of_each_language_is_said() {
     let mut tiers: Vec<_> =
         found.languages.iter().map(|share| (share.name.as_str(), share.tier)).collect();
     tiers.sort();
-    assert_eq!(tiers, [("python", Tier::Full), ("ruby", Tier::Shared), ("toml", Tier::Structure)]);
+    assert_eq!(tiers, [("python", Tier::Full), ("ruby", Tier::Full), ("toml", Tier::Structure)]);
 }
 
 #[test]

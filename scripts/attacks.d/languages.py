@@ -101,6 +101,13 @@ LANGUAGES = [
         alias=lambda n, t: f"typealias {n} = {t}\n", pair=lambda a, b: f"Map<{a}, {b}>", overload=lambda n, t: f"fun over(x: {t}): Int = 1\n",
         use=lambda m, n: f"import p.{n}\n", head="package p\n", path=lambda m: f"p/{m}.kt", statement_end=""),
     Language(
+        "ruby", "rb",
+        function=lambda n, body: f"def {n}(x)\n{lines(body)}end\n",
+        type=lambda n, bases, methods: f"class {n}{' < ' + bases[0] if bases else ''}\n"
+        + "".join(f"  def {m}(x)\n{lines(body)}  end\n" for m, body in methods) + "end\n",
+        let=lambda n, v: f"{n} = {v}", closure=lambda p, v: f"(->({p}) {{ {v} }})",
+        use=lambda m, n: f'require_relative "{m}"\n', star=lambda m: f'require_relative "{m}"\n', statement_end="", this="self"),
+    Language(
         "c", "c",
         function=lambda n, body: f"int {n}(int x) {{\n{lines(body)}}}\n",
         let=lambda n, v: f"int {n} = {v};", alias=lambda n, t: f"typedef {t} {n};\n", pair=lambda a, b: f"struct {{ {a} a; {b} b; }}",

@@ -20,7 +20,9 @@ use crate::extract::walk::surroundings;
 use crate::extract::walk::unruled;
 use crate::extract::walk::{READ, Usage, Walk, offset};
 use crate::grammar::Rule;
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, RESULT, ScopeKind};
+use crate::model::facts::{
+    BindingKind, Expr, ExprId, GIVEN, LocalSymbol, MAX_GIVEN, RESULT, ScopeKind,
+};
 use crate::model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
 
@@ -56,19 +58,20 @@ fn apply<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>, usage: Us
     match rule {
         Rule::Skip {} | Rule::ParamMark {} => ExprId::NONE,
         Rule::Item { .. } => definitions::items::item(walk, rule, node),
-        Rule::Defines { kind, names } => definitions::items::defines(walk, node, *kind, names),
+        Rule::Defines { .. } => definitions::items::defines(walk, rule, node),
+        Rule::Statics { body } => definitions::types::statics(walk, node, body),
         Rule::Pass { of } => pass(walk, node, of.as_ref(), usage),
         Rule::Statement { end } => statement(walk, node, end),
         Rule::Block {} => walk.block(node, ScopeKind::Block),
         Rule::Flow {} => walk.block(node, ScopeKind::Flow),
         Rule::Jump { of, returns } => jump(walk, node, of.as_ref(), *returns),
         Rule::Yield { of } => jump(walk, node, of.as_ref(), true),
+        Rule::Gives { args } => gives(walk, node, args.as_ref()),
         Rule::Function { .. } => callables::function(walk, rule, node),
         Rule::Lambda { .. } => values::lambda(walk, rule, node, LocalSymbol::NONE),
         Rule::Type { .. } => definitions::types::type_definition(walk, rule, node),
         Rule::TypeName { .. } => definitions::types::type_name(walk, rule, node),
         Rule::Extend { .. } => definitions::types::extend(walk, rule, node),
-        Rule::Statics { body } => definitions::types::statics(walk, node, body),
         Rule::Module { .. } => definitions::types::module(walk, rule, node),
         Rule::Package { name, body } => export::package(walk, node, name, body.as_ref()),
         Rule::Exports { of } => export::exports(walk, node, of),
@@ -134,6 +137,23 @@ fn pass<'t>(
         }
     }
     value
+}
+
+/// Binds the arguments of a call of the passed closure in the scope of the callable.
+fn gives<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    args: Option<&'static crate::grammar::Selector>,
+) -> ExprId {
+    let (list, ..) = walk.arguments(args.and_then(|selector| selector.first(node)));
+    let Some(callable) = walk.context.callable.named.get() else { return ExprId::NONE };
+    let scope = walk.facts.facts.symbols[callable].inner;
+    let values = walk.facts.items(list).to_vec();
+    for (position, value) in values.into_iter().enumerate().take(MAX_GIVEN) {
+        let name = walk.facts.name(&format!("{GIVEN}{position}"));
+        walk.bind(scope, name, BindingKind::Result, node.start_byte(), ExprId::NONE, value);
+    }
+    ExprId::NONE
 }
 
 fn statement<'t>(walk: &mut Walk<'t>, node: Node<'t>, end: &str) -> ExprId {

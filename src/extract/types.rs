@@ -11,7 +11,7 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::grammar::{PathWord, Rule, Selector, TypeRule};
 use crate::model::facts::{
-    Expr, ExprId, LocalSymbol, NameId, RECEIVER_TYPE, ScopeKind, TYPE_GUARD,
+    Expr, ExprId, LocalSymbol, NameId, RECEIVER_TYPE, ScopeId, ScopeKind, TYPE_GUARD,
 };
 use crate::model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
@@ -92,7 +92,7 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
             let object = object.as_ref().and_then(|selector| selector.first(node));
             let Some(name_node) = name.first(node) else { return ExprId::NONE };
             let object_usage = if usage == Usage::Silent { Usage::Silent } else { READ };
-            let Some(object) = object else { return visit_type(walk, name_node, usage) };
+            let Some(object) = object else { return outermost(walk, node, name_node, usage) };
             let object = visit_type(walk, object, object_usage);
             let object = path_head(&walk.input, &mut walk.facts, object);
             let mut object = names::known(&mut walk.facts, object);
@@ -439,4 +439,20 @@ pub(super) fn split(text: &str, separator: char) -> Vec<&str> {
         parts.push(&text[start..]);
     }
     parts
+}
+
+/// Type in a path without a first part: a plain name is looked up from the outermost scope on,
+/// where such a path means that.
+fn outermost<'t>(walk: &mut Walk<'t>, node: Node<'t>, name_node: Node<'t>, usage: Usage) -> ExprId {
+    let is_path =
+        matches!(rule_choice::rule_at(&walk.input, node), Some(Rule::Member { scoped: true, .. }));
+    let is_name =
+        matches!(walk.input.language.type_rule(name_node.kind_id()), Some(TypeRule::Name { .. }));
+    if !is_path || !is_name || !walk.input.language.manifest.resolution.open_types {
+        return visit_type(walk, name_node, usage);
+    }
+    let name = names::name_of(walk, name_node);
+    let value = walk.facts.expr(Expr::Name(name, ScopeId(0)));
+    walk.site(usage, name_node, name, value);
+    value
 }

@@ -90,7 +90,7 @@ impl<'t> Walk<'t> {
             facts,
             context: Context::of_file(scope),
             exports: Exports::default(),
-            seen: unruled::Seen::of(language.tier()),
+            seen: unruled::Seen::of(language),
         }
     }
 

@@ -12,6 +12,7 @@ pub use values::Builtins;
 use super::tier::Tier;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+pub use values::MemberLookup;
 use values::{Conditions, Conversions, Narrowing, TypeFlow};
 use words::{CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord, TestMacroKind};
 
@@ -25,6 +26,10 @@ pub struct Manifest {
     pub title: String,
     /// Tier of analysis.
     pub tier: Tier,
+    /// Children that the rule of a node leaves out are visited as well, as always in the tier
+    /// `shared`.
+    #[serde(default)]
+    pub visit_rest: bool,
     /// Family of languages that share one symbol table: name resolution crosses files of different
     /// languages within it.
     pub family: Option<String>,
@@ -148,13 +153,11 @@ pub struct Modules {
     /// Decorator of a child module whose argument is the path of its file.
     #[serde(default)]
     pub path_decorator: Option<String>,
-    /// Root files of the crates of a package, relative to its directory; the first is the library.
+    /// Roots of the crates of a package, relative to its directory -> their table in the package's
+    /// manifest (`lib` for the library). A path that ends in `/` is a directory in which every file
+    /// is a crate.
     #[serde(default)]
-    pub roots: Vec<String>,
-    /// Directory of a package in which every file is a crate -> table of the package's manifest
-    /// that names further ones.
-    #[serde(default)]
-    pub crate_folders: BTreeMap<String, String>,
+    pub roots: BTreeMap<String, String>,
     /// A module does not inherit the names of its parent module.
     #[serde(default)]
     pub closed: bool,
@@ -238,9 +241,6 @@ pub struct Names {
     pub field_parameter_words: Vec<String>,
     /// Name of the part of a type with members of the type itself (`Companion`).
     pub statics: Option<String>,
-    /// Beginning of the names of members that give the parts of a value by position, from 1
-    /// (`component`); where there is none of that name, the fields in the header of the type do.
-    pub part_members: Option<String>,
     /// Names of the parameters of a closure that declares none, by position (`it`).
     pub implicit_params: Vec<String>,
     /// Objects whose members are the exports of the file (`module.exports`, `exports`).
@@ -263,24 +263,6 @@ pub struct Names {
     pub operators: BTreeMap<String, String>,
     /// Node kind -> characters around a name that are not part of it: sigils, quotes, colons.
     pub trim: BTreeMap<String, String>,
-}
-
-/// Order of member lookup in a type and its bases.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MemberLookup {
-    /// The type, then its bases depth first, classes before interfaces.
-    #[default]
-    Chain,
-    /// The type, then its traits and modules, its classes and its interfaces, depth first.
-    MixinsFirst,
-    /// The C3 linearisation of the bases.
-    C3,
-    /// The type, then its embedded types, breadth first.
-    Embedding,
-    /// Inherent members, then members of implemented and bounding traits, then members through
-    /// implicit dereference.
-    InherentFirst,
 }
 
 /// Rules of name resolution and member lookup.
@@ -314,6 +296,10 @@ pub struct Resolution {
     /// A type and its instances have separate members: one name may mean a static member and one of
     /// instances.
     pub separate_statics: bool,
+    /// A type may be opened again, in any file: declarations of one qualified name are one type.
+    pub open_types: bool,
+    /// Callables of the types around a type are not visible in it: its receiver is its own.
+    pub own_receiver: bool,
     /// Members of a base and members of the same name in derived types are overloads of each other.
     pub inherited_overloads: bool,
     /// The declared type of a variable is not refined by assignments.
@@ -355,6 +341,8 @@ pub struct Resolution {
     /// Top-level names are visible in all files: a name with a single definition likely refers to
     /// it.
     pub global_names: bool,
+    /// A receiver of unknown type is likely an instance of the type with its name (`context`).
+    pub names_tell_types: bool,
     /// Argument-dependent lookup: an unqualified call that finds no other declaration is looked up
     /// next to the types of its arguments.
     pub argument_lookup: bool,

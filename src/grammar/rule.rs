@@ -9,7 +9,7 @@ use super::import_form::ImportForm;
 use crate::model::SymbolKind;
 use case::When;
 pub(crate) use parts::{BaseRule, TokenWords, Yielded};
-use parts::{optional_symbol_kind, symbol_kind, symbol_kinds};
+use parts::{dot, function, namespace, optional_symbol_kind, symbol_kind, symbol_kinds};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -53,6 +53,13 @@ pub(crate) enum Rule {
         #[serde(deserialize_with = "symbol_kind")]
         kind: SymbolKind,
         names: Selector,
+        /// Text before a name that makes it that of the field whose value the symbol gives.
+        field: Option<String>,
+        /// The member of the receiver of which the symbol is another name.
+        alias_of: Option<Selector>,
+        /// Texts behind a name, with a symbol for each: one that is not empty is that of a setter.
+        #[serde(default)]
+        suffixes: Vec<String>,
     },
     /// Has the value of its child `of`, by default of the first named one; all children are
     /// visited.
@@ -70,6 +77,8 @@ pub(crate) enum Rule {
         #[serde(default)]
         returns: bool,
     },
+    /// A call, with these arguments, of the closure that callers pass behind the arguments.
+    Gives { args: Option<Selector> },
     /// Yields a value from a generator.
     Yield { of: Option<Selector> },
 
@@ -85,6 +94,9 @@ pub(crate) enum Rule {
         body: Option<Selector>,
         type_params: Option<Selector>,
         receiver: Option<Selector>,
+        /// A member of the type itself, whatever its modifiers are.
+        #[serde(default)]
+        r#static: bool,
         /// The last expression of the body is the result.
         #[serde(default)]
         tail: bool,
@@ -139,7 +151,8 @@ pub(crate) enum Rule {
         body: Option<Selector>,
         type_params: Option<Selector>,
     },
-    /// A part of the body of a type with members of the type itself, not of its instances.
+    /// A part of the body of a type with members of the type itself, not of its instances
+    /// (`class << self`, a companion object).
     Statics { body: Selector },
     /// A module or namespace; without a body it declares a child module in another file.
     Module {
@@ -273,6 +286,10 @@ pub(crate) enum Rule {
     },
     /// A path in one node: names between separators of modules, absolute after the root word.
     Path {},
+    /// A field of the receiver, named by the node itself (`@name`).
+    Field {},
+    /// The type of a value as a value (`value.class`).
+    TypeOf { of: Selector },
     /// Member access on a value, type or module. Where `object` is absent the node is a plain name.
     /// `scoped`: a path (`a::b`).
     Member {
@@ -290,6 +307,10 @@ pub(crate) enum Rule {
         /// A closure behind the arguments: the argument for the last parameter.
         trailing: Option<Selector>,
         type_args: Option<Selector>,
+        /// A closure behind the arguments, which is not counted among them.
+        closure: Option<Selector>,
+        /// Text behind the name of the member: that of a setter where the call is an assignment.
+        suffix: Option<String>,
     },
     /// A construction of `ty`; without a type, of the element type of the enclosing construction.
     /// `body` may hold definitions (an anonymous subclass) or nodes with the role `initializer`;
@@ -487,16 +508,4 @@ impl Rule {
         let alone = cases.is_empty().then_some(self);
         cases.iter().map(|(_, rule)| rule).chain(alone)
     }
-}
-
-fn dot() -> String {
-    ".".to_owned()
-}
-
-fn function() -> SymbolKind {
-    SymbolKind::Function
-}
-
-fn namespace() -> SymbolKind {
-    SymbolKind::Namespace
 }

@@ -314,6 +314,13 @@ pub struct Binding {
 /// Synthetic name of the results of a closure without a symbol, bound in its scope.
 pub const RESULT: &str = "()";
 
+/// Start of the synthetic names of the arguments with which a callable calls the closure that is
+/// passed to it, bound in its scope: the position of the argument follows.
+pub const GIVEN: &str = "()";
+
+/// Number of arguments of such a call that are kept.
+pub const MAX_GIVEN: usize = 4;
+
 /// Builtin type of a type guard's result: its argument is the type that the guard implies.
 pub const TYPE_GUARD: &str = "is";
 

@@ -48,6 +48,8 @@ pub(super) struct Db<'a> {
 
     // Members.
     pub(super) linear: Memo<SymbolRef, Rc<Hierarchy>>,
+    /// Types that derive from a type that may be opened again.
+    pub(super) derived: Memo<SymbolRef, Symbols>,
     /// Names without a member in a type's hierarchy, by filter.
     pub(super) absent: Memo<(SymbolRef, Name, Option<Wanted>), ()>,
     /// Members of types, by filter.
@@ -73,6 +75,8 @@ pub(super) struct Db<'a> {
     pub(super) linked: Memo<(Space, Name), Symbols>,
     pub(super) reach: Memo<FileId, Rc<FileSet>>,
     pub(super) seen: Memo<(FileId, Space, Name), Symbols>,
+    /// Declarations of types that may be opened again.
+    pub(super) openings: Memo<SymbolRef, Symbols>,
     pub(super) wildcards: Wildcards,
     /// Imported packages of a file by their declared names.
     pub(super) own_names: Memo<FileId, Rc<OwnNames<'a>>>,
@@ -95,6 +99,7 @@ impl<'a> Db<'a> {
             parameters: Memo::default(),
             generic: Memo::default(),
             linear: Memo::default(),
+            derived: Memo::default(),
             absent: Memo::default(),
             members: Memo::default(),
             satisfied: Memo::default(),
@@ -108,6 +113,7 @@ impl<'a> Db<'a> {
             linked: Memo::default(),
             reach: Memo::default(),
             seen: Memo::default(),
+            openings: Memo::default(),
             wildcards: Wildcards::default(),
             own_names: Memo::default(),
             assigned: Memo::default(),

@@ -2,6 +2,7 @@
 //! body.
 
 pub(super) mod aliases;
+pub(super) mod derived;
 pub(super) mod hierarchy;
 pub(super) mod inherent;
 pub(super) mod lookup;

@@ -41,10 +41,19 @@ def main():
         for _, name in truth.projects():
             edges = os.path.join(scratch, name + ".jsonl")
             program.export(os.path.join(options.sources, name), edges)
-            score = Score(truth.Truth(name), truth.rows(edges))
+            score = Score(truth.Truth(name), map(plain, truth.rows(edges)))
             report(name, score, {verdict: right[verdict] / read[verdict] for verdict in read}, judgements.get(name, []))
             for what, count in options.show:
                 show(what, int(count), score)
+
+
+def plain(row):
+    """A setter has the name of its attribute in the truth: `value=` is `value`."""
+    for key in ("caller_name", "callee_name"):
+        name = row.get(key) or ""
+        if name.endswith("=") and (name[0].isalpha() or name[0] == "_"):
+            row[key] = name[:-1]
+    return row
 
 
 def judged():

@@ -4,7 +4,7 @@ use crate::extract::bindings::bound_names::Flow;
 use crate::extract::walk::names;
 use crate::extract::walk::{Definition, READ, Surroundings, Usage, Walk};
 use crate::grammar::Selector;
-use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId};
+use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
@@ -20,8 +20,27 @@ pub(super) fn bind_member<'t>(
         return;
     };
     let object = walk.visit(object, READ);
-    let name = names::name_of(walk, name_node);
     let type_scope = walk.context.callable.type_scope;
+    bind_to(walk, object, name_node, type_scope, flow);
+}
+
+/// Assignment to a field of the receiver that is named without it.
+pub(super) fn bind_field<'t>(walk: &mut Walk<'t>, node: Node<'t>, flow: Flow<'t>) {
+    let receiver = names::receiver(walk);
+    if receiver.is_some() {
+        let type_scope = declaring_type(walk);
+        bind_to(walk, receiver, node, type_scope, flow);
+    }
+}
+
+fn bind_to<'t>(
+    walk: &mut Walk<'t>,
+    object: ExprId,
+    name_node: Node<'t>,
+    type_scope: ScopeId,
+    flow: Flow<'t>,
+) {
+    let name = names::name_of(walk, name_node);
     let declared_only = walk.input.language.manifest.resolution.closures_are_values;
     let made = match walk.context.callable.self_scope.get() {
         Some(scope) if !declared_only && names::is_receiver(walk, object) => {
@@ -69,6 +88,33 @@ pub(super) fn bind_member<'t>(
     }
     if symbol.is_some() && flow.ty.is_some() && !walk.facts.symbol_mut(symbol).ty.is_some() {
         walk.facts.symbol_mut(symbol).ty = flow.ty;
+    }
+}
+
+/// Returns the scope of the type whose fields assignments to the receiver declare: that of the
+/// enclosing method, or the type in whose body the assignment is.
+fn declaring_type(walk: &Walk<'_>) -> ScopeId {
+    let callable = walk.context.callable;
+    let is_type = walk.facts.scope_kind(callable.self_scope) == ScopeKind::Type;
+    if is_type { callable.self_scope } else { callable.type_scope }
+}
+
+/// An assignment to a member of the receiver through a setter: its value is one of the accessor of
+/// that name, if a declaration makes one.
+pub(in crate::extract) fn set_accessor(
+    walk: &mut Walk<'_>,
+    object: ExprId,
+    name: NameId,
+    value: ExprId,
+) {
+    if !names::is_receiver(walk, object) {
+        return;
+    }
+    let accessor = walk.facts.bound(declaring_type(walk), name).map(|binding| binding.symbol);
+    let Some(position) = accessor.and_then(|accessor| accessor.get()) else { return };
+    let entry = &walk.facts.facts.symbols[position];
+    if entry.kind.is_callable() && !entry.inner.is_some() {
+        walk.facts.add_value(LocalSymbol::at(position), value);
     }
 }
 

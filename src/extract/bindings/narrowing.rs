@@ -32,7 +32,12 @@ pub(in crate::extract) fn branch<'t>(
     };
     let condition_node = condition.first(node);
     // Initializers before the condition are visible in both branches.
-    let initial = statements::before(&walk.input, node, condition_node, &[]);
+    let then_node = then.first(node);
+    // A branch may be written before its condition.
+    let mut branches: SmallVec<[Option<Node<'t>>; 4]> = smallvec![then_node];
+    let written = children::every(&walk.input, otherwise, node);
+    branches.extend(written.into_iter().filter(|_| otherwise.is_some()).map(Some));
+    let initial = statements::before(&walk.input, node, condition_node, &branches);
     let outer = (!initial.is_empty()).then(|| walk.open(ScopeKind::Block, LocalSymbol::NONE, node));
     for child in &initial {
         walk.visit(*child, READ);
@@ -42,7 +47,6 @@ pub(in crate::extract) fn branch<'t>(
         walk.visit(condition, READ);
         narrow(walk, condition, true);
     }
-    let then_node = then.first(node);
     let mut values: SmallVec<[ExprId; 8]> =
         smallvec![then_node.map_or(ExprId::NONE, |then| walk.visit(then, READ))];
     walk.close(scope);

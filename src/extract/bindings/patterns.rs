@@ -36,6 +36,7 @@ fn bind_nested<'t>(walk: &mut Walk<'t>, node: Node<'t>, flow: Flow<'t>, how: Bin
         Some(Rule::Member { object: Some(object), name, .. }) => {
             fields::bind_member(walk, node, object, name, flow)
         }
+        Some(Rule::Field {}) => fields::bind_field(walk, node, flow),
         Some(Rule::Tuple {}) => {
             for (position, child) in
                 children::named_children(&walk.input, node).into_iter().enumerate()

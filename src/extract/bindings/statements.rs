@@ -211,7 +211,10 @@ pub(in crate::extract) fn match_value<'t>(
         let Some(Rule::Case { pattern, types, value, guard }) =
             rule_choice::rule_at(&walk.input, case)
         else {
-            walk.visit(case, READ);
+            // What is left when no case matches.
+            let is_rest = matches!(rule_choice::rule_at(&walk.input, case), Some(Rule::Flow {}));
+            let left = walk.visit(case, READ);
+            values.extend(is_rest.then_some(left));
             continue;
         };
         let parts = CaseParts {

@@ -36,7 +36,8 @@ pub(super) fn enter_callable<'t>(
     } else {
         ScopeId::NONE
     };
-    walk.context.callable = Callable { symbol, receiver: NameId::NONE, type_scope, self_scope };
+    walk.context.callable =
+        Callable { symbol, named: symbol, receiver: NameId::NONE, type_scope, self_scope };
     walk.context.enclosing = symbol;
     context
 }

@@ -34,6 +34,7 @@ pub(in crate::extract) fn function<'t>(
         body,
         type_params,
         receiver,
+        r#static,
         tail,
         property,
         implements,
@@ -108,7 +109,10 @@ pub(in crate::extract) fn function<'t>(
     let header_end = body_node.map_or(node.end_byte(), |body| body.start_byte());
     let definition =
         Definition { name, name_node, node, kind, header_end, has_body: body_node.is_some() };
+    let in_statics = walk.context.around.declared_static;
+    walk.context.around.declared_static |= *r#static;
     let symbol = symbols::define(walk, &definition);
+    walk.context.around.declared_static = in_statics;
     (walk.context.around.owner, walk.context.around.implements) = outer;
     walk.context.around.detached = false;
     if made.is_some_and(|made| !made.is_known) {

@@ -8,9 +8,8 @@ use crate::extract::walk::children;
 use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::{READ, Surroundings, Walk};
-use crate::grammar::{Rule, Selector};
-use crate::model::SymbolKind;
-use crate::model::facts::{ExprId, ScopeKind};
+use crate::grammar::Rule;
+use crate::model::facts::{Expr, ExprId, NameId, Run, ScopeKind};
 use tree_sitter::Node;
 
 /// Maximum length of a joined name in bytes: a longer one is text, and its prefix suffices for a
@@ -87,19 +86,49 @@ fn join_parts<'t>(input: &Input<'t>, parts: &[Node<'t>], join: &str) -> String {
 /// Defines a symbol for each name that a node lists. The rest of the node is ignored.
 pub(in crate::extract) fn defines<'t>(
     walk: &mut Walk<'t>,
+    rule: &'static Rule,
     node: Node<'t>,
-    kind: SymbolKind,
-    names: &'static Selector,
 ) -> ExprId {
+    let Rule::Defines { kind, names, field, alias_of, suffixes } = rule else {
+        return ExprId::NONE;
+    };
     let comment = walk.context.pending.comment;
-    for name_node in children::every(&walk.input, Some(names), node) {
-        let name = names::name_of(walk, name_node);
+    let alias_of = alias_of.as_ref().and_then(|selector| selector.first(node));
+    let plain = [String::new()];
+    let suffixes = if suffixes.is_empty() { &plain } else { &suffixes[..] };
+    let all = children::every(&walk.input, Some(names), node);
+    for (name_node, suffix) in all.iter().flat_map(|name| suffixes.iter().map(|end| (*name, end))) {
+        let mut name = names::name_of(walk, name_node);
+        if !suffix.is_empty() {
+            name = names::with_suffix(walk, name, suffix);
+        }
         walk.context.pending.comment = comment;
         let header_end = node.end_byte();
-        symbols::define(
+        let symbol = symbols::define(
             walk,
-            &Definition { name, name_node, node, kind, header_end, has_body: true },
+            &Definition { name, name_node, node, kind: *kind, header_end, has_body: true },
         );
+        if let Some(prefix) = field.as_ref().filter(|_| suffix.is_empty()) {
+            let field = format!("{prefix}{}", walk.facts.text(name));
+            let field = walk.facts.name(&field);
+            let value = member_of_receiver(walk, field);
+            walk.facts.add_value(symbol, value);
+        }
+        if let Some(other) = alias_of {
+            let other = names::name_of(walk, other);
+            let member = member_of_receiver(walk, other);
+            let value = walk.facts.expr(Expr::Call(member, Run::default()));
+            walk.facts.add_value(symbol, value);
+        }
     }
     ExprId::NONE
+}
+
+/// Returns a member of what the next definition is a member of: of the type, or of an instance.
+fn member_of_receiver(walk: &mut Walk<'_>, name: NameId) -> ExprId {
+    let mut of = walk.facts.expr(Expr::SelfType(walk.context.scope));
+    if !walk.context.around.declared_static {
+        of = walk.facts.expr(Expr::OfType(of));
+    }
+    walk.facts.expr(Expr::Member(of, name))
 }

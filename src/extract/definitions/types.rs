@@ -129,6 +129,7 @@ fn enter_type<'t>(
     walk.facts.symbol_mut(symbol).inner = inner;
     walk.context.enclosing = symbol;
     walk.context.callable.symbol = LocalSymbol::NONE;
+    walk.context.callable.named = LocalSymbol::NONE;
     generics::generics(walk, symbol, node, type_params);
     before
 }
@@ -261,11 +262,12 @@ pub(in crate::extract) fn statics<'t>(
     node: Node<'t>,
     body: &'static Selector,
 ) -> ExprId {
-    let outer = std::mem::replace(&mut walk.context.around.declared_static, true);
+    let around = Surroundings { declared_static: true, ..Surroundings::NONE };
+    let around = std::mem::replace(&mut walk.context.around, around);
     if let Some(body) = body.first(node) {
         walk.visit_children(body);
     }
-    walk.context.around.declared_static = outer;
+    walk.context.around = around;
     unruled::visit_left_out(walk, node);
     ExprId::NONE
 }

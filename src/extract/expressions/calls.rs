@@ -1,5 +1,6 @@
 //! Calls: callee, arguments, and special calls: imports, tests, casts.
 
+use crate::extract::bindings::fields;
 use crate::extract::expressions::construct;
 use crate::extract::expressions::values;
 use crate::extract::facts::builder::Builder;
@@ -13,7 +14,7 @@ use crate::extract::walk::unruled;
 use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{CallMeaning, Rule, Selector};
 use crate::model::SiteKind;
-use crate::model::facts::{Expr, ExprId};
+use crate::model::facts::{Expr, ExprId, Run};
 use tree_sitter::Node;
 
 /// Calls the member of the base that the enclosing callable overrides.
@@ -23,7 +24,7 @@ pub(super) fn super_call<'t>(
     args: Option<&'static Selector>,
 ) -> ExprId {
     let args_node = args.and_then(|selector| selector.first(node));
-    let Some(symbol) = walk.context.callable.symbol.get() else {
+    let Some(symbol) = walk.context.callable.named.get() else {
         unruled::computed_call(walk, node, SiteKind::Call);
         return walk.visit_children(node);
     };
@@ -43,7 +44,8 @@ pub(super) fn super_call<'t>(
 }
 
 pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
-    let Rule::Call { callee, object, name, args, trailing, type_args } = rule else {
+    let Rule::Call { callee, object, name, args, trailing, type_args, closure, suffix } = rule
+    else {
         return ExprId::NONE;
     };
     let args_node = args.as_ref().and_then(|selector| selector.first(node));
@@ -74,7 +76,10 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
             Some(object_node) => {
                 let object = walk.visit(object_node, READ);
                 let object = names::known(&mut walk.facts, object);
-                let name = names::name_of(walk, name_node);
+                let mut name = names::name_of(walk, name_node);
+                if let Some(suffix) = suffix {
+                    name = names::with_suffix(walk, name, suffix);
+                }
                 let value = walk.facts.expr(Expr::Member(object, name));
                 walk.take_call_site();
                 walk.site(usage, name_node, name, value);
@@ -137,11 +142,30 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
         true => types::applied(&mut walk.facts, callee_value, &written),
         false => callee_value,
     };
+    if suffix.is_some()
+        && let Expr::Member(object, _) = walk.facts.get(callee_value)
+        && let Some(name_node) = name.as_ref().and_then(|selector| selector.first(node))
+        && let [value] = *walk.facts.items(list)
+    {
+        let name = names::name_of(walk, name_node);
+        fields::set_accessor(walk, object, name, value);
+    }
+    let closure = closure.as_ref().and_then(|selector| selector.first(node));
+    let list = closure.map_or(list, |closure| with_closure(walk, list, closure));
     let value = walk.facts.of(callee_value, |callee| Expr::Call(callee, list));
     if walk.input.language.manifest.narrowing.guards && count > 0 {
         walk.context.calls.insert(node.id(), value);
     }
     if awaited { walk.facts.of(value, Expr::Await) } else { value }
+}
+
+/// Visits a closure behind the arguments of a call; returns these with it.
+fn with_closure<'t>(walk: &mut Walk<'t>, list: Run, closure: Node<'t>) -> Run {
+    let closure = walk.visit(closure, READ);
+    let closure = names::known(&mut walk.facts, closure);
+    let mut values = walk.facts.items(list).to_vec();
+    values.push(closure);
+    walk.facts.list(&values)
 }
 
 /// Call with the result type as a type argument (`static_cast<T>(…)`): returns a value of that

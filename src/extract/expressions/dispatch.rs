@@ -36,6 +36,11 @@ pub(in crate::extract) fn express<'t>(
         Rule::Member { object, name, scoped } => {
             paths::member(walk, node, object.as_ref(), name, *scoped, usage)
         }
+        Rule::Field {} => paths::field(walk, node, usage),
+        Rule::TypeOf { of } => {
+            let value = walk.visit_selected(node, Some(of), READ);
+            walk.facts.of(value, Expr::TypeOf)
+        }
         Rule::Call { .. } => calls::call(walk, rule, node),
         Rule::Construct { .. } => construct::construct(walk, rule, node),
         Rule::Element { name } => literals::element(walk, node, name),

@@ -8,7 +8,7 @@ use crate::extract::walk::texts;
 use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{PathWord, Rule, Selector};
 use crate::model::SiteKind;
-use crate::model::facts::{Expr, ExprId, NameId, Run, ScopeId};
+use crate::model::facts::{Expr, ExprId, NameId, Run, ScopeId, flags};
 use tree_sitter::Node;
 
 /// Member of a value, type or module. A path may nest in the object or in the name.
@@ -189,11 +189,25 @@ pub(super) fn name_expression<'t>(
     walk.facts.expr(Expr::Call(value, Run::default()))
 }
 
+/// A field of the receiver, named by the node.
+pub(super) fn field<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> ExprId {
+    let name = names::name_of(walk, node);
+    let receiver = names::receiver(walk);
+    let value = walk.facts.of(receiver, |receiver| Expr::Member(receiver, name));
+    if value.is_some() {
+        walk.site(usage, node, name, value);
+    }
+    value
+}
+
 /// True if a variable of this name is visible, by what is bound before.
 fn is_variable(walk: &Walk<'_>, name: NameId) -> bool {
     let Some(binding) = walk.facts.visible(walk.context.scope, name) else { return false };
     match binding.symbol.get() {
-        Some(symbol) => !walk.facts.facts.symbols[symbol].kind.is_callable(),
+        Some(symbol) => {
+            let symbol = &walk.facts.facts.symbols[symbol];
+            !symbol.kind.is_callable() || symbol.flags & flags::FUNCTION_VALUE != 0
+        }
         None => true,
     }
 }

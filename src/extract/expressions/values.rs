@@ -61,6 +61,9 @@ pub(in crate::extract) fn lambda<'t>(
         mark_lambda(&walk.input, &mut walk.facts, symbol, node);
     }
     walk.context.callable.symbol = symbol;
+    if symbol.is_some() {
+        walk.context.callable.named = symbol;
+    }
     if let Some(own) = own {
         let (name, scope) = (names::name_of(walk, own), walk.context.scope);
         match symbol.is_some() {

@@ -80,6 +80,8 @@ pub(in crate::extract) const READ: Usage = Usage::Site(SiteKind::Read);
 #[derive(Clone, Copy)]
 pub(in crate::extract) struct Callable {
     pub(in crate::extract) symbol: LocalSymbol,
+    /// Innermost callable with a symbol, through closures without one.
+    pub(in crate::extract) named: LocalSymbol,
     /// Receiver parameter, if there is one.
     pub(in crate::extract) receiver: NameId,
     /// Scope of the type that it is a member of.
@@ -91,6 +93,7 @@ pub(in crate::extract) struct Callable {
 impl Callable {
     pub(in crate::extract) const NONE: Callable = Callable {
         symbol: LocalSymbol::NONE,
+        named: LocalSymbol::NONE,
         receiver: NameId::NONE,
         type_scope: ScopeId::NONE,
         self_scope: ScopeId::NONE,

@@ -51,6 +51,18 @@ pub(in crate::extract) fn is_ignored_text(input: &Input<'_>, text: &str) -> bool
     text.is_empty() || input.language.manifest.names.ignored.iter().any(|ignored| ignored == text)
 }
 
+/// Returns a name with a text behind it.
+pub(in crate::extract) fn with_suffix(walk: &mut Walk<'_>, name: NameId, suffix: &str) -> NameId {
+    let text = format!("{}{suffix}", walk.facts.text(name));
+    walk.facts.name(&text)
+}
+
+/// Returns the receiver of the enclosing method, if there is one.
+pub(in crate::extract) fn receiver(walk: &mut Walk<'_>) -> ExprId {
+    let scope = walk.context.callable.self_scope;
+    if scope.is_some() { walk.facts.expr(Expr::SelfValue(scope)) } else { ExprId::NONE }
+}
+
 /// True if an expression is the receiver of the enclosing method.
 pub(in crate::extract) fn is_receiver(walk: &Walk<'_>, value: ExprId) -> bool {
     match walk.facts.get(value) {

@@ -5,7 +5,7 @@ use crate::extract::walk::Input;
 use crate::extract::walk::children;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{Rule, Tier};
+use crate::grammar::{Language, Rule, Tier};
 use crate::model::SiteKind;
 use crate::model::facts::ExprId;
 use std::collections::BTreeSet;
@@ -19,8 +19,9 @@ pub(in crate::extract) struct Seen {
 }
 
 impl Seen {
-    pub(in crate::extract) fn of(tier: Tier) -> Self {
-        Self { is_kept: tier == Tier::Shared, nodes: BTreeSet::new() }
+    pub(in crate::extract) fn of(language: &Language) -> Self {
+        let is_kept = language.tier() == Tier::Shared || language.manifest.visit_rest;
+        Self { is_kept, nodes: BTreeSet::new() }
     }
 
     /// True if visits are recorded.

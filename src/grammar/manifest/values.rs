@@ -1,9 +1,29 @@
-//! Manifest tables about values: type narrowing, conditions, conversions, and type flow through
-//! builtin types.
+//! Order of member lookup, and tables about values: type narrowing, conditions, conversions, and
+//! type flow through builtin types.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+
+/// Order of member lookup in a type and its bases.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemberLookup {
+    /// The type, then its bases depth first, classes before interfaces.
+    #[default]
+    Chain,
+    /// The type, then its traits and modules, its classes and its interfaces, depth first.
+    MixinsFirst,
+    /// The same with the last trait or module first.
+    LastMixinFirst,
+    /// The C3 linearisation of the bases.
+    C3,
+    /// The type, then its embedded types, breadth first.
+    Embedding,
+    /// Inherent members, then members of implemented and bounding traits, then members through
+    /// implicit dereference.
+    InherentFirst,
+}
 
 /// Type narrowing.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -16,7 +16,32 @@ pub enum PathWord {
     Parent,
 }
 
+/// Table of a package's manifest for the library.
+const LIBRARY: &str = "lib";
+
 impl super::Modules {
+    /// Returns the root file of the library of a package.
+    pub(crate) fn library_root(&self) -> Option<&str> {
+        self.root_files().find(|(_, table)| *table == LIBRARY).map(|(path, _)| path)
+    }
+
+    /// Returns the root files of crates with their tables.
+    pub(crate) fn root_files(&self) -> impl Iterator<Item = (&str, &str)> {
+        let roots = self.roots.iter().map(|(path, table)| (path.as_str(), table.as_str()));
+        roots.filter(|(path, _)| !path.ends_with('/'))
+    }
+
+    /// Returns the directories in which every file is a crate, with their tables.
+    pub(crate) fn crate_folders(&self) -> impl Iterator<Item = (&str, &str)> {
+        let roots = self.roots.iter();
+        roots.filter_map(|(path, table)| Some((path.strip_suffix('/')?, table.as_str())))
+    }
+
+    /// True if a file name is that of the root of a crate.
+    pub(crate) fn is_root_name(&self, name: &str) -> bool {
+        self.root_files().any(|(root, _)| root.rsplit('/').next() == Some(name))
+    }
+
     /// Returns the keyword for a module.
     pub(crate) fn word(&self, meaning: PathWord) -> Option<&str> {
         self.words.iter().find(|(_, other)| **other == meaning).map(|(word, _)| word.as_str())
@@ -38,6 +63,11 @@ pub enum ImplicitUse {
     /// An implicit dereference: members of the result type are members of the receiver as well
     /// (`deref`).
     Dereference,
+    /// The parts of a value that a pattern takes apart: the beginning of names that end in a position
+    /// from 1 on (`component`).
+    Part,
+    /// A call that makes an instance of the type before it (`new`).
+    Make,
     /// A conversion to the type that has the member.
     Convert,
     /// The read of a field through an instance, where the value of the field has the member:

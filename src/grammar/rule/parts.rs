@@ -1,4 +1,4 @@
-//! Tables that are values of keys in rules, and words for kinds of symbols.
+//! Tables that are values of keys in rules, words for kinds of symbols, and how values are read.
 
 use crate::grammar::Selector;
 use crate::model::SymbolKind;
@@ -49,6 +49,18 @@ pub(crate) struct BaseRule {
     /// The bases are interfaces to implement.
     #[serde(default)]
     pub(crate) implement: bool,
+}
+
+pub(super) fn dot() -> String {
+    ".".to_owned()
+}
+
+pub(super) fn function() -> SymbolKind {
+    SymbolKind::Function
+}
+
+pub(super) fn namespace() -> SymbolKind {
+    SymbolKind::Namespace
 }
 
 fn kind_of_word<E: serde::de::Error>(word: &str) -> Result<SymbolKind, E> {

@@ -3,7 +3,7 @@
 
 use crate::grammar::FlowKind;
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingId, Expr, ExprId, RECEIVER, RECEIVER_TYPE, Run, ScopeId};
+use crate::model::facts::{BindingId, Expr, ExprId, GIVEN, RECEIVER, RECEIVER_TYPE, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Name;
 use crate::resolve::calls::arguments;
@@ -46,7 +46,10 @@ pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, positio
                     given.insert_receiver(first);
                 }
                 let fitting = call::fitting(db, file, symbols, given.as_arguments(), false);
-                return given_by(db, &fitting, receiver, &given, position);
+                return match given_by(db, &fitting, receiver, &given, position) {
+                    Ty::Unknown => given_in_body(db, &fitting, position),
+                    declared => declared,
+                };
             }
             let (object, name) = match unit.facts.exprs[callee.get().unwrap_or(call)] {
                 Expr::Member(object, name) => (db.ty(file, object), name),
@@ -187,6 +190,18 @@ fn arguments_without_closures(db: &Db, file: FileId, args: Run) -> Vec<Ty> {
         .iter()
         .map(|item| if is_closure(*item) { Ty::Unknown } else { db.ty(file, *item) })
         .collect()
+}
+
+/// Returns the type of what callables pass to their closure at a position.
+fn given_in_body(db: &Db, callables: &[SymbolRef], position: usize) -> Ty {
+    let name = db.program.named(&format!("{GIVEN}{position}"));
+    let mut parts = Vec::new();
+    for callable in callables {
+        let unit = db.program.known(callable.file);
+        let bound = unit.bindings(db.program.symbol(*callable).inner, name);
+        parts.extend(bound.map(|(_, binding)| db.ty(callable.file, binding.value)));
+    }
+    Ty::union(parts)
 }
 
 /// Returns the declared type of a closure's parameter in callables that accept the closure as

@@ -189,7 +189,12 @@ fn is_read_only_around(db: &Db, file: FileId, symbol: LocalSymbol) -> Option<boo
 /// the body of the type.
 fn is_static_around(db: &Db, file: FileId, symbol: LocalSymbol) -> Option<bool> {
     let member = member_around(db, file, symbol)?;
-    Some(member.kind.is_type() || member.flags & flags::STATIC != 0)
+    Some(is_body(member) || member.flags & flags::STATIC != 0)
+}
+
+/// True for a type or a module with members.
+fn is_body(symbol: &Symbol) -> bool {
+    symbol.kind.is_type() || symbol.kind == SymbolKind::Module
 }
 
 /// Returns the member around a position, or the type in whose body it directly is.
@@ -197,7 +202,7 @@ fn member_around<'a>(db: &Db<'a>, file: FileId, mut symbol: LocalSymbol) -> Opti
     let unit = db.program.known(file);
     while symbol.is_some() {
         let entry = unit.symbol(symbol);
-        if entry.kind.is_type() || entry.kind.is_callable() && entry.flags & flags::LOCAL == 0 {
+        if is_body(entry) || entry.kind.is_callable() && entry.flags & flags::LOCAL == 0 {
             return Some(entry);
         }
         symbol = entry.container;

@@ -48,9 +48,8 @@ impl CrateIndex {
             index.packages.iter().flat_map(|package| package.roots.iter().copied()).collect();
         let is_root = |id: &&FileId| {
             let name = files[id.0 as usize].path.file_name();
-            let rules = tables.language(**id).map(|language| &language.manifest.modules.roots);
-            rules
-                .is_some_and(|roots| roots.iter().any(|root| root.rsplit('/').next() == Some(name)))
+            let rules = tables.language(**id).map(|language| &language.manifest.modules);
+            rules.is_some_and(|rules| rules.is_root_name(name))
         };
         roots.extend(ids.iter().filter(is_root).copied());
         for root in roots {

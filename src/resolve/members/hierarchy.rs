@@ -9,6 +9,7 @@ use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Hierarchy, Ty, TyList, no_types};
 use crate::resolve::members::aliases;
 use crate::resolve::members::mro::{breadth_first, depth_first, merge};
+use crate::resolve::names::linkage;
 use crate::resolve::units::bounds::MAX_BASES;
 use std::rc::Rc;
 
@@ -92,7 +93,8 @@ fn begin_hierarchy(db: &Db, symbol: SymbolRef) -> PendingHierarchy {
         for base in base.alternatives() {
             bases.push(match base {
                 Ty::Type(base, args) | Ty::Instance(base, args) => {
-                    Ty::Type(aliases::alias_target(db, *base).unwrap_or(*base), args.clone())
+                    let base = aliases::alias_target(db, *base).unwrap_or(*base);
+                    Ty::Type(linkage::whole(db, base), args.clone())
                 }
                 other => other.clone(),
             });
@@ -108,7 +110,10 @@ fn join_hierarchy(db: &Db, symbol: SymbolRef, bases: &[Ty]) -> Hierarchy {
     hierarchy.is_linear = bases.len() <= 1;
     let order = db.program.known(symbol.file).language.manifest.resolution.members;
     let mut bases: Vec<&Ty> = bases.iter().collect();
-    if order == MemberLookup::MixinsFirst {
+    if order == MemberLookup::LastMixinFirst {
+        bases.reverse();
+    }
+    if matches!(order, MemberLookup::MixinsFirst | MemberLookup::LastMixinFirst) {
         bases.sort_by_key(|base| rank(db, base));
     }
     for base in bases {
@@ -140,9 +145,10 @@ fn join_hierarchy(db: &Db, symbol: SymbolRef, bases: &[Ty]) -> Hierarchy {
     match order {
         MemberLookup::C3 => merge(&mut hierarchy.types, parents),
         MemberLookup::Embedding => breadth_first(&mut hierarchy.types, parents),
-        MemberLookup::Chain | MemberLookup::MixinsFirst | MemberLookup::InherentFirst => {
-            depth_first(&mut hierarchy.types, parents)
-        }
+        MemberLookup::Chain
+        | MemberLookup::MixinsFirst
+        | MemberLookup::LastMixinFirst
+        | MemberLookup::InherentFirst => depth_first(&mut hierarchy.types, parents),
     }
     hierarchy.open |= hierarchy.types.len() > MAX_BASES || !db.budget.take(hierarchy.types.len());
     hierarchy.types.truncate(MAX_BASES);
@@ -174,6 +180,9 @@ pub(in crate::resolve) fn has_variables(db: &Db, file: FileId) -> bool {
 /// Returns the type of a base in a header, where a type variable among the arguments is a type
 /// parameter.
 fn base_type(db: &Db, file: FileId, base: ExprId) -> Ty {
+    if let Some(around) = type_around(db, file, base) {
+        return Ty::Type(around, no_types());
+    }
     let ty = db.ty(file, base);
     let facts = db.program.known(file).facts;
     match (&ty, base.get().map(|position| facts.exprs[position])) {
@@ -188,13 +197,25 @@ fn base_type(db: &Db, file: FileId, base: ExprId) -> Ty {
     }
 }
 
-/// Returns the declarations of a type: several of one name in one scope, or parts in one package,
-/// where the language merges them.
+/// Returns the type around one that names it as its base by the word for the enclosing type.
+fn type_around(db: &Db, file: FileId, base: ExprId) -> Option<SymbolRef> {
+    let unit = db.program.known(file);
+    let Expr::SelfType(scope) = unit.facts.exprs[base.get()?] else { return None };
+    if !unit.language.manifest.resolution.open_types {
+        return None;
+    }
+    let around = unit.type_scope(unit.parent(unit.type_scope(scope)));
+    let symbol = unit.scope_symbol(around);
+    symbol.is_some().then(|| linkage::whole(db, SymbolRef { file, symbol }))
+}
+
+/// Returns the declarations of a type: several of one name in one scope or parts in one package,
+/// where the language merges them, and those that open it again.
 pub(in crate::resolve) fn parts_of_type(db: &Db, symbol: SymbolRef) -> Symbols {
     let merged = |kind: SymbolKind| matches!(kind, SymbolKind::Interface | SymbolKind::Class);
     let unit = db.program.known(symbol.file);
     let entry = unit.symbol(symbol.symbol);
-    let mut parts = Symbols::from_slice(&[symbol]);
+    let mut parts = linkage::openings(db, symbol);
     if unit.language.manifest.resolution.merged_types && merged(entry.kind) {
         let is_part = |part: &SymbolRef| {
             let other = db.program.symbol(*part);
@@ -221,7 +242,7 @@ pub(in crate::resolve) fn parts_of_type(db: &Db, symbol: SymbolRef) -> Symbols {
 /// Returns the part that represents a type of several parts: the first in order of paths.
 pub(in crate::resolve) fn whole(db: &Db, symbol: SymbolRef) -> SymbolRef {
     if db.program.symbol(symbol).flags & flags::PARTIAL == 0 {
-        return symbol;
+        return linkage::whole(db, symbol);
     }
     let parts = parts_of_type(db, symbol);
     let place = |part: &SymbolRef| (db.program.path(part.file).as_str(), part.symbol);

@@ -1,8 +1,8 @@
 //! Member lookup along the hierarchy of a type. Extension members are in `derived`.
 
-use crate::grammar::MemberLookup;
+use crate::grammar::{Language, MemberLookup};
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, ImportId, ScopeId};
+use crate::model::facts::{BindingKind, ImportId, ScopeId, ScopeKind, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
@@ -11,12 +11,18 @@ use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{linkage, module_members, namespaces, paths};
 use crate::resolve::units::bounds::qualified;
 use crate::resolve::units::import_target::Module;
+use crate::resolve::units::space::Space;
 use crate::resolve::{Name, Symbols};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// Returns the members of a type itself, without its bases.
 pub(in crate::resolve) fn own_members(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
+    if let Some(found) = linkage::open_members(db, symbol, name) {
+        let mut found = found;
+        found.retain(|member| namespaces::is_wanted(db, *member));
+        return found;
+    }
     let unit = db.program.known(symbol.file);
     if matches!(unit.symbol(symbol.symbol).kind, SymbolKind::Namespace | SymbolKind::Module) {
         let found = db.program.space_members(symbol, name);
@@ -155,7 +161,6 @@ fn first_members(
 
 /// Returns the effective members of one name: the last one in languages without overloads.
 fn definitions(db: &Db, of: SymbolRef, found: Symbols) -> Symbols {
-    use crate::model::facts::flags;
     let rules = &db.program.known(of.file).language.manifest.resolution;
     if found.len() < 2 || rules.declarations {
         return found;
@@ -220,8 +225,47 @@ pub(in crate::resolve) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> O
     Some(Ty::Instance(symbol, args.into()))
 }
 
+/// Returns the receiver of the method around a scope, through closures.
+pub(in crate::resolve) fn receiver_around(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
+    let unit = db.program.known(file);
+    let mut around = scope;
+    while around.is_some() {
+        let symbol = unit.scope_symbol(around);
+        if symbol.is_some() || unit.scope_kind(around) == ScopeKind::Type {
+            return method_receiver(db, file, around);
+        }
+        around = unit.parent(around);
+    }
+    None
+}
+
+/// True if the receiver of a method, and what a receiver may have, depend on whether the method is
+/// static.
+fn has_separate_statics(language: &Language) -> bool {
+    language.manifest.resolution.separate_statics && language.manifest.resolution.open_types
+}
+
+/// Returns the receiver of a method: the type itself in a static one, and directly in the body of a
+/// type, where a type and its instances have separate members.
+fn method_receiver(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
+    let unit = db.program.known(file);
+    let ty = scope_type(db, file, scope)?;
+    if !has_separate_statics(unit.language) {
+        return Some(ty);
+    }
+    let is_static = match unit.scope_symbol(scope) {
+        _ if unit.scope_kind(scope) == ScopeKind::Type => true,
+        symbol if symbol.is_some() => unit.symbol(symbol).flags & flags::STATIC != 0,
+        _ => false,
+    };
+    Some(match ty {
+        Ty::Instance(symbol, args) if is_static => Ty::Type(symbol, args),
+        other => other,
+    })
+}
+
 /// Returns the type of the receiver at a scope: that of the innermost closure that has one, else
-/// that of the type around.
+/// that of the method.
 pub(in crate::resolve) fn receiver_type(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
     let unit = db.program.known(file);
     let outer = unit.type_scope(scope);
@@ -235,7 +279,7 @@ pub(in crate::resolve) fn receiver_type(db: &Db, file: FileId, scope: ScopeId) -
         }
         current = unit.parent(current);
     }
-    scope_type(db, file, scope)
+    method_receiver(db, file, scope)
 }
 
 /// Returns the member of the receiver that a closure may be given; of a library type if its type
@@ -307,18 +351,18 @@ pub(in crate::resolve) fn implicit_member(
 pub(in crate::resolve) fn member(db: &Db, of: &Ty, name: Name) -> Member {
     match of {
         Ty::Unknown => Member::Unknown,
-        Ty::Type(symbol, _) if is_module(db.program.symbol(*symbol).kind) => {
-            inline_member(db, *symbol, name)
-        }
+        Ty::Type(symbol, _) if is_module(db, *symbol) => inline_member(db, *symbol, name),
         Ty::Type(symbol, _) if let Some(found) = prototypes::exported_beside(db, *symbol, name) => {
             found
         }
-        Ty::Instance(symbol, _) | Ty::Type(symbol, _) => match symbol_members(db, *symbol, name) {
-            none @ (Member::None | Member::Unknown) => {
-                inherent::fallback_member(db, of, name).unwrap_or(none)
+        Ty::Instance(symbol, _) | Ty::Type(symbol, _) => {
+            match receiver_members(db, of, *symbol, name) {
+                none @ (Member::None | Member::Unknown) => {
+                    inherent::fallback_member(db, of, name).unwrap_or(none)
+                }
+                found => inherent::blanket_extension(db, of, name, found),
             }
-            found => inherent::blanket_extension(db, of, name, found),
-        },
+        }
         Ty::Super(symbol) => match super_member(db, *symbol, name) {
             found if !found.is_empty() => Member::Symbols(found),
             _ => missing(db, *symbol, name),
@@ -336,6 +380,9 @@ pub(in crate::resolve) fn member(db: &Db, of: &Ty, name: Name) -> Member {
         }
         Ty::Builtin(outer, _) | Ty::BuiltinType(outer, _) | Ty::External(outer) => {
             if let Some(found) = inherent::external_extensions(db, outer, name) {
+                return Member::Symbols(found);
+            }
+            if let Some(found) = opened_members(db, of, outer, name) {
                 return Member::Symbols(found);
             }
             Member::Outside(qualified(outer, ".", db.program.text(name)))
@@ -376,6 +423,20 @@ fn is_of_held_value(db: &Db, outer: &str, name: Name) -> bool {
             .is_some_and(|(_, flow)| !flow.members.contains_key(db.program.text(name)))
 }
 
+/// Returns the members that the repository adds to a library type by opening it again.
+fn opened_members(db: &Db, of: &Ty, outer: &str, name: Name) -> Option<Symbols> {
+    let language = db.program.known(db.origin.get()).language;
+    if !language.manifest.resolution.open_types {
+        return None;
+    }
+    let all = db.program.in_space(Space::root(language), db.program.named(outer))?;
+    let opened = *all.iter().find(|symbol| db.program.symbol(**symbol).kind.is_type())?;
+    let is_type = matches!(of, Ty::BuiltinType(..));
+    let mut found = type_member(db, opened, name);
+    found.retain(|member| (db.program.symbol(*member).flags & flags::STATIC != 0) == is_type);
+    (!found.is_empty()).then_some(found)
+}
+
 /// Returns the member of an inline module or namespace.
 fn inline_member(db: &Db, module: SymbolRef, name: Name) -> Member {
     let found = match paths::is_super_word(db, module.file, name) {
@@ -383,6 +444,37 @@ fn inline_member(db: &Db, module: SymbolRef, name: Name) -> Member {
         false => db.symbol_member(module, name, &mut Visited::default()),
     };
     found.map_or(Member::None, Member::Entity)
+}
+
+/// Returns the members of a type or of its instances, where these are separate: of a type also
+/// those of instances, which modules that extend it bring.
+fn receiver_members(db: &Db, of: &Ty, symbol: SymbolRef, name: Name) -> Member {
+    let found = symbol_members(db, symbol, name);
+    let Member::Symbols(symbols) = &found else { return found };
+    if !has_separate_statics(db.program.known(symbol.file).language) {
+        return found;
+    }
+    let is_type = matches!(of, Ty::Type(..));
+    let fits = |member: &SymbolRef| {
+        let entry = db.program.symbol(*member);
+        !entry.kind.is_callable() || (entry.flags & flags::STATIC != 0) == is_type
+    };
+    if symbols.iter().any(fits) {
+        return Member::Symbols(symbols.iter().copied().filter(fits).collect());
+    }
+    let hierarchy = hierarchy::hierarchy(db, symbol);
+    for (ty, _) in hierarchy.types.iter().skip(1) {
+        let other: Symbols = own_members(db, *ty, name).into_iter().filter(fits).collect();
+        if !other.is_empty() {
+            return Member::Symbols(other);
+        }
+    }
+    // A type has many members of its own that no source defines.
+    let is_common = || {
+        let language = db.program.known(symbol.file).language;
+        language.is_common_member(db.program.text(name))
+    };
+    if is_type && !is_common() { found } else { missing(db, symbol, name) }
 }
 
 fn symbol_members(db: &Db, symbol: SymbolRef, name: Name) -> Member {
@@ -428,7 +520,10 @@ fn missing(db: &Db, symbol: SymbolRef, name: Name) -> Member {
     }
     match hierarchy.outside.first() {
         Some(base) => Member::Outside(qualified(base, ".", db.program.text(name))),
-        None if hierarchy.open => Member::Unknown,
+        // What includes a module has further members.
+        None if hierarchy.open || db.program.symbol(symbol).kind == SymbolKind::Module => {
+            Member::Unknown
+        }
         None => Member::None,
     }
 }
@@ -465,8 +560,10 @@ fn union_members(db: &Db, parts: &[Ty], name: Name) -> Member {
     }
 }
 
-fn is_module(kind: SymbolKind) -> bool {
-    matches!(kind, SymbolKind::Module | SymbolKind::Namespace)
+/// True for a module that is no type with members of its own.
+fn is_module(db: &Db, symbol: SymbolRef) -> bool {
+    matches!(db.program.symbol(symbol).kind, SymbolKind::Module | SymbolKind::Namespace)
+        && !db.program.known(symbol.file).language.manifest.resolution.open_types
 }
 
 /// Returns the symbols of a member of a value.

@@ -65,6 +65,73 @@ pub(super) fn visible_to_origin(db: &Db, found: Symbols) -> Symbols {
     if seen.is_empty() { found } else { seen }
 }
 
+/// Returns the declarations of a type: all that open it, in languages in which a type may be opened
+/// again.
+pub(in crate::resolve) fn openings(db: &Db, symbol: SymbolRef) -> Symbols {
+    let alone = || Symbols::from_slice(&[symbol]);
+    if !db.program.known(symbol.file).language.manifest.resolution.open_types {
+        return alone();
+    }
+    if let Some(known) = db.openings.get(&symbol) {
+        return known;
+    }
+    let all = db.program.space_of_symbol(symbol).and_then(|space| db.program.openings(space));
+    let found = all.map_or_else(alone, |all| of_program(db, all.clone()));
+    db.openings.insert(symbol, found.clone());
+    found
+}
+
+/// Returns the declaration that represents a type: the same for all that open it.
+pub(in crate::resolve) fn whole(db: &Db, symbol: SymbolRef) -> SymbolRef {
+    openings(db, symbol).first().copied().unwrap_or(symbol)
+}
+
+/// Leaves one of several declarations that open one type.
+pub(in crate::resolve) fn without_openings(db: &Db, symbols: Symbols) -> Symbols {
+    let is_open = |symbol: &SymbolRef| {
+        db.program.known(symbol.file).language.manifest.resolution.open_types
+            && db.program.space_of_symbol(*symbol).is_some()
+    };
+    if symbols.len() < 2 || !symbols.iter().any(is_open) {
+        return symbols;
+    }
+    let mut left = Symbols::new();
+    for symbol in symbols {
+        let symbol = if is_open(&symbol) { whole(db, symbol) } else { symbol };
+        if !left.contains(&symbol) {
+            left.push(symbol);
+        }
+    }
+    left
+}
+
+/// Returns the members of an open type with a name, of all declarations; `None` for other types.
+pub(in crate::resolve) fn open_members(db: &Db, symbol: SymbolRef, name: Name) -> Option<Symbols> {
+    if !db.program.known(symbol.file).language.manifest.resolution.open_types {
+        return None;
+    }
+    let space = db.program.space_of_symbol(symbol)?;
+    let all = db.program.in_space(space, name).cloned().unwrap_or_default();
+    Some(of_program(db, all))
+}
+
+/// Returns the symbols that are in one program with the file being resolved: those that it reaches,
+/// and those that are neither tests nor in a separate program; all if there are none.
+fn of_program(db: &Db, all: Symbols) -> Symbols {
+    if all.len() < 2 {
+        return all;
+    }
+    let origin = db.origin.get();
+    let (reach, from) = (db.reachable(origin), db.program.path(origin).as_str());
+    let is_linked = |symbol: &SymbolRef| {
+        reach.contains(symbol.file)
+            || !db.program.known(symbol.file).facts.test
+                && links_to(from, db.program.path(symbol.file).as_str())
+    };
+    let linked: Symbols = all.iter().copied().filter(is_linked).collect();
+    if linked.is_empty() { all } else { linked }
+}
+
 /// Looks a name up through a using-directive inside a function.
 fn through_opened(db: &Db, file: FileId, import: ImportId, name: Name) -> Option<(Entity, Step)> {
     let program = db.program;
@@ -145,6 +212,7 @@ pub(in crate::resolve) fn using_declaration(
 pub(super) fn linked(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
     let program = db.program;
     let from = program.path(file).as_str();
+    let mut around = scope;
     let mut space = program.space_around(file, program.known(file), scope);
     while let Some(current) = space {
         if let Some(only) = linked_in_program(db, file, current, name)
@@ -154,7 +222,23 @@ pub(super) fn linked(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Optio
         {
             return Some(Entity::Symbols(Symbols::from_slice(&[only])));
         }
-        space = program.spaces().parent(current);
+        space = outer_space(db, file, current, &mut around);
+    }
+    None
+}
+
+/// Returns the namespace around one that encloses a scope; `scope` becomes one in it.
+fn outer_space(db: &Db, file: FileId, space: Space, scope: &mut ScopeId) -> Option<Space> {
+    let (program, unit) = (db.program, db.program.known(file));
+    if !unit.language.manifest.resolution.open_types {
+        return program.spaces().parent(space);
+    }
+    while scope.is_some() {
+        let current = program.space_of_scope(file, *scope);
+        *scope = unit.parent(*scope);
+        if current == Some(space) {
+            return program.space_around(file, unit, *scope);
+        }
     }
     None
 }

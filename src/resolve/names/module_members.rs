@@ -45,7 +45,8 @@ pub(in crate::resolve) fn symbol_member(
     visited: &mut Visited,
 ) -> Option<Entity> {
     let entry = db.program.symbol(symbol);
-    if matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace) {
+    let is_open = db.program.known(symbol.file).language.manifest.resolution.open_types;
+    if matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace) && !is_open {
         let shared = db.program.space_members(symbol, name);
         if !shared.is_empty() {
             return Some(Entity::Symbols(linkage::visible_to_origin(db, shared)));

@@ -51,79 +51,25 @@ pub(in crate::resolve) fn lookup_accepted(
     let unit = db.program.known(file);
     let rules = &unit.language.manifest.resolution;
     let mut current = scope;
-    let mut crossed = false;
+    let (mut crossed, mut in_type) = (false, false);
     let pasted = unit.language.manifest.modules.system == ModuleSystem::Includes;
     while current.is_some() {
         let kind = unit.scope_kind(current);
-        if pasted && matches!(kind, ScopeKind::Module | ScopeKind::File) {
-            if let Some(found) = linkage::visible_around(db, file, current, name) {
-                return Some(found);
-            }
-            current = unit.parent(current);
-            continue;
+        let from = NameUse { scope, at, crossed };
+        let mut look = || in_scope(db, file, current, name, from, &mut take);
+        // The receiver is that of the innermost type: those around it give no callables.
+        let is_around = rules.own_receiver && in_type && kind == ScopeKind::Type;
+        let found = match db.wanted.get() {
+            None if is_around => db.filtered(Some(Wanted::Others), look),
+            Some(Wanted::Callables) if is_around => None,
+            _ => look(),
+        };
+        if let Some(found) = found {
+            return found;
         }
-        if pasted
-            && kind == ScopeKind::Type
-            && let Some(own) = linkage::injected_class_name(db, file, current, name)
-        {
-            return Some((Entity::Symbols(own), Step::Lexical));
-        }
-        let closed =
-            current != scope || (rules.members_need_receiver && !holds_variants(db, file, current));
-        let hidden = kind == ScopeKind::Type
-            && closed
-            && !rules.type_scope_visible
-            && !rules.implicit_receiver;
-        if let Some(entity) =
-            bindings::in_scope(db, file, current, name, NameUse { scope, at, crossed }, hidden)
-        {
-            if rules.inherited_overloads
-                && kind == ScopeKind::Type
-                && let Bound::Entity(Entity::Symbols(own)) = &entity
-                && own.iter().all(|symbol| db.program.symbol(*symbol).kind.is_callable())
-                && let Some(all) = db.implicit_member(file, current, name)
-            {
-                // Inherited overloads extend those in this scope.
-                let step = if all == *own { Step::Lexical } else { Step::SelfMember };
-                if let Some(found) = take((Entity::Symbols(all), step)) {
-                    return Some(found);
-                }
-            } else {
-                let step = step_of(&entity);
-                if let Some(found) = take((follow_import(db, entity)?, step)) {
-                    return Some(found);
-                }
-            }
-        }
-        // A receiver has no types that are names without it.
-        let has_receiver = !(rules.closure_receivers && db.types_only.get());
-        if has_receiver
-            && unit.given_receiver(current).is_some()
-            && let Some(found) = db.closure_member(file, current, name)
-            && let Some(found) = take((found, Step::SelfMember))
-        {
-            return Some(found);
-        }
-        let has_members =
-            kind == ScopeKind::Type || has_receiver && unit.scope_owner(current).is_some();
-        if rules.implicit_receiver
-            && has_members
-            && let Some(found) = db.implicit_member(file, current, name)
-            && let Some(found) = take((Entity::Symbols(found), Step::SelfMember))
-        {
-            return Some(found);
-        }
-        if has_members
-            && rules.closure_receivers
-            && let Some(top) = db.implicit_top(file, current, name)
-        {
-            return Some((top, Step::SelfMember));
-        }
-        if pasted && let Some(found) = linkage::visible_around(db, file, current, name) {
-            return Some(found);
-        }
+        in_type |= kind == ScopeKind::Type;
         crossed |= kind == ScopeKind::Function;
-        if kind == ScopeKind::Module && unit.language.manifest.modules.closed {
+        if kind == ScopeKind::Module && !pasted && unit.language.manifest.modules.closed {
             break;
         }
         current = unit.parent(current);
@@ -144,6 +90,80 @@ pub(in crate::resolve) fn lookup_accepted(
         return linkage::linked(db, file, name, scope).map(|entity| (entity, Step::UniqueName));
     }
     found
+}
+
+/// Looks a name up in one scope around a use; the inner result is that of the whole lookup. `take`
+/// refuses a meaning that the use does not accept.
+fn in_scope(
+    db: &Db,
+    file: FileId,
+    current: ScopeId,
+    name: Name,
+    from: NameUse,
+    take: &mut dyn FnMut((Entity, Step)) -> Option<(Entity, Step)>,
+) -> Option<Option<(Entity, Step)>> {
+    let unit = db.program.known(file);
+    let rules = &unit.language.manifest.resolution;
+    let pasted = unit.language.manifest.modules.system == ModuleSystem::Includes;
+    let kind = unit.scope_kind(current);
+    if pasted && matches!(kind, ScopeKind::Module | ScopeKind::File) {
+        return linkage::visible_around(db, file, current, name).map(Some);
+    }
+    if pasted
+        && kind == ScopeKind::Type
+        && let Some(own) = linkage::injected_class_name(db, file, current, name)
+    {
+        return Some(Some((Entity::Symbols(own), Step::Lexical)));
+    }
+    let closed = current != from.scope
+        || (rules.members_need_receiver && !holds_variants(db, file, current));
+    let hidden =
+        kind == ScopeKind::Type && closed && !rules.type_scope_visible && !rules.implicit_receiver;
+    if let Some(entity) = bindings::in_scope(db, file, current, name, from, hidden) {
+        if rules.inherited_overloads
+            && kind == ScopeKind::Type
+            && let Bound::Entity(Entity::Symbols(own)) = &entity
+            && own.iter().all(|symbol| db.program.symbol(*symbol).kind.is_callable())
+            && let Some(all) = db.implicit_member(file, current, name)
+        {
+            // Inherited overloads extend those in this scope.
+            let step = if all == *own { Step::Lexical } else { Step::SelfMember };
+            if let Some(found) = take((Entity::Symbols(all), step)) {
+                return Some(Some(found));
+            }
+        } else {
+            let step = step_of(&entity);
+            let Some(entity) = follow_import(db, entity) else { return Some(None) };
+            if let Some(found) = take((entity, step)) {
+                return Some(Some(found));
+            }
+        }
+    }
+    // A receiver has no types that are names without it.
+    let has_receiver = !(rules.closure_receivers && db.types_only.get());
+    if has_receiver
+        && unit.given_receiver(current).is_some()
+        && let Some(found) = db.closure_member(file, current, name)
+        && let Some(found) = take((found, Step::SelfMember))
+    {
+        return Some(Some(found));
+    }
+    let has_members =
+        kind == ScopeKind::Type || has_receiver && unit.scope_owner(current).is_some();
+    if rules.implicit_receiver
+        && has_members
+        && let Some(found) = db.implicit_member(file, current, name)
+        && let Some(found) = take((Entity::Symbols(found), Step::SelfMember))
+    {
+        return Some(Some(found));
+    }
+    if has_members
+        && rules.closure_receivers
+        && let Some(top) = db.implicit_top(file, current, name)
+    {
+        return Some(Some((top, Step::SelfMember)));
+    }
+    if pasted { linkage::visible_around(db, file, current, name).map(Some) } else { None }
 }
 
 /// Variants are visible to the values of the variants after them, but not to the types of their

@@ -7,9 +7,176 @@ use crate::model::{SiteKind, Step, Verdict};
 use crate::resolve::calls::overload;
 use crate::resolve::calls::overload::argument_count;
 use crate::resolve::db::Db;
+use crate::resolve::db::ty::{Entity, Ty};
+use crate::resolve::members::derived;
 use crate::resolve::references::outcome::unresolved;
 use crate::resolve::units::bounds::MAX_CANDIDATES;
 use crate::resolve::{Name, Symbols};
+
+/// Minimum number of letters of a receiver whose name begins that of its type.
+const MIN_ABBREVIATION: usize = 2;
+
+/// Maximum number of members of one name whose types are compared with the name of a receiver.
+const MAX_NAMESAKES: usize = 64;
+
+/// Returns the target of a call on a receiver whose type does not have the member, or is unknown:
+/// the only one that types have which derive from it, or that of the type with the receiver's name.
+pub(super) fn by_receiver(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    receiver: Option<&Ty>,
+    name: Name,
+) -> Resolution {
+    let language = db.program.known(file).language;
+    let rules = &language.manifest.resolution;
+    if !rules.open_types || site.kind != SiteKind::Call {
+        return by_unique_name(db, file, site, name);
+    }
+    let is_common = language.is_common_member(db.program.text(name));
+    let further = match receiver {
+        Some(Ty::Instance(symbol, _)) => derived::members(db, *symbol, name),
+        Some(Ty::Type(symbol, _)) if !is_common => derived::members(db, *symbol, name),
+        Some(Ty::Super(symbol)) => derived::next_members(db, *symbol, name),
+        _ => Symbols::new(),
+    };
+    match further[..] {
+        [only] => return likely(only),
+        [] => {}
+        _ => return candidates(further),
+    }
+    // A library may define more of the type of an instance, where it may be opened again.
+    if matches!(receiver, Some(Ty::Type(..) | Ty::Super(_))) || is_outside(db, file, site) {
+        return unresolved(Step::NoSuchMember);
+    }
+    let found = by_unique_name(db, file, site, name);
+    if found.verdict == Verdict::Likely || is_common || !rules.names_tell_types {
+        return found;
+    }
+    match by_receiver_name(db, file, site, name) {
+        Some(only) => likely(only),
+        None => found,
+    }
+}
+
+/// True if a member of a library type is not known to be one, in languages in which what a variable
+/// may hold is not declared.
+pub(super) fn may_be_another(db: &Db, file: FileId, object: ExprId, of: &Ty, name: Name) -> bool {
+    let (language, facts) = (db.program.known(file).language, db.program.known(file).facts);
+    let object = object.get().map(|object| facts.exprs[object]);
+    let is_written = matches!(
+        object,
+        Some(Expr::Literal(_) | Expr::Apply(..) | Expr::Mapping(..) | Expr::Lambda(_))
+    );
+    language.manifest.resolution.open_types
+        && !is_written
+        && match of {
+            // What a library returns may come from the repository.
+            Ty::External(_) => true,
+            Ty::Builtin(..) | Ty::Instance(..) => !language.is_common_member(db.program.text(name)),
+            _ => false,
+        }
+}
+
+/// True if the receiver of a call comes from outside of the repository: a name that nothing in it
+/// defines, a member of one, or the result of calling that.
+fn is_outside(db: &Db, file: FileId, site: &Site) -> bool {
+    let facts = db.program.known(file).facts;
+    match site.target.get().map(|target| facts.exprs[target]) {
+        Some(Expr::Member(object, _)) => is_value_outside(db, file, object),
+        _ => false,
+    }
+}
+
+fn is_value_outside(db: &Db, file: FileId, value: ExprId) -> bool {
+    let unit = db.program.known(file);
+    let Some(position) = value.get() else { return false };
+    if db.is_too_deep() || !db.budget.take(1) {
+        return false;
+    }
+    db.deeper(|| match unit.facts.exprs[position] {
+        Expr::Member(object, _) => is_value_outside(db, file, object),
+        // A name that is called without a receiver is a member of the implicit one.
+        Expr::Call(callee, _) => {
+            let callee = callee.get().map(|callee| unit.facts.exprs[callee]);
+            matches!(callee, Some(Expr::Member(object, _)) if is_value_outside(db, file, object))
+        }
+        Expr::Name(name, scope) => {
+            let name = db.name(file, name);
+            match db.lookup(file, name, scope, unit.facts.positions[position]) {
+                None => true,
+                Some((Entity::Local(of, bindings), _)) if of == file => {
+                    bindings.iter().all(|id| is_value_outside(db, file, unit.binding(*id).value))
+                }
+                Some(_) => false,
+            }
+        }
+        _ => false,
+    })
+}
+
+fn candidates(symbols: Symbols) -> Resolution {
+    let mut candidates = symbols.to_vec();
+    candidates.sort_unstable();
+    candidates.dedup();
+    Resolution {
+        verdict: Verdict::Ambiguous,
+        step: Step::ReceiverUnknown,
+        target: Target::Candidates(candidates.into()),
+    }
+}
+
+/// Returns the only member of a name in types that have the name of a receiver, apart from case and
+/// separators of words.
+fn by_receiver_name(db: &Db, file: FileId, site: &Site, name: Name) -> Option<SymbolRef> {
+    let unit = db.program.known(file);
+    let expr = |id: ExprId| id.get().map(|position| unit.facts.exprs[position]);
+    let Expr::Member(object, _) = expr(site.target)? else { return None };
+    let mut object = expr(object)?;
+    if let Expr::Call(callee, _) = object {
+        object = expr(callee)?;
+    }
+    let (Expr::Name(receiver, _) | Expr::Member(_, receiver)) = object else { return None };
+    let plain = |text: &str| -> String {
+        let letters = text.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let receiver = plain(unit.text(receiver));
+    let all = db.program.members(name)?;
+    if site.kind != SiteKind::Call || all.len() > MAX_NAMESAKES {
+        return None;
+    }
+    let count = argument_count(site.args);
+    let is_named = |ty: SymbolRef, is_short: bool| {
+        let text = db.program.text(db.program.name_of(ty));
+        let is_word = || text.chars().skip(1).all(char::is_lowercase);
+        match is_short {
+            true => is_word() && plain(text).starts_with(&receiver),
+            false => plain(text) == receiver,
+        }
+    };
+    let fits = |symbol: &SymbolRef, is_short: bool| {
+        let container =
+            SymbolRef { file: symbol.file, symbol: db.program.symbol(*symbol).container };
+        let is_own = symbol.file == file && symbol.symbol == site.enclosing;
+        container.symbol.is_some()
+            && !is_own
+            && overload::accepts(db, *symbol, count, site.spread)
+            && (is_named(container, is_short)
+                || derived::types(db, container).iter().any(|ty| is_named(*ty, is_short)))
+    };
+    // A short name is the start of that of the type, which is one word.
+    let is_short = receiver.len() >= MIN_ABBREVIATION;
+    [false, true].into_iter().filter(|short| !short || is_short).find_map(|short| {
+        let mut fitting = all.iter().copied().filter(|symbol| fits(symbol, short));
+        let only = fitting.next()?;
+        fitting.next().is_none().then_some(only)
+    })
+}
+
+fn likely(only: SymbolRef) -> Resolution {
+    Resolution { verdict: Verdict::Likely, step: Step::UniqueName, target: Target::Symbol(only) }
+}
 
 /// Returns the target of a call on a receiver of unknown type, if exactly one candidate is
 /// supported.
@@ -59,16 +226,7 @@ pub(super) fn by_unique_name(db: &Db, file: FileId, site: &Site, name: Name) -> 
             step: Step::UniqueName,
             target: Target::Symbol(*only),
         },
-        _ => {
-            let mut candidates = if fitting.is_empty() { all.to_vec() } else { fitting.to_vec() };
-            candidates.sort_unstable();
-            candidates.dedup();
-            Resolution {
-                verdict: Verdict::Ambiguous,
-                step: Step::ReceiverUnknown,
-                target: Target::Candidates(candidates.into()),
-            }
-        }
+        _ => candidates(if fitting.is_empty() { all } else { fitting }),
     }
 }
 

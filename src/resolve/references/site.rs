@@ -23,10 +23,25 @@ pub(super) fn resolve(db: &Db, file: FileId, site: &Site) -> Resolution {
     if db.budget.is_spent() {
         return unresolved(Step::Fault);
     }
-    let found = find_site(db, file, site);
+    let found = match making_site(db, file, site) {
+        Some(found) => found,
+        None => find_site(db, file, site),
+    };
     let found = tiered::limited_by_tier(db, file, site, found);
     let found = variants::or_variants(db, file, found);
     if db.budget.is_spent() { unresolved(Step::Fault) } else { found }
+}
+
+/// Resolves a call of the member of a type that makes an instance.
+fn making_site(db: &Db, file: FileId, site: &Site) -> Option<Resolution> {
+    if site.kind != SiteKind::Call {
+        return None;
+    }
+    let made = match callee::made_by(db, file, site.target)? {
+        Ty::Type(symbol, _) => Symbols::from_slice(&[symbol]),
+        _ => return None,
+    };
+    Some(construct_site(db, file, site, &made, Step::InferredType))
 }
 
 fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
@@ -234,6 +249,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     );
     let symbols = generics::of_arity(db, file, site.target, symbols);
     let symbols = conditions::compiled_with(db, file, site.byte, symbols);
+    let symbols = linkage::without_openings(db, symbols);
     let declarations = db.program.known(file).language.manifest.resolution.declarations;
     // The initializer of a base has the form of one of a field.
     if site.kind == SiteKind::Write && declarations && is_type(db, &symbols) {
@@ -357,6 +373,10 @@ fn unbound_site(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
         false => Vec::new(),
     };
     let found = linkage::by_arguments(db, name, &args);
+    if found.is_empty() && rules.open_types && site.kind == SiteKind::Call {
+        let receiver = lookup::receiver_around(db, file, site.scope);
+        return heuristic::by_receiver(db, file, site, receiver.as_ref(), name);
+    }
     if found.is_empty() {
         return unresolved(if site.in_macro { Step::Macro } else { Step::NoSuchName });
     }
@@ -403,6 +423,10 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
         {
             heuristic::by_unique_name(db, file, site, name)
         }
+        // A value with a default of a library type may be another one.
+        Member::Outside(_) if heuristic::may_be_another(db, file, object, &of, name) => {
+            heuristic::by_receiver(db, file, site, None, name)
+        }
         Member::Outside(outside) => {
             let step =
                 if step == Step::ModuleMember { Step::ExternalImport } else { Step::Builtin };
@@ -413,8 +437,10 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
         Member::None if matches!((&of, step), (Ty::Members(..), Step::SelfMember)) => {
             heuristic::by_unique_name(db, file, site, name)
         }
-        Member::None => unresolved(Step::NoSuchMember),
-        Member::Unknown => heuristic::by_unique_name(db, file, site, name),
+        Member::None if !db.program.known(file).language.manifest.resolution.open_types => {
+            unresolved(Step::NoSuchMember)
+        }
+        Member::None | Member::Unknown => heuristic::by_receiver(db, file, site, Some(&of), name),
     }
 }
 

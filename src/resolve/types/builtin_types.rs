@@ -193,7 +193,7 @@ pub(super) fn item(db: &Db, file: FileId, value: &Ty, position: usize) -> Ty {
 /// Returns a part of a value by the member for its position in the type flow table.
 fn part_in_table(db: &Db, file: FileId, value: &Ty, position: usize) -> Option<Ty> {
     let names = &db.program.known(file).language.manifest.names;
-    let member = format!("{}{}", names.part_members.as_deref()?, position + 1);
+    let member = format!("{}{}", names.member_behind(ImplicitUse::Part)?, position + 1);
     type_flow::through(db, file, value, |flow| flow.members.get(&member).map(String::as_str))
 }
 
@@ -262,7 +262,7 @@ pub(in crate::resolve) fn outside_member(
 fn positional(db: &Db, value: &Ty, position: usize) -> Ty {
     if let Ty::Instance(symbol, _) = value
         && let names = &db.program.known(symbol.file).language.manifest.names
-        && let Some(beginning) = names.part_members.as_deref()
+        && let Some(beginning) = names.member_behind(ImplicitUse::Part)
     {
         let part = inherent::result_of_member(db, value, &format!("{beginning}{}", position + 1));
         let field = db.parameter_types(*symbol).get(position).cloned().unwrap_or(Ty::Unknown);

@@ -1,7 +1,8 @@
 //! Type of a callee, where callables have a namespace of their own or share a name with a module.
 
+use crate::grammar::ImplicitUse;
 use crate::model::Step;
-use crate::model::facts::{Expr, ExprId, Run, ScopeId};
+use crate::model::facts::{Expr, ExprId, Run, ScopeId, flags};
 use crate::model::graph::FileId;
 use crate::resolve::Name;
 use crate::resolve::db::Db;
@@ -48,7 +49,10 @@ pub(in crate::resolve) fn callee_ty(
                     implicit_outside(db, file, name, scope)
                 }
                 Some((entity, _)) => symbol_types::entity_ty(db, &entity, false),
-                None => implicit_outside(db, file, name, scope),
+                None => match implicit_outside(db, file, name, scope) {
+                    Ty::Unknown => member_of_receiver(db, file, scope, name),
+                    known => known,
+                },
             }
         }
         Expr::Member(object, name) => {
@@ -108,6 +112,37 @@ pub(in crate::resolve) fn implicit_outside_name(
         }
         _ => None,
     }
+}
+
+/// Returns the type of a member of the implicit receiver that no source defines.
+fn member_of_receiver(db: &Db, file: FileId, scope: ScopeId, name: Name) -> Ty {
+    let rules = &db.program.known(file).language.manifest.resolution;
+    if !rules.implicit_receiver || !rules.open_types {
+        return Ty::Unknown;
+    }
+    let receiver = lookup::receiver_around(db, file, scope);
+    receiver.map_or(Ty::Unknown, |receiver| db.member_ty(&receiver, name))
+}
+
+/// Returns the type whose instance a call of the member for that makes: of a type as the receiver,
+/// or of the implicit one.
+pub(in crate::resolve) fn made_by(db: &Db, file: FileId, callee: ExprId) -> Option<Ty> {
+    let unit = db.program.known(file);
+    let maker = unit.language.manifest.names.member_behind(ImplicitUse::Make)?;
+    let is_maker = |name| unit.text(name) == maker;
+    let of = match unit.facts.exprs[callee.get()?] {
+        Expr::Member(object, name) if is_maker(name) => db.ty(file, object),
+        Expr::Name(name, scope) if is_maker(name) => lookup::receiver_around(db, file, scope)?,
+        _ => return None,
+    };
+    let types = of.alternatives().iter().filter(|ty| matches!(ty, Ty::Type(..))).cloned();
+    let made = Ty::union(types);
+    let name = db.program.named(maker);
+    let has_own = |ty: &Ty| {
+        let own = lookup::member_symbols(db, ty, name);
+        own.iter().any(|own| db.program.symbol(*own).flags & flags::STATIC != 0)
+    };
+    (made.is_known() && !made.alternatives().iter().any(has_own)).then_some(made)
 }
 
 /// Returns the type of a callee whose name is also that of a module.

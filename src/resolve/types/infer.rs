@@ -59,6 +59,9 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             if let Some(computed) = operators::computed(db, file, callee, args) {
                 return computed;
             }
+            if let Some(made) = callee::made_by(db, file, callee) {
+                return instance_of(&made);
+            }
             let rules = &db.program.known(file).language.manifest.resolution;
             let types = match rules.closure_receivers {
                 true => lists::argument_types(db, file, args),
@@ -164,7 +167,11 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
         Expr::Wrap(..) | Expr::Array(_) | Expr::Function(_) | Expr::Base(..) => {
             type_of(db, file, ExprId::at(position))
         }
-        Expr::TypeOf(value) | Expr::Argument(value, _) => ty(db, file, value),
+        Expr::TypeOf(value) => match ty(db, file, value) {
+            Ty::Instance(symbol, args) => Ty::Type(symbol, args),
+            other => other,
+        },
+        Expr::Argument(value, _) => ty(db, file, value),
         Expr::Unknown => Ty::Unknown,
     }
 }
@@ -227,6 +234,7 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
         Expr::Union(parts) => {
             Ty::union(list(parts).map(|part| type_of(db, file, part)).collect::<Vec<_>>())
         }
+        Expr::TypeOf(value) => ty(db, file, value),
         Expr::Function(parts) => match list(parts).last() {
             Some(result) => Ty::function(instance_of_expr(db, file, result)),
             None => Ty::Unknown,

@@ -153,7 +153,7 @@ pub(in crate::resolve) fn symbols_ty(
             if let Some(parameter) = as_type.then(|| type_variable(db, chosen)).flatten() {
                 return parameter;
             }
-            let value = value_ty(db, chosen);
+            let value = field_ty(db, chosen, symbols);
             let value = described(db, chosen, value, receiver);
             generics::substituted(db, value, receiver)
         }
@@ -202,6 +202,17 @@ fn is_enum_value(db: &Db, symbol: SymbolRef) -> bool {
         && hierarchy::hierarchy(db, container).outside.iter().any(|base| {
             bases.iter().any(|name| name == crate::resolve::members::type_flow::last_segment(base))
         })
+}
+
+/// Returns the type of a field that several declarations of one type assign, or of one variable.
+fn field_ty(db: &Db, chosen: SymbolRef, symbols: &Symbols) -> Ty {
+    let is_field = |symbol: &SymbolRef| db.program.symbol(*symbol).kind == SymbolKind::Field;
+    let is_open = db.program.known(chosen.file).language.manifest.resolution.open_types;
+    if symbols.len() < 2 || !is_open || !symbols.iter().all(is_field) {
+        return value_ty(db, chosen);
+    }
+    let parts: Vec<Ty> = symbols.iter().map(|symbol| value_ty(db, *symbol)).collect();
+    Ty::union(parts)
 }
 
 /// Returns the type of a variable, field or constant: declared, or the union of its values.

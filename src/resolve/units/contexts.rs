@@ -1,5 +1,6 @@
 //! Syntactic contexts of closures and objects, from which their types can be inferred.
 
+use crate::model::SymbolKind;
 use crate::model::facts::{BindingKind, Expr, ExprId, FileFacts, NameId, ScopeId, ScopeKind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -31,7 +32,8 @@ pub(in crate::resolve) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, Cont
     let mut contexts = FxHashMap::default();
     let in_object = |scope: ScopeId| {
         let Some(scope) = scope.get().map(|position| &facts.scopes[position]) else { return false };
-        let of_type = scope.symbol.get().is_some_and(|symbol| facts.symbols[symbol].kind.is_type());
+        let is_type = |kind: SymbolKind| kind.is_type() || kind == SymbolKind::Module;
+        let of_type = scope.symbol.get().is_some_and(|symbol| is_type(facts.symbols[symbol].kind));
         scope.kind == ScopeKind::Type && !of_type && !scope.owner.is_some()
     };
     // Most files have neither closures nor objects among their values.

@@ -86,6 +86,16 @@ impl Question {
         Self::of(space.0, name)
     }
 
+    /// Declarations that open a type.
+    pub(in crate::resolve) fn opened(space: Space) -> Self {
+        Self::of(space.0, "")
+    }
+
+    /// Types with a base of this name.
+    pub(in crate::resolve) fn derived(name: &str) -> Self {
+        Self::of(10, name)
+    }
+
     fn short(self) -> u32 {
         (self.0 >> 32) as u32
     }

@@ -5,8 +5,8 @@
 mod own;
 
 use crate::model::facts::{
-    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, NameId, Run, ScopeId, ScopeKind,
-    Symbol,
+    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, GIVEN, NameId, Run, ScopeId,
+    ScopeKind, Symbol,
 };
 use crate::resolve::units::contexts::Context;
 use crate::resolve::units::scope_bindings::ByScope;
@@ -151,6 +151,7 @@ impl<'f> Reach<'f> {
                 self.open_scope(ScopeId::at(position));
             }
         }
+        let given: Vec<NameId> = self.given_names();
         for symbol in self.symbols {
             for expr in [symbol.ty, symbol.owner, symbol.implements] {
                 self.want(expr);
@@ -163,6 +164,9 @@ impl<'f> Reach<'f> {
             }
             self.want_scope(symbol.scope);
             self.want_scope(symbol.inner);
+            for name in &given {
+                self.want_bound(symbol.inner, *name);
+            }
             if !symbol.kind.is_callable() {
                 self.open_scope(symbol.inner);
             }
@@ -175,6 +179,16 @@ impl<'f> Reach<'f> {
         self.places.extend(
             self.facts.conditions.iter().flat_map(|condition| [condition.start, condition.end]),
         );
+    }
+
+    /// Names of what callables pass to closures, as far as the file has any.
+    fn given_names(&self) -> Vec<NameId> {
+        let is_given = |name: &str| {
+            let position = name.strip_prefix(GIVEN);
+            position.is_some_and(|position| position.parse::<usize>().is_ok())
+        };
+        let names = self.facts.names.iter().enumerate().filter(|(_, name)| is_given(name));
+        names.map(|(position, _)| NameId::at(position)).collect()
     }
 
     fn want(&mut self, expr: ExprId) {

@@ -3,7 +3,8 @@
 
 use crate::grammar::{Language, ModuleSystem};
 use crate::model::facts::{
-    BindingKind, FileFacts, ImportId, ImportKind, LocalSymbol, NameId, ScopeId, ScopeKind,
+    BindingKind, Expr, ExprId, FileFacts, ImportId, ImportKind, LocalSymbol, NameId, ScopeId,
+    ScopeKind,
 };
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::units::footprint::Question;
@@ -37,6 +38,13 @@ impl Spaces {
                         parent.below(text(facts, facts.symbols[symbol].name)),
                         scope.symbol,
                     ));
+                }
+                (ScopeKind::Type, Some(symbol)) if language.manifest.resolution.open_types => {
+                    let symbol = &facts.symbols[symbol];
+                    let around = spaces.around(facts, scope.parent).unwrap_or(root);
+                    let parent = below_path(facts, around, symbol.owner);
+                    let space = parent.below(text(facts, symbol.name));
+                    spaces.scopes.push((id, space, scope.symbol));
                 }
                 _ => {}
             }
@@ -74,6 +82,17 @@ impl Spaces {
     }
 }
 
+/// Returns the namespace that a path before the name of a type leads to (`class A::B`).
+fn below_path(facts: &FileFacts, around: Space, path: ExprId) -> Space {
+    match path.get().map(|position| facts.exprs[position]) {
+        Some(Expr::Name(name, _)) => around.below(text(facts, name)),
+        Some(Expr::Member(object, name)) => {
+            below_path(facts, around, object).below(text(facts, name))
+        }
+        _ => around,
+    }
+}
+
 /// Text of a name in a file with names of its own.
 fn text(facts: &FileFacts, name: NameId) -> &str {
     name.get().map_or("", |position| &facts.names[position])
@@ -104,7 +123,9 @@ impl Nesting {
         }
         let mut nesting = Self::default();
         for (scope, space, symbol) in &spaces.scopes {
-            if symbol.is_some() {
+            // Types have no imports: only the files that open one have to know of it.
+            let is_type = |scope: usize| facts.scopes[scope].kind == ScopeKind::Type;
+            if symbol.is_some() && !scope.get().is_some_and(is_type) {
                 let parent =
                     scope.get().and_then(|scope| spaces.around(facts, facts.scopes[scope].parent));
                 nesting.spaces.push((*space, parent.unwrap_or(Space::root(language)), *symbol));

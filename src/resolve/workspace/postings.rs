@@ -4,7 +4,7 @@
 
 use crate::grammar::Tier;
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, LocalSymbol, ScopeId, flags};
+use crate::model::facts::{BindingKind, Expr, LocalSymbol, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::units::archive::{Archive, Posting, PostingFlags};
@@ -28,7 +28,8 @@ pub(in crate::resolve) fn of_file(
         let position = symbol.get().expect("a posting always names a symbol");
         (list, symbol, PostingFlags::of(&unit.facts.symbols[position]))
     };
-    let by_name = unit.language.tier() == Tier::Shared;
+    let rules = &unit.language.manifest.resolution;
+    let by_name = unit.language.tier() == Tier::Shared || (rules.global_names && rules.open_types);
     let by_kind = unit.facts.symbols.iter().enumerate().filter_map(move |(position, symbol)| {
         let list = match symbol.kind {
             SymbolKind::Method | SymbolKind::Constructor => {
@@ -55,6 +56,8 @@ pub(in crate::resolve) fn of_file(
         })
     });
     names_in_spaces(unit)
+        .chain(openings(unit))
+        .chain(derived(unit))
         .chain(by_kind)
         .chain(in_package)
         .map(move |(list, symbol)| own(list, symbol))
@@ -280,6 +283,31 @@ fn names_in_spaces<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalS
     };
     let any = !unit.spaces.scopes.is_empty();
     unit.facts.bindings.iter().filter(move |_| any).filter_map(put)
+}
+
+/// Returns the types that a file opens, in languages in which others may open them as well.
+fn openings<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> + 'u {
+    let is_open = unit.language.manifest.resolution.open_types;
+    let all = unit.spaces.scopes.iter().filter(move |(_, _, symbol)| is_open && symbol.is_some());
+    all.map(|(_, space, symbol)| (Question::opened(*space), *symbol))
+}
+
+/// Returns the types with bases of a file by the names of these bases, in languages in which a type
+/// may be opened again.
+fn derived<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> + 'u {
+    let is_open = unit.language.manifest.resolution.open_types;
+    let all = unit.facts.symbols.iter().enumerate().filter(move |_| is_open);
+    all.flat_map(move |(position, symbol)| {
+        let bases = &unit.facts.lists[symbol.bases.range()];
+        let named = bases.iter().filter_map(move |base| {
+            let Expr::Base(base, _) = unit.facts.exprs[base.get()?] else { return None };
+            match unit.facts.exprs[base.get()?] {
+                Expr::Name(name, _) | Expr::Member(_, name) => Some(unit.text(name)),
+                _ => None,
+            }
+        });
+        named.map(move |name| (Question::derived(name), LocalSymbol::at(position)))
+    })
 }
 
 /// True for a member defined outside of its type's body.

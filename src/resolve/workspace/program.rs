@@ -193,6 +193,11 @@ impl<'a> Program<'a> {
         self.ask_list(Question::alone(self.text(name)))
     }
 
+    /// Returns the types with a base of a name, in languages in which a type may be opened again.
+    pub(in crate::resolve) fn derived(&self, name: Name) -> Option<&'a Symbols> {
+        self.ask_list(Question::derived(self.text(name)))
+    }
+
     /// Returns every macro with a name.
     pub(in crate::resolve) fn macros(&self, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::macros(self.text(name)))
@@ -324,7 +329,10 @@ impl<'a> Program<'a> {
     pub(in crate::resolve) fn space_of_scope(&self, file: FileId, scope: ScopeId) -> Option<Space> {
         let unit = self.unit(file)?;
         // Blocks and types are no namespaces: the check is cheaper than the lookup.
-        let may_be = matches!(unit.scope_kind(scope), ScopeKind::File | ScopeKind::Module);
+        let may_be = match unit.scope_kind(scope) {
+            ScopeKind::File | ScopeKind::Module => true,
+            kind => kind == ScopeKind::Type && unit.language.manifest.resolution.open_types,
+        };
         may_be.then(|| unit.spaces.of_scope(scope)).flatten()
     }
 
@@ -366,6 +374,11 @@ impl<'a> Program<'a> {
         self.tables.postings.definitions(list, &|key| self.tables.position(key), |symbol| {
             self.tables.posting_flags(symbol)
         })
+    }
+
+    /// Returns the declarations that open the type of a namespace, in all files.
+    pub(in crate::resolve) fn openings(&self, space: Space) -> Option<&'a Symbols> {
+        self.ask_list(Question::opened(space))
     }
 
     /// Returns all members of a namespace with a name, in all files.

@@ -69,12 +69,12 @@ fn package(
     let name = text(manifest.get("package"), "name")?;
     let library = manifest.get("lib");
     let path = |path: &str| normal(folder, path).and_then(|path| modules.file_at(&path));
-    let library_file =
-        text(library, "path").or(rules.roots.first().map(String::as_str)).and_then(path);
-    let others = rules.roots.iter().skip(1).filter_map(|root| path(root));
+    let library_file = text(library, "path").or(rules.library_root()).and_then(path);
+    let others = rules.root_files().map(|(root, _)| root);
+    let others = others.filter(|root| Some(*root) != rules.library_root()).filter_map(path);
     let mut roots: Vec<FileId> = library_file.into_iter().chain(others).collect();
-    for (crates, table) in &rules.crate_folders {
-        for target in manifest.get(table.as_str()).and_then(Value::as_array).into_iter().flatten() {
+    for (crates, table) in rules.crate_folders() {
+        for target in manifest.get(table).and_then(Value::as_array).into_iter().flatten() {
             roots.extend(text(Some(target), "path").and_then(path));
         }
         let Some(base) = normal(folder, crates) else { continue };
@@ -110,7 +110,7 @@ fn is_crate_of(language: &Language, path: &str, folder: &str) -> bool {
             .extensions
             .iter()
             .any(|ending| rest.rsplit_once('.').is_some_and(|(_, last)| last == ending)),
-        Some((_, inner)) => rules.roots.iter().any(|root| root.rsplit('/').next() == Some(inner)),
+        Some((_, inner)) => rules.is_root_name(inner),
     }
 }
 

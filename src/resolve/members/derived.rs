@@ -1,0 +1,74 @@
+//! Members of types that derive from a type: what a receiver may have of which only a base, or a
+//! module that its type includes, is known.
+
+use crate::model::graph::SymbolRef;
+use crate::resolve::db::Db;
+use crate::resolve::members::{hierarchy, lookup};
+use crate::resolve::names::linkage;
+use crate::resolve::{Name, Symbols};
+
+/// Maximum number of types whose members are looked up.
+const MAX_DERIVED: usize = 48;
+
+/// Returns the members of a name that types have which derive from a type.
+pub(in crate::resolve) fn members(db: &Db, of: SymbolRef, name: Name) -> Symbols {
+    of_each(db, of, |derived| lookup::type_member(db, derived, name))
+}
+
+/// Returns the members of a name behind a type in the hierarchies of those that derive from it:
+/// what a call of the next member in a module that types include may lead to.
+pub(in crate::resolve) fn next_members(db: &Db, of: SymbolRef, name: Name) -> Symbols {
+    let of = linkage::whole(db, of);
+    of_each(db, of, |derived| {
+        let hierarchy = hierarchy::hierarchy(db, derived);
+        let behind = hierarchy.types.iter().skip_while(|(ty, _)| *ty != of).skip(1);
+        let mut members = behind.map(|(ty, _)| lookup::own_members(db, *ty, name));
+        members.find(|members| !members.is_empty()).unwrap_or_default()
+    })
+}
+
+/// Returns the types that derive from a type; none if there are too many.
+pub(in crate::resolve) fn types(db: &Db, of: SymbolRef) -> Symbols {
+    let of = linkage::whole(db, of);
+    if let Some(known) = db.derived.get(&of) {
+        return known;
+    }
+    let found = find_types(db, of);
+    db.derived.insert(of, found.clone());
+    found
+}
+
+fn find_types(db: &Db, of: SymbolRef) -> Symbols {
+    let (mut types, mut visited) = (Symbols::from_slice(&[of]), 0);
+    while let Some(&ty) = types.get(visited) {
+        visited += 1;
+        let named = db.program.derived(db.program.name_of(ty));
+        for derived in named.into_iter().flatten() {
+            let derived = linkage::whole(db, *derived);
+            if types.contains(&derived) || !derives(db, derived, ty) {
+                continue;
+            }
+            if types.len() > MAX_DERIVED || !db.budget.take(1) {
+                return Symbols::new();
+            }
+            types.push(derived);
+        }
+    }
+    types.remove(0);
+    types
+}
+
+/// Joins what a function finds in each type that derives from a type.
+fn of_each(db: &Db, of: SymbolRef, find: impl Fn(SymbolRef) -> Symbols) -> Symbols {
+    let mut found = Symbols::new();
+    for member in types(db, of).into_iter().flat_map(find) {
+        if !found.contains(&member) {
+            found.push(member);
+        }
+    }
+    found
+}
+
+fn derives(db: &Db, derived: SymbolRef, from: SymbolRef) -> bool {
+    hierarchy::hierarchy(db, derived).types.iter().skip(1).any(|(base, _)| *base == from)
+}
