@@ -147,11 +147,19 @@ pub(in crate::resolve) fn parameter_types(db: &Db, symbol: SymbolRef) -> Rc<[Ty]
     types
 }
 
+fn is_null(db: &Db, file: FileId, arg: &Ty) -> bool {
+    let null = &db.program.known(file).language.manifest.conversions.null;
+    matches!((arg, null), (Ty::Builtin(name, _), Some(null)) if **name == **null)
+}
+
 /// True if one callable is at least as specific as another, in the parameters that differ for
 /// these arguments.
 fn is_as_specific(db: &Db, file: FileId, one: &Candidate, other: &Candidate, args: &[Ty]) -> bool {
     one.params.iter().zip(&other.params).zip(args).all(|((one, other), arg)| {
-        one == other || (arg.is_known() && passing(db, file, other, one) <= Passing::Derived)
+        one == other
+            || (arg.is_known() && passing(db, file, other, one) <= Passing::Derived)
+            // Null tells nothing about types of which neither converts to the other.
+            || (is_null(db, file, arg) && passing(db, file, one, other) > Passing::Derived)
     })
 }
 

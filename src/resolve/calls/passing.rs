@@ -2,6 +2,7 @@
 
 use crate::grammar::{Conversions, ImplicitUse, Language};
 use crate::model::SymbolKind;
+use crate::model::facts::{BindingKind, RESULT, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{ARRAY, Ty};
@@ -183,6 +184,7 @@ fn passing_result(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
     let Some(nothing) = db.program.known(file).language.nothing() else { return Passing::Open };
     let is_nothing = |ty: &Ty| matches!(ty, Ty::Builtin(name, _) if &**name == nothing);
     let result = match given {
+        Ty::Lambda(of, scope) if !has_results(db, *of, *scope) => Ty::builtin(nothing, &[]),
         Ty::Lambda(of, scope) => db.lambda_result(*of, *scope),
         Ty::Callable(symbols, receiver) => db.result_of(symbols, receiver.as_deref(), &[]),
         _ => return Passing::Open,
@@ -193,6 +195,14 @@ fn passing_result(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
         (true, false) if matches!(given, Ty::Lambda(..)) => Passing::Boxed,
         _ => Passing::Never,
     }
+}
+
+/// True if a closure gives a result.
+fn has_results(db: &Db, file: FileId, scope: ScopeId) -> bool {
+    let unit = db.program.known(file);
+    let mut bound = unit.bindings(scope, db.program.named(RESULT));
+    unit.scope_symbol(scope).is_some()
+        || bound.any(|(_, binding)| binding.kind == BindingKind::Result)
 }
 
 /// Returns the type of the value that an optional may hold.
