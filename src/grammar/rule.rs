@@ -21,10 +21,6 @@ use std::collections::BTreeMap;
     rename_all_fields = "kebab-case",
     deny_unknown_fields
 )]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a language has one table of some hundred rules, which are read and never moved"
-)]
 pub(crate) enum Rule {
     /// Ignored with everything inside.
     Skip {},

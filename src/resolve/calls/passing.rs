@@ -74,8 +74,9 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
             match limit {
                 Ty::Unknown | Ty::Param(..) => match primitive(rules, given) {
                     _ if rules.top.is_none() => Passing::Same,
-                    true => Passing::Boxed,
-                    false => Passing::Derived,
+                    // Where values may be missing, primitives are type arguments like others.
+                    true if language.optional().is_none() => Passing::Boxed,
+                    _ => Passing::Derived,
                 },
                 limit => passing(db, file, &limit, given).max(Passing::Derived),
             }
@@ -106,6 +107,9 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
                 return Passing::Open;
             };
             match passing(db, file, inner, held) {
+                passing if language.optional().is_some() && matches!(inner, Ty::Param(..)) => {
+                    passing
+                }
                 Passing::Derived if primitive(rules, held) || primitive(rules, inner) => {
                     Passing::Never
                 }
