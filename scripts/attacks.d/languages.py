@@ -108,6 +108,15 @@ LANGUAGES = [
         let=lambda n, v: f"{n} = {v}", closure=lambda p, v: f"(->({p}) {{ {v} }})",
         use=lambda m, n: f'require_relative "{m}"\n', star=lambda m: f'require_relative "{m}"\n', statement_end="", this="self"),
     Language(
+        "csharp", "cs",
+        function=lambda n, body: f"public static class F{n} {{ public static int {n}(int x) {{\n{lines(body)}}} }}\n",
+        type=lambda n, bases, methods: f"public interface {n}{' : ' + f',{chr(10)}  '.join(bases) if bases else ''} {{\n"
+        + "".join(f"  int {m}(int x) {{\n{lines(body)}  }}\n" for m, body in methods) + "}\n",
+        several_bases=True, let=lambda n, v: f"var {n} = {v};", closure=lambda p, v: f"Call({p} => {v})",
+        pair=lambda a, b: f"Dictionary<{a}, {b}>",
+        overload=lambda n, t: f"public class O{n} : O{n + 1} {{ public static int over({t} x) {{ return 1; }} }}\n",
+        use=lambda m, n: f"using static P.F{n};\n", path=lambda m: f"P/{m}.cs"),
+    Language(
         "c", "c",
         function=lambda n, body: f"int {n}(int x) {{\n{lines(body)}}}\n",
         let=lambda n, v: f"int {n} = {v};", alias=lambda n, t: f"typedef {t} {n};\n", pair=lambda a, b: f"struct {{ {a} a; {b} b; }}",

@@ -63,6 +63,7 @@ fn apply<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>, usage: Us
         Rule::Pass { of } => pass(walk, node, of.as_ref(), usage),
         Rule::Statement { end } => statement(walk, node, end),
         Rule::Block {} => walk.block(node, ScopeKind::Block),
+        Rule::Accessor { value } => callables::accessor(walk, node, value),
         Rule::Flow {} => walk.block(node, ScopeKind::Flow),
         Rule::Jump { of, returns } => jump(walk, node, of.as_ref(), *returns),
         Rule::Yield { of } => jump(walk, node, of.as_ref(), true),

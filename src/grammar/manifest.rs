@@ -314,6 +314,8 @@ pub struct Resolution {
     /// Type arguments of a call choose among overloads and are those of the callee's type
     /// parameters.
     pub type_arguments: bool,
+    /// A member of a library type that is not called is its value, not a callable.
+    pub library_properties: bool,
     /// Declaration merging: interfaces and classes of one name in one scope are one type.
     pub merged_types: bool,
     /// A name in the position of a type or of a constructed type means a type: members and

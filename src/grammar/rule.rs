@@ -21,10 +21,6 @@ use std::collections::BTreeMap;
     rename_all_fields = "kebab-case",
     deny_unknown_fields
 )]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a language has one table of some hundred rules, which are read and never moved"
-)]
 pub(crate) enum Rule {
     /// Ignored with everything inside.
     Skip {},
@@ -68,6 +64,9 @@ pub(crate) enum Rule {
     Statement { end: String },
     /// A lexical scope: owns the names that are declared in it.
     Block {},
+    /// Code that writes the property around it: a lexical scope in which `value` is the name of
+    /// what is written.
+    Accessor { value: String },
     /// A branch in a language with function scope: owns type narrowings, but no names.
     Flow {},
     /// Leaves the enclosing block (return, raise, continue, …); with `returns`, `of` is the result

@@ -180,6 +180,22 @@ pub(in crate::extract) fn function<'t>(
     ExprId::NONE
 }
 
+/// Code that writes a property: what is written has the type of the property.
+pub(in crate::extract) fn accessor<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    value: &'static str,
+) -> ExprId {
+    let outer = walk.open(ScopeKind::Block, LocalSymbol::NONE, node);
+    let property = walk.context.callable.symbol;
+    let ty = property.get().map_or(ExprId::NONE, |property| walk.facts.facts.symbols[property].ty);
+    let name = walk.facts.name(value);
+    walk.bind(walk.context.scope, name, BindingKind::Value, node.start_byte(), ty, ExprId::NONE);
+    let written = walk.visit_children(node);
+    walk.close(outer);
+    written
+}
+
 /// A member of a value as a name (`value.name`) defines a member of the value's type.
 fn member_or_qualified_name<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> (NameId, Node<'t>) {
     if let Some(Rule::Member { object: Some(object), name, scoped: false }) =

@@ -51,7 +51,9 @@ pub(in crate::resolve) fn called(
             let fit = overload::receiver_fit(db, file, *symbol, &of)?;
             let is_enough = match fit {
                 Fit::Open => !matches!(of, Ty::External(_)),
-                fit => !is_common || fit == Fit::Same,
+                // A name of library members is that of an extension only where the library type is
+                // known exactly.
+                fit => !is_common || (fit == Fit::Same && !has_aliases(db, file, &of)),
             };
             let is_open = fit == Fit::Open || !is_visible(db, file, *symbol);
             is_enough.then_some(u8::from(is_open))
@@ -62,6 +64,12 @@ pub(in crate::resolve) fn called(
         |(symbol, rank): (&SymbolRef, &Option<u8>)| (*rank == Some(best)).then_some(*symbol);
     let symbols: Symbols = all.iter().zip(&ranks).filter_map(of_rank).collect();
     (symbols.len() <= MAX_CANDIDATES).then_some(Extensions { symbols, are_certain: best == 0 })
+}
+
+/// True for a library type whose name may be another one in the source.
+fn has_aliases(db: &Db, file: FileId, of: &Ty) -> bool {
+    let Ty::Builtin(name, _) = of else { return false };
+    type_flow::flow(db, file, name).is_some_and(|(_, flow)| !flow.aliases.is_empty())
 }
 
 fn has_extensions(db: &Db, file: FileId) -> bool {

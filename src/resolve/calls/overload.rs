@@ -219,7 +219,7 @@ fn beats(one: &Candidate, other: &Candidate) -> bool {
 /// How the first parameter of an extension takes a receiver.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// Identical types.
+    /// Identical types, apart from type arguments.
     Same,
     /// Any conversion.
     Converted,
@@ -230,8 +230,12 @@ pub(super) enum Fit {
 /// Returns how an extension takes a receiver; none if it does not.
 pub(super) fn receiver_fit(db: &Db, file: FileId, symbol: SymbolRef, of: &Ty) -> Option<Fit> {
     let params = parameter_types(db, symbol);
-    match passing(db, file, params.first()?, of) {
+    let param = params.first()?;
+    let is_same =
+        matches!((param, of), (Ty::Builtin(one, _), Ty::Builtin(other, _)) if one == other);
+    match passing(db, file, param, of) {
         Passing::Same => Some(Fit::Same),
+        Passing::Derived | Passing::Boxed if is_same => Some(Fit::Same),
         Passing::Derived | Passing::Boxed => Some(Fit::Converted),
         Passing::Open => Some(Fit::Open),
         Passing::Unlikely | Passing::Never => None,
@@ -252,11 +256,19 @@ pub(in crate::resolve) fn parameter_types(db: &Db, symbol: SymbolRef) -> Rc<[Ty]
     types
 }
 
+fn is_null(db: &Db, file: FileId, arg: &Ty) -> bool {
+    let null = &db.program.known(file).language.manifest.conversions.null;
+    matches!((arg, null), (Ty::Builtin(name, _), Some(null)) if **name == **null)
+}
+
 /// True if one callable is at least as specific as another, in the parameters that differ for
 /// these arguments.
 fn is_as_specific(db: &Db, file: FileId, one: &Candidate, other: &Candidate, args: &[Ty]) -> bool {
     one.params.iter().zip(&other.params).zip(args).all(|((one, other), arg)| {
-        one == other || (arg.is_known() && passing(db, file, other, one) <= Passing::Derived)
+        one == other
+            || (arg.is_known() && passing(db, file, other, one) <= Passing::Derived)
+            // Null decides nothing between types of which neither converts to the other.
+            || (is_null(db, file, arg) && passing(db, file, one, other) > Passing::Derived)
     })
 }
 

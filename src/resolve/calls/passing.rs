@@ -2,6 +2,7 @@
 
 use crate::grammar::{Conversions, ImplicitUse, Language};
 use crate::model::SymbolKind;
+use crate::model::facts::{BindingKind, RESULT, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{ARRAY, Ty};
@@ -73,8 +74,9 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
             match limit {
                 Ty::Unknown | Ty::Param(..) => match primitive(rules, given) {
                     _ if rules.top.is_none() => Passing::Same,
-                    true => Passing::Boxed,
-                    false => Passing::Derived,
+                    // Where values may be missing, primitives are type arguments like others.
+                    true if language.optional().is_none() => Passing::Boxed,
+                    _ => Passing::Derived,
                 },
                 limit => passing(db, file, &limit, given).max(Passing::Derived),
             }
@@ -105,6 +107,9 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
                 return Passing::Open;
             };
             match passing(db, file, inner, held) {
+                passing if language.optional().is_some() && matches!(inner, Ty::Param(..)) => {
+                    passing
+                }
                 Passing::Derived if primitive(rules, held) || primitive(rules, inner) => {
                     Passing::Never
                 }
@@ -199,6 +204,7 @@ fn passing_result(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
     let Some(nothing) = db.program.known(file).language.nothing() else { return Passing::Open };
     let is_nothing = |ty: &Ty| matches!(ty, Ty::Builtin(name, _) if &**name == nothing);
     let result = match given {
+        Ty::Lambda(of, scope) if !has_results(db, *of, *scope) => Ty::builtin(nothing, &[]),
         Ty::Lambda(of, scope) => db.lambda_result(*of, *scope),
         Ty::Callable(symbols, receiver) => db.result_of(symbols, receiver.as_deref(), &[]),
         _ => return Passing::Open,
@@ -209,6 +215,14 @@ fn passing_result(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
         (true, false) if matches!(given, Ty::Lambda(..)) => Passing::Boxed,
         _ => Passing::Never,
     }
+}
+
+/// True if a closure gives a result.
+fn has_results(db: &Db, file: FileId, scope: ScopeId) -> bool {
+    let unit = db.program.known(file);
+    let mut bound = unit.bindings(scope, db.program.named(RESULT));
+    unit.scope_symbol(scope).is_some()
+        || bound.any(|(_, binding)| binding.kind == BindingKind::Result)
 }
 
 /// Returns the type of the value that an optional may hold.

@@ -8,9 +8,10 @@ use crate::resolve::calls::call::CallArguments;
 use crate::resolve::calls::{call, extensions, overload};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Member, Ty, instance_of};
-use crate::resolve::members::lookup;
+use crate::resolve::members::{hierarchy, lookup};
 use crate::resolve::references::outcome::chosen;
 use crate::resolve::types::{generics, lists};
+use crate::resolve::units::bounds::qualified;
 use crate::resolve::{Name, Symbols};
 use std::rc::Rc;
 
@@ -22,13 +23,15 @@ pub(super) fn of_type_arguments(db: &Db, file: FileId, site: &Site, symbols: Sym
     generics::with_parameters(db, &symbols, generics::type_arguments(db, file, site.target))
 }
 
-/// Returns the member of the top type that a call means which no member of its name accepts.
-pub(super) fn of_top_type(
+/// Returns the member of the top type, or of a library base, that a call means where no member of
+/// its name accepts the number of arguments.
+pub(super) fn of_library_base(
     db: &Db,
     file: FileId,
     site: &Site,
     symbols: &Symbols,
 ) -> Option<Rc<str>> {
+    let manifest = &db.program.known(file).language.manifest;
     let count = overload::argument_count(site.args);
     let is_method = |symbol: &SymbolRef| {
         let entry = db.program.symbol(*symbol);
@@ -36,11 +39,20 @@ pub(super) fn of_top_type(
             && !overload::accepts(db, *symbol, count, site.spread)
             && entry.flags & flags::PROPERTY == 0
     };
-    let first = symbols.first()?;
-    if !symbols.iter().all(is_method) {
+    let first = *symbols.first()?;
+    if manifest.conversions.top.is_none() || !symbols.iter().all(is_method) {
         return None;
     }
-    lookup::of_top(db, file, db.program.name_of(*first))
+    let name = db.program.name_of(first);
+    if let Some(top) = lookup::of_top(db, file, name) {
+        return Some(top);
+    }
+    let container = SymbolRef { file: first.file, symbol: db.program.symbol(first).container };
+    if !manifest.resolution.inherited_overloads || !container.symbol.is_some() {
+        return None;
+    }
+    let hierarchy = hierarchy::hierarchy(db, container);
+    hierarchy.outside.first().map(|base| qualified(base, ".", db.program.text(name)))
 }
 
 /// Resolves a call of a member that the receiver's type has not, but an extension of it.

@@ -296,7 +296,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     }
     let symbols = receivers::for_type_or_instance(db, file, site, symbols);
     let symbols = instead::of_type_arguments(db, file, site, symbols);
-    if let Some(top) = instead::of_top_type(db, file, site, &symbols) {
+    if let Some(top) = instead::of_library_base(db, file, site, &symbols) {
         return external(&top, Step::Builtin);
     }
     let fitting = call::fitting(db, file, &symbols, CallArguments::Written(site.args), site.spread);

@@ -21,8 +21,15 @@ pub(in crate::resolve) fn callee_ty(
     written: Run,
 ) -> Ty {
     let unit = db.program.known(file);
-    if !unit.language.manifest.resolution.separate_callables {
-        let of = db.ty(file, callee);
+    let rules = &unit.language.manifest.resolution;
+    if !rules.separate_callables {
+        let of = match callee.get().map(|position| unit.facts.exprs[position]) {
+            Some(Expr::Member(object, name)) if rules.library_properties => {
+                let object = db.ty(file, object);
+                db.member_ty(&object, db.name(file, name))
+            }
+            _ => db.ty(file, callee),
+        };
         return if matches!(of, Ty::Module(_)) {
             called_ignoring_modules(db, file, callee)
         } else {

@@ -53,7 +53,17 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
         Expr::Member(object, name) => {
             let object = ty(db, file, object);
             let name = db.name(file, name);
-            namespaces::among(db, file, false, || db.member_ty(&object, name), |ty| !ty.is_known())
+            let found = namespaces::among(
+                db,
+                file,
+                false,
+                || db.member_ty(&object, name),
+                |ty| !ty.is_known(),
+            );
+            match found {
+                Ty::Function(value) if is_library_property(db, file, &object) => (*value).clone(),
+                found => found,
+            }
         }
         Expr::Call(callee, args) => {
             if let Some(computed) = operators::computed(db, file, callee, args) {
@@ -241,6 +251,12 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
         },
         _ => ty(db, file, expr),
     }
+}
+
+/// True if a member of a value of this type that is not called is its value.
+fn is_library_property(db: &Db, file: FileId, object: &Ty) -> bool {
+    matches!(object, Ty::Builtin(..) | Ty::External(_))
+        && db.program.known(file).language.manifest.resolution.library_properties
 }
 
 /// Returns the type of the same name with this number of type parameters, if there is one.

@@ -2,9 +2,10 @@
 
 use crate::grammar::Conversions;
 use crate::model::facts::{Expr, ExprId, Run};
-use crate::model::graph::FileId;
+use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Ty;
+use crate::resolve::members::lookup;
 
 /// Returns the type of an operator expression; `None` if `callee` is no operator or the
 /// language has no rules for it.
@@ -29,6 +30,9 @@ pub(super) fn computed(db: &Db, file: FileId, callee: ExprId, args: Run) -> Opti
     }
     let right = *unit.facts.lists[args.range()].first()?;
     let (left, right) = (db.ty(file, left), db.ty(file, right));
+    if let Some(result) = declared(db, operator, [&left, &right]) {
+        return Some(result);
+    }
     let is_text = |ty: &Ty| {
         matches!(
             (ty, &rules.text), (Ty::Builtin(name, _), Some(text)) if **name == **text
@@ -75,4 +79,16 @@ fn number<'r>(rules: &'r Conversions, ty: &Ty) -> Option<&'r str> {
         .iter()
         .find(|(plain, object)| ***plain == **name || ***object == **name)
         .map(|(plain, _)| plain.as_str())
+}
+
+/// Returns the result of an operator that the type of one of its operands declares.
+fn declared(db: &Db, operator: &str, operands: [&Ty; 2]) -> Option<Ty> {
+    let name = db.program.named(operator);
+    operands.into_iter().find_map(|operand| {
+        let Ty::Instance(..) = operand else { return None };
+        let found = lookup::member_symbols(db, operand, name);
+        let is_callable = |symbol: &SymbolRef| db.program.symbol(*symbol).kind.is_callable();
+        (!found.is_empty() && found.iter().all(is_callable))
+            .then(|| db.result_of(&found, Some(operand), &operands.map(Ty::clone)))
+    })
 }
