@@ -136,7 +136,7 @@ fn extent<'t>(input: &Input<'t>, first: Node<'t>, last: Node<'t>) -> Span {
     }
 }
 
-/// True for the members of a type that is defined elsewhere, by the modifier that says so.
+/// True for the members of a type that is defined elsewhere, by a modifier of the type.
 fn is_expected(walk: &Walk<'_>, declaring: ScopeId) -> bool {
     let container = container(&walk.facts, declaring);
     walk.input.language.manifest.modifiers.has_modifier(ModifierMeaning::Expected)

@@ -6,6 +6,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Name;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{ARRAY, Ty};
+use crate::resolve::members::{hierarchy, overrides};
 use smallvec::SmallVec;
 
 /// Way in which an argument finds its parameter.
@@ -65,7 +66,9 @@ pub(super) fn places(
     // Where a value by default is not known, no parameter is known to need an argument.
     let needs = |position: usize| !params[position].value.is_some() && Some(position) != variadic;
     let needed = (0..params.len()).filter(|&position| needs(position));
-    let is_known = needed.clone().count() == usize::from(db.program.symbol(symbol).arity.0);
+    let count = u16::try_from(labels.len()).unwrap_or(u16::MAX);
+    let is_known = needed.clone().count() == usize::from(db.program.symbol(symbol).arity.0)
+        && !inherits_defaults(db, symbol, count);
     let is_left_out = |position: usize| is_known && !places.contains(&position);
     (!needed.clone().any(is_left_out)).then_some(places)
 }
@@ -95,4 +98,29 @@ pub(super) fn variadic_place(db: &Db, symbol: SymbolRef) -> Option<usize> {
     let declared = db.parameter_types(symbol);
     let is_array = |ty: &Ty| matches!(ty, Ty::Builtin(name, _) if &**name == ARRAY);
     declared.iter().position(is_array).or(declared.len().checked_sub(1))
+}
+
+/// True if a callable overrides one that accepts this number of arguments: it inherits the default
+/// values of parameters.
+pub(super) fn inherits_defaults(db: &Db, symbol: SymbolRef, count: u16) -> bool {
+    let unit = db.program.known(symbol.file);
+    let entry = db.program.symbol(symbol);
+    let container = unit.scope_symbol(entry.scope);
+    if !unit.language.manifest.resolution.closure_receivers
+        || !entry.kind.is_callable()
+        || !container.is_some()
+        || !unit.symbol(container).kind.is_type()
+    {
+        return false;
+    }
+    let name = db.program.name_of(symbol);
+    let container = SymbolRef { file: symbol.file, symbol: container };
+    let hierarchy = hierarchy::hierarchy(db, container);
+    hierarchy.types.iter().skip(1).any(|(base, _)| {
+        let mut members = db.own_members(*base, name).into_iter();
+        members.any(|member| {
+            let (least, most) = db.program.symbol(member).arity;
+            least <= count && count <= most && overrides::overrides(db, symbol, member)
+        })
+    })
 }

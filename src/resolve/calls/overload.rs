@@ -8,6 +8,7 @@ use crate::resolve::calls::arguments::Label;
 use crate::resolve::calls::passing::{Passing, is_closed, passing};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{ARRAY, Entity, Ty};
+
 use std::rc::Rc;
 
 /// Maximum number of overloads that are compared pairwise; of more, each is compared with the best
@@ -143,7 +144,7 @@ fn labelled(
     args: &[Ty],
     labels: &[Label],
 ) -> Option<Candidate> {
-    let declared = parameter_types(db, symbol);
+    let declared = seen_from(db, file, symbol, &parameter_types(db, symbol));
     let variadic = arguments::variadic_place(db, symbol);
     let places = arguments::places(db, symbol, labels, variadic)?;
     let mut gathers = false;
@@ -179,7 +180,7 @@ fn candidate(
     if !labels.is_empty() {
         return labelled(db, file, symbol, args, labels);
     }
-    let declared = parameter_types(db, symbol);
+    let declared = seen_from(db, file, symbol, &parameter_types(db, symbol));
     let is_variadic = db.program.symbol(symbol).arity.1 == u16::MAX && !declared.is_empty();
     let mut gathers = false;
     if is_variadic {
@@ -289,7 +290,19 @@ fn parameter(declared: &[Ty], position: usize, gathers: bool) -> Ty {
 /// number.
 pub(in crate::resolve) fn accepts(db: &Db, symbol: SymbolRef, count: u16, spread: bool) -> bool {
     let (least, most) = db.program.symbol(symbol).arity;
-    count <= most && (spread || count >= least)
+    count <= most && (spread || count >= least || arguments::inherits_defaults(db, symbol, count))
+}
+
+/// Returns the types of parameters as a file of another language sees them: library types of its
+/// own name are known, the names of others mean nothing there.
+fn seen_from(db: &Db, file: FileId, symbol: SymbolRef, declared: &[Ty]) -> Vec<Ty> {
+    let language = db.program.known(file).language;
+    let is_foreign = !std::ptr::eq(language, db.program.known(symbol.file).language);
+    let seen = |ty: &Ty| match ty {
+        Ty::Builtin(name, _) if is_foreign && !language.is_builtin(name) => Ty::Unknown,
+        other => other.clone(),
+    };
+    declared.iter().map(seen).collect()
 }
 
 /// Returns the number of arguments of a reference.

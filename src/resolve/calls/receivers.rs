@@ -61,8 +61,8 @@ pub(in crate::resolve) fn for_type_or_instance(
     members_of(db, symbols, is_on_type)
 }
 
-/// Drops what a reference cannot see, where closures have receivers: private symbols of other files,
-/// and extensions that a type declares for itself.
+/// Drops what a reference cannot see, where closures have receivers: private symbols of other
+/// files, and extensions that a type declares for itself.
 pub(in crate::resolve) fn visible(
     db: &Db,
     file: FileId,

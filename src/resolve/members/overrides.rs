@@ -16,11 +16,18 @@ pub(in crate::resolve) fn overrides(db: &Db, own: SymbolRef, base: SymbolRef) ->
     if most != most_of_base || !(least == least_of_base || inherits && least > least_of_base) {
         return false;
     }
+    // The languages of one platform have names of their own for types of the library.
+    let language = |symbol: SymbolRef| db.program.known(symbol.file).language;
+    let are_alike = std::ptr::eq(language(own), language(base));
     let (own, base) = (db.parameter_types(own), db.parameter_types(base));
+    let is_of_library = |ty: &Ty| !are_alike && matches!(ty, Ty::Builtin(..));
     own.len() == base.len()
         && own.iter().zip(base.iter()).all(|(own, base)| {
             let open = |ty: &Ty| matches!(ty, Ty::Unknown | Ty::Param(..));
-            open(own) || open(base) || outline(own) == outline(base)
+            open(own)
+                || open(base)
+                || is_of_library(own) && is_of_library(base)
+                || outline(own) == outline(base)
         })
 }
 
