@@ -299,3 +299,21 @@ fn a_link_with_the_ending_of_several_languages_stays_a_link() {
     repository.refresh();
     assert_eq!(repository.dump("kept"), repository.fresh(), "other neighbours");
 }
+
+#[test]
+fn a_file_that_is_included_without_its_ending_is_found_when_it_comes_and_when_it_goes() {
+    let repository = Repository::new();
+    let path = |path: &str| repository.root().join(path);
+    fs::create_dir_all(path("lib/shop")).expect("created");
+    fs::write(path("lib/shop.rb"), "require \"shop/cart\"\nfill\n").expect("written");
+    repository.refresh();
+    let is_found = |dump: &str| dump.contains("file_edge|lib/shop.rb|lib/shop/cart.rb|");
+    fs::write(path("lib/shop/cart.rb"), "def fill; end\n").expect("written");
+    repository.refresh();
+    assert!(is_found(&repository.dump("kept")));
+    assert_eq!(repository.dump("kept"), repository.fresh(), "the file came");
+    fs::remove_file(path("lib/shop/cart.rb")).expect("removed");
+    repository.refresh();
+    assert!(!is_found(&repository.dump("kept")));
+    assert_eq!(repository.dump("kept"), repository.fresh(), "the file is gone");
+}

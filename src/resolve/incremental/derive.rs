@@ -168,9 +168,13 @@ fn nested(program: &Program<'_>, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)
 
 fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
     let mut found = FoundExtensions::default();
-    let db = &Db::new(program, FileId(0));
+    let shared = &Db::new(program, FileId(0));
     for &file in files {
         let unit = program.known(file);
+        // Which declarations open a type depends on the file that asks: memos of one file are
+        // none of another.
+        let own = unit.language.manifest.resolution.open_types.then(|| Db::new(program, file));
+        let db = own.as_ref().unwrap_or(shared);
         db.begin(file);
         let mut previous = None;
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {

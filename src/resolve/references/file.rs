@@ -45,7 +45,13 @@ impl Tables {
         if unit.language.manifest.modules.system == ModuleSystem::Includes {
             let included =
                 unit.facts.imports.iter().filter(|import| import.kind == ImportKind::Include);
-            included.for_each(|import| program.record_included(&import.module));
+            let omitted = &unit.language.manifest.modules.omitted_extensions;
+            for import in included {
+                program.record_included(&import.module);
+                for extension in omitted {
+                    program.record_included(&format!("{}.{extension}", import.module));
+                }
+            }
         }
         let relations = relations::of_file(&db, file);
         let containers = (0..unit.facts.symbols.len())
