@@ -10,6 +10,7 @@ use crate::resolve::db::ty::{Member, Ty, unify};
 use crate::resolve::members::type_flow;
 use crate::resolve::members::type_flow::last_segment;
 use crate::resolve::names::namespaces;
+use crate::resolve::units::bounds::MAX_CANDIDATES;
 use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Symbols};
 use std::rc::Rc;
@@ -221,10 +222,15 @@ pub(super) fn external_extensions(db: &Db, outer: &str, name: Name) -> Option<Sy
 /// is not in the type flow tables, or is not known to have the member.
 pub(in crate::resolve) fn may_extend(db: &Db, file: FileId, of: &Ty, name: Name) -> bool {
     let Ty::External(_) = of else { return false };
+    // Of more candidates than are kept, none would be chosen.
+    let rules = &db.program.known(file).language.manifest.resolution;
+    if !rules.closure_receivers || type_flow::has_member(db, file, of, name) {
+        return false;
+    }
     let is_extension =
         |symbol: &SymbolRef| db.program.symbol(*symbol).flags & flags::EXTENSION != 0;
-    !type_flow::has_member(db, file, of, name)
-        && db.program.members(name).is_some_and(|all| all.iter().any(is_extension))
+    let all = db.program.members(name);
+    all.is_some_and(|all| all.iter().take(MAX_CANDIDATES).any(is_extension))
 }
 
 /// Returns the extensions of a name that a package declares.
@@ -232,8 +238,8 @@ pub(in crate::resolve) fn extensions_in(db: &Db, module: Module, name: Name) -> 
     let Module::Package(package) = module else { return Symbols::new() };
     let Some(all) = db.program.members(name) else { return Symbols::new() };
     let is_in = |symbol: &&SymbolRef| {
-        db.program.symbol(**symbol).flags & flags::EXTENSION != 0
-            && db.program.package_of(symbol.file) == Some(package)
+        db.program.package_of(symbol.file) == Some(package)
+            && db.program.symbol(**symbol).flags & flags::EXTENSION != 0
     };
     all.iter().filter(is_in).copied().collect()
 }
