@@ -57,8 +57,7 @@ pub(crate) enum Rule {
         #[serde(default)]
         suffixes: Vec<String>,
     },
-    /// Has the value of its child `of`, by default of the first named one; all children are
-    /// visited.
+    /// Has the value of its child `of`, by default of the first named; all children are visited.
     Pass { of: Option<Selector> },
     /// A statement: has the value of its child unless it ends in the token `end`.
     Statement { end: String },
@@ -498,13 +497,4 @@ pub(crate) enum Rule {
     MethodReference { object: Selector, name: Selector },
     /// Initializes a member of a constructed value or of the receiver.
     Initializer { name: Selector, value: Option<Selector> },
-}
-
-impl Rule {
-    /// The rules that a node of the kind may have.
-    pub(crate) fn cases(&self) -> impl Iterator<Item = &Rule> {
-        let cases = if let Self::Cases { cases } = self { cases.as_slice() } else { &[] };
-        let alone = cases.is_empty().then_some(self);
-        cases.iter().map(|(_, rule)| rule).chain(alone)
-    }
 }

@@ -9,5 +9,6 @@ pub(super) mod lookup;
 pub(super) mod mro;
 pub(super) mod overrides;
 pub(super) mod prototypes;
+pub(super) mod receiver;
 pub(super) mod structural;
 pub(super) mod type_flow;

@@ -8,7 +8,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::calls::{call, closures, extensions, overload};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty, TyList};
-use crate::resolve::members::lookup;
+use crate::resolve::members::{lookup, receiver};
 use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{module_members, scopes};
 use crate::resolve::types::{generics, infer, return_types, symbol_types};
@@ -97,12 +97,12 @@ impl Db<'_> {
         scope: ScopeId,
         name: Name,
     ) -> Option<Symbols> {
-        lookup::implicit_member(self, file, scope, name)
+        receiver::implicit_member(self, file, scope, name)
     }
 
     /// Returns the member of the implicit receiver in a scope that every value has.
     pub(super) fn implicit_top(&self, file: FileId, scope: ScopeId, name: Name) -> Option<Entity> {
-        lookup::implicit_top(self, file, scope, name)
+        receiver::implicit_top(self, file, scope, name)
     }
 
     /// Returns the member of the receiver that a closure may be given.
@@ -112,7 +112,7 @@ impl Db<'_> {
         closure: ScopeId,
         name: Name,
     ) -> Option<Entity> {
-        lookup::closure_member(self, file, closure, name)
+        receiver::closure_member(self, file, closure, name)
     }
 
     /// Returns the member of a module, type or value.

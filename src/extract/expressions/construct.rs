@@ -73,8 +73,9 @@ pub(super) fn named_argument<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     name: Option<&'static Selector>,
-    value: ExprId,
+    value: &'static Selector,
 ) -> ExprId {
+    let value = walk.visit_selected(node, Some(value), READ);
     let Some(name) = name.and_then(|selector| selector.first(node)) else { return value };
     let name = names::name_of(walk, name);
     let value = names::known(&mut walk.facts, value);

@@ -21,9 +21,11 @@ use crate::grammar::{Rule, Selector};
 use crate::model::SiteKind;
 use crate::model::facts::{Expr, ExprId, LocalSymbol, ScopeKind};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 use tree_sitter::Node;
 
-/// Visits nodes with a value, and binding statements.
+/// Visits nodes with a value, and binding statements. Nested expressions recurse through this
+/// function: its arms are calls, so that its frame is small.
 pub(in crate::extract) fn express<'t>(
     walk: &mut Walk<'t>,
     rule: &'static Rule,
@@ -37,47 +39,19 @@ pub(in crate::extract) fn express<'t>(
             paths::member(walk, node, object.as_ref(), name, *scoped, usage)
         }
         Rule::Field {} => paths::field(walk, node, usage),
-        Rule::TypeOf { of } => {
-            let value = walk.visit_selected(node, Some(of), READ);
-            walk.facts.of(value, Expr::TypeOf)
-        }
+        Rule::TypeOf { of } => of_child(walk, node, Some(of), Expr::TypeOf),
         Rule::Call { .. } => calls::call(walk, rule, node),
         Rule::Construct { .. } => construct::construct(walk, rule, node),
         Rule::Element { name } => literals::element(walk, node, name),
         Rule::Shorthand {} => literals::shorthand(walk, node),
         Rule::TypeValue {} => types::visit_type(walk, node, READ),
-        Rule::Types {} => {
-            types::visit_types(walk, node, Usage::Site(SiteKind::Type));
-            ExprId::NONE
-        }
-        Rule::Index { object, key } => {
-            let object = walk.visit_selected(node, Some(object), READ);
-            // Of several keys none is that of an element.
-            let keys: SmallVec<[ExprId; 1]> = children::every(&walk.input, key.as_ref(), node)
-                .into_iter()
-                .map(|key| walk.visit(key, READ))
-                .collect();
-            let key = if let [only] = keys[..] { only } else { ExprId::NONE };
-            walk.facts.of(object, |object| Expr::Index(object, key))
-        }
+        Rule::Types {} => type_list(walk, node),
+        Rule::Index { object, key } => index(walk, node, object, key.as_ref()),
         Rule::SelfValue { of } => values::receiver(walk, node, of.as_ref()),
-        Rule::SuperValue {} => {
-            let known = walk.context.callable.self_scope.is_some();
-            let scope = if known { walk.context.callable.self_scope } else { walk.context.scope };
-            let value = walk.facts.expr(Expr::SuperValue(scope));
-            if usage == Usage::Site(SiteKind::Call) {
-                let name = names::name_of(walk, node);
-                walk.site(usage, node, name, value);
-            }
-            value
-        }
+        Rule::SuperValue {} => super_value(walk, node, usage),
         Rule::SuperCall { args } => calls::super_call(walk, node, args.as_ref()),
         Rule::Literal { ty, suffixes } if suffixes.is_empty() => literals::literal(walk, ty),
-        Rule::Literal { ty, suffixes } => {
-            let text = texts::text_of(&walk.input, node);
-            let special = suffixes.iter().find(|(suffix, _)| text.ends_with(suffix.as_str()));
-            literals::literal(walk, special.map_or(ty, |(_, ty)| ty))
-        }
+        Rule::Literal { ty, suffixes } => suffixed(walk, node, ty, suffixes),
         Rule::Text { ty } => {
             walk.visit_children(node);
             literals::literal(walk, ty)
@@ -88,14 +62,8 @@ pub(in crate::extract) fn express<'t>(
         }
         Rule::Tuple {} => literals::tuple(walk, node, usage),
         Rule::Object {} => literals::object(walk, node, LocalSymbol::NONE),
-        Rule::Await { of } => {
-            let value = inner(walk, node, of.as_ref());
-            walk.facts.of(value, Expr::Await)
-        }
-        Rule::Unwrap { of } => {
-            let value = inner(walk, node, of.as_ref());
-            walk.facts.of(value, Expr::Unwrapped)
-        }
+        Rule::Await { of } => of_child(walk, node, of.as_ref(), Expr::Await),
+        Rule::Unwrap { of } => of_child(walk, node, of.as_ref(), Expr::Unwrapped),
         Rule::Choice { of, condition } => narrowing::choice(walk, node, of, condition.as_ref()),
         Rule::Spread {} => walk.visit_children(node),
         Rule::Operator { .. } => operator(walk, rule, node),
@@ -109,18 +77,7 @@ pub(in crate::extract) fn express<'t>(
         }
         Rule::For { .. } => statements::for_loop(walk, rule, node),
         Rule::With { value, name } => statements::with(walk, node, value, name.as_ref()),
-        Rule::As { value, name } => {
-            let given = walk.visit_selected(node, Some(value), READ);
-            if let Some(name) = name.first(node) {
-                patterns::bind_pattern(
-                    walk,
-                    name,
-                    Flow { ty: ExprId::NONE, value: given, node },
-                    Bind::AssignNew,
-                );
-            }
-            given
-        }
+        Rule::As { value, name } => bound_as(walk, node, value, name),
         Rule::Catch { ty, name, body } => {
             statements::catch(walk, node, ty.as_ref(), name.as_ref(), body.as_ref())
         }
@@ -134,19 +91,9 @@ pub(in crate::extract) fn express<'t>(
         Rule::Case { .. } => walk.block(node, ScopeKind::Block),
         Rule::MacroCall { .. } => macros::macro_call(walk, rule, node),
         Rule::NamedArgument { name, value } => {
-            let given = walk.visit_selected(node, Some(value), READ);
-            construct::named_argument(walk, node, name.as_ref(), given)
+            construct::named_argument(walk, node, name.as_ref(), value)
         }
-        Rule::MethodReference { object, name } => {
-            let Some(name_node) = name.first(node) else {
-                return paths::constructor_reference(walk, node, object);
-            };
-            let object = walk.visit_selected(node, Some(object), READ);
-            let name = names::name_of(walk, name_node);
-            let value = walk.facts.of(object, |object| Expr::Member(object, name));
-            walk.site(READ, name_node, name, value);
-            value
-        }
+        Rule::MethodReference { object, name } => method_reference(walk, node, object, name),
         Rule::Initializer { name, value } => {
             construct::initializer(walk, node, name, value.as_ref())
         }
@@ -154,11 +101,92 @@ pub(in crate::extract) fn express<'t>(
     }
 }
 
-fn inner<'t>(walk: &mut Walk<'t>, node: Node<'t>, of: Option<&'static Selector>) -> ExprId {
-    match of {
+/// Visits a child, or all children without a selector; returns an expression of its value.
+fn of_child<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    of: Option<&'static Selector>,
+    make: fn(ExprId) -> Expr,
+) -> ExprId {
+    let value = match of {
         Some(_) => walk.visit_selected(node, of, READ),
         None => walk.visit_children(node),
+    };
+    walk.facts.of(value, make)
+}
+
+fn type_list<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
+    types::visit_types(walk, node, Usage::Site(SiteKind::Type));
+    ExprId::NONE
+}
+
+fn index<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    object: &'static Selector,
+    key: Option<&'static Selector>,
+) -> ExprId {
+    let object = walk.visit_selected(node, Some(object), READ);
+    // Of several keys none is that of an element.
+    let keys: SmallVec<[ExprId; 1]> = children::every(&walk.input, key, node)
+        .into_iter()
+        .map(|key| walk.visit(key, READ))
+        .collect();
+    let key = if let [only] = keys[..] { only } else { ExprId::NONE };
+    walk.facts.of(object, |object| Expr::Index(object, key))
+}
+
+fn super_value<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> ExprId {
+    let known = walk.context.callable.self_scope.is_some();
+    let scope = if known { walk.context.callable.self_scope } else { walk.context.scope };
+    let value = walk.facts.expr(Expr::SuperValue(scope));
+    if usage == Usage::Site(SiteKind::Call) {
+        let name = names::name_of(walk, node);
+        walk.site(usage, node, name, value);
     }
+    value
+}
+
+/// Returns a literal of the type of the suffix of its text.
+fn suffixed<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    ty: &'static str,
+    suffixes: &'static BTreeMap<String, String>,
+) -> ExprId {
+    let text = texts::text_of(&walk.input, node);
+    let special = suffixes.iter().find(|(suffix, _)| text.ends_with(suffix.as_str()));
+    literals::literal(walk, special.map_or(ty, |(_, ty)| ty))
+}
+
+fn bound_as<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    value: &'static Selector,
+    name: &'static Selector,
+) -> ExprId {
+    let given = walk.visit_selected(node, Some(value), READ);
+    if let Some(name) = name.first(node) {
+        let flow = Flow { ty: ExprId::NONE, value: given, node };
+        patterns::bind_pattern(walk, name, flow, Bind::AssignNew);
+    }
+    given
+}
+
+fn method_reference<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    object: &'static Selector,
+    name: &'static Selector,
+) -> ExprId {
+    let Some(name_node) = name.first(node) else {
+        return paths::constructor_reference(walk, node, object);
+    };
+    let object = walk.visit_selected(node, Some(object), READ);
+    let name = names::name_of(walk, name_node);
+    let value = walk.facts.of(object, |object| Expr::Member(object, name));
+    walk.site(READ, name_node, name, value);
+    value
 }
 
 fn cast<'t>(

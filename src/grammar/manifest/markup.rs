@@ -15,9 +15,9 @@ pub struct Markup {
     pub expressions: BTreeMap<String, String>,
     /// Prefixes of the attributes whose value in quotes is an expression.
     pub attributes: Vec<String>,
-    /// Prefix of an attribute, or with `marks` keyword of a block, that binds names -> texts between
-    /// the names and the expression; without one all is names. An attribute has the names first
-    /// (`v-for` -> ` in `), a block has them last (`each` -> ` as `).
+    /// Prefix of an attribute, or with `marks` keyword of a block, that binds names -> texts
+    /// between the names and the expression; without one all is names. An attribute has the names
+    /// first (`v-for` -> ` in `), a block has them last (`each` -> ` as `).
     pub binders: BTreeMap<String, Vec<String>>,
     /// Character at the start of an expression, before a keyword -> its meaning.
     pub marks: BTreeMap<char, MarkMeaning>,

@@ -63,8 +63,8 @@ pub enum ImplicitUse {
     /// An implicit dereference: members of the result type are members of the receiver as well
     /// (`deref`).
     Dereference,
-    /// The parts of a value that a pattern takes apart: the beginning of names that end in a position
-    /// from 1 on (`component`).
+    /// The parts of a value that a pattern takes apart: the beginning of names that end in a
+    /// position from 1 on (`component`).
     Part,
     /// A call that makes an instance of the type before it (`new`).
     Make,

@@ -127,6 +127,15 @@ impl<'de> Deserialize<'de> for Cases {
     }
 }
 
+impl Rule {
+    /// The rules that a node of the kind may have.
+    pub(crate) fn cases(&self) -> impl Iterator<Item = &Rule> {
+        let cases = if let Self::Cases { cases } = self { cases.as_slice() } else { &[] };
+        let alone = cases.is_empty().then_some(self);
+        cases.iter().map(|(_, rule)| rule).chain(alone)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ use crate::resolve::calls::call::CallArguments;
 use crate::resolve::calls::{call, extensions, overload};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Ty, unify};
-use crate::resolve::members::{aliases, hierarchy, inherent, lookup, type_flow};
+use crate::resolve::members::{aliases, hierarchy, inherent, lookup, receiver, type_flow};
 use crate::resolve::types::{callee, generics};
 use crate::resolve::units::contexts::Context;
 
@@ -55,7 +55,7 @@ pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, positio
                 Expr::Member(object, name) => (db.ty(file, object), name),
                 Expr::Name(name, scope) => {
                     let Ty::BuiltinType(function, _) = &known else {
-                        let receiver = lookup::receiver_type(db, file, scope);
+                        let receiver = receiver::receiver_type(db, file, scope);
                         let receiver = receiver.unwrap_or(Ty::Unknown);
                         let member = db.program.text(unit.name(name));
                         return given_by_table(db, file, &receiver, member, position);

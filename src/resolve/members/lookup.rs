@@ -2,11 +2,11 @@
 
 use crate::grammar::{Language, MemberLookup};
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, ImportId, ScopeId, ScopeKind, flags};
+use crate::model::facts::{BindingKind, ImportId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::{aliases, hierarchy, inherent, overrides, prototypes, type_flow};
+use crate::resolve::members::{aliases, hierarchy, inherent, overrides, prototypes};
 use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{linkage, module_members, namespaces, paths};
 use crate::resolve::units::bounds::qualified;
@@ -192,159 +192,6 @@ fn definitions(db: &Db, of: SymbolRef, found: Symbols) -> Symbols {
 fn super_member(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
     let hierarchy = hierarchy::hierarchy(db, symbol);
     first_members(db, symbol, hierarchy.types.iter().skip(1).map(|(ty, _)| *ty), name)
-}
-
-/// Returns the type of the implicit receiver in a scope.
-pub(in crate::resolve) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
-    let unit = db.program.known(file);
-    if unit.language.manifest.names.values_member.is_some()
-        && let Some(object) = unit.unnamed_object(scope)
-    {
-        return Some(Ty::Members(file, object));
-    }
-    let type_scope = unit.type_scope(scope);
-    let symbol = unit.scope_symbol(type_scope);
-    let owner = unit.scope_owner(type_scope);
-    if owner.is_some() {
-        let owner = db.type_of(file, owner);
-        let made = prototypes::made(db, &owner);
-        return Some(aliases::unaliased(db, made));
-    }
-    let symbol = SymbolRef { file, symbol };
-    symbol.symbol.get()?;
-    if let Some(declaration) = aliases::declaration_of(db, symbol) {
-        return Some(Ty::instance(declaration));
-    }
-    let symbol = hierarchy::whole(db, symbol);
-    let file = symbol.file;
-    let params = db.program.symbol(symbol).type_params;
-    let args: Vec<Ty> = params
-        .range()
-        .map(|position| Ty::Param(file, crate::model::facts::BindingId::at(position)))
-        .collect();
-    Some(Ty::Instance(symbol, args.into()))
-}
-
-/// Returns the receiver of the method around a scope, through closures.
-pub(in crate::resolve) fn receiver_around(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
-    let unit = db.program.known(file);
-    let mut around = scope;
-    while around.is_some() {
-        let symbol = unit.scope_symbol(around);
-        if symbol.is_some() || unit.scope_kind(around) == ScopeKind::Type {
-            return method_receiver(db, file, around);
-        }
-        around = unit.parent(around);
-    }
-    None
-}
-
-/// True if the receiver of a method, and what a receiver may have, depend on whether the method is
-/// static.
-fn has_separate_statics(language: &Language) -> bool {
-    language.manifest.resolution.separate_statics && language.manifest.resolution.open_types
-}
-
-/// Returns the receiver of a method: the type itself in a static one, and directly in the body of a
-/// type, where a type and its instances have separate members.
-fn method_receiver(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
-    let unit = db.program.known(file);
-    let ty = scope_type(db, file, scope)?;
-    if !has_separate_statics(unit.language) {
-        return Some(ty);
-    }
-    let is_static = match unit.scope_symbol(scope) {
-        _ if unit.scope_kind(scope) == ScopeKind::Type => true,
-        symbol if symbol.is_some() => unit.symbol(symbol).flags & flags::STATIC != 0,
-        _ => false,
-    };
-    Some(match ty {
-        Ty::Instance(symbol, args) if is_static => Ty::Type(symbol, args),
-        other => other,
-    })
-}
-
-/// Returns the type of the receiver at a scope: that of the innermost closure that has one, else
-/// that of the method.
-pub(in crate::resolve) fn receiver_type(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
-    let unit = db.program.known(file);
-    let outer = unit.type_scope(scope);
-    let mut current = scope;
-    while current.is_some() && current != outer {
-        if let Some(receiver) = unit.given_receiver(current) {
-            let given = db.ty(file, receiver);
-            if given.is_known() {
-                return Some(given);
-            }
-        }
-        current = unit.parent(current);
-    }
-    method_receiver(db, file, scope)
-}
-
-/// Returns the member of the receiver that a closure may be given; of a library type if its type
-/// flow table lists it.
-pub(in crate::resolve) fn closure_member(
-    db: &Db,
-    file: FileId,
-    closure: ScopeId,
-    name: Name,
-) -> Option<Entity> {
-    let receiver = db.ty(file, db.program.known(file).given_receiver(closure)?);
-    match member(db, &receiver, name) {
-        Member::Symbols(found) => Some(Entity::Symbols(found)),
-        Member::Outside(outside) if type_flow::has_own_member(db, file, &receiver, name) => {
-            Some(Entity::External(outside))
-        }
-        _ if receiver.is_known() => top_member(db, file, name),
-        _ => None,
-    }
-}
-
-/// Returns the member of the implicit receiver in a scope that every value has.
-pub(in crate::resolve) fn implicit_top(
-    db: &Db,
-    file: FileId,
-    scope: ScopeId,
-    name: Name,
-) -> Option<Entity> {
-    let is_own = db.program.known(file).type_scope(scope) == scope;
-    if is_own { top_member(db, file, name) } else { None }
-}
-
-/// Returns a member of the top type; functions that take closures may be extensions of it.
-fn top_member(db: &Db, file: FileId, name: Name) -> Option<Entity> {
-    let language = db.program.known(file).language;
-    let top = language.manifest.conversions.top.as_deref()?;
-    let (_, flow) = language.flow(top)?;
-    let text = db.program.text(name);
-    let takes_closure = flow.callbacks.contains_key(text);
-    (flow.members.contains_key(text) && !takes_closure)
-        .then(|| Entity::External(qualified(&Rc::from(top), ".", text)))
-}
-
-pub(in crate::resolve) fn implicit_member(
-    db: &Db,
-    file: FileId,
-    scope: ScopeId,
-    name: Name,
-) -> Option<Symbols> {
-    let unit = db.program.known(file);
-    if unit.type_scope(scope) != scope {
-        return None;
-    }
-    let declarations = unit.language.manifest.resolution.declarations;
-    let mut found = match scope_type(db, file, scope)? {
-        Ty::Instance(symbol, _) if declarations => linkage::enclosing_member(db, symbol, name),
-        Ty::Instance(symbol, _) => type_member(db, symbol, name),
-        // The receiver of an extension.
-        outside @ (Ty::Builtin(..) | Ty::External(_) | Ty::Param(..)) if !declarations => {
-            member_symbols(db, &outside, name)
-        }
-        _ => Symbols::new(),
-    };
-    found.retain(|symbol| namespaces::is_wanted(db, *symbol));
-    (!found.is_empty()).then_some(found)
 }
 
 /// Returns the member of a module, type or value.
@@ -573,4 +420,10 @@ pub(in crate::resolve) fn member_symbols(db: &Db, of: &Ty, name: crate::resolve:
         Member::Entity(crate::resolve::db::ty::Entity::Symbols(symbols)) => symbols,
         _ => Symbols::new(),
     }
+}
+
+/// True if the receiver of a method, and what a receiver may have, depend on whether the method is
+/// static.
+pub(super) fn has_separate_statics(language: &Language) -> bool {
+    language.manifest.resolution.separate_statics && language.manifest.resolution.open_types
 }

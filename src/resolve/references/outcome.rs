@@ -1,8 +1,11 @@
 //! Conversion of a lookup result to the resolution of a reference: verdict, target and step.
 
-use crate::model::graph::{Resolution, SymbolRef, Target};
+use crate::model::facts::{Expr, ExprId};
+use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{Step, Verdict};
 use crate::resolve::Symbols;
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::Ty;
 use crate::resolve::units::import_target::Module;
 
 /// One symbol is the target; several stay candidates.
@@ -58,4 +61,41 @@ pub(super) fn held_by(holder: SymbolRef) -> Resolution {
 
 pub(super) fn unresolved(step: Step) -> Resolution {
     Resolution { verdict: Verdict::Unresolved, step, target: Target::None }
+}
+
+/// Returns the step by which the type of a receiver was inferred.
+pub(super) fn receiver_step(db: &Db, file: FileId, object: ExprId, of: &Ty) -> Step {
+    match of {
+        Ty::Module(_) => return Step::ModuleMember,
+        Ty::Type(..) => return Step::TypeMember,
+        Ty::Super(_) => return Step::SuperMember,
+        _ => {}
+    }
+    let unit = db.program.known(file);
+    let Some(position) = object.get() else { return Step::ReceiverUnknown };
+    match unit.facts.exprs[position] {
+        Expr::SelfValue(_) => Step::SelfMember,
+        Expr::Call(..) | Expr::Await(_) | Expr::Unwrapped(_) => Step::ReturnType,
+        Expr::Construct(..) => Step::InferredType,
+        Expr::Name(name, scope) => {
+            let name = unit.name(name);
+            let mut current = scope;
+            while current.is_some() {
+                if let Some((_, binding)) = db.program.bindings(file, unit, current, name).next() {
+                    let receiver = matches!(
+                        binding.value.get().map(|position| unit.facts.exprs[position]),
+                        Some(Expr::SelfValue(_) | Expr::SelfType(_))
+                    );
+                    return match (receiver, binding.ty.is_some()) {
+                        (true, _) => Step::SelfMember,
+                        (false, true) => Step::DeclaredType,
+                        (false, false) => Step::InferredType,
+                    };
+                }
+                current = unit.parent(current);
+            }
+            Step::InferredType
+        }
+        _ => Step::InferredType,
+    }
 }

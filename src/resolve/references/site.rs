@@ -9,9 +9,13 @@ use crate::resolve::calls::call::CallArguments;
 use crate::resolve::calls::{call, overload, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::{aliases, hierarchy, inherent, lookup, overrides, prototypes};
+use crate::resolve::members::{
+    aliases, hierarchy, inherent, lookup, overrides, prototypes, receiver,
+};
 use crate::resolve::names::{conditions, definition, linkage, namespaces};
-use crate::resolve::references::outcome::{chosen, external, held_by, module_target, unresolved};
+use crate::resolve::references::outcome::{
+    chosen, external, held_by, module_target, receiver_step, unresolved,
+};
 use crate::resolve::references::{
     by_interface, exhaustiveness, heuristic, imports, instead, tiered, variants,
 };
@@ -374,7 +378,7 @@ fn unbound_site(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
     };
     let found = linkage::by_arguments(db, name, &args);
     if found.is_empty() && rules.open_types && site.kind == SiteKind::Call {
-        let receiver = lookup::receiver_around(db, file, site.scope);
+        let receiver = receiver::receiver_around(db, file, site.scope);
         return heuristic::by_receiver(db, file, site, receiver.as_ref(), name);
     }
     if found.is_empty() {
@@ -467,43 +471,6 @@ fn has_accessor(db: &Db, field: crate::model::graph::SymbolRef) -> bool {
     unit.language.manifest.resolution.separate_callables
         && container
             .is_some_and(|container| unit.facts.symbols[container].kind == SymbolKind::Struct)
-}
-
-/// Returns the step by which the type of a receiver was inferred.
-fn receiver_step(db: &Db, file: FileId, object: ExprId, of: &Ty) -> Step {
-    match of {
-        Ty::Module(_) => return Step::ModuleMember,
-        Ty::Type(..) => return Step::TypeMember,
-        Ty::Super(_) => return Step::SuperMember,
-        _ => {}
-    }
-    let unit = db.program.known(file);
-    let Some(position) = object.get() else { return Step::ReceiverUnknown };
-    match unit.facts.exprs[position] {
-        Expr::SelfValue(_) => Step::SelfMember,
-        Expr::Call(..) | Expr::Await(_) | Expr::Unwrapped(_) => Step::ReturnType,
-        Expr::Construct(..) => Step::InferredType,
-        Expr::Name(name, scope) => {
-            let name = unit.name(name);
-            let mut current = scope;
-            while current.is_some() {
-                if let Some((_, binding)) = db.program.bindings(file, unit, current, name).next() {
-                    let receiver = matches!(
-                        binding.value.get().map(|position| unit.facts.exprs[position]),
-                        Some(Expr::SelfValue(_) | Expr::SelfType(_))
-                    );
-                    return match (receiver, binding.ty.is_some()) {
-                        (true, _) => Step::SelfMember,
-                        (false, true) => Step::DeclaredType,
-                        (false, false) => Step::InferredType,
-                    };
-                }
-                current = unit.parent(current);
-            }
-            Step::InferredType
-        }
-        _ => Step::InferredType,
-    }
 }
 
 /// False if none of the symbols accepts the number of arguments. A function that is declared

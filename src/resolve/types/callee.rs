@@ -7,7 +7,7 @@ use crate::model::graph::FileId;
 use crate::resolve::Name;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::{lookup, type_flow};
+use crate::resolve::members::{lookup, receiver, type_flow};
 use crate::resolve::names::namespaces;
 use crate::resolve::types::symbol_types;
 use std::rc::Rc;
@@ -49,7 +49,7 @@ pub(in crate::resolve) fn callee_ty(
             ) {
                 // The implicit receiver binds the parameters of its type.
                 Some((Entity::Symbols(symbols), _)) => {
-                    let receiver = lookup::receiver_type(db, file, scope);
+                    let receiver = receiver::receiver_type(db, file, scope);
                     symbol_types::symbols_ty(db, &symbols, false, receiver.as_ref())
                 }
                 Some((Entity::External(_), Step::SelfMember)) => {
@@ -94,7 +94,7 @@ pub(super) fn implicit_outside(db: &Db, file: FileId, name: Name, scope: ScopeId
     if !rules.closure_receivers || !rules.implicit_receiver {
         return Ty::Unknown;
     }
-    match lookup::receiver_type(db, file, scope) {
+    match receiver::receiver_type(db, file, scope) {
         Some(receiver) if type_flow::has_member(db, file, &receiver, name) => {
             db.member_ty(&receiver, name)
         }
@@ -112,7 +112,7 @@ pub(in crate::resolve) fn implicit_outside_name(
     if !db.program.known(file).language.manifest.resolution.closure_receivers {
         return None;
     }
-    let receiver = lookup::receiver_type(db, file, scope)?;
+    let receiver = receiver::receiver_type(db, file, scope)?;
     match db.member(&receiver, name) {
         Member::Outside(outside) if type_flow::has_member(db, file, &receiver, name) => {
             Some(outside)
@@ -127,7 +127,7 @@ fn member_of_receiver(db: &Db, file: FileId, scope: ScopeId, name: Name) -> Ty {
     if !rules.implicit_receiver || !rules.open_types {
         return Ty::Unknown;
     }
-    let receiver = lookup::receiver_around(db, file, scope);
+    let receiver = receiver::receiver_around(db, file, scope);
     receiver.map_or(Ty::Unknown, |receiver| db.member_ty(&receiver, name))
 }
 
@@ -139,7 +139,7 @@ pub(in crate::resolve) fn made_by(db: &Db, file: FileId, callee: ExprId) -> Opti
     let is_maker = |name| unit.text(name) == maker;
     let of = match unit.facts.exprs[callee.get()?] {
         Expr::Member(object, name) if is_maker(name) => db.ty(file, object),
-        Expr::Name(name, scope) if is_maker(name) => lookup::receiver_around(db, file, scope)?,
+        Expr::Name(name, scope) if is_maker(name) => receiver::receiver_around(db, file, scope)?,
         _ => return None,
     };
     let types = of.alternatives().iter().filter(|ty| matches!(ty, Ty::Type(..))).cloned();

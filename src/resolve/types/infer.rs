@@ -6,7 +6,7 @@ use crate::model::facts::{Expr, ExprId, Run};
 use crate::model::graph::FileId;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{ARRAY, Entity, MAPPING, Member, Ty, instance_of};
-use crate::resolve::members::{aliases, hierarchy, lookup, prototypes, type_flow};
+use crate::resolve::members::{aliases, hierarchy, prototypes, receiver, type_flow};
 use crate::resolve::names::namespaces;
 use crate::resolve::types::{builtin_types, callee, generics, lists, operators, symbol_types};
 use std::rc::Rc;
@@ -130,8 +130,8 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             let value = ty(db, file, value);
             builtin_types::item(db, file, &value, item as usize)
         }
-        Expr::SelfValue(scope) => lookup::receiver_type(db, file, scope).unwrap_or(Ty::Unknown),
-        Expr::SuperValue(scope) => match lookup::scope_type(db, file, scope) {
+        Expr::SelfValue(scope) => receiver::receiver_type(db, file, scope).unwrap_or(Ty::Unknown),
+        Expr::SuperValue(scope) => match receiver::scope_type(db, file, scope) {
             Some(Ty::Instance(symbol, _)) => {
                 let definitions = aliases::definitions_of_type(db, symbol);
                 let own = definitions.into_iter().find(|definition| definition.file == file);
@@ -139,7 +139,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             }
             _ => Ty::Unknown,
         },
-        Expr::SelfType(scope) => match lookup::scope_type(db, file, scope) {
+        Expr::SelfType(scope) => match receiver::scope_type(db, file, scope) {
             Some(Ty::Instance(symbol, args)) => Ty::Type(symbol, args),
             Some(other) => other,
             None => Ty::Unknown,
