@@ -56,10 +56,10 @@ pub(super) fn parameters_among<'t>(
     let mut receiver = callable_scope::first_parameter(walk, symbol);
     let in_type = walk.facts.scope_kind(walk.context.scope) == ScopeKind::Type;
     let is_extension = nodes.first().is_some_and(|first| extends_type(&walk.input, *first));
-    let mut default = None;
+    let mut siblings = [None; 2];
     for param in nodes {
-        // A default value next to its parameter is visited with it.
-        if default == Some(param.id()) {
+        // A name or default value next to its parameter is visited with it.
+        if siblings.contains(&Some(param.id())) {
             continue;
         }
         if walk
@@ -99,15 +99,15 @@ pub(super) fn parameters_among<'t>(
                 }
                 continue;
             }
-            Some(rule @ Rule::Param { variadic, optional, value, .. }) => {
+            Some(rule @ Rule::Param { name, variadic, optional, value, .. }) => {
                 let given = if closure {
                     walk.facts.expr(Expr::Given(walk.context.scope, position))
                 } else {
                     ExprId::NONE
                 };
                 let count = parameter(walk, rule, param, in_type, given, comment, &mut patterns);
-                default = value.as_ref().and_then(|value| value.first(param)).map(|it| it.id());
-                let has_default = *optional || default.is_some();
+                siblings = [name, value].map(|part| Some(part.as_ref()?.first(param)?.id()));
+                let has_default = *optional || siblings[1].is_some();
                 if *variadic || is_variadic(&walk.input, param) {
                     most = u16::MAX;
                 } else {

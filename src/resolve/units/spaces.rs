@@ -17,6 +17,8 @@ use std::hash::BuildHasher;
 pub(in crate::resolve) struct Spaces {
     /// File and namespace scopes in order, each with its symbol.
     pub(in crate::resolve) scopes: Vec<(ScopeId, Space, LocalSymbol)>,
+    /// Namespaces by the symbol that opens them: the last one.
+    by_symbol: FxHashMap<LocalSymbol, Space>,
 }
 
 impl Spaces {
@@ -49,6 +51,8 @@ impl Spaces {
                 _ => {}
             }
         }
+        let opened = spaces.scopes.iter().filter(|(.., symbol)| symbol.is_some());
+        spaces.by_symbol = opened.map(|(_, space, symbol)| (*symbol, *space)).collect();
         spaces
     }
 
@@ -60,10 +64,7 @@ impl Spaces {
 
     /// Returns the namespace that a symbol opens.
     pub(in crate::resolve) fn of_symbol(&self, symbol: LocalSymbol) -> Option<Space> {
-        self.scopes
-            .iter()
-            .rfind(|(_, _, own)| *own == symbol && symbol.is_some())
-            .map(|(_, space, _)| *space)
+        self.by_symbol.get(&symbol).copied()
     }
 
     /// Returns the innermost namespace around a scope.
