@@ -360,14 +360,18 @@ fn settings() -> BTreeMap<String, BTreeSet<String>> {
         let language = folder.file_name().expect("folders have names").display().to_string();
         for (section, value) in &manifest {
             let keys: Vec<&String> = match (section.as_str(), value.as_table()) {
-                ("nodes" | "patterns" | "types" | "without", _) | (_, None) => continue,
+                ("nodes" | "patterns" | "types" | "without", _) => continue,
                 ("flow", Some(tables)) => tables
                     .values()
                     .filter_map(toml::Value::as_table)
                     .flat_map(|t| t.keys())
                     .collect(),
                 (_, Some(table)) => table.keys().collect(),
+                (_, None) => Vec::new(),
             };
+            if keys.is_empty() {
+                users.entry(section.clone()).or_default().insert(language.clone());
+            }
             for key in keys {
                 users.entry(format!("{section}.{key}")).or_default().insert(language.clone());
             }
