@@ -29,6 +29,21 @@ struct Candidate {
     declared: usize,
 }
 
+impl Candidate {
+    /// Returns the candidate unless one of its conversions is impossible.
+    fn applicable(
+        symbol: SymbolRef,
+        params: Vec<Ty>,
+        conversions: Vec<Passing>,
+        gathers: bool,
+        declared: usize,
+    ) -> Option<Self> {
+        let worst = conversions.iter().copied().max().unwrap_or(Passing::Same);
+        let candidate = Self { symbol, params, conversions, worst, gathers, declared };
+        (worst != Passing::Never).then_some(candidate)
+    }
+}
+
 /// Returns the callables that fit the arguments best, as far as types are known.
 pub(super) fn closest(
     db: &Db,
@@ -164,10 +179,7 @@ fn labelled(
         conversions.push(if is_spread { Passing::Same } else { passing(db, file, &param, arg) });
         params.push(param);
     }
-    let worst = conversions.iter().copied().max().unwrap_or(Passing::Same);
-    let declared = declared.len();
-    let candidate = Candidate { symbol, params, conversions, worst, gathers, declared };
-    (worst != Passing::Never).then_some(candidate)
+    Candidate::applicable(symbol, params, conversions, gathers, declared.len())
 }
 
 fn candidate(
@@ -195,10 +207,7 @@ fn candidate(
         (0..args.len()).map(|position| parameter(&declared, position, gathers)).collect();
     let conversions: Vec<Passing> =
         params.iter().zip(args).map(|(param, arg)| passing(db, file, param, arg)).collect();
-    let worst = conversions.iter().copied().max().unwrap_or(Passing::Same);
-    let declared = declared.len();
-    let candidate = Candidate { symbol, params, conversions, worst, gathers, declared };
-    (worst != Passing::Never).then_some(candidate)
+    Candidate::applicable(symbol, params, conversions, gathers, declared.len())
 }
 
 /// True if one candidate needs a better conversion for an argument and a worse one for none.
