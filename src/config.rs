@@ -13,6 +13,7 @@ use crate::faults;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -80,6 +81,8 @@ pub struct Repository {
     pub root: PathBuf,
     /// Cache directory, with the stores of all repositories.
     pub cache: PathBuf,
+    /// Hash of the settings that an index depends on; 0 for the default ones.
+    pub rules: u64,
 }
 
 /// Configuration error.
@@ -185,6 +188,9 @@ impl ConfigError {
     }
 }
 
+/// Default memory limit of a worker process: a laptop survives it, and the Linux tree fits.
+const MEMORY_BYTES: u64 = 2 << 30;
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -193,7 +199,7 @@ impl Default for Limits {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             stack_bytes: 32 << 20,
             file_time: Duration::from_secs(30),
-            memory_bytes: memory_of_the_machine() / 4 * 3,
+            memory_bytes: (memory_of_the_machine() / 4 * 3).min(MEMORY_BYTES),
             cache_bytes: 10 << 30,
         }
     }
@@ -293,7 +299,24 @@ impl Config {
 
     fn repository(&self, root: PathBuf) -> Result<Repository, ConfigError> {
         let cache = self.cache_directory.clone().ok_or(ConfigError::NoCacheDirectory)?;
-        Ok(Repository { root, cache })
+        Ok(Repository { root, cache, rules: self.rules() })
+    }
+
+    /// Hash of the settings that an index depends on; 0 for the default ones.
+    fn rules(&self) -> u64 {
+        let usual = Limits::default();
+        let Limits { file_bytes, line_bytes, .. } = self.limits;
+        let is_usual = self.manifest_directory.is_none()
+            && (file_bytes, line_bytes) == (usual.file_bytes, usual.line_bytes);
+        if is_usual {
+            return 0;
+        }
+        let mut bytes = Vec::new();
+        bytes.extend(file_bytes.to_le_bytes());
+        bytes.extend((line_bytes as u64).to_le_bytes());
+        let manifests = self.manifest_directory.as_deref().unwrap_or(Path::new(""));
+        bytes.extend(manifests.as_os_str().as_bytes());
+        xxhash_rust::xxh3::xxh3_64(&bytes)
     }
 }
 
@@ -399,6 +422,28 @@ mod tests {
             .repository_at(Path::new("/"))
             .expect_err("there is no cache directory");
         assert!(matches!(error, ConfigError::NoCacheDirectory));
+    }
+
+    #[test]
+    fn settings_that_change_an_index_give_it_a_place_of_its_own() {
+        let rules = |variables: &[(&str, &str)]| {
+            let mut all = vec![("COGRAPH_CACHE_DIR", "/cache")];
+            all.extend(variables);
+            let config = config(&all).expect("the numbers are numbers");
+            config.repository_at(Path::new("/")).expect("it exists").rules
+        };
+        assert_eq!(rules(&[]), 0);
+        assert_eq!(rules(&[("COGRAPH_THREADS", "3"), ("COGRAPH_FILE_SECONDS", "5")]), 0);
+        assert_eq!(rules(&[("COGRAPH_FILE_LIMIT", "4194304")]), 0, "the default, said aloud");
+        let all = [
+            rules(&[]),
+            rules(&[("COGRAPH_FILE_LIMIT", "5000000")]),
+            rules(&[("COGRAPH_LINE_LIMIT", "5000000")]),
+            rules(&[("COGRAPH_GRAMMARS", "/grammars")]),
+            rules(&[("COGRAPH_GRAMMARS", "/others")]),
+        ];
+        let different: std::collections::BTreeSet<u64> = all.into();
+        assert_eq!(different.len(), all.len());
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! - `facts_cache` is the on-disk form of facts for later changes.
 //! - `worker` runs both in a process of their own; `quarantine` excludes files that must not be
 //!   parsed.
-//! - `job` runs them in the background.
+//! - `job` runs them in the background; `slow_files` are tried after others.
 
 mod build;
 mod facts_cache;
@@ -16,6 +16,7 @@ mod progress;
 mod quarantine;
 mod report;
 mod root_check;
+mod slow_files;
 mod state;
 mod worker;
 
@@ -25,7 +26,7 @@ use std::time::{Duration, Instant};
 
 pub use fingerprint::fingerprint;
 pub use idle_cache::IdleCache;
-pub use job::{Job, JobState, Jobs};
+pub use job::{Failure, Job, JobState, Jobs};
 pub use progress::{Phase, Progress, Timing};
 pub use quarantine::Caution;
 pub use report::{LanguageReport, Report};
@@ -35,11 +36,11 @@ pub use state::residents::{MAX_LOADED_FILES, Residents};
 pub use worker::{WorkerPool, serve_worker};
 
 use crate::config::Limits;
-use crate::extract;
+use crate::extract::{self, Exhausted};
 use crate::grammar;
-use crate::model::LanguageId;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::FileFacts;
+use crate::model::{LanguageId, SkipReason};
 use crate::source::{self, SourceError};
 use crate::store::{
     self, Dropped, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind,
@@ -59,7 +60,7 @@ pub struct Run<'a> {
     /// In-memory states between runs, if they are kept.
     pub residents: Option<&'a Residents>,
     /// Extraction of one file; [`extract::extract`] outside tests.
-    pub extract: fn(LanguageId, &str, &[u8], extract::Limits) -> FileFacts,
+    pub extract: fn(LanguageId, &str, &[u8], extract::Limits) -> Result<FileFacts, Exhausted>,
     /// Worker processes; none to work in this process, which a grammar can then crash.
     pub workers: Option<&'a WorkerPool>,
     /// Quarantine and suspects, in a worker process.
@@ -264,13 +265,14 @@ impl Outcome {
 /// Updates the store of a repository: compares, and applies the changes. Waits for the writer lock
 /// at most `patience`.
 pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
-    let known = match newest(location, run)? {
+    let known = match if_readable(newest(location, run))?.flatten() {
         None if adopt(location, patience, run)? => newest(location, run)?,
         known => known,
     };
     let changes = match known {
         Some(snapshot) => {
-            let changes = freshness(&snapshot, &run.limits, &Verified::new(), run.cancel)?;
+            let looked = freshness(&snapshot, &run.limits, &Verified::new(), run.cancel);
+            let changes = if_readable(looked)?.unwrap_or(ChangeSet::Everything { forced: true });
             if changes.is_empty() {
                 return Ok(Outcome::Unchanged { identity: snapshot.identity() });
             }
@@ -279,6 +281,23 @@ pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Out
         None => ChangeSet::Everything { forced: false },
     };
     apply(location, &changes, patience, run)
+}
+
+/// Indexes the files of an up-to-date store that were left out because they are slow; none if there
+/// are none.
+pub fn retry_slow(
+    location: &Location,
+    patience: Duration,
+    run: &Run,
+) -> Result<Option<Outcome>, IndexError> {
+    let Some(snapshot) = newest(location, run)? else { return Ok(None) };
+    let reasons = [SkipReason::Deferred, SkipReason::TooSlow];
+    let touched = slow_files::left_out(&snapshot, &reasons)?;
+    drop(snapshot);
+    if touched.is_empty() {
+        return Ok(None);
+    }
+    apply(location, &ChangeSet::Some { touched, gone: Vec::new() }, patience, run).map(Some)
 }
 
 /// Seeds a repository without a store from that of another checkout or of its previous location.
@@ -320,8 +339,9 @@ pub fn enforce_quota(location: &Location, limits: &Limits) -> Vec<Dropped> {
 ///
 /// One process writes at a time; the writer lock is awaited for at most `patience`. Changes that
 /// another process has published by then write nothing. If a resident state matches the store, the
-/// update is incremental: it reads, resolves and writes what the changes affect. Otherwise it is a
-/// full build.
+/// update is incremental: it reads, resolves and writes what the changes affect. Otherwise, and
+/// after any error that concerns the present store alone, it is a full build, which needs nothing of
+/// that store.
 pub fn apply(
     location: &Location,
     changes: &ChangeSet,
@@ -331,15 +351,17 @@ pub fn apply(
     if let Some(workers) = run.workers {
         return workers.apply(location, changes, patience, run);
     }
-    if let Some(outcome) = update_in_place(location, changes, patience, run)? {
+    if let Some(outcome) = if_readable(update_in_place(location, changes, patience, run))?.flatten()
+    {
         return Ok(outcome);
     }
     let started = Instant::now();
     let lock = lock(location, patience, run)?;
     run.check(location.root())?;
     if !matches!(changes, ChangeSet::Everything { forced: true })
-        && let Some(snapshot) = newest(location, run)?
-        && freshness(&snapshot, &run.limits, &Verified::new(), run.cancel)?.is_empty()
+        && let Some(snapshot) = if_readable(newest(location, run))?.flatten()
+        && if_readable(freshness(&snapshot, &run.limits, &Verified::new(), run.cancel))?
+            .is_some_and(|changes| changes.is_empty())
     {
         return Ok(Outcome::Unchanged { identity: snapshot.identity() });
     }
@@ -378,14 +400,7 @@ fn update_in_place(
     run.check(location.root())?;
     let path = snapshot.store().path().to_path_buf();
     drop(snapshot);
-    let (resident, timings) = match resident.apply(&lock, &path, touched, &gone, run) {
-        Ok(done) => done,
-        Err(IndexError::Store(error)) => {
-            tracing::info!(%error, "the store is built anew: it could not be changed in place");
-            return Ok(None);
-        }
-        Err(error) => return Err(error),
-    };
+    let (resident, timings) = resident.apply(&lock, &path, touched, &gone, run)?;
     let identity = resident.identity();
     if let Some(residents) = run.residents.filter(|_| !resident.needs_reload()) {
         residents.put(location, resident);
@@ -416,6 +431,19 @@ fn lock(location: &Location, patience: Duration, run: &Run) -> Result<WriterLock
             Err(error) if error.kind == StoreErrorKind::Locked && left > BETWEEN_LOOKS => {}
             ended => return Ok(ended?),
         }
+    }
+}
+
+/// Result of reading or changing the present store; none if that failed for a reason that a full
+/// build does not meet: it starts from nothing.
+fn if_readable<T>(looked: Result<T, IndexError>) -> Result<Option<T>, IndexError> {
+    match looked {
+        Ok(found) => Ok(Some(found)),
+        Err(IndexError::Store(error)) if !error.stops_builds() => {
+            tracing::warn!(%error, "the store is built anew: it can be neither read nor changed");
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
 }
 

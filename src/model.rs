@@ -3,12 +3,13 @@
 //!
 //! `facts`: result of extraction for one file. `graph`: result of resolution for the repository.
 //! `cancel`: cancellation tokens. `packed`: binary encoding of facts and results. `words`:
-//! tokenization of source text.
+//! tokenization of source text. `thread_use`: heap and CPU time of a thread.
 
 pub mod cancel;
 pub mod facts;
 pub mod graph;
 pub mod packed;
+pub mod thread_use;
 pub mod words;
 
 use std::fmt;
@@ -313,7 +314,7 @@ vocabulary! {
         Vanished = "vanished",
         /// Its bytes are no text that is understood.
         Encoding = "encoding",
-        /// Parsing it crashed, hung or ran out of memory.
+        /// Indexing it ended the worker process.
         Quarantined = "quarantined",
         /// It is a symbolic link; what it leads to is indexed under its own path if it lies in the
         /// repository.
@@ -323,6 +324,12 @@ vocabulary! {
         /// It would have ignore rules, and is a link, no regular file or larger than 1 MB: it has
         /// none.
         UnreadRules = "unread-rules",
+        /// Parsing it takes more CPU time than a file of its size may take.
+        TooSlow = "too-slow",
+        /// Parsing it takes more memory than a file of its size may take.
+        TooMuchMemory = "too-much-memory",
+        /// Parsing it takes long: it was left for a run after the full build.
+        Deferred = "deferred",
     }
 }
 
@@ -330,6 +337,17 @@ impl SkipReason {
     /// True for the reasons that a directory entry gives: such a file has no language.
     pub fn is_of_entry(self) -> bool {
         matches!(self, Self::Symlink | Self::Special | Self::Unreadable | Self::UnreadRules)
+    }
+
+    /// True for a file of a known language that is left out because of what indexing it costs.
+    pub fn is_of_cost(self) -> bool {
+        matches!(self, Self::Quarantined | Self::TooSlow | Self::TooMuchMemory | Self::Deferred)
+    }
+
+    /// True if another attempt may succeed without a change of the file: how long something takes
+    /// depends on the machine.
+    pub fn is_of_time(self) -> bool {
+        matches!(self, Self::TooSlow | Self::Deferred)
     }
 }
 
@@ -340,7 +358,7 @@ vocabulary! {
         Syntax = "syntax",
         /// A region nested more deeply than the limit; not analysed.
         TooDeep = "too-deep",
-        /// Parsing was stopped by the time limit; the rest is missing.
+        /// Parsing a part stopped at the file's budget of time or memory; the part is missing.
         TimeLimit = "time-limit",
         /// Bytes that are not UTF-8 were replaced.
         Encoding = "encoding",

@@ -1,6 +1,7 @@
 //! Bad input costs what is bad and nothing else: every file is accounted for, every error says what
 //! was attempted on which path, and the index that was there before is still there.
 
+mod budget;
 mod cache;
 mod damage;
 mod endless;
@@ -12,4 +13,5 @@ mod projects;
 mod roots;
 mod rules;
 pub(crate) mod setup;
+mod stuck;
 mod terminal;

@@ -60,7 +60,9 @@ fn build(sources: &[(RepoPath, String)]) -> Built {
             let language = grammar::detect(path, text.as_bytes(), &neighbours);
             let content = match language {
                 Some(language) => {
-                    Ok(extract(language, path.as_str(), text.as_bytes(), Limits::default()).into())
+                    let facts =
+                        extract(language, path.as_str(), text.as_bytes(), Limits::default());
+                    Ok(facts.expect("a fixture is cheap").into())
                 }
                 None => Err(SkipReason::NoLanguage),
             };
@@ -412,7 +414,8 @@ fn of_a_body_only_what_others_look_at_stays() {
     ] {
         let language =
             grammar::detect(&RepoPath::new(path).expect("a path"), &[], &[]).expect("a language");
-        let mut facts = extract(language, path, text.as_bytes(), Limits::default());
+        let facts = extract(language, path, text.as_bytes(), Limits::default());
+        let mut facts = facts.expect("a fixture is cheap");
         let (all, mut names) = (facts.exprs.len(), Names::default());
         let shared = Shared::first(&mut facts);
         let own = facts.names.iter().map(|name| names.intern(name)).collect();

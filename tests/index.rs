@@ -108,6 +108,7 @@ fn files_are_sorted_and_every_site_has_an_answer() {
                 fs::read(project().join(file.path.as_str())).expect("it was read a moment ago");
             let language = language(file.language.expect("what is indexed is in a language"));
             extract(language, file.path.as_str(), &text, extract::Limits::default())
+                .expect("a sample is cheap")
         });
         let (all_sites, all_imports) =
             facts.as_ref().map_or((0, 0), |facts| (facts.sites.len(), facts.imports.len()));

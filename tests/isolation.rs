@@ -82,7 +82,7 @@ fn bad(fault: &str) -> String {
 
 #[test]
 fn a_file_that_ends_the_worker_is_left_out_and_tried_again_when_it_changes() {
-    for fault in ["abort", "segv", "overflow", "allocate", "hang", "chatter"] {
+    for fault in ["abort", "segv", "overflow", "allocate", "chatter"] {
         let project = Project::with(fault);
         let (numbers, log) = project.index();
         assert_eq!(
@@ -120,7 +120,7 @@ fn a_changed_file_that_ends_what_parses_it_is_left_out_where_it_is() {
     assert_eq!(project.index().0["indexed"], 5);
     let stores = project.stores();
     assert_eq!(stores.len(), 1);
-    for fault in ["abort", "segv", "overflow", "allocate", "hang", "chatter"] {
+    for fault in ["abort", "segv", "overflow", "allocate", "chatter"] {
         project.write("bad.py", &bad(fault));
         project.write("a.py", &format!("def a():\n    return '{fault}'\n"));
         let (numbers, log) = project.index();
@@ -142,6 +142,26 @@ fn a_changed_file_that_ends_what_parses_it_is_left_out_where_it_is() {
         (&5.into(), &Value::Null),
         "{log}"
     );
+}
+
+#[test]
+fn a_file_that_takes_too_long_is_left_out_and_tried_by_the_next_process() {
+    let project = Project::with("hang");
+    for attempt in 0..2 {
+        let (numbers, log) = project.index();
+        assert_eq!(
+            (&numbers["indexed"], &numbers["skipped"]["too-slow"]),
+            (&4.into(), &1.into()),
+            "{attempt}: {log}"
+        );
+        assert!(log.contains("bad.py") && log.contains("exceeds the time limit"), "{log}");
+    }
+    let found = project.run(&["search", "--mode", "name", "a"]);
+    let found = String::from_utf8_lossy(&found.stdout).into_owned();
+    assert!(found.contains("up to date; 1 costly file left out (`status` names them)"), "{found}");
+    project.write("bad.py", &bad("none"));
+    let numbers = project.index().0;
+    assert_eq!((&numbers["indexed"], &numbers["skipped"]["too-slow"]), (&5.into(), &Value::Null));
 }
 
 #[test]

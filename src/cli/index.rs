@@ -93,12 +93,16 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
         workers: workers.as_ref(),
         ..Run::quiet(config.limits, &cancel)
     };
-    let location = Location::new(&repository.cache, &repository.root);
+    let location = Location::new(&repository.cache, &repository.root).under(repository.rules);
     let outcome = if arguments.force {
         index::apply(&location, &ChangeSet::Everything { forced: true }, WRITER_TIMEOUT, &run)
     } else {
         index::refresh(&location, WRITER_TIMEOUT, &run)
     };
+    let outcome = outcome.and_then(|outcome| {
+        // Slow files were left out, so that others did not wait for them; this command may.
+        Ok(index::retry_slow(&location, WRITER_TIMEOUT, &run)?.unwrap_or(outcome))
+    });
     drop(display);
     if matches!(outcome, Ok(Outcome::Published { .. })) {
         for dropped in index::enforce_quota(&location, &config.limits) {

@@ -12,14 +12,23 @@ use super::{
 };
 use crate::config::{Limits, WorkerCommand};
 use crate::faults;
+use crate::index::slow_files::{self, SlowFiles};
+use crate::model::SkipReason;
 use crate::model::cancel::CancelToken;
-use crate::store::{self, Dropped, Location};
+use crate::store::{self, Dropped, Location, Snapshot, StoreError};
 
 /// Maximum number of concurrent runs; others are queued.
 const MAX_CONCURRENT_RUNS: usize = 2;
 
 /// How long a run waits for another process's writer lock.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Pause after a failed run, doubled with each further one up to the greatest: without it every
+/// question would start a run that fails for the same reason, such as a full disk.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const GREATEST_PAUSE: Duration = Duration::from_secs(60);
+/// Repositories whose failures are remembered; the oldest is forgotten.
+const MAX_FAILURES: usize = 64;
 
 /// Starts runs and tracks the current ones. Drop cancels them and joins their threads.
 pub struct Jobs {
@@ -48,6 +57,25 @@ pub enum JobState {
     Done(Result<Outcome, Arc<IndexError>>),
 }
 
+/// Failure of the last run of a repository.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    location: Location,
+    /// Error.
+    pub error: Arc<IndexError>,
+    /// Length of the pause after it.
+    pause: Duration,
+    /// End of the pause: until then no run is started.
+    until: Instant,
+}
+
+impl Failure {
+    /// Time left until another run may be started.
+    pub fn pause_left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+}
+
 type OnPublished = Box<dyn Fn(&Job, &Outcome) + Send + Sync>;
 
 struct SharedJobs {
@@ -68,6 +96,10 @@ struct JobsState {
     /// Runs that have published their result and prepare for the next change.
     preparing: Vec<(Arc<Job>, JoinHandle<()>)>,
     working: usize,
+    /// Failures without a later success, oldest first.
+    failures: Vec<Failure>,
+    /// Slow files that wait for a run.
+    slow: SlowFiles,
     /// Repositories whose stores were evicted.
     dropped: Vec<Dropped>,
     ended: bool,
@@ -120,6 +152,23 @@ impl Jobs {
         }
     }
 
+    /// Tries slow files of an up-to-date store again: once in this process, a few at a time, in
+    /// runs of their own.
+    pub fn retry_slow(&self, location: &Location, snapshot: &Snapshot) -> Result<(), StoreError> {
+        if !self.shared.lock().slow.knows(location) {
+            let reasons = [SkipReason::Deferred, SkipReason::TooSlow];
+            let files = slow_files::left_out(snapshot, &reasons)?;
+            self.shared.lock().slow.list(location, files);
+        }
+        self.shared.start_slow(location);
+        Ok(())
+    }
+
+    /// Failure of the last run of a repository; none if it succeeded.
+    pub fn failure(&self, location: &Location) -> Option<Failure> {
+        self.shared.lock().failure(location).cloned()
+    }
+
     /// Repositories whose stores were evicted by this process.
     pub fn dropped(&self) -> Vec<Dropped> {
         self.shared.lock().dropped.clone()
@@ -128,6 +177,47 @@ impl Jobs {
     /// Queued and active runs.
     pub fn current(&self) -> Vec<Arc<Job>> {
         self.shared.lock().jobs.iter().map(|(job, _)| Arc::clone(job)).collect()
+    }
+}
+
+impl JobsState {
+    fn job(&self, location: &Location) -> Option<Arc<Job>> {
+        let (job, _) = self.jobs.iter().find(|(job, _)| job.location == *location)?;
+        Some(Arc::clone(job))
+    }
+
+    fn failure(&self, location: &Location) -> Option<&Failure> {
+        self.failures.iter().find(|failure| failure.location == *location)
+    }
+
+    /// True if a failure is so recent that no run is started.
+    fn pauses(&self, location: &Location) -> bool {
+        self.failure(location).is_some_and(|failure| !failure.pause_left().is_zero())
+    }
+
+    /// Records the end of a run: a failure begins a pause, a success ends all of them.
+    fn record(&mut self, location: &Location, outcome: &Result<Outcome, Arc<IndexError>>) {
+        let before = self.failure(location).map(|failure| failure.pause);
+        let error = match outcome {
+            // Nobody wanted the run any more.
+            Err(error) if matches!(**error, IndexError::Cancelled { .. }) => return,
+            // The walk fails at once, and may succeed as soon as the directory is there.
+            Err(error) if matches!(**error, IndexError::Source(_)) => None,
+            Err(error) => Some(error),
+            Ok(_) => None,
+        };
+        self.failures.retain(|failure| failure.location != *location);
+        if let Some(error) = error {
+            let pause = before.map_or(FIRST_PAUSE, |before| (before * 2).min(GREATEST_PAUSE));
+            let most = MAX_FAILURES - 1;
+            self.failures.drain(..self.failures.len().saturating_sub(most));
+            self.failures.push(Failure {
+                location: location.clone(),
+                error: Arc::clone(error),
+                pause,
+                until: Instant::now() + pause,
+            });
+        }
     }
 }
 
@@ -162,8 +252,29 @@ impl SharedJobs {
         then: Option<ChangeSet>,
     ) -> Arc<Job> {
         let mut state = self.lock();
-        if let Some((job, _)) = state.jobs.iter().find(|(job, _)| job.location == *location) {
-            return Arc::clone(job);
+        self.start_locked(&mut state, location, changes, then)
+    }
+
+    /// Starts a run for the next slow files, unless there is a run.
+    fn start_slow(self: &Arc<Self>, location: &Location) {
+        let mut state = self.lock();
+        if state.ended || state.job(location).is_some() || state.pauses(location) {
+            return;
+        }
+        if let Some(changes) = state.slow.take(location) {
+            self.start_locked(&mut state, location, Some(changes), None);
+        }
+    }
+
+    fn start_locked(
+        self: &Arc<Self>,
+        state: &mut JobsState,
+        location: &Location,
+        changes: Option<ChangeSet>,
+        then: Option<ChangeSet>,
+    ) -> Arc<Job> {
+        if let Some(job) = state.job(location) {
+            return job;
         }
         let job = Arc::new(Job {
             location: location.clone(),
@@ -174,17 +285,21 @@ impl SharedJobs {
             changed: Condvar::new(),
         });
         if state.ended {
-            job.end(Err(IndexError::Cancelled { root: location.root().to_path_buf() }));
+            job.end(Err(Arc::new(IndexError::Cancelled { root: location.root().to_path_buf() })));
+            return job;
+        }
+        if let Some(failure) = state.failure(location).filter(|_| state.pauses(location)) {
+            job.end(Err(Arc::clone(&failure.error)));
             return job;
         }
         let (shared, own) = (Arc::clone(self), Arc::clone(&job));
         match Builder::new().name("index-job".to_owned()).spawn(move || shared.work(&own, then)) {
             Ok(thread) => state.jobs.push((Arc::clone(&job), thread)),
-            Err(error) => job.end(Err(IndexError::Threads {
+            Err(error) => job.end(Err(Arc::new(IndexError::Threads {
                 threads: 1,
                 root: location.root().to_path_buf(),
                 reason: error.to_string(),
-            })),
+            }))),
         }
         job
     }
@@ -223,16 +338,26 @@ impl SharedJobs {
         if let Ok(outcome @ Outcome::Published { .. }) = &outcome {
             (self.on_published)(job, outcome);
         }
+        let outcome = outcome.map_err(Arc::new);
         let made_whole = outcome.as_ref().is_ok_and(|outcome| outcome.is_whole(&job.location));
         let made_in_place = matches!(&outcome, Ok(Outcome::Published { .. })) && !made_whole;
         if made_whole {
             self.enforce_quota(&job.location);
+            let run = Run::quiet(self.limits, &job.cancel);
+            match slow_files::deferred(&job.location, &run) {
+                Ok(files) => self.lock().slow.list(&job.location, files),
+                Err(error) => tracing::info!(%error, "slow files are tried by the next process"),
+            }
         }
         {
             let mut state = self.lock();
             if let Some(place) = state.jobs.iter().position(|(other, _)| Arc::ptr_eq(other, job)) {
                 let ended = state.jobs.swap_remove(place);
                 state.preparing.push(ended);
+            }
+            state.record(&job.location, &outcome);
+            if outcome.is_err() {
+                state.slow.forget(&job.location);
             }
             state.working -= usize::from(has_turn);
         }
@@ -243,7 +368,8 @@ impl SharedJobs {
             self.start(&job.location, Some(rest), None);
         }
         // Last: a caller woken by the result that starts another run must not get this one again.
-        let has_changed = outcome.is_ok() && job.changes.is_some();
+        let is_success = outcome.is_ok();
+        let has_changed = is_success && job.changes.is_some();
         job.end(outcome);
         if made_in_place {
             // Best effort: without a checkpoint the store is correct, only larger.
@@ -262,6 +388,9 @@ impl SharedJobs {
                 Ok(Err(error)) => tracing::info!(%error, "the next changes mean a whole build"),
                 Err(reason) => tracing::error!(reason, "the next changes mean a whole build"),
             }
+        }
+        if is_success {
+            self.start_slow(&job.location);
         }
         self.lock().preparing.retain(|(other, _)| !Arc::ptr_eq(other, job));
     }
@@ -349,7 +478,7 @@ impl Job {
         self.changed.notify_all();
     }
 
-    fn end(&self, outcome: Result<Outcome, IndexError>) {
-        self.set(JobState::Done(outcome.map_err(Arc::new)));
+    fn end(&self, outcome: Result<Outcome, Arc<IndexError>>) {
+        self.set(JobState::Done(outcome));
     }
 }

@@ -3,14 +3,21 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::RepoPath;
+use crate::model::{RepoPath, SkipReason};
 
 /// Precautions of a build against files that may end the process.
 pub struct Caution {
-    /// Quarantined files, each with the hash of its quarantined contents, or none for any contents.
-    left_out: FxHashMap<RepoPath, Option<u128>>,
+    left_out: FxHashMap<RepoPath, LeftOut>,
     suspicion: Suspicion,
     witness: Box<dyn Observer>,
+}
+
+/// File that is left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct LeftOut {
+    /// Hash of the contents that are left out; none for any contents.
+    pub(super) hash: Option<u128>,
+    pub(super) reason: SkipReason,
 }
 
 /// Suspected files: they are parsed first, one at a time.
@@ -41,7 +48,7 @@ pub(super) trait Observer: Send + Sync {
 
 impl Caution {
     pub(super) fn new(
-        left_out: FxHashMap<RepoPath, Option<u128>>,
+        left_out: FxHashMap<RepoPath, LeftOut>,
         suspicion: Suspicion,
         witness: Box<dyn Observer>,
     ) -> Self {
@@ -53,9 +60,10 @@ impl Caution {
         &self.suspicion
     }
 
-    /// True if the file with these contents is quarantined.
-    pub(super) fn leaves_out(&self, path: &RepoPath, hash: u128) -> bool {
-        self.left_out.get(path).is_some_and(|known| known.is_none_or(|known| known == hash))
+    /// Reason for leaving out the file with these contents, if it is.
+    pub(super) fn leaves_out(&self, path: &RepoPath, hash: u128) -> Option<SkipReason> {
+        let known = self.left_out.get(path)?;
+        known.hash.is_none_or(|known| known == hash).then_some(known.reason)
     }
 
     /// Announces files that this thread will parse.

@@ -14,7 +14,10 @@ pub fn check_implicit_root(
     config: &Config,
     repository: Repository,
 ) -> Result<Repository, ConfigError> {
-    let has_index = Location::new(&repository.cache, &repository.root).directory().is_dir();
+    let has_index = Location::new(&repository.cache, &repository.root)
+        .under(repository.rules)
+        .directory()
+        .is_dir();
     if has_index || is_project(&repository.root) {
         return Ok(repository);
     }

@@ -7,6 +7,7 @@
 //! `crash_search` finds the file that a worker died of.
 
 mod crash_search;
+mod effort;
 #[cfg(feature = "faults")]
 mod faults;
 mod message;
@@ -74,13 +75,14 @@ impl WorkerPool {
         let mut idle = self.idle.take(location).filter(|_| work.is_change());
         loop {
             run.check(root)?;
-            let (left_out, suspicion) = (search.quarantined.clone(), search.suspicion.clone());
+            let CrashSearch { quarantined, slow, suspicion, .. } = search.clone();
             let order = Order {
                 location: location.clone(),
                 work: work.clone(),
                 patience,
                 limits: run.limits,
-                left_out,
+                quarantined,
+                slow,
                 suspicion,
             };
             let was_idle = idle.is_some();
@@ -113,15 +115,21 @@ impl WorkerPool {
                 End::Died { activity, cause, how, said } => {
                     tracing::warn!(root = %root.display(), how, ?activity, "a process that indexes \
                         has died");
-                    let known = search.quarantined.len();
+                    let known = (search.quarantined.len(), search.slow.len());
                     if !search.learn(activity, cause) {
                         return Err(IndexError::Worker { root: root.to_path_buf(), how, said });
                     }
-                    for path in &search.quarantined[known..] {
+                    for path in &search.quarantined[known.0..] {
                         tracing::error!(
                             path = path.as_str(),
                             how,
                             "a file ends the process that indexes it; the file is left out"
+                        );
+                    }
+                    for path in &search.slow[known.1..] {
+                        tracing::warn!(
+                            path = path.as_str(),
+                            "indexing a file exceeds the time limit; the file is left out"
                         );
                     }
                 }

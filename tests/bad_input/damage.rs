@@ -95,7 +95,8 @@ fn packed() -> (Vec<u8>, Vec<u8>) {
         .expect("a language with this ending");
     let limits = ExtractLimits::default();
     let mut writer = Writer::default();
-    facts::write(&mut writer, &extract(python, "a.py", SOURCE.as_bytes(), limits));
+    let facts = extract(python, "a.py", SOURCE.as_bytes(), limits).expect("it is small");
+    facts::write(&mut writer, &facts);
     writer.into_parts()
 }
 

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use cograph::extract;
+use cograph::extract::{self, Exhausted};
 use cograph::index::{IndexError, Phase, Progress, Run};
 use cograph::model::cancel::CancelToken;
 use cograph::model::facts::{FileFacts, ImportId};
@@ -89,7 +89,7 @@ fn a_panic_in_extraction_costs_its_file() {
         path: &str,
         source: &[u8],
         limits: extract::Limits,
-    ) -> FileFacts {
+    ) -> Result<FileFacts, Exhausted> {
         assert!(!path.starts_with("bad"), "planted");
         extract::extract(language, path, source, limits)
     }
@@ -108,12 +108,12 @@ fn spoiled(
     source: &[u8],
     limits: extract::Limits,
     spoil: fn(&mut FileFacts),
-) -> FileFacts {
-    let mut facts = extract::extract(language, path, source, limits);
+) -> Result<FileFacts, Exhausted> {
+    let mut facts = extract::extract(language, path, source, limits)?;
     if path.starts_with("bad") {
         spoil(&mut facts);
     }
-    facts
+    Ok(facts)
 }
 
 const CALLS: &[u8] = b"def f():\n    g()\n\ndef g():\n    f()\n";
@@ -125,7 +125,7 @@ fn facts_that_cannot_be_arranged_cost_their_file() {
         path: &str,
         source: &[u8],
         limits: extract::Limits,
-    ) -> FileFacts {
+    ) -> Result<FileFacts, Exhausted> {
         spoiled(language, path, source, limits, |facts| facts.names.clear())
     }
     let repository = Repository::with(&[("bad.py", CALLS), ("good.py", CALLS)]);
@@ -149,7 +149,7 @@ fn facts_that_resolution_cannot_work_with_cost_its_file() {
         path: &str,
         source: &[u8],
         limits: extract::Limits,
-    ) -> FileFacts {
+    ) -> Result<FileFacts, Exhausted> {
         spoiled(language, path, source, limits, |facts| {
             for site in facts.sites.list_mut() {
                 (site.kind, site.import) = (SiteKind::Import, ImportId(9_999));

@@ -55,7 +55,8 @@ fn record(root: &Root, row: &FileRow) -> FileRecord {
             let Text { bytes, problems, .. } =
                 source::read(root, &row.path, &Limits::default()).text.expect("it has a text");
             let mut facts =
-                extract(language, row.path.as_str(), &bytes, extract::Limits::default());
+                extract(language, row.path.as_str(), &bytes, extract::Limits::default())
+                    .expect("it was within its budget before");
             facts.problems.extend(problems);
             facts.problems.sort_by_key(|problem| (problem.first_line, problem.last_line));
             Ok(Arc::new(facts))

@@ -39,7 +39,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("lru", &["store"]),
     ("rayon", &["index"]),
     ("tokio", &["server"]),
-    ("tikv_jemalloc_ctl", &["server", "store"]),
+    ("tikv_jemalloc_ctl", &["model", "server"]),
     ("hyper", &["server"]),
     ("serde", &["grammar", "server"]),
     ("serde_json", &["server"]),

@@ -21,7 +21,7 @@ const LOW_DISK_SPACE: u64 = 200 << 20;
 
 /// All checks of the environment.
 pub(super) fn all(config: &Config, repository: &Repository, patience: Duration) -> Vec<Finding> {
-    let location = Location::new(&repository.cache, &repository.root);
+    let location = Location::new(&repository.cache, &repository.root).under(repository.rules);
     let cache = cache(config, &repository.cache);
     // With a broken cache every store is broken.
     let store = (cache.verdict != Verdict::Problem).then(|| store(config, &location, patience));

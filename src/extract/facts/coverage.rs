@@ -1,12 +1,12 @@
 //! Coverage of call sites: compares the call nodes of a tree with the references extracted from
 //! them.
 
+use crate::extract::budget::Budget;
 use crate::extract::{Limits, extract, parse, preprocess};
 use crate::grammar::{self, CallMeaning, Language, Rule};
 use crate::model::facts::{FileFacts, Site};
 use crate::model::{LanguageId, Problem, SiteKind};
 use rustc_hash::FxHashSet;
-use std::time::{Duration, Instant};
 use tree_sitter::Node;
 
 /// Suffixes of the node kinds of calls in grammars: a kind with such a suffix and without a rule is
@@ -37,12 +37,13 @@ pub struct Coverage {
 
 /// Compares the tree of one file with its facts.
 pub fn coverage(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Coverage {
-    let facts = extract(id, path, source, limits);
+    let Ok(facts) = extract(id, path, source, limits) else { return Coverage::default() };
     let symbols = symbols(&facts);
     let language = grammar::language(id);
     let cleared = preprocess::clear(language, source);
-    let end = Instant::now() + Duration::from_millis(limits.parse_ms);
-    let tree = parse(language, &cleared.source, end, &[])
+    let budget = Budget::start(limits.time, limits.heap, source.len());
+    let tree = parse(language, &cleared.source, &budget, &[])
+        .ok()
         .filter(|_| language.tier() != grammar::Tier::Structure);
     match tree {
         Some(tree) => Coverage { symbols, ..compared(language, tree.root_node(), source, &facts) },
@@ -205,9 +206,11 @@ mod tests {
         let mut complete = 0;
         for language in grammar::all().iter().filter(known) {
             let source = b"first(second(1), third());\n";
-            let end = Instant::now() + Duration::from_secs(60);
-            let tree = parse(language, source, end, &[]).expect("a minute is enough");
+            let Limits { time, heap, .. } = Limits::default();
+            let budget = Budget::start(time, heap, source.len());
+            let tree = parse(language, source, &budget, &[]).expect("the budget is enough");
             let facts = extract(language.id, "x", source, Limits::default());
+            let facts = facts.expect("the budget is enough");
             let problems = facts.problems.clone();
             let whole = compared(language, tree.root_node(), source, &facts);
             complete += u32::from(whole.calls == 3 && whole.stored == 3);

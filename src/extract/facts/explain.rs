@@ -1,12 +1,12 @@
 //! Explanation of every node of a file: kind, roles, symbols and references. For authors of
 //! manifests.
 
+use crate::extract::budget::Budget;
 use crate::extract::{Limits, extract, parse, preprocess};
 use crate::grammar::{self, Roles};
 use crate::model::facts::FileFacts;
 use crate::model::{LanguageId, Position};
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 use tree_sitter::{Node, TreeCursor};
 
 /// AST node with the facts extracted from it.
@@ -33,7 +33,7 @@ pub struct Explained {
 /// Explanation of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Explanation {
-    /// Nodes in order of position; empty if parsing exceeded its timeout.
+    /// Nodes in order of position; empty if parsing exceeded its budget.
     pub nodes: Vec<Explained>,
     /// Symbols and references without a name node, in order of position.
     pub elsewhere: Vec<(Position, String)>,
@@ -43,11 +43,12 @@ pub struct Explanation {
 pub fn explain(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Explanation {
     let language = grammar::language(id);
     let cleared = preprocess::clear(language, source);
-    let end = Instant::now() + Duration::from_millis(limits.parse_ms);
-    let Some(tree) = parse(language, &cleared.source, end, &[]) else {
+    let budget = Budget::start(limits.time, limits.heap, source.len());
+    let Ok(tree) = parse(language, &cleared.source, &budget, &[]) else {
         return Explanation::default();
     };
-    let (roles, mut facts) = (Roles::of(id), by_place(&extract(id, path, source, limits)));
+    let Ok(facts) = extract(id, path, source, limits) else { return Explanation::default() };
+    let (roles, mut facts) = (Roles::of(id), by_place(&facts));
     let (mut nodes, mut cursor, mut depth) = (Vec::new(), tree.walk(), 0);
     'nodes: loop {
         nodes.push(of_node(&cursor, depth, &roles, &mut facts));

@@ -37,8 +37,8 @@ pub(super) fn embedded_items<'t>(
         start_point: open.end_position(),
         end_point: close.start_position(),
     };
-    let Some(tree) =
-        parse(walk.input.language, walk.input.source, walk.input.embedded.end, &[within])
+    let Ok(tree) =
+        parse(walk.input.language, walk.input.source, walk.input.embedded.budget, &[within])
     else {
         walk.problem(ProblemKind::TimeLimit, list);
         return false;
@@ -74,8 +74,8 @@ pub(in crate::extract) fn moved(walk: &mut Walk<'_>, directives: &[std::ops::Ran
         Range { start_byte: range.start, end_byte: range.end, start_point, end_point }
     };
     let within: Vec<Range> = directives.iter().map(range).collect();
-    let Some(tree) =
-        parse(walk.input.language, walk.input.source, walk.input.embedded.end, &within)
+    let Ok(tree) =
+        parse(walk.input.language, walk.input.source, walk.input.embedded.budget, &within)
     else {
         return;
     };

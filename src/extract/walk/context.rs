@@ -1,10 +1,10 @@
 //! Context of the traversal: the current callable, the surroundings of definitions, and pending
 //! decorators and comments.
 
+use crate::extract::budget::Budget;
 use crate::model::facts::{ExprId, LocalSymbol, NameId, ScopeId, SiteId};
 use crate::model::{SiteKind, SymbolKind, Visibility};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::time::Instant;
 use tree_sitter::{Node, Tree};
 
 /// Quotes of strings.
@@ -170,8 +170,8 @@ pub(in crate::extract) struct Decorator<'t> {
 pub(in crate::extract) struct Embedded<'t> {
     /// Arena of their trees, with the lifetime of the file's tree.
     pub(in crate::extract) trees: &'t typed_arena::Arena<Tree>,
-    /// Deadline for parsing the file.
-    pub(in crate::extract) end: Instant,
+    /// Budget of the file.
+    pub(in crate::extract) budget: &'t Budget,
 }
 
 /// Effect of a declarator on the type before it.

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use super::plan::{self, Plan};
 use super::resolve::guarded_resolution;
 use super::workers::Workers;
-use crate::index::build::ingest::{IngestedFile, Ingestion};
+use crate::index::build::ingest::{IngestedFile, Ingestion, Pace};
 use crate::index::facts_cache::archive::{self, KnownFile, Neighbours};
 use crate::index::facts_cache::segment_block::{self, Opened, PieceWriter};
 use crate::index::progress::{Counter, Phase, Progress, Stopwatch, Timing};
@@ -179,7 +179,7 @@ fn extract(
     workers: &Workers,
 ) -> Result<Extracted, IndexError> {
     let root = lock.location().root();
-    let taking = Ingestion::start(root, plan, run, workers);
+    let taking = Ingestion::start(root, plan, Pace::Quick, run, workers);
     let names = Mutex::new(Names::default());
     let size = |range: &Range<usize>| {
         plan.files[range.clone()].iter().map(|file| file.stamp.size).sum::<u64>()

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::plan::Plan;
 use super::workers::{Workers, guarded};
 use crate::config::Limits;
-use crate::extract;
+use crate::extract::{self, Exhausted};
 use crate::grammar;
 use crate::index::Run;
 use crate::index::progress::{Counter, Phase};
@@ -33,7 +33,7 @@ pub(in crate::index) struct Ingested {
 }
 
 pub(in crate::index) fn ingest(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> Ingested {
-    let taking = Ingestion::start(root, plan, run, workers);
+    let taking = Ingestion::start(root, plan, Pace::Thorough, run, workers);
     let mut results = workers.map(&plan.largest_first, run, |position| {
         taking.announce(position..position + 1);
         let (mut record, project_file, shared) = taking.file(position);
@@ -55,10 +55,37 @@ pub(in crate::index) fn ingest(root: &Path, plan: &Plan, run: &Run, workers: &Wo
 /// Ingested file, the project file if it is one, and its exported facts.
 pub(in crate::index) type IngestedFile = (FileRecord, Option<ProjectFile>, Option<Shared>);
 
+/// How long a run may take for a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pace {
+    /// Others wait for the run: slow files are deferred.
+    Quick,
+    /// Each file gets its whole budget.
+    Thorough,
+}
+
+impl Pace {
+    fn limits(self) -> extract::Limits {
+        match self {
+            Self::Quick => extract::Limits::quick(),
+            Self::Thorough => extract::Limits::default(),
+        }
+    }
+
+    /// Reason for leaving out a file that exhausts these limits.
+    fn reason(self, exhausted: Exhausted) -> SkipReason {
+        match (self, exhausted) {
+            (Self::Quick, Exhausted::Time) => SkipReason::Deferred,
+            (Self::Quick | Self::Thorough, exhausted) => exhausted.reason(),
+        }
+    }
+}
+
 /// Ingestion of the files of a plan, on any thread.
 pub(super) struct Ingestion<'t> {
     root: Root,
     plan: &'t Plan,
+    pace: Pace,
     run: &'t Run<'t>,
     project_names: FxHashSet<&'static str>,
     counter: Counter<'t>,
@@ -69,15 +96,16 @@ impl<'t> Ingestion<'t> {
     pub(in crate::index) fn start(
         root: &Path,
         plan: &'t Plan,
+        pace: Pace,
         run: &'t Run<'t>,
         workers: &Workers,
     ) -> Self {
         let (root, counter) =
             (Root::new(root), Counter::start(Phase::Extract, plan.files.len(), run.progress));
         if let Some(caution) = run.caution {
-            try_suspects(&root, plan, run, workers, caution);
+            try_suspects(&root, plan, pace, run, workers, caution);
         }
-        Self { root, plan, run, project_names: project_names(), counter }
+        Self { root, plan, pace, run, project_names: project_names(), counter }
     }
 
     /// Announces the files that this thread will process next.
@@ -94,17 +122,26 @@ impl<'t> Ingestion<'t> {
     pub(in crate::index) fn file(&self, position: usize) -> IngestedFile {
         let file = &self.plan.files[position];
         let is_project_file = self.project_names.contains(file.path.file_name());
-        let taken = ingest_file(&self.root, file, is_project_file, self.plan, self.run, false);
+        let one = One { is_project_file, pace: self.pace, alone: false };
+        let taken = ingest_file(&self.root, file, one, self.plan, self.run);
         self.counter.add_one();
         taken
     }
 }
 
 /// Parses suspected files one at a time, to find the one that crashes. Their results are discarded.
-fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution: &Caution) {
+fn try_suspects(
+    root: &Root,
+    plan: &Plan,
+    pace: Pace,
+    run: &Run,
+    workers: &Workers,
+    caution: &Caution,
+) {
     let try_alone = |file: &WalkedFile| {
         // A panic occurs again in the regular pass, which reports it.
-        let _ = workers.run(|| ingest_file(root, file, false, plan, run, true));
+        let one = One { is_project_file: false, pace, alone: true };
+        let _ = workers.run(|| ingest_file(root, file, one, plan, run));
     };
     match caution.suspicion() {
         Suspicion::Of(suspects) => {
@@ -125,14 +162,17 @@ pub(in crate::index) fn project_names() -> FxHashSet<&'static str> {
     grammar::project_files().collect()
 }
 
-fn ingest_file(
-    root: &Root,
-    file: &WalkedFile,
+/// How one file is ingested.
+#[derive(Clone, Copy)]
+struct One {
     is_project_file: bool,
-    plan: &Plan,
-    run: &Run,
+    pace: Pace,
+    /// No other file is parsed meanwhile.
     alone: bool,
-) -> IngestedFile {
+}
+
+fn ingest_file(root: &Root, file: &WalkedFile, one: One, plan: &Plan, run: &Run) -> IngestedFile {
+    let is_project_file = one.is_project_file;
     let Examined { stamp, language, text } =
         examine(root, file, is_project_file, &run.limits, |path, head| plan.language(path, head));
     let mut record = FileRecord {
@@ -151,7 +191,7 @@ fn ingest_file(
     let project_file = is_project_file
         .then(|| ProjectFile { path: file.path.clone(), text: text.as_str().into_owned() });
     if let Some(language) = language {
-        match facts(&file.path, record.stamp.hash, language, text, run, alone) {
+        match facts(&file.path, record.stamp.hash, language, text, run, one) {
             Ok((facts, shared)) => {
                 record.content = Ok(Arc::new(facts));
                 return (record, project_file, Some(shared));
@@ -223,15 +263,25 @@ fn facts(
     language: LanguageId,
     text: Text,
     run: &Run,
-    alone: bool,
+    one: One,
 ) -> Result<(FileFacts, Shared), SkipReason> {
-    let extract = || {
-        guarded(|| (run.extract)(language, path.as_str(), &text.bytes, extract::Limits::default()))
-    };
+    let extract =
+        || guarded(|| (run.extract)(language, path.as_str(), &text.bytes, one.pace.limits()));
+    if let Some(reason) = run.caution.and_then(|caution| caution.leaves_out(path, hash)) {
+        return Err(reason);
+    }
     let extracted = match run.caution {
-        Some(caution) if caution.leaves_out(path, hash) => return Err(SkipReason::Quarantined),
-        Some(caution) => caution.working(path, alone, extract),
+        Some(caution) => caution.working(path, one.alone, extract),
         None => extract(),
+    };
+    let extracted = match extracted {
+        Ok(Err(exhausted)) => {
+            let reason = one.pace.reason(exhausted);
+            tracing::info!(path = path.as_str(), reason = reason.word(), "a file is left out");
+            return Err(reason);
+        }
+        Ok(Ok(facts)) => Ok(facts),
+        Err(message) => Err(message),
     };
     let arranged = extracted.and_then(|mut facts| {
         guarded(|| {

@@ -178,7 +178,8 @@ fn look(
     let root = &snapshot.meta().root;
     let Some(paths) = paths else {
         let walk = source::walk(root, limits.threads, cancel)?;
-        return compare_walked(snapshot, &snapshot.files()?, walk, limits, verified, cancel);
+        let rows = snapshot.files()?;
+        return compare_walked(snapshot, (&rows, false), walk, limits, verified, cancel);
     };
     // Walked before the rows are read: a later file has a hint of its own.
     let walk = source::walk_below(root, paths, cancel)?;
@@ -194,12 +195,13 @@ fn look(
         );
     }
     let rows: Vec<FileRow> = rows.into_values().collect();
-    compare_walked(snapshot, &rows, walk, limits, verified, cancel)
+    compare_walked(snapshot, (&rows, true), walk, limits, verified, cancel)
 }
 
+/// Compares walked files with the rows about them; `is_named` if hints named them.
 fn compare_walked(
     snapshot: &Snapshot,
-    rows: &[FileRow],
+    (rows, is_named): (&[FileRow], bool),
     walk: source::Walk,
     limits: &Limits,
     verified: &Verified,
@@ -224,6 +226,10 @@ fn compare_walked(
             touched.push(file);
             continue;
         };
+        if is_named && is_tried_again(row) {
+            touched.push(file);
+            continue;
+        }
         if looks_the_same(row, &file) || verified.knows(store, &file) {
             continue;
         }
@@ -294,8 +300,9 @@ pub(in crate::index) fn still_missing(
     let (root, project_names) = (Root::new(&snapshot.meta().root), ingest::project_names());
     let is_held = |row: &FileRow, file: &WalkedFile| {
         let is_project_file = project_names.contains(file.path.file_name());
-        looks_the_same(row, file)
-            || (row.hash != 0 && has_the_same_bytes(&root, row, file, is_project_file, limits))
+        !is_tried_again(row)
+            && (looks_the_same(row, file)
+                || row.hash != 0 && has_the_same_bytes(&root, row, file, is_project_file, limits))
     };
     for file in touched.iter().chain(&back) {
         if snapshot.file_at(file.path.as_str())?.is_none_or(|row| !is_held(&row, file)) {
@@ -328,6 +335,11 @@ pub(in crate::index) fn is_most_of(
     let changed: u64 = touched.iter().filter(has_facts).map(|file| file.stamp.size).sum();
     let all: u64 = rows.iter().filter(|row| row.skipped.is_none()).map(|row| row.size).sum();
     Ok(changed > all / 2)
+}
+
+/// True if the file of this row is indexed again although it has not changed, once a run names it.
+fn is_tried_again(row: &FileRow) -> bool {
+    row.skipped.is_some_and(SkipReason::is_of_time)
 }
 
 /// True if the stamp of a file matches the store.

@@ -56,6 +56,8 @@ impl CrashCause {
 pub(super) struct CrashSearch {
     /// Files that crash a worker: quarantined from now on.
     pub(super) quarantined: Vec<RepoPath>,
+    /// Files that exceed the time limit: left out from now on, until another process tries again.
+    pub(super) slow: Vec<RepoPath>,
     /// Suspects: the next worker parses them first, one at a time.
     pub(super) suspicion: Suspicion,
     fruitless: usize,
@@ -85,7 +87,10 @@ impl CrashSearch {
         }
         if !hanging.is_empty() {
             self.suspicion = Suspicion::default();
-            return self.quarantine(hanging);
+            self.fruitless = 0;
+            let is_new = hanging.iter().any(|path| !self.slow.contains(path));
+            self.slow.extend(hanging);
+            return is_new;
         }
         parsing.sort_unstable();
         parsing.dedup();
@@ -189,7 +194,8 @@ mod tests {
             hanging: paths(&["b"]),
             ..WorkerActivity::default()
         }));
-        assert_eq!((search.quarantined, search.suspicion), (paths(&["b"]), of(&[])));
+        assert_eq!((search.slow, search.suspicion), (paths(&["b"]), of(&[])));
+        assert_eq!(search.quarantined, paths(&[]), "time is no evidence of a crash");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::process::{Signal, getpid, kill_process};
 
-use crate::extract::{self, Limits};
+use crate::extract::{self, Exhausted, Limits};
 use crate::model::LanguageId;
 use crate::model::facts::FileFacts;
 
@@ -21,7 +21,7 @@ pub(super) fn extract(
     path: &str,
     source: &[u8],
     limits: Limits,
-) -> FileFacts {
+) -> Result<FileFacts, Exhausted> {
     let text = String::from_utf8_lossy(source);
     if let Some((_, rest)) = text.split_once(MARK) {
         happen(rest.split_whitespace().next().unwrap_or_default());

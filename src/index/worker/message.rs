@@ -26,7 +26,9 @@ pub(super) struct Order {
     /// Limits.
     pub(super) limits: Limits,
     /// Quarantined files.
-    pub(super) left_out: Vec<RepoPath>,
+    pub(super) quarantined: Vec<RepoPath>,
+    /// Files that exceeded the time limit.
+    pub(super) slow: Vec<RepoPath>,
     /// Suspected files, parsed first, one at a time.
     pub(super) suspicion: Suspicion,
 }
@@ -107,7 +109,8 @@ impl Order {
             milliseconds(file_time),
             memory_bytes,
             cache_bytes,
-            self.left_out.len() as u64,
+            self.quarantined.len() as u64,
+            self.slow.len() as u64,
             u64::from(swept),
             suspects.len() as u64,
             changes.len() as u64,
@@ -117,8 +120,9 @@ impl Order {
             push(&mut text, path.as_os_str().as_bytes());
         }
         numbers.iter().for_each(|number| push(&mut text, number.to_string().as_bytes()));
-        self.left_out
+        self.quarantined
             .iter()
+            .chain(&self.slow)
             .chain(suspects)
             .chain(changes)
             .for_each(|path| push(&mut text, path.as_str().as_bytes()));
@@ -141,11 +145,13 @@ impl Order {
             memory_bytes: number()?,
             cache_bytes: number()?,
         };
-        let (left_out, swept, suspects, changes) = (number()?, number()?, number()?, number()?);
+        let (quarantined, slow) = (number()?, number()?);
+        let (swept, suspects, changes) = (number()?, number()?, number()?);
         let mut paths = |count| {
             (0..count).map(|_| RepoPath::new(&text(field(input)?)?)).collect::<Option<Vec<_>>>()
         };
-        let (left_out, suspects, changes) = (paths(left_out)?, paths(suspects)?, paths(changes)?);
+        let (quarantined, slow) = (paths(quarantined)?, paths(slow)?);
+        let (suspects, changes) = (paths(suspects)?, paths(changes)?);
         let suspicion = if swept == 0 {
             Suspicion::Of(suspects)
         } else {
@@ -156,7 +162,7 @@ impl Order {
         } else {
             Work::Everything { forced: kind != 0 }
         };
-        Some(Self { location, work, patience, limits, left_out, suspicion })
+        Some(Self { location, work, patience, limits, quarantined, slow, suspicion })
     }
 }
 
@@ -275,7 +281,8 @@ mod tests {
             work,
             patience: Duration::from_secs(7),
             limits: Limits { threads: 3, memory_bytes: u64::MAX, ..Limits::default() },
-            left_out: vec![path("a\nb"), path("c d")],
+            quarantined: vec![path("a\nb"), path("c d")],
+            slow: vec![path("e")],
             suspicion,
         };
         let works = [

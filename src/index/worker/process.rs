@@ -14,15 +14,17 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::effort::{Effort, ThreadId, Ticks, this_thread, use_of_process, use_of_thread};
 use super::message::{Message, Order, Work};
 use crate::config::Limits;
 use crate::index::progress::{Phase, Progress};
-use crate::index::quarantine::{Caution, Observer};
+use crate::index::quarantine::{Caution, LeftOut, Observer};
 use crate::index::{
     ChangeSet, IndexError, Outcome, Residents, Run, Verified, apply, compare_some, fingerprint,
-    newest, prepare,
+    if_readable, newest, prepare,
 };
 use crate::model::cancel::CancelToken;
+use crate::model::thread_use::cpu_time;
 use crate::model::{RepoPath, SkipReason};
 use crate::store::Snapshot;
 
@@ -115,12 +117,19 @@ impl WorkerState {
         let Order { location, work, limits, .. } = order;
         let forced = matches!(work, Work::Everything { forced: true });
         let cancel = CancelToken::new();
-        let known = newest(location, &Run::quiet(*limits, &cancel))?;
+        let known = if_readable(newest(location, &Run::quiet(*limits, &cancel)))?.flatten();
         let mut left_out = match &known {
-            Some(snapshot) if !forced => quarantined(snapshot, limits)?,
+            Some(snapshot) if !forced => {
+                if_readable(quarantined(snapshot, limits))?.unwrap_or_default()
+            }
             _ => FxHashMap::default(),
         };
-        left_out.extend(order.left_out.iter().map(|path| (path.clone(), None)));
+        let known_here = |paths: &[RepoPath], reason| {
+            let left_out = LeftOut { hash: None, reason };
+            paths.iter().map(|path| (path.clone(), left_out)).collect::<Vec<_>>()
+        };
+        left_out.extend(known_here(&order.quarantined, SkipReason::Quarantined));
+        left_out.extend(known_here(&order.slow, SkipReason::TooSlow));
         let caution =
             Caution::new(left_out, order.suspicion.clone(), Box::new(Arc::clone(reports)));
         let progress = |progress: Progress| {
@@ -143,14 +152,10 @@ impl WorkerState {
         super::faults::at_start(location.root());
         let changes = match (work, known) {
             (Work::Changes(paths), Some(snapshot)) => {
-                compare_some(
-                    &paths.iter().cloned().collect(),
-                    &snapshot,
-                    limits,
-                    &self.verified,
-                    &cancel,
-                )?
-                .changes
+                let paths = paths.iter().cloned().collect();
+                let looked = compare_some(&paths, &snapshot, limits, &self.verified, &cancel);
+                if_readable(looked)?
+                    .map_or(ChangeSet::Everything { forced: true }, |comparison| comparison.changes)
             }
             _ => ChangeSet::Everything { forced },
         };
@@ -163,12 +168,13 @@ impl WorkerState {
 fn quarantined(
     snapshot: &Snapshot,
     limits: &Limits,
-) -> Result<FxHashMap<RepoPath, Option<u128>>, IndexError> {
+) -> Result<FxHashMap<RepoPath, LeftOut>, IndexError> {
     if snapshot.meta().fingerprint != fingerprint(limits) {
         return Ok(FxHashMap::default());
     }
     let files = snapshot.files_skipped(SkipReason::Quarantined)?;
-    Ok(files.into_iter().map(|file| (file.path, Some(file.hash))).collect())
+    let left_out = |hash| LeftOut { hash: Some(hash), reason: SkipReason::Quarantined };
+    Ok(files.into_iter().map(|file| (file.path, left_out(file.hash))).collect())
 }
 
 /// Makes an allocation fail, which ends the worker, before the machine runs out of memory.
@@ -191,12 +197,19 @@ fn exit_now() -> ! {
     std::process::exit(1)
 }
 
-/// Message output of a worker's threads, and the file of each with its start time.
+/// Message output of a worker's threads, and what each works on.
 struct Reports {
     output: Mutex<File>,
-    working: Mutex<BTreeMap<usize, (RepoPath, Instant)>>,
-    /// Current phase, and time of its last progress.
-    phase: Mutex<Option<(Phase, Instant)>>,
+    working: Mutex<BTreeMap<usize, Working>>,
+    /// Current phase, and the effort of this process since its last progress.
+    phase: Mutex<Option<(Phase, Effort)>>,
+}
+
+/// File that a thread works on.
+struct Working {
+    path: RepoPath,
+    thread: ThreadId,
+    effort: Effort,
 }
 
 impl Reports {
@@ -207,43 +220,48 @@ impl Reports {
         let _ = self.output.lock().write_all(&bytes);
     }
 
-    fn working(&self) -> MutexGuard<'_, BTreeMap<usize, (RepoPath, Instant)>> {
+    fn working(&self) -> MutexGuard<'_, BTreeMap<usize, Working>> {
         self.working.lock()
-    }
-
-    fn phase(&self) -> Option<(Phase, Instant)> {
-        *self.phase.lock()
     }
 
     /// Reports progress; none at the end of an order.
     fn reach(&self, progress: Option<Progress>) {
-        *self.phase.lock() = progress.map(|progress| (progress.phase, Instant::now()));
+        *self.phase.lock() =
+            progress.map(|progress| (progress.phase, Effort::start(use_of_process().cpu)));
         if let Some(progress) = progress {
             self.send(&Message::Progress(progress));
         }
     }
 
-    /// Watchdog: checks the files in progress, often enough to detect soon that one exceeds
-    /// `limit`.
+    /// Watchdog: checks the files in progress, often enough to detect soon that the effort for one
+    /// exceeds `limit`.
     fn end_with_hanging_files(&self, limit: Duration) {
         // The token is never cancelled: this is a plain wait.
         let clock = CancelToken::new();
+        let ticks = Ticks::every(limit / 4);
+        let mut last_tick = Instant::now();
         loop {
             clock.wait(limit / 4);
+            let interval = ticks.counted(last_tick.elapsed());
+            last_tick = Instant::now();
             let hanging: Vec<RepoPath> = self
                 .working()
-                .values()
-                .filter(|(_, since)| since.elapsed() > limit)
-                .map(|(path, _)| path.clone())
+                .values_mut()
+                .filter_map(|Working { path, thread, effort }| {
+                    let took = effort.tick(use_of_thread(*thread), interval);
+                    (took > limit).then(|| path.clone())
+                })
                 .collect();
             if !hanging.is_empty() {
                 hanging.into_iter().for_each(|path| self.send(&Message::Hangs(path)));
                 exit_now()
             }
-            let stalled = self.phase().filter(|(_, last_progress)| {
-                self.working().is_empty() && last_progress.elapsed() > limit * PHASE_TIME_FACTOR
+            let is_idle = self.working().is_empty();
+            let stalled = self.phase.lock().as_mut().and_then(|(phase, effort)| {
+                let took = effort.tick(use_of_process(), interval);
+                (is_idle && took > limit * PHASE_TIME_FACTOR).then_some(*phase)
             });
-            if let Some((phase, _)) = stalled {
+            if let Some(phase) = stalled {
                 self.send(&Message::Stalls(phase));
                 exit_now()
             }
@@ -258,8 +276,12 @@ impl Observer for Arc<Reports> {
     }
 
     fn begins(&self, path: &RepoPath, alone: bool) {
-        self.working()
-            .insert(rayon::current_thread_index().unwrap_or(0), (path.clone(), Instant::now()));
+        let working = Working {
+            path: path.clone(),
+            thread: this_thread(),
+            effort: Effort::start(cpu_time()),
+        };
+        self.working().insert(rayon::current_thread_index().unwrap_or(0), working);
         if alone {
             self.send(&Message::Trying(path.clone()));
         }

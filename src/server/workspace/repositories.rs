@@ -23,7 +23,7 @@ use crate::server::workspace::metrics::Activity;
 use crate::source::{self, Root, Sweep};
 use crate::store::{Location, Pool, PoolSettings, Snapshot};
 use parking_lot::Mutex;
-use progress::{BuildProgress, about_to_start, report, watch};
+use progress::{BuildProgress, about_to_start, after, failed, report, watch};
 pub use root_selection::Reach;
 use root_selection::RootSelection;
 use std::collections::BTreeSet;
@@ -230,7 +230,7 @@ impl Repositories {
     ) -> Result<Readiness, Unavailable> {
         let config = self.chosen.config()?;
         let &Question { of_session, patience, host, .. } = question;
-        let location = Location::new(&repository.cache, &repository.root);
+        let location = Location::new(&repository.cache, &repository.root).under(repository.rules);
         let files = Files { root: Root::new(&repository.root), limits: config.limits };
         let ready = |snapshot, files, behind, extent| {
             let location = location.clone();
@@ -291,13 +291,23 @@ impl Repositories {
         let mut snapshot = snapshot;
         loop {
             let looked = Instant::now();
-            let (changes, extent) = self
-                .shared
-                .watches
-                .freshness(location, &snapshot, limits, &self.shared.verified, host.cancel())
-                .map_err(|error| unavailable(&error.to_string(), error.hint()))?;
+            let comparison = self.shared.watches.freshness(
+                location,
+                &snapshot,
+                limits,
+                &self.shared.verified,
+                host.cancel(),
+            );
+            let (changes, extent) = match comparison {
+                // A store whose list of files cannot be read is built anew.
+                Err(IndexError::Store(error)) if !error.stops_builds() => {
+                    (ChangeSet::Everything { forced: true }, Extent::All)
+                }
+                other => other.map_err(|error| unavailable(&error.to_string(), error.hint()))?,
+            };
             if changes.is_empty() {
                 self.shared.jobs.touch(location);
+                self.retry_slow(location, &snapshot);
                 return Ok((snapshot, None, extent));
             }
             let compared = snapshot.identity();
@@ -413,6 +423,20 @@ impl Repositories {
         Activity { stores, runs: runs.collect(), repositories: watches.chain(dropped).collect() }
     }
 
+    /// Has slow files tried again: by a server, which lives long enough.
+    fn retry_slow(&self, location: &Location, snapshot: &Snapshot) {
+        let retried = match snapshot.left_out() {
+            Ok(counts) if counts != (0, 0) && self.named.is_some() => {
+                self.shared.jobs.retry_slow(location, snapshot)
+            }
+            Ok(_) => Ok(()),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = retried {
+            tracing::info!(%error, "slow files are not tried again");
+        }
+    }
+
     fn snapshot(&self, location: &Location, cancel: &CancelToken) -> Result<Snapshot, Unavailable> {
         self.pool()?.snapshot(location, cancel).map_err(|error| store_failed(&error))
     }
@@ -456,11 +480,13 @@ impl Repositories {
                     continue;
                 }
                 JobState::Done(Err(error)) => {
-                    return Err(unavailable(&error.to_string(), error.hint()));
+                    let failure = self.shared.jobs.failure(location);
+                    return Err(unavailable(&failed(&error, failure.as_ref()), error.hint()));
                 }
                 JobState::Running(progress) => report(progress),
                 JobState::Queued => about_to_start(),
             };
+            let progress = after(self.shared.jobs.failure(location).as_ref(), progress);
             return Ok(Awaited::Working(BuildProgress { name: name_of(&job), progress }));
         }
     }

@@ -92,12 +92,27 @@ impl StoreError {
             _ if is_misfit(error) => StoreErrorKind::Corrupt,
             _ => StoreErrorKind::Other,
         };
-        Self::new(kind, attempt, path, error.to_string())
+        let detail = match kind {
+            StoreErrorKind::Full => format!("no space left on the disk ({error})"),
+            _ => error.to_string(),
+        };
+        Self::new(kind, attempt, path, detail)
     }
 
     /// True if the query was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.kind == StoreErrorKind::Cancelled
+    }
+
+    /// True if a full build would fail for the same reason, so that none is worth a try.
+    pub fn stops_builds(&self) -> bool {
+        matches!(
+            self.kind,
+            StoreErrorKind::Locked
+                | StoreErrorKind::Full
+                | StoreErrorKind::Permission
+                | StoreErrorKind::Cancelled
+        )
     }
 
     /// True if a full build would fix it.

@@ -58,6 +58,17 @@ impl Location {
         Self { root: root.to_owned(), directory }
     }
 
+    /// Location for an index made by other rules than the default ones, such as a greater limit of
+    /// file sizes: beside the default one, so that processes with different rules do not replace
+    /// each other's index in turns. 0 stands for the default rules.
+    pub fn under(self, rules: u64) -> Self {
+        if rules == 0 {
+            return self;
+        }
+        let directory = with_ending(&self.directory, &format!("-{rules:016x}"));
+        Self { directory, ..self }
+    }
+
     /// Location with an explicit directory.
     pub fn at(root: PathBuf, directory: PathBuf) -> Self {
         Self { root, directory }
@@ -274,6 +285,18 @@ mod tests {
         {
             assert_eq!(parse_generation(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn an_index_by_other_rules_is_beside_the_usual_one() {
+        let usual = Location::new(Path::new("/cache"), Path::new("/a/project"));
+        let other = usual.clone().under(7);
+        assert_eq!(usual.clone().under(0), usual);
+        assert_ne!(other.directory(), usual.directory());
+        assert_eq!(
+            (other.directory().parent(), other.root()),
+            (Some(Path::new("/cache")), usual.root())
+        );
     }
 
     #[test]

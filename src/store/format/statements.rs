@@ -115,6 +115,7 @@ statements! {
     // Files.
     FILES = concat!(file_columns!(), " ORDER BY path");
     FILES_SKIPPED = concat!(file_columns!(), " WHERE skipped = ?1");
+    COUNT_SKIPPED = "SELECT count(*) FROM file WHERE skipped = ?1";
     PATHS = "SELECT id, path FROM file ORDER BY path";
     PATHS_BY_KEY = "SELECT id, path, first_symbol, symbols, language, flags FROM file ORDER BY id";
     FILE_BY_KEY = concat!(file_columns!(), " WHERE id = ?1");

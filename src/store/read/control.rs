@@ -2,20 +2,21 @@
 //! no snapshot.
 
 use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
-use tikv_jemalloc_ctl::thread::{allocatedp, allocatedp_mib, deallocatedp, deallocatedp_mib};
 
 use crate::model::cancel::CancelToken;
+use crate::model::thread_use::heap_bytes;
 use crate::store::format::views::VIEWS;
 
-/// Maximum length of a text or blob in internal statements.
-pub(super) const MAX_VALUE_BYTES: i32 = 1 << 20;
+/// Maximum length of a text, blob or row in internal statements: none but SQLite's own. A lower one
+/// would make a store unreadable that this program wrote; user SQL has `sandbox::VALUE_BYTES`.
+pub(super) const MAX_VALUE_BYTES: i32 = i32::MAX;
 /// Maximum length of a `LIKE` or `GLOB` pattern.
 pub const PATTERN_BYTES: i32 = 1_000;
 /// Memory limit of user SQL in bytes: sorting, grouping and materialized subqueries.
@@ -96,29 +97,15 @@ pub(super) struct Meter {
     is_exceeded: AtomicBool,
 }
 
-/// Allocator counters of the thread, looked up once: bytes allocated and deallocated in total.
-static COUNTERS: LazyLock<Option<(allocatedp_mib, deallocatedp_mib)>> =
-    LazyLock::new(|| allocatedp::mib().ok().zip(deallocatedp::mib().ok()));
-
-/// Net bytes allocated by this thread. Only differences are meaningful.
-fn held() -> i64 {
-    let read = |(taken, given): &(allocatedp_mib, deallocatedp_mib)| {
-        let (taken, given) = (taken.read().ok()?.get(), given.read().ok()?.get());
-        Some(taken.wrapping_sub(given).cast_signed())
-    };
-    // With another allocator memory is not measured, and time is the only limit.
-    COUNTERS.as_ref().and_then(read).unwrap_or(0)
-}
-
 impl Meter {
     pub(super) fn begin(&self) {
-        self.before.store(held(), Ordering::Relaxed);
+        self.before.store(heap_bytes(), Ordering::Relaxed);
         self.is_exceeded.store(false, Ordering::Relaxed);
     }
 
     /// True if the statement exceeded the memory limit. Stays true until the next one.
     pub(in crate::store) fn look(&self) -> bool {
-        if held().wrapping_sub(self.before.load(Ordering::Relaxed)) > MEMORY_BYTES {
+        if heap_bytes().wrapping_sub(self.before.load(Ordering::Relaxed)) > MEMORY_BYTES {
             self.is_exceeded.store(true, Ordering::Relaxed);
         }
         self.is_exceeded.load(Ordering::Relaxed)

@@ -52,6 +52,20 @@ impl Snapshot {
         self.all(statements::FILES_SKIPPED, [reason as u8], file_row)
     }
 
+    /// Number of files that are left out because of what indexing them costs: those that another run
+    /// will index, and the others.
+    pub fn left_out(&self) -> Result<(u64, u64), StoreError> {
+        let (mut deferred, mut others) = (0, 0);
+        for reason in SkipReason::ALL.iter().filter(|reason| reason.is_of_cost()) {
+            let count = self.one(statements::COUNT_SKIPPED, [*reason as u8], |row| row.get(0))?;
+            match reason {
+                SkipReason::Deferred => deferred += count.unwrap_or(0_u64),
+                _ => others += count.unwrap_or(0),
+            }
+        }
+        Ok((deferred, others))
+    }
+
     /// Delta over the segment: rows of table `known`, by key.
     pub fn known(&self) -> Result<Vec<(u32, Vec<u8>)>, StoreError> {
         self.all(statements::KNOWN, [], |row| Ok((row.get(0)?, row.get(1)?)))

@@ -122,12 +122,16 @@ impl OpenRepository {
         let generation = meta.identity.generation;
         let Some((Behind { changes, .. }, stale)) = self.behind.as_ref().zip(self.stale()) else {
             let state = self.reserve().unwrap_or_else(|| "up to date".to_owned());
-            return format!("generation {generation}, {state}");
+            return format!("generation {generation}, {state}{}", self.left_out());
         };
         let age = rough(SystemTime::now().duration_since(meta.built_at).unwrap_or_default());
         let Some(count) = changes.len() else {
             return format!(
-                "generation {generation}, made {age} ago by other rules; stale: {stale}"
+                "generation {generation}, made {age} ago {}; stale: {stale}",
+                match changes {
+                    ChangeSet::Everything { forced: true } => "and not readable in full",
+                    _ => "by other rules",
+                }
             );
         };
         let names = changes
@@ -138,9 +142,21 @@ impl OpenRepository {
         let named: Vec<String> = names.chain(more).collect();
         let (what, why) = (stale.what(), stale.why());
         format!(
-            "generation {generation}, made {age} ago; stale: {what} ({}){why}",
-            named.join(", ")
+            "generation {generation}, made {age} ago; stale: {what} ({}){why}{}",
+            named.join(", "),
+            self.left_out(),
         )
+    }
+
+    /// Files that are left out because of what indexing them costs, if any.
+    fn left_out(&self) -> String {
+        let (deferred, others) = self.snapshot.left_out().unwrap_or_default();
+        let parts = [(deferred, "slow", "not indexed yet"), (others, "costly", "left out")];
+        let shown = parts.iter().filter(|(count, ..)| *count > 0).map(|(count, which, what)| {
+            let files = if *count == 1 { "file" } else { "files" };
+            format!("; {count} {which} {files} {what} (`status` names them)")
+        });
+        shown.collect()
     }
 
     /// The repository's path, in the first response of a session.

@@ -2,7 +2,7 @@
 //! caller that does not wait.
 
 use super::CANCEL_POLL_INTERVAL;
-use crate::index::{Job, JobState, Phase, Progress};
+use crate::index::{Failure, IndexError, Job, JobState, Phase, Progress};
 use crate::server::workspace::{host::Host, metrics::ProgressReport};
 use std::time::Instant;
 
@@ -37,6 +37,26 @@ pub(super) fn watch(job: &Job, until: Instant, host: &dyn Host) -> JobState {
         {
             return state;
         }
+    }
+}
+
+/// Progress of a run that follows a failed one: names that failure.
+pub(super) fn after(failure: Option<&Failure>, progress: ProgressReport) -> ProgressReport {
+    let message = match failure {
+        Some(Failure { error, .. }) => {
+            format!("{}; the attempt before failed: {error}", progress.message)
+        }
+        None => progress.message,
+    };
+    ProgressReport { message, ..progress }
+}
+
+/// A failed run in words: its error, and when the next attempt may start.
+pub(super) fn failed(error: &IndexError, failure: Option<&Failure>) -> String {
+    let left = failure.map(Failure::pause_left).unwrap_or_default();
+    match left.is_zero() {
+        true => error.to_string(),
+        false => format!("{error}; next attempt in {} s", left.as_secs() + 1),
     }
 }
 

@@ -151,7 +151,8 @@ impl RootSelection {
             (Some(named), _) => {
                 let path = Path::new(named);
                 if let (true, Some(cache)) = (planted(Fault::NameAsFile), &config.cache_directory) {
-                    return Ok(Repository { root: path.to_path_buf(), cache: cache.clone() });
+                    let (root, cache) = (path.to_path_buf(), cache.clone());
+                    return Ok(Repository { root, cache, rules: 0 });
                 }
                 if !path.is_absolute() {
                     return Err(unavailable(

@@ -1,0 +1,92 @@
+//! Budget of one file: CPU time and heap that its thread may use to parse it, relative to its size.
+//! The error recovery of a parser can take both in proportion to the square of the file: 8 kB of
+//! `/*` in Python are 2 GB.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use crate::model::SkipReason;
+use crate::model::thread_use::{cpu_time, heap_bytes};
+
+/// Allowance that grows with the size of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Allowance {
+    /// For an empty file.
+    pub base: u64,
+    /// For each byte of source.
+    pub per_byte: u64,
+    /// For any file.
+    pub most: u64,
+}
+
+impl Allowance {
+    const fn of(self, bytes: usize) -> u64 {
+        let sum = self.base.saturating_add(self.per_byte.saturating_mul(bytes as u64));
+        if sum < self.most { sum } else { self.most }
+    }
+}
+
+/// What a file used more of than its budget allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exhausted {
+    /// CPU time.
+    Time,
+    /// Heap.
+    Memory,
+}
+
+impl Exhausted {
+    /// Reason for leaving the file out.
+    pub fn reason(self) -> SkipReason {
+        match self {
+            Self::Time => SkipReason::TooSlow,
+            Self::Memory => SkipReason::TooMuchMemory,
+        }
+    }
+}
+
+/// Budget of one file, from its creation on, for the thread that made it.
+pub(super) struct Budget {
+    cpu: Duration,
+    heap: i64,
+    checks: Cell<u32>,
+    exhausted: Cell<Option<Exhausted>>,
+}
+
+/// The clock is read, which is a system call, in one of this many checks.
+const CHECKS_PER_CLOCK: u32 = 4;
+
+impl Budget {
+    /// Budget for a source of this length.
+    pub(super) fn start(time: Allowance, heap: Allowance, bytes: usize) -> Self {
+        Self {
+            cpu: cpu_time() + Duration::from_nanos(time.of(bytes)),
+            heap: heap_bytes().saturating_add(heap.of(bytes).try_into().unwrap_or(i64::MAX)),
+            checks: Cell::new(0),
+            exhausted: Cell::new(None),
+        }
+    }
+
+    /// Breaks once more is used than allowed; cheap enough for the parser's progress callback.
+    pub(super) fn check(&self) -> ControlFlow<()> {
+        let checks = self.checks.get().wrapping_add(1);
+        self.checks.set(checks);
+        if self.exhausted.get().is_none() {
+            if heap_bytes() > self.heap {
+                self.exhausted.set(Some(Exhausted::Memory));
+            } else if checks.is_multiple_of(CHECKS_PER_CLOCK) && cpu_time() > self.cpu {
+                self.exhausted.set(Some(Exhausted::Time));
+            }
+        }
+        match self.exhausted.get() {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    /// What was exhausted, if anything.
+    pub(super) fn exhausted(&self) -> Option<Exhausted> {
+        self.exhausted.get()
+    }
+}

@@ -1,0 +1,74 @@
+//! Files whose parse takes more time or memory than files of their size may take: they are left out
+//! and named, others do not wait for them, and what may pass another time is tried again.
+
+use std::time::Duration;
+
+use cograph::extract::{Exhausted, Limits as ExtractLimits, extract};
+use cograph::grammar;
+use cograph::index::{Outcome, Run, retry_slow};
+use cograph::model::cancel::CancelToken;
+use cograph::model::thread_use::{cpu_time, heap_bytes};
+use cograph::model::{RepoPath, SkipReason};
+
+use super::setup::{Repository, file, limits, skipped, symbols};
+
+const ORDINARY: &[u8] = b"def f():\n    return g()\n\ndef g():\n    pass\n";
+
+fn extracted(path: &str, text: &str, limits: ExtractLimits) -> Result<usize, Exhausted> {
+    let path = RepoPath::new(path).expect("well formed");
+    let language = grammar::detect(&path, text.as_bytes(), &[]).expect("a known ending");
+    extract(language, path.as_str(), text.as_bytes(), limits).map(|facts| facts.symbols.len())
+}
+
+#[test]
+fn error_recovery_ends_at_the_budget() {
+    let cases = [("a.py", "/*\n", 2_700), ("c.cs", "a<\n", 3_000), ("d.jl", "x = ", 0)];
+    for (path, unit, count) in cases {
+        let text = match count {
+            0 => format!("x = {}", "| a\n".repeat(15_000)),
+            count => unit.repeat(count),
+        };
+        let (cpu, heap) = (cpu_time(), heap_bytes());
+        assert!(extracted(path, &text, ExtractLimits::default()).is_err(), "{path}");
+        let took = cpu_time() - cpu;
+        assert!(took < Duration::from_secs(4), "{path}: {took:?}");
+        let kept = heap_bytes() - heap;
+        assert!(kept < 8 << 20, "{path}: the abandoned parse keeps {kept} bytes");
+        assert_eq!(extracted("ok.py", "def f(): pass\n", ExtractLimits::quick()), Ok(1));
+    }
+}
+
+#[test]
+fn slow_files_are_left_to_a_run_of_their_own() {
+    let slow = format!("x = {}", "| a\n".repeat(15_000));
+    let repository = Repository::with(&[
+        ("slow.jl", slow.as_bytes()),
+        ("ok.py", ORDINARY),
+        ("other/slow.jl", slow.as_bytes()),
+    ]);
+    let cancel = CancelToken::new();
+    let run = Run::quiet(limits(), &cancel);
+    let store = repository.indexed(&run).expect("the run goes on");
+    assert_eq!(symbols(&store, "ok.py"), ["f", "g"]);
+    for path in ["slow.jl", "other/slow.jl"] {
+        assert_eq!(skipped(&store, path), SkipReason::Deferred);
+        assert_ne!(file(&store, path).hash, 0, "its contents are known: it is not read again");
+    }
+    assert_eq!(store.left_out().expect("readable"), (2, 0));
+    drop(store);
+
+    let patience = Duration::from_secs(60);
+    let outcome = retry_slow(&repository.location(), patience, &run).expect("the run goes on");
+    assert!(matches!(outcome, Some(Outcome::Published { .. })), "{outcome:?}");
+    let store = repository.indexed(&run).expect("nothing has changed");
+    for path in ["slow.jl", "other/slow.jl"] {
+        assert_eq!(skipped(&store, path), SkipReason::TooSlow);
+    }
+    assert_eq!(store.left_out().expect("readable"), (0, 2));
+    drop(store);
+
+    repository.write("other/slow.jl", b"f(x) = x\n");
+    let store = repository.indexed(&run).expect("the run goes on");
+    assert_eq!(symbols(&store, "other/slow.jl"), ["f"]);
+    assert_eq!(store.left_out().expect("readable"), (0, 1));
+}
