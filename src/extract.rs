@@ -60,7 +60,7 @@ impl Limits {
 const FULL_TIME: Allowance =
     Allowance { base: 100_000_000, per_byte: 18_000, most: 10_000_000_000 };
 const QUICK_TIME: Allowance = Allowance { base: 50_000_000, per_byte: 5_000, most: 2_000_000_000 };
-const HEAP: Allowance = Allowance { base: 256 << 10, per_byte: 256, most: u64::MAX };
+const HEAP: Allowance = Allowance { base: 256 << 10, per_byte: 400, most: u64::MAX };
 
 thread_local! {
     static PARSER: RefCell<tree_sitter::Parser> = RefCell::new(tree_sitter::Parser::new());

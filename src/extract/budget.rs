@@ -68,6 +68,13 @@ impl Budget {
         }
     }
 
+    /// Budget without an end.
+    #[cfg(test)]
+    pub(super) fn unlimited() -> Self {
+        let all = Allowance { base: u64::MAX, per_byte: 0, most: u64::MAX >> 1 };
+        Self::start(all, all, 0)
+    }
+
     /// Breaks once more is used than allowed; cheap enough for the parser's progress callback.
     pub(super) fn check(&self) -> ControlFlow<()> {
         let checks = self.checks.get().wrapping_add(1);

@@ -123,6 +123,7 @@ mod tests {
         {
             let source = b"first(second(1));\n";
             let facts = extract(language.id, "x", source, Limits::default());
+            let facts = facts.expect("the budget is enough");
             let Explanation { nodes, elsewhere } =
                 explain(language.id, "x", source, Limits::default());
             let said: usize = nodes.iter().map(|node| node.facts.len()).sum();

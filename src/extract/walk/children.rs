@@ -205,7 +205,7 @@ pub(in crate::extract) fn lambda_header(lambda: &'static Rule, node: Node<'_>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
+    use crate::extract::budget::Budget;
 
     fn listed<'t>(list: impl FnOnce(&mut dyn FnMut(Node<'t>) -> bool)) -> Vec<usize> {
         let mut ids = Vec::new();
@@ -226,9 +226,9 @@ mod tests {
                 let source =
                     format!("f({});\ng(1, x.y);\n", vec!["a"; items].join(", ")).repeat(items);
                 let source = format!("{mark}{source}");
-                let end = Instant::now() + Duration::from_secs(60);
-                let tree = crate::extract::parse(language, source.as_bytes(), end, &[])
-                    .expect("a minute is enough");
+                let budget = Budget::unlimited();
+                let tree = crate::extract::parse(language, source.as_bytes(), &budget, &[])
+                    .expect("the budget has no end");
                 let (lister, mut waiting) = (Lister::default(), vec![tree.root_node()]);
                 while let Some(node) = waiting.pop() {
                     let children: Vec<Node<'_>> = node.children(&mut node.walk()).collect();
