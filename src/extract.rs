@@ -66,8 +66,8 @@ thread_local! {
     static PARSER: RefCell<tree_sitter::Parser> = RefCell::new(tree_sitter::Parser::new());
 }
 
-/// Extracts the facts of one file. Errors in it become problems; it fails only for a file that takes
-/// more than `limits` allow. `source` must be mostly valid UTF-8; needs a thread with at least 16
+/// Extracts the facts of one file. Errors in it become problems; it fails only for a file that
+/// takes more than `limits` allow. `source` must be mostly valid UTF-8; needs a thread with at least 16
 /// MiB of stack.
 pub fn extract(
     language: LanguageId,

@@ -340,8 +340,8 @@ pub fn enforce_quota(location: &Location, limits: &Limits) -> Vec<Dropped> {
 /// One process writes at a time; the writer lock is awaited for at most `patience`. Changes that
 /// another process has published by then write nothing. If a resident state matches the store, the
 /// update is incremental: it reads, resolves and writes what the changes affect. Otherwise, and
-/// after any error that concerns the present store alone, it is a full build, which needs nothing of
-/// that store.
+/// after any error that concerns the present store alone, it is a full build, which needs nothing
+/// of that store.
 pub fn apply(
     location: &Location,
     changes: &ChangeSet,

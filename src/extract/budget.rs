@@ -1,6 +1,6 @@
 //! Budget of one file: CPU time and heap that its thread may use to parse it, relative to its size.
 //! The error recovery of a parser can take both in proportion to the square of the file: 8 kB of
-//! `/*` in Python are 2 GB.
+//! comment openers without an end are 2 GB in one grammar.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;

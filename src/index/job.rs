@@ -70,6 +70,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Repository.
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
     /// Time left until another run may be started.
     pub fn pause_left(&self) -> Duration {
         self.until.saturating_duration_since(Instant::now())
@@ -169,6 +174,11 @@ impl Jobs {
         self.shared.lock().failure(location).cloned()
     }
 
+    /// Failures without a later success, oldest first.
+    pub fn failures(&self) -> Vec<Failure> {
+        self.shared.lock().failures.clone()
+    }
+
     /// Repositories whose stores were evicted by this process.
     pub fn dropped(&self) -> Vec<Dropped> {
         self.shared.lock().dropped.clone()
@@ -199,9 +209,9 @@ impl JobsState {
     fn record(&mut self, location: &Location, outcome: &Result<Outcome, Arc<IndexError>>) {
         let before = self.failure(location).map(|failure| failure.pause);
         let error = match outcome {
-            // Nobody wanted the run any more.
+            // No call wanted the run any more.
             Err(error) if matches!(**error, IndexError::Cancelled { .. }) => return,
-            // The walk fails at once, and may succeed as soon as the directory is there.
+            // The walk fails at once, and may succeed as soon as the directory exists.
             Err(error) if matches!(**error, IndexError::Source(_)) => None,
             Err(error) => Some(error),
             Ok(_) => None,

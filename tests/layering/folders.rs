@@ -37,11 +37,11 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["doctor", "export", "install"],
         ],
     ),
-    ("config", &[&["manifests", "user"], &["upstreams"]]),
+    ("config", &[&["limits", "manifests", "user"], &["upstreams"]]),
     (
         "extract",
         &[
-            &["preprocess"],
+            &["budget", "preprocess"],
             &["facts"],
             &["walk"],
             &["bindings", "imports", "macros", "types"],
@@ -71,6 +71,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["build"],
             &["state"],
             &["worker"],
+            &["slow_files"],
             &["job"],
         ],
     ),

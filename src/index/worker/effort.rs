@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-/// Reading of a worker's clock.
+/// CpuReading of a worker's clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct CpuReading {
     /// CPU time of the thread or process.
     pub(super) cpu: Duration,
     /// True if it waits for something: neither on a processor nor for one, nor stopped.
@@ -24,29 +24,29 @@ pub(super) fn this_thread() -> ThreadId {
 
 /// State and CPU time of a thread of this process; nothing if it has ended.
 #[expect(clippy::disallowed_methods, reason = "a file of the kernel, not of a repository")]
-pub(super) fn use_of_thread(thread: ThreadId) -> Reading {
+pub(super) fn use_of_thread(thread: ThreadId) -> CpuReading {
     let text = std::fs::read_to_string(format!("/proc/self/task/{}/stat", thread.0));
     text.ok().and_then(|text| reading(&text)).unwrap_or_default()
 }
 
 /// CPU time of this process. It counts as blocked while that stands still.
-pub(super) fn use_of_process() -> Reading {
+pub(super) fn use_of_process() -> CpuReading {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     let cpu =
         Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default());
-    Reading { cpu, is_blocked: true }
+    CpuReading { cpu, is_blocked: true }
 }
 
 /// Reads a line of `/proc/PID/task/TID/stat`: the name in brackets, the state, and further on user
 /// and system time in hundredths of a second, see `proc_pid_stat(5)`.
-fn reading(stat: &str) -> Option<Reading> {
+fn reading(stat: &str) -> Option<CpuReading> {
     const USER_TIME: usize = 11;
     const HUNDREDTH: Duration = Duration::from_millis(10);
     let (_, fields) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = fields.split_whitespace().collect();
     let ticks = |at: usize| fields.get(at)?.parse::<u32>().ok();
     let cpu = HUNDREDTH * (ticks(USER_TIME)? + ticks(USER_TIME + 1)?);
-    Some(Reading { cpu, is_blocked: matches!(*fields.first()?, "S" | "D") })
+    Some(CpuReading { cpu, is_blocked: matches!(*fields.first()?, "S" | "D") })
 }
 
 /// Effort of one piece of work so far.
@@ -67,7 +67,7 @@ impl Effort {
 
     /// Adds what a tick of the watchdog sees, `interval` after the one before; none if that tick
     /// was late, which says nothing about the work. Returns the effort so far.
-    pub(super) fn tick(&mut self, now: Reading, interval: Option<Duration>) -> Duration {
+    pub(super) fn tick(&mut self, now: CpuReading, interval: Option<Duration>) -> Duration {
         let interval = interval.unwrap_or_default();
         // A process has at least the watchdog's own CPU time.
         if now.is_blocked && now.cpu.saturating_sub(self.last) < interval / 100 {
@@ -106,7 +106,7 @@ mod tests {
         for &(cpu, is_blocked, elapsed) in readings {
             let cpu = Duration::from_secs(7) + Duration::from_millis(cpu);
             let interval = ticks.counted(Duration::from_millis(elapsed));
-            took = effort.tick(Reading { cpu, is_blocked }, interval);
+            took = effort.tick(CpuReading { cpu, is_blocked }, interval);
         }
         took
     }
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn the_state_of_a_thread_is_read() {
         let line = "9 (a) b) S 1 2 3 4 5 6 7 8 9 10 250 50 0 0";
-        let blocked = Reading { cpu: Duration::from_secs(3), is_blocked: true };
+        let blocked = CpuReading { cpu: Duration::from_secs(3), is_blocked: true };
         assert_eq!(reading(line), Some(blocked));
         assert_eq!(reading(&line.replace(" S ", " R ")).map(|seen| seen.is_blocked), Some(false));
         assert_eq!(reading("9 (a"), None);

@@ -3,6 +3,7 @@
 //! sessions of a process (`shared`). Index runs belong to `index::Jobs` and outlive the call that
 //! started them while a session is interested (`wanted`).
 
+mod activity;
 mod job_interest;
 mod open_repository;
 mod progress;
@@ -19,7 +20,6 @@ use crate::model::cancel::CancelToken;
 use crate::server::base::escape::SafeLine;
 use crate::server::base::limits::Limits;
 use crate::server::workspace::host::Host;
-use crate::server::workspace::metrics::Activity;
 use crate::source::{self, Root, Sweep};
 use crate::store::{Location, Pool, PoolSettings, Snapshot};
 use parking_lot::Mutex;
@@ -382,45 +382,6 @@ impl Repositories {
         let is_changed = !changed.is_empty();
         self.shared.watches.report(&opened.location, changed);
         is_changed
-    }
-
-    /// Stores and index runs of this process.
-    pub(in crate::server) fn activity(&self) -> Activity {
-        let stores = self
-            .shared
-            .pool
-            .get()
-            .and_then(|pool| pool.as_ref().ok())
-            .map(Pool::counts)
-            .unwrap_or_default();
-        let runs = self.shared.jobs.current().into_iter().filter_map(|job| {
-            let progress = match job.state() {
-                JobState::Running(progress) => report(progress),
-                JobState::Queued => about_to_start(),
-                JobState::Done(_) => return None,
-            };
-            Some((name_of(&job), progress))
-        });
-        let watches = self.shared.watches.all().into_iter().map(|(location, watched)| {
-            let watched = match watched {
-                Ok(directories) => format!("{directories} directories watched"),
-                Err(reason) => {
-                    format!(
-                        "not watched, all files are looked at for every question: {}",
-                        SafeLine::new(&reason, 300)
-                    )
-                }
-            };
-            (directory_name(&location), watched)
-        });
-        let dropped = self.shared.jobs.dropped().into_iter().map(|dropped| {
-            let name = dropped.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            (
-                SafeLine::new(&name, 80).to_string(),
-                "removed to make room; built again when it is asked about".to_owned(),
-            )
-        });
-        Activity { stores, runs: runs.collect(), repositories: watches.chain(dropped).collect() }
     }
 
     /// Has slow files tried again: by a server, which lives long enough.

@@ -59,8 +59,8 @@ impl Location {
     }
 
     /// Location for an index made by other rules than the default ones, such as a greater limit of
-    /// file sizes: beside the default one, so that processes with different rules do not replace
-    /// each other's index in turns. 0 stands for the default rules.
+    /// file sizes. It differs from the default one, so that processes with different rules do not
+    /// replace each other's index in turns. 0 means the default rules.
     pub fn under(self, rules: u64) -> Self {
         if rules == 0 {
             return self;

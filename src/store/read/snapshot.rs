@@ -52,8 +52,8 @@ impl Snapshot {
         self.all(statements::FILES_SKIPPED, [reason as u8], file_row)
     }
 
-    /// Number of files that are left out because of what indexing them costs: those that another run
-    /// will index, and the others.
+    /// Number of files that are left out because of what indexing them costs: those that another
+    /// run will index, and the others.
     pub fn left_out(&self) -> Result<(u64, u64), StoreError> {
         let (mut deferred, mut others) = (0, 0);
         for reason in SkipReason::ALL.iter().filter(|reason| reason.is_of_cost()) {
