@@ -67,8 +67,8 @@ thread_local! {
 }
 
 /// Extracts the facts of one file. Errors in it become problems; it fails only for a file that
-/// takes more than `limits` allow. `source` must be mostly valid UTF-8; needs a thread with at least 16
-/// MiB of stack.
+/// takes more than `limits` allow. `source` must be mostly valid UTF-8; needs a thread with at
+/// least 16 MiB of stack.
 pub fn extract(
     language: LanguageId,
     path: &str,

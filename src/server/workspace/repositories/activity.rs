@@ -1,5 +1,5 @@
-//! What the process does with repositories, for `status`: open stores, index runs, watches, failures
-//! and removed stores.
+//! What the process does with repositories, for `status`: open stores, index runs, watches,
+//! failures and removed stores.
 
 use super::progress::{about_to_start, failed, report};
 use super::{Repositories, directory_name, name_of};
