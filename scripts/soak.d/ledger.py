@@ -35,6 +35,11 @@ class Ledger:
         with self.lock:
             return rng.choice(list(self.marks.values())) if self.marks else None
 
+    def last(self) -> str | None:
+        """The file that was written last."""
+        with self.lock:
+            return self.marks[next(reversed(self.marks))].path if self.marks else None
+
     def holds(self, mark: Mark) -> bool:
         """Whether a mark has been what it is ever since it was picked."""
         with self.lock:

@@ -11,7 +11,7 @@ from pathlib import Path
 import comparison
 import languages
 import store
-from acts import ACTS
+from acts import ACTS, LARGEST, a_large_file_grows
 from askers import Asker, alone
 from corpus_tree import CorpusTree
 from disk import Disk
@@ -69,7 +69,7 @@ class Storm:
         self.tree: CorpusTree | None = None
         self.whole = self.whole_cpu = 0.0
         self.files, self.origin, self.due, self.suspicions = 0, "HEAD", False, 0
-        self.begun = time.monotonic()
+        self.begun, self.alone = time.monotonic(), ""
 
     def run(self) -> Tally:
         memory = None
@@ -78,10 +78,12 @@ class Storm:
             memory = Memory(lambda: [found for asker in list(self.askers) for found in asker.processes()])
             self._storm()
             if not self.tally.failures:
-                self.checkpoint()
+                self.checkpoint(anew=True)
         except (Gone, StaysStale, store.UnknownForm) as failure:
             self.tally.wrong(f"{type(failure).__name__}: {failure}")
         finally:
+            if self.tally.failures and self.askers:
+                self.alone = self._left_alone()
             self.over.set()
             for asker in self.askers:
                 asker.close()
@@ -155,22 +157,28 @@ class Storm:
                         self.log(f"{chosen}: {said}")
                 next_disturbance = time.monotonic() + step
             if (time.monotonic() > next_check or self.due or self._is_failing()) and not self.tally.failures:
-                self.checkpoint()
+                begun = time.monotonic()
+                self.checkpoint(anew=self.tally.counts["comparisons"] % 2 == 0)
+                # The storm goes on for as long as is wanted, whatever a comparison costs on a busy machine.
+                until, next_disturbance = (at + time.monotonic() - begun for at in (until, next_disturbance))
                 self.due, next_check = False, time.monotonic() + self.settings.every
             self.tree.rest(0.0, 1.0)
 
     def _deck(self):
-        """Acts in turns, each as often as its weight says, and each once before any comes again."""
+        """Acts in turns: each once, the one first whose consequences come late, then each as often as its weight says."""
         wanted = [(name, weight, function) for name, weight, function in ACTS if not self.settings.acts or name in self.settings.acts]
-        deck = [(name, function) for name, _, function in wanted]
+        self.rng.shuffle(wanted)
+        yield from sorted([(name, function) for name, _, function in wanted], key=lambda one: one[1] is not a_large_file_grows)
         while True:
+            deck = [(name, function) for name, weight, function in wanted for _ in range(weight)]
             self.rng.shuffle(deck)
             yield from deck
-            deck = [(name, function) for name, weight, function in wanted for _ in range(weight)]
 
     def work(self) -> None:
         """Something to take in, while a disturbance goes on."""
-        path = self.tree.pick_for_a_mark()
+        last = self.ledger.last()
+        is_there = last is not None and (self.world.repo / last).is_file() and (self.world.repo / last).stat().st_size < LARGEST
+        path = last if is_there and self.rng.random() < 0.5 else self.tree.pick_for_a_mark()
         if path is not None:
             self.tree.marked(path, self.tree.read(path), "edit of")
 
@@ -226,10 +234,16 @@ class Storm:
                 self.tally.wrong(f"stuck: {asker.kind}: {failure}")
         return time.monotonic() - begun
 
-    def checkpoint(self) -> None:
-        """Nobody edits: everything has to be up to date within the bound, by itself, and equal to a fresh index."""
+    def checkpoint(self, anew: bool) -> None:
+        """Nobody edits: everything has to be up to date within the bound, by itself, and equal to a fresh index. `anew`: other processes
+        take in one edit more, which know nothing but what is on the disk."""
         with alone(self.askers):
             took = self.settle(self.askers)
+            if anew and not self.tally.failures:
+                for asker in self.askers:
+                    asker.put_away()
+                self.work()
+                took = max(took, self.settle(self.askers))
             if self.tally.failures:
                 return
             kept, fresh = store.newest(self.world.top / "kept"), store.newest(self.world.index_anew())
@@ -247,12 +261,31 @@ class Storm:
         if self.settings.verbose or self.tally.failures:
             self.log(f"checkpoint: up to date after {took:.1f} s, {len(self.tally.failures)} lines of difference")
 
+    def _left_alone(self) -> str:
+        """Whether what went wrong mends itself: all processes are gone, one file is edited, and a new server takes it in, or a command."""
+        patience, self.world.patience = self.world.patience, min(self.world.patience, 20.0)
+        try:
+            for asker in self.askers:
+                asker.close()
+            self.work()
+            begun, server = time.monotonic(), self.world.serve()
+            try:
+                self.world.ask(server, *SMALL)
+                return f"after one more edit a new server is up to date within {time.monotonic() - begun:.0f} s"
+            except (Gone, StaysStale) as failure:
+                self.world.patience = patience
+                code, _, said = self.world.command("index")
+                return f"stuck for good: after one more edit a new server: {failure}; `cograph index` ends with {code}: {said.strip()[-300:]!r}"
+        except (Gone, StaysStale) as failure:
+            return f"after one more edit: {failure}"
+
     def _report(self) -> None:
         """Prints what is wrong and how it came, and keeps the place."""
         log, kept = self.settings.log, self.top / "kept-place"
         log(f"WRONG in {self.project.name}, seed {self.settings.seed}, {time.monotonic() - self.begun:.0f} s after the start:")
         for line in self.tally.failures[:20]:
             log(f"  {line}")
+        log(f"  {self.alone}")
         log("  the last edits:")
         for line in self.tree.last[-25:] if self.tree else []:
             log(f"    {line}")
