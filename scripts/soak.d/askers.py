@@ -139,7 +139,8 @@ class Asker:
         if said.state in (FRESH, RESERVED):
             self.failing_since = None
             if mark is not None and self.ledger.holds(mark):
-                found = any(mark.path in line for line in answer.text.split("\n")[1:] if tool == "sql" or mark.name in line or line.startswith(mark.path))
+                below = answer.text.partition("\n")[2]
+                found = mark.path in below and (tool == "sql" or mark.name in below)
                 if found != mark.is_there:
                     self.ledger.suspect(mark, head, answer.text)
         elif said.state == STALE and said.failed and self.failing_since is None:

@@ -2,6 +2,7 @@
 everything has to be up to date and equal to a fresh index."""
 import random
 import shutil
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -72,35 +73,40 @@ class Storm:
         self.begun, self.alone = time.monotonic(), ""
 
     def run(self) -> Tally:
-        memory = None
+        """The whole course. What it has started is ended in any case."""
         try:
-            self._begin()
-            memory = Memory(lambda: [found for asker in list(self.askers) for found in asker.processes()])
-            self._storm()
-            if not self.tally.failures:
-                self.checkpoint(anew=True)
-        except (Gone, StaysStale, store.UnknownForm) as failure:
-            self.tally.wrong(f"{type(failure).__name__}: {failure}")
+            self._watched()
+            if self.settings.memory and self.tally.peak > self.settings.memory:
+                self.tally.wrong(f"memory: {self.tally.peak_of}")
+            self.tally.add("edits", self.tree.edits if self.tree else 0)
+            if self.tally.failures:
+                self._report()
         finally:
-            if self.tally.failures and self.askers:
-                self.alone = self._left_alone()
-            self.over.set()
-            for asker in self.askers:
-                asker.close()
-            if memory is not None:
-                memory.end()
-                self.tally.peak, self.tally.peak_of = memory.peak, f"{self.project.name}, {memory.peak_of}"
-        if self.settings.memory and self.tally.peak > self.settings.memory:
-            self.tally.wrong(f"memory: {self.tally.peak_of}")
-        self.tally.add("edits", self.tree.edits if self.tree else 0)
-        if self.tally.failures:
-            self._report()
-        left = self.world.close()
-        if self.disk is not None:
-            self.disk.close()
+            left = self.world.close()
+            if self.disk is not None:
+                self.disk.close()
         if left and not self.tally.failures:
             self.tally.wrong(f"{len(left)} processes went on for seconds after those that had started them")
         return self.tally
+
+    def _watched(self) -> None:
+        memory = Memory(lambda: [found for asker in list(self.askers) for found in asker.processes()])
+        try:
+            try:
+                self._begin()
+                self._storm()
+                if not self.tally.failures:
+                    self.checkpoint(anew=True)
+            except (Gone, StaysStale, store.UnknownForm, sqlite3.Error) as failure:
+                self.tally.wrong(f"{type(failure).__name__}: {failure}")
+            if self.tally.failures and self.tree is not None:
+                self.alone = self._left_alone()
+        finally:
+            self.over.set()
+            for asker in self.askers:
+                asker.close()
+            memory.end()
+            self.tally.peak, self.tally.peak_of = memory.peak, f"{self.project.name}, {memory.peak_of}"
 
     def _begin(self) -> None:
         self.project.fill(self.world, self.rng)
@@ -214,7 +220,8 @@ class Storm:
                 return
             fresh = comparison.has(store.newest(self.world.index_anew()), mark.name, mark.path)
             if fresh == mark.is_there and self.ledger.holds(mark):
-                self.tally.wrong(f"an answer that calls itself up to date {'lacks' if fresh else 'still has'} `{mark.name}` of {mark.path}: {head[:300]!r}\n{text[:600]}")
+                how = "lacks" if fresh else "still has"
+                self.tally.wrong(f"an answer that calls itself up to date {how} `{mark.name}` of {mark.path}: {head[:300]!r}\n{text[:600]}")
             else:
                 self.ledger.forget(mark)
 
