@@ -28,7 +28,7 @@ class Project:
 
 def slices() -> list[Project]:
     """The projects of the short form: every language, and nothing that has to be fetched."""
-    found = [Project("cograph", lambda world, rng: _own_history(world, "src/store", "src/source", "Cargo.toml"))]
+    found = [Project("cograph", lambda world, rng: own_history(world, "src/store", "src/source", "Cargo.toml"))]
     stdlib = Path(sysconfig.get_paths()["stdlib"])
     for name, root, parts, endings in [
         ("python", stdlib, ["json", "email", "concurrent"], (".py",)),
@@ -135,7 +135,7 @@ def _synthetic_history(world: World, files: dict[str, bytes], rng: random.Random
         _commit(world, f"part {turn + 1}")
 
 
-def _own_history(world: World, *parts: str) -> None:
+def own_history(world: World, *parts: str) -> None:
     """The last commits of this repository that changed some of its parts, as far as the check-out has them."""
     log = ["git", "-C", str(ROOT), "log", "--format=%H", f"-{COMMITS}", "--", *parts]
     commits = subprocess.run(log, capture_output=True, text=True, check=False).stdout.split()

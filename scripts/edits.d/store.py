@@ -1,7 +1,11 @@
 """What a store says, read from its SQLite file and told without keys, so that two stores can be compared row for row."""
+import hashlib
 import re
 import sqlite3
+from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 # Columns of the documented views that are keys, and of what.
@@ -35,8 +39,9 @@ TABLES = {
 # References that lead to another file.
 USES = """
     SELECT r.path, r.line, r.kind, r.name, s.path FROM refs r JOIN symbols s ON s.id = r.to_id AND s.name = r.name
-    WHERE s.file_id <> r.file_id AND r.kind IN ('call', 'construct', 'import', 'type') ORDER BY r.path, r.line, r.col, r.kind
+    WHERE {}s.file_id <> r.file_id AND r.kind IN ('call', 'construct', 'import', 'type') ORDER BY r.path, r.line, r.col, r.kind
 """
+SYMBOLS = "SELECT path, line, end_line, name, kind, container FROM symbols {}ORDER BY path, line, id"
 
 # What a key that leads nowhere is told as.
 DANGLING = "no such key:"
@@ -73,38 +78,92 @@ def newest(cache: Path) -> Path | None:
 
 def read(path: Path) -> Content:
     """All rows of a store. Raises `sqlite3.Error` if it cannot be read."""
+    with _transaction(path) as connection:
+        rows = {name: list(told) for name, told in _rows(connection, _numbered)}
+        return _content(connection, rows)
+
+
+def sample(path: Path, most: int = 3000) -> Content:
+    """Some of a store's symbols, imports and uses, and its files: for a store that is too large to be held."""
+    with _transaction(path) as connection:
+        rows = {"files": connection.execute("SELECT * FROM files ORDER BY path").fetchall()}
+        parts = [max(1, connection.execute(f"SELECT count(*) FROM {view}").fetchone()[0] // most) for view in ("symbols", "refs")]
+        return _content(connection, rows, f"WHERE id % {parts[0]} = 0 ", f"r.id % {parts[1]} = 0 AND ")
+
+
+def digests(path: Path) -> dict[str, tuple[int, int]]:
+    """Of each view and table its number of rows and the sum of their hashes: the same for two stores that say the same, whatever their
+    order, and made in the memory of one row."""
+    with _transaction(path) as connection:
+        found = {}
+        for name, told in _rows(connection, Runs):
+            count = total = 0
+            for row in told:
+                count += 1
+                total += int.from_bytes(hashlib.blake2b(repr(row).encode("utf-8", "backslashreplace"), digest_size=16).digest(), "big")
+            found[name] = (count, total % (1 << 128))
+        return found
+
+
+@contextmanager
+def _transaction(path: Path) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=20)
     try:
         # A name need not be UTF-8.
         connection.text_factory = lambda data: data.decode("utf-8", "backslashreplace")
         connection.execute("BEGIN")
-        return _read(connection)
+        yield connection
     finally:
         connection.close()
 
 
-def _read(connection: sqlite3.Connection) -> Content:
+def _rows(connection: sqlite3.Connection, numbered) -> Iterator[tuple[str, Iterator[tuple]]]:
+    """The rows of each view and table, with labels in place of keys."""
     paths = dict(connection.execute("SELECT id, path FROM files"))
     labels = {
         "file": paths,
-        "symbol": _numbered(connection.execute("SELECT id, path FROM symbols ORDER BY id"), "#"),
-        "site": _numbered(connection.execute("SELECT id, path FROM refs ORDER BY id"), "@"),
+        "symbol": numbered(connection.execute("SELECT id, path FROM symbols ORDER BY id"), "#"),
+        "site": numbered(connection.execute("SELECT id, path FROM refs ORDER BY id"), "@"),
     }
-    rows = {}
     for (view,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name").fetchall():
         cursor = connection.execute(f"SELECT * FROM {view}")
         kinds = [_kind(view, column[0]) for column in cursor.description]
-        rows[view] = _told(cursor, [labels[kind] if kind else None for kind in kinds])
+        yield view, _told(cursor, [labels[kind] if kind else None for kind in kinds])
     for name, (kind, statement) in TABLES.items():
         try:
             cursor = connection.execute(statement)
         except sqlite3.OperationalError as error:
             raise UnknownForm(f"{name}: {error}") from error
-        rows[name] = _told(cursor, [labels.get(kind)] + [None] * (len(cursor.description) - 1))
-    rows["quick_check"] = connection.execute("PRAGMA quick_check").fetchall()
-    symbols = connection.execute("SELECT path, line, end_line, name, kind, container FROM symbols ORDER BY path, line, id").fetchall()
+        yield name, _told(cursor, [labels.get(kind)] + [None] * (len(cursor.description) - 1))
+    yield "quick_check", iter(connection.execute("PRAGMA quick_check").fetchall())
+
+
+def _content(connection: sqlite3.Connection, rows: dict, of_symbols: str = "", of_uses: str = "") -> Content:
+    symbols = connection.execute(SYMBOLS.format(of_symbols)).fetchall()
     imports = connection.execute("SELECT path, line FROM imports ORDER BY path, line").fetchall()
-    return Content(rows, symbols, imports, connection.execute(USES).fetchall())
+    return Content(rows, symbols, imports, connection.execute(USES.format(of_uses)).fetchall())
+
+
+class Runs:
+    """Labels for what a file has, by its number in the file: `_numbered` in the memory of a file and not of a key."""
+
+    def __init__(self, pairs, mark: str):
+        self.mark, self.starts, self.ends, self.firsts = mark, [], [], []
+        counts: Counter = Counter()
+        for key, path in pairs:
+            if not self.ends or key != self.ends[-1] or path != self.firsts[-1][0]:
+                self.starts.append(key)
+                self.ends.append(key)
+                self.firsts.append((path, counts[path]))
+            self.ends[-1] = key + 1
+            counts[path] += 1
+
+    def get(self, key: int) -> str | None:
+        at = bisect_right(self.starts, key) - 1
+        if at < 0 or key >= self.ends[at]:
+            return None
+        path, first = self.firsts[at]
+        return f"{path}{self.mark}{first + key - self.starts[at]}"
 
 
 def _kind(view: str, column: str) -> str | None:
@@ -125,17 +184,15 @@ def _numbered(pairs, mark: str) -> dict[int, str]:
     return labels
 
 
-def _told(cursor, labels: list) -> list[tuple]:
+def _told(cursor, labels: list) -> Iterator[tuple]:
     """Rows with labels in place of keys."""
     keys = [(at, names) for at, names in enumerate(labels) if names is not None]
-    told = []
     for row in cursor:
         cells = list(row)
         for at, names in keys:
             if cells[at] is not None:
                 cells[at] = names.get(cells[at]) or f"{DANGLING} {cells[at]}"
-        told.append(tuple(cells))
-    return told
+        yield tuple(cells)
 
 
 def differences(kept: Content, fresh: Content, most: int = 4) -> list[str]:

@@ -103,9 +103,14 @@ class World:
 
     def serve(self, cache: str = "kept") -> Server:
         server = Server([str(self.binary), "mcp"], self.environment(cache), self.repo)
-        self.servers.append(server)
-        server.send({"id": "hello", "method": "initialize", "params": HELLO}, {"method": "notifications/initialized"})
+        self.greet(server)
         return server
+
+    def greet(self, server: Server) -> None:
+        """Shakes hands with a server that is ended with the others, without waiting for its hand."""
+        self.servers.append(server)
+        server.start("initialize", HELLO)
+        server.send({"method": "notifications/initialized"})
 
     def ask(self, server: Server, tool: str, arguments: dict, fresh: bool = True) -> Answer:
         """Asks a tool, again and again until the answer does not say any more that it is stale."""
