@@ -1,4 +1,5 @@
 """Texts that make a parser recover from errors at every step: units of text that are repeated, in each language of `grammars/`."""
+import functools
 import glob
 import json
 import os
@@ -103,6 +104,7 @@ def languages(root):
         yield Language(name, detect["extensions"][0], names, detect.get("most-bytes", 4 << 20), grammar.split("::")[0].replace("_", "-"), head, tail)
 
 
+@functools.cache
 def tokens(crate):
     """Literal tokens of a grammar, out of the description of it in the sources of its crate; none where cargo has not fetched it."""
     found = set()
@@ -124,6 +126,7 @@ def tokens(crate):
     return sorted(token for token in found if token.strip() and len(token) <= 16)
 
 
+@functools.cache
 def words_of(language, root):
     """What the units of a language are made of: tokens of its grammar, and words of its fixtures (keywords that a grammar has as patterns)."""
     known = Counter(re.findall(r"[A-Za-z_]\w*", language.texts(root)))
