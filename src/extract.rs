@@ -58,7 +58,7 @@ impl Limits {
 /// bytes of heap a byte. The allowance of heap must be low: at the end of a file that it could not
 /// parse the parser copies its whole stack once for each path through it, without a callback.
 const FULL_TIME: Allowance =
-    Allowance { base: 100_000_000, per_byte: 18_000, most: 10_000_000_000 };
+    Allowance { base: 100_000_000, per_byte: 14_000, most: 10_000_000_000 };
 const QUICK_TIME: Allowance = Allowance { base: 50_000_000, per_byte: 5_000, most: 2_000_000_000 };
 const HEAP: Allowance = Allowance { base: 256 << 10, per_byte: 400, most: u64::MAX };
 
@@ -86,6 +86,9 @@ pub fn extract(
     macros::items::moved(&mut walk, &cleared.moved);
     macros::bodies::cleared(&walk.input, &mut walk.facts, &cleared);
     bindings::bound_names::of_markup(&walk.input, &mut walk.facts, &cleared.bound);
+    if let Some(exhausted) = budget.exhausted() {
+        return Err(exhausted);
+    }
     let mut facts = walk.into_facts();
     bindings::conditions::of_file(&mut facts, &language.manifest.conditions, path, source);
     Ok(facts::finish::finish(facts, language, path, source))

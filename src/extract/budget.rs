@@ -1,10 +1,11 @@
-//! Budget of one file: CPU time and heap that its thread may use to parse it, relative to its size.
+//! Budget of one file: CPU time and heap that its thread may use to parse and traverse it, relative
+//! to its size.
 //! The error recovery of a parser can take both in proportion to the square of the file: 8 kB of
 //! comment openers without an end are 2 GB in one grammar.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::model::SkipReason;
 use crate::model::thread_use::{cpu_time, heap_bytes};
@@ -50,12 +51,15 @@ impl Exhausted {
 pub(super) struct Budget {
     cpu: Duration,
     heap: i64,
-    checks: Cell<u32>,
+    last_look: Cell<Instant>,
+    nodes: Cell<u32>,
     exhausted: Cell<Option<Exhausted>>,
 }
 
-/// The clock is read, which is a system call, in one of this many checks.
-const CHECKS_PER_CLOCK: u32 = 4;
+/// The CPU clock, which is a system call, is read after so much time on the clock.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+/// Nodes of a traversal between two checks.
+const NODES_PER_CHECK: u32 = 64;
 
 impl Budget {
     /// Budget for a source of this length.
@@ -63,7 +67,8 @@ impl Budget {
         Self {
             cpu: cpu_time() + Duration::from_nanos(time.of(bytes)),
             heap: heap_bytes().saturating_add(heap.of(bytes).try_into().unwrap_or(i64::MAX)),
-            checks: Cell::new(0),
+            last_look: Cell::new(Instant::now()),
+            nodes: Cell::new(0),
             exhausted: Cell::new(None),
         }
     }
@@ -77,19 +82,31 @@ impl Budget {
 
     /// Breaks once more is used than allowed; cheap enough for the parser's progress callback.
     pub(super) fn check(&self) -> ControlFlow<()> {
-        let checks = self.checks.get().wrapping_add(1);
-        self.checks.set(checks);
         if self.exhausted.get().is_none() {
+            let now = Instant::now();
             if heap_bytes() > self.heap {
                 self.exhausted.set(Some(Exhausted::Memory));
-            } else if checks.is_multiple_of(CHECKS_PER_CLOCK) && cpu_time() > self.cpu {
-                self.exhausted.set(Some(Exhausted::Time));
+            } else if now.duration_since(self.last_look.get()) >= BETWEEN_LOOKS {
+                self.last_look.set(now);
+                if cpu_time() > self.cpu {
+                    self.exhausted.set(Some(Exhausted::Time));
+                }
             }
         }
         match self.exhausted.get() {
             Some(_) => ControlFlow::Break(()),
             None => ControlFlow::Continue(()),
         }
+    }
+
+    /// Counts a node of a traversal; true if the budget is exhausted.
+    pub(super) fn ends_at_node(&self) -> bool {
+        let nodes = self.nodes.get().wrapping_add(1);
+        self.nodes.set(nodes);
+        if nodes.is_multiple_of(NODES_PER_CHECK) {
+            return self.check().is_break();
+        }
+        self.exhausted.get().is_some()
     }
 
     /// What was exhausted, if anything.

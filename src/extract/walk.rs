@@ -207,6 +207,9 @@ impl<'t> Walk<'t> {
         otherwise: T,
         visit: impl FnOnce(&mut Self) -> T,
     ) -> T {
+        if self.input.embedded.budget.ends_at_node() {
+            return otherwise;
+        }
         if self.context.depth >= self.input.limits.depth {
             self.problem(ProblemKind::TooDeep, node);
             return otherwise;

@@ -40,8 +40,9 @@ pub(super) trait Observer: Send + Sync {
     /// The current thread will parse some of these files, one after the other. Announced in
     /// batches, because every message wakes the parent process.
     fn announces(&self, paths: Vec<RepoPath>);
-    /// The current thread parses or resolves the file. `alone` if no other thread parses meanwhile.
-    fn begins(&self, path: &RepoPath, alone: bool);
+    /// The current thread parses or resolves the file, of so many bytes if it is parsed. `alone` if
+    /// no other thread parses meanwhile.
+    fn begins(&self, path: &RepoPath, bytes: Option<u64>, alone: bool);
     /// The current thread has finished its file.
     fn ends(&self);
 }
@@ -72,8 +73,14 @@ impl Caution {
     }
 
     /// Runs `work` on a file, with notifications to the observers.
-    pub(super) fn working<T>(&self, path: &RepoPath, alone: bool, work: impl FnOnce() -> T) -> T {
-        self.witness.begins(path, alone);
+    pub(super) fn working<T>(
+        &self,
+        path: &RepoPath,
+        bytes: Option<u64>,
+        alone: bool,
+        work: impl FnOnce() -> T,
+    ) -> T {
+        self.witness.begins(path, bytes, alone);
         let result = work();
         self.witness.ends();
         result
@@ -88,7 +95,7 @@ pub(super) fn resolving<T>(
     work: impl FnOnce() -> T,
 ) -> T {
     match caution {
-        Some(caution) => caution.working(path, false, work),
+        Some(caution) => caution.working(path, None, false, work),
         None => work(),
     }
 }

@@ -12,6 +12,7 @@ mod effort;
 mod faults;
 mod message;
 mod process;
+mod watchdog;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read};

@@ -271,7 +271,7 @@ fn facts(
         return Err(reason);
     }
     let extracted = match run.caution {
-        Some(caution) => caution.working(path, one.alone, extract),
+        Some(caution) => caution.working(path, Some(text.bytes.len() as u64), one.alone, extract),
         None => extract(),
     };
     let extracted = match extracted {

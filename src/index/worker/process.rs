@@ -2,29 +2,27 @@
 //! standard output. It exits with its parent, after a full build, and when a file exceeds the time
 //! limit.
 
-use parking_lot::{Mutex, MutexGuard};
-use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufReader};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Builder;
-use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::effort::{Effort, ThreadId, Ticks, this_thread, use_of_process, use_of_thread};
 use super::message::{Message, Order, Work};
+use super::watchdog::{self, Reports};
 use crate::config::Limits;
-use crate::index::progress::{Phase, Progress};
-use crate::index::quarantine::{Caution, LeftOut, Observer};
+#[cfg(feature = "faults")]
+use crate::index::progress::Phase;
+use crate::index::progress::Progress;
+use crate::index::quarantine::{Caution, LeftOut};
 use crate::index::{
     ChangeSet, IndexError, Outcome, Residents, Run, Verified, apply, compare_some, fingerprint,
     if_readable, newest, prepare,
 };
 use crate::model::cancel::CancelToken;
-use crate::model::thread_use::cpu_time;
 use crate::model::{RepoPath, SkipReason};
 use crate::store::Snapshot;
 
@@ -32,9 +30,6 @@ use crate::store::Snapshot;
 /// reservations.
 const RESERVED_BYTES: u64 = 1 << 30;
 const THREAD_BYTES: u64 = 128 << 20;
-
-/// Time limit of a phase without single files, as a multiple of the limit of a file.
-const PHASE_TIME_FACTOR: u32 = 20;
 
 /// Executes the orders of the parent process. Owns standard input and output until it returns.
 pub fn serve_worker() -> io::Result<()> {
@@ -47,16 +42,10 @@ pub fn serve_worker() -> io::Result<()> {
     let by_hand = |_| io::Error::other("a worker is started by this program, not by hand");
     let first = orders.recv().map_err(by_hand)?;
     bound_memory(&first.limits)?;
-    let reports = Arc::new(Reports {
-        output: Mutex::new(output),
-        working: Mutex::default(),
-        phase: Mutex::default(),
-    });
+    let reports = Arc::new(Reports::to(output));
     let watching = Arc::clone(&reports);
     let limit = first.limits.file_time;
-    Builder::new()
-        .name("worker-watchdog".to_owned())
-        .spawn(move || watching.end_with_hanging_files(limit))?;
+    Builder::new().name("worker-watchdog".to_owned()).spawn(move || watching.watch(limit))?;
     let known = WorkerState { residents: Residents::without_timeout(), verified: Verified::new() };
     for order in std::iter::once(first).chain(orders) {
         let ended = known.carry_out(&order, &reports);
@@ -100,7 +89,7 @@ fn orders(mut input: BufReader<File>) -> io::Result<Receiver<Order>> {
             }
             next = Order::read(&mut input);
         }
-        exit_now()
+        watchdog::exit_now()
     };
     Builder::new().name("worker-orders".to_owned()).spawn(read)?;
     Ok(orders)
@@ -187,107 +176,4 @@ fn bound_memory(limits: &Limits) -> io::Result<()> {
     let current = getrlimit(Resource::As);
     let lowest = current.maximum.into_iter().chain(current.current).fold(bytes, u64::min);
     Ok(setrlimit(Resource::As, Rlimit { current: Some(lowest), maximum: current.maximum })?)
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "nobody wants the work any more; a store is whole at every instant"
-)]
-fn exit_now() -> ! {
-    std::process::exit(1)
-}
-
-/// Message output of a worker's threads, and what each works on.
-struct Reports {
-    output: Mutex<File>,
-    working: Mutex<BTreeMap<usize, Working>>,
-    /// Current phase, and the effort of this process since its last progress.
-    phase: Mutex<Option<(Phase, Effort)>>,
-}
-
-/// File that a thread works on.
-struct Working {
-    path: RepoPath,
-    thread: ThreadId,
-    effort: Effort,
-}
-
-impl Reports {
-    fn send(&self, message: &Message) {
-        let bytes = message.bytes();
-        // Messages are written atomically. A write error is ignored: the end of input ends the
-        // process.
-        let _ = self.output.lock().write_all(&bytes);
-    }
-
-    fn working(&self) -> MutexGuard<'_, BTreeMap<usize, Working>> {
-        self.working.lock()
-    }
-
-    /// Reports progress; none at the end of an order.
-    fn reach(&self, progress: Option<Progress>) {
-        *self.phase.lock() =
-            progress.map(|progress| (progress.phase, Effort::start(use_of_process().cpu)));
-        if let Some(progress) = progress {
-            self.send(&Message::Progress(progress));
-        }
-    }
-
-    /// Watchdog: checks the files in progress, often enough to detect soon that the effort for one
-    /// exceeds `limit`.
-    fn end_with_hanging_files(&self, limit: Duration) {
-        // The token is never cancelled: this is a plain wait.
-        let clock = CancelToken::new();
-        let ticks = Ticks::every(limit / 4);
-        let mut last_tick = Instant::now();
-        loop {
-            clock.wait(limit / 4);
-            let interval = ticks.counted(last_tick.elapsed());
-            last_tick = Instant::now();
-            let hanging: Vec<RepoPath> = self
-                .working()
-                .values_mut()
-                .filter_map(|Working { path, thread, effort }| {
-                    let took = effort.tick(use_of_thread(*thread), interval);
-                    (took > limit).then(|| path.clone())
-                })
-                .collect();
-            if !hanging.is_empty() {
-                hanging.into_iter().for_each(|path| self.send(&Message::Hangs(path)));
-                exit_now()
-            }
-            let is_idle = self.working().is_empty();
-            let stalled = self.phase.lock().as_mut().and_then(|(phase, effort)| {
-                let took = effort.tick(use_of_process(), interval);
-                (is_idle && took > limit * PHASE_TIME_FACTOR).then_some(*phase)
-            });
-            if let Some(phase) = stalled {
-                self.send(&Message::Stalls(phase));
-                exit_now()
-            }
-        }
-    }
-}
-
-impl Observer for Arc<Reports> {
-    fn announces(&self, paths: Vec<RepoPath>) {
-        let thread = rayon::current_thread_index().unwrap_or(0) as u64;
-        self.send(&Message::Parsing { thread, paths });
-    }
-
-    fn begins(&self, path: &RepoPath, alone: bool) {
-        let working = Working {
-            path: path.clone(),
-            thread: this_thread(),
-            effort: Effort::start(cpu_time()),
-        };
-        self.working().insert(rayon::current_thread_index().unwrap_or(0), working);
-        if alone {
-            self.send(&Message::Trying(path.clone()));
-        }
-    }
-
-    fn ends(&self) {
-        self.working().remove(&rayon::current_thread_index().unwrap_or(0));
-    }
 }

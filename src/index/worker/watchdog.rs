@@ -1,0 +1,223 @@
+//! Watchdog of a worker process: its threads report what they work on, and it ends the process when
+//! the effort for a file, its memory or a phase exceeds the limit, with the file's name.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use super::effort::{Effort, ThreadId, Ticks, this_thread, use_of_process, use_of_thread};
+use super::message::Message;
+use crate::index::progress::{Phase, Progress};
+use crate::index::quarantine::Observer;
+use crate::model::RepoPath;
+use crate::model::cancel::CancelToken;
+use crate::model::thread_use::cpu_time;
+
+/// Time limit of a phase without single files, as a multiple of the limit of a file.
+const PHASE_TIME_FACTOR: u32 = 20;
+
+/// Interval of the check of memory. A parser can take 8 MB in it: at the end of a file it copies its
+/// stack once for each path, without a callback in which the file's budget could be checked.
+const MEMORY_INTERVAL: Duration = Duration::from_millis(20);
+/// Memory that the process may grow by while it parses a file: so much, and so much for each byte of
+/// the file. Whole extraction of ordinary files takes up to 122 bytes a byte.
+const FILE_MEMORY: u64 = 64 << 20;
+const FILE_MEMORY_PER_BYTE: u64 = 1_000;
+
+/// Message output of a worker's threads, and what each works on.
+pub(super) struct Reports {
+    output: Mutex<File>,
+    working: Mutex<BTreeMap<usize, Working>>,
+    /// Current phase, and the effort of this process since its last progress; none between orders.
+    phase: Mutex<Option<(Phase, Effort)>>,
+    /// Signalled when an order begins.
+    begun: Condvar,
+    /// Resident memory of the process at the last check, in bytes.
+    memory: AtomicU64,
+}
+
+/// File that a thread works on.
+struct Working {
+    path: RepoPath,
+    thread: ThreadId,
+    effort: Effort,
+    /// Size of a file that is parsed.
+    bytes: Option<u64>,
+    /// Memory of the process when the work began.
+    memory: u64,
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "nobody wants the work any more; a store is whole at every instant"
+)]
+pub(super) fn exit_now() -> ! {
+    std::process::exit(1)
+}
+
+/// True if the process has grown by more than the files that are parsed may take, since the work on
+/// one of them began.
+fn swells<'w>(working: impl Iterator<Item = &'w Working> + Clone, memory: u64) -> bool {
+    let allowed = |bytes: u64| FILE_MEMORY + bytes.saturating_mul(FILE_MEMORY_PER_BYTE);
+    let parsed = working.filter_map(|file| Some((file.memory, allowed(file.bytes?))));
+    let all: u64 = parsed.clone().map(|(_, allowed)| allowed).sum();
+    parsed.map(|(before, _)| before).any(|before| memory.saturating_sub(before) > all)
+}
+
+impl Reports {
+    pub(super) fn to(output: File) -> Self {
+        Self {
+            output: Mutex::new(output),
+            working: Mutex::default(),
+            phase: Mutex::default(),
+            begun: Condvar::new(),
+            memory: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn send(&self, message: &Message) {
+        let bytes = message.bytes();
+        // Messages are written atomically. A write error is ignored: the end of input ends the
+        // process.
+        let _ = self.output.lock().write_all(&bytes);
+    }
+
+    fn working(&self) -> MutexGuard<'_, BTreeMap<usize, Working>> {
+        self.working.lock()
+    }
+
+    /// Reports progress; none at the end of an order.
+    pub(super) fn reach(&self, progress: Option<Progress>) {
+        *self.phase.lock() =
+            progress.map(|progress| (progress.phase, Effort::start(use_of_process().cpu)));
+        if let Some(progress) = progress {
+            self.begun.notify_one();
+            self.send(&Message::Progress(progress));
+        }
+    }
+
+    /// Checks the files in progress until one exceeds `limit` or its memory; sleeps between orders.
+    pub(super) fn watch(&self, limit: Duration) {
+        // The token is never cancelled: this is a plain wait.
+        let clock = CancelToken::new();
+        let ticks = Ticks::every(limit / 4);
+        let mut last_tick = Instant::now();
+        loop {
+            let mut phase = self.phase.lock();
+            if phase.is_none() {
+                self.begun.wait_while(&mut phase, |phase| phase.is_none());
+                last_tick = Instant::now();
+            }
+            drop(phase);
+            clock.wait(MEMORY_INTERVAL.min(limit / 4));
+            self.check_memory();
+            if last_tick.elapsed() >= limit / 4 {
+                let interval = ticks.counted(last_tick.elapsed());
+                last_tick = Instant::now();
+                self.check_effort(limit, interval);
+            }
+        }
+    }
+
+    fn check_memory(&self) {
+        let Some(memory) = memory_stats::memory_stats() else { return };
+        let memory = memory.physical_mem as u64;
+        self.memory.store(memory, Ordering::Relaxed);
+        let working = self.working();
+        if !swells(working.values(), memory) {
+            return;
+        }
+        let mut parsed = working.values().filter(|file| file.bytes.is_some());
+        // Of several files the next worker finds the one that it is.
+        if let (Some(only), None) = (parsed.next(), parsed.next()) {
+            let message = Message::Trying(only.path.clone());
+            // The lock is kept: no other message may follow.
+            let mut output = self.output.lock();
+            let _ = output.write_all(&message.bytes());
+            exit_now()
+        }
+        exit_now()
+    }
+
+    fn check_effort(&self, limit: Duration, interval: Option<Duration>) {
+        let hanging: Vec<RepoPath> = self
+            .working()
+            .values_mut()
+            .filter_map(|Working { path, thread, effort, .. }| {
+                let took = effort.tick(use_of_thread(*thread), interval);
+                (took > limit).then(|| path.clone())
+            })
+            .collect();
+        if !hanging.is_empty() {
+            hanging.into_iter().for_each(|path| self.send(&Message::Hangs(path)));
+            exit_now()
+        }
+        let is_idle = self.working().is_empty();
+        let stalled = self.phase.lock().as_mut().and_then(|(phase, effort)| {
+            let took = effort.tick(use_of_process(), interval);
+            (is_idle && took > limit * PHASE_TIME_FACTOR).then_some(*phase)
+        });
+        if let Some(phase) = stalled {
+            self.send(&Message::Stalls(phase));
+            exit_now()
+        }
+    }
+}
+
+impl Observer for Arc<Reports> {
+    fn announces(&self, paths: Vec<RepoPath>) {
+        let thread = rayon::current_thread_index().unwrap_or(0) as u64;
+        self.send(&Message::Parsing { thread, paths });
+    }
+
+    fn begins(&self, path: &RepoPath, bytes: Option<u64>, alone: bool) {
+        let working = Working {
+            path: path.clone(),
+            thread: this_thread(),
+            effort: Effort::start(cpu_time()),
+            bytes,
+            memory: self.memory.load(Ordering::Relaxed),
+        };
+        self.working().insert(rayon::current_thread_index().unwrap_or(0), working);
+        if alone {
+            self.send(&Message::Trying(path.clone()));
+        }
+    }
+
+    fn ends(&self) {
+        self.working().remove(&rayon::current_thread_index().unwrap_or(0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(bytes: Option<u64>, memory: u64) -> Working {
+        Working {
+            path: RepoPath::new("a").expect("well formed"),
+            thread: this_thread(),
+            effort: Effort::start(Duration::ZERO),
+            bytes,
+            memory,
+        }
+    }
+
+    #[test]
+    fn a_process_may_grow_by_what_its_files_may_take() {
+        const MB: u64 = 1 << 20;
+        let small = file(Some(8_000), 100 * MB);
+        assert!(!swells([&small].into_iter(), 170 * MB));
+        assert!(swells([&small].into_iter(), 172 * MB));
+        let large = file(Some(4_000_000), 50 * MB);
+        assert!(!swells([&small, &large].into_iter(), 2_000 * MB));
+        assert!(swells([&small, &large].into_iter(), 4_200 * MB));
+        let resolved = file(None, 0);
+        assert!(!swells([&resolved].into_iter(), 4_000 * MB), "resolution has no such bound");
+    }
+}
