@@ -145,6 +145,18 @@ fn a_changed_file_that_ends_what_parses_it_is_left_out_where_it_is() {
 }
 
 #[test]
+fn a_file_that_takes_much_memory_is_stopped_long_before_the_limit_of_the_process() {
+    let project = Project::with("swell");
+    let (numbers, log) = project.index();
+    assert_eq!(
+        (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
+        (&4.into(), &1.into()),
+        "{log}"
+    );
+    assert!(log.contains("exit code 1"), "the watchdog ends it, not a failed allocation: {log}");
+}
+
+#[test]
 fn a_file_that_takes_too_long_is_left_out_and_tried_by_the_next_process() {
     let project = Project::with("hang");
     for attempt in 0..2 {

@@ -69,6 +69,12 @@ fn happen(what: &str) {
                 kept.push(Vec::with_capacity(256 << 20));
             }
         }
+        "swell" => {
+            let mut kept: Vec<Vec<u8>> = Vec::new();
+            loop {
+                kept.push(vec![1; 4 << 20]);
+            }
+        }
         "chatter" => {
             let mut errors = std::io::stderr().lock();
             for number in 0..20_000 {
