@@ -27,5 +27,6 @@ mod server;
 mod store;
 mod tiers;
 mod trust;
+mod user_files;
 mod watch;
 mod worker;

@@ -37,7 +37,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["doctor", "export", "install"],
         ],
     ),
-    ("config", &[&["manifests", "user"], &["upstreams"]]),
+    ("config", &[&["user_file"], &["manifests", "user"], &["upstreams"]]),
     (
         "extract",
         &[
