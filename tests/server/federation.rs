@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use super::client::{Client, PATIENCE, PROMPT, meta, place};
 
+mod broken;
 mod lifetime;
 mod stateless;
 
