@@ -15,6 +15,8 @@ use tempfile::TempDir;
 
 use super::client::{PATIENCE, SMALL, initialize, meta, place, threads_of};
 
+mod unauthenticated;
+
 /// A runtime with its address.
 pub(super) struct Web {
     child: Child,
