@@ -9,6 +9,7 @@ mod bad_input;
 mod commands;
 mod coverage;
 mod doctor;
+mod file_size;
 mod fixtures;
 mod freshness;
 mod function_values;
