@@ -5,13 +5,16 @@ mod limits;
 mod manifests;
 mod upstreams;
 mod user;
+mod user_file;
 
 pub use limits::Limits;
 pub use manifests::{MANIFEST, manifests};
 pub use upstreams::{NamedTarget, NamedTargets, UpstreamsError, upstreams};
 pub use user::{User, git_settings, is_executable};
+pub use user_file::{FileError, FileRules, is_bounded};
 
 use crate::faults;
+use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -22,6 +25,10 @@ use std::time::Duration;
 
 /// Variable of the bearer token. Removed from the environment of child processes.
 pub const TOKEN_VARIABLE: &str = "COGRAPH_TOKEN";
+
+/// A file with a secret: a token with an end of line.
+pub const SECRET: FileRules =
+    FileRules { most_bytes: 4 << 10, follows_links: true, is_secret: true };
 
 /// Configuration from outside the command line and the repository. Has no `Debug`, because it
 /// contains a secret.
@@ -92,12 +99,12 @@ pub enum ConfigError {
         source: io::Error,
     },
     /// A file with a secret could not be read.
-    #[error("cannot read the token in {}: {source}", path.display())]
+    #[error("cannot use the token in {}: {source}", path.display())]
     UnreadableSecret {
         /// The given path.
         path: PathBuf,
         /// Cause.
-        source: io::Error,
+        source: FileError,
     },
     /// A language manifest of the user could not be read.
     #[error("cannot read {}, of COGRAPH_GRAMMARS: {source}", path.display())]
@@ -105,7 +112,7 @@ pub enum ConfigError {
         /// Manifest, or the directory.
         path: PathBuf,
         /// Cause.
-        source: io::Error,
+        source: FileError,
     },
     /// No location for the cache is known.
     #[error(
@@ -153,7 +160,14 @@ impl ConfigError {
             Self::Unreadable { .. } => {
                 "check the permissions of the directory and of those above it"
             }
-            Self::UnreadableSecret { .. } => "name a file that holds the token and nothing else",
+            Self::UnreadableSecret { source: FileError::Exposed { .. }, .. } => {
+                "`chmod 600 FILE`: only its owner may read the token; if others have read it, make \
+                 a new one"
+            }
+            Self::UnreadableSecret { .. } => {
+                "name a file that holds the token and nothing else; COGRAPH_TOKEN takes one that \
+                 a program prints"
+            }
             Self::UnreadableManifest { .. } => {
                 "name a directory with a DIR/grammar.toml for each language, or unset the variable"
             }
@@ -235,15 +249,13 @@ impl Config {
         self.project_directory.clone().or_else(|| self.working_directory.clone())
     }
 
-    /// Reads a file that holds a secret, and trims whitespace.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a file of the user's settings, not of a repository"
-    )]
+    /// Reads a file that holds a secret, and trims whitespace. Only its owner may have access.
     pub fn secret(path: &Path) -> Result<String, ConfigError> {
         let unreadable =
             |source| ConfigError::UnreadableSecret { path: path.to_path_buf(), source };
-        Ok(fs::read_to_string(path).map_err(unreadable)?.trim().to_owned())
+        let text = SECRET.read(path).map_err(unreadable)?;
+        let text = text.ok_or_else(|| unreadable(io::Error::from(Errno::NOENT).into()));
+        Ok(text?.trim().to_owned())
     }
 
     /// Repository with exactly this root, even inside another repository.

@@ -148,6 +148,10 @@ impl IndexError {
                 StoreErrorKind::Full => {
                     "make room, or set COGRAPH_CACHE_DIR to a place that has more"
                 }
+                StoreErrorKind::FileSize => {
+                    "raise the file size limit of the process (`ulimit -f`); the index that stood \
+                     before is as it was"
+                }
                 StoreErrorKind::Permission => {
                     "check the permissions of the cache, or set COGRAPH_CACHE_DIR to another place"
                 }

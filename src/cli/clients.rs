@@ -6,20 +6,17 @@ mod json;
 mod properties;
 mod toml;
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
-
 use crate::cli::output::json::quoted;
-use crate::config::User;
+use crate::config::{FileRules, User};
 
 /// Name of this server in the configuration.
 pub(super) const NAME: &str = "cograph";
 
-/// Maximum size of a configuration file in bytes: some clients keep other data in it.
-const MAX_BYTES: u64 = 64 << 20;
+/// A configuration file. Large, because some clients keep other data in it.
+const RULES: FileRules = FileRules::settings(64 << 20);
 
 /// MCP client.
 pub(super) struct Client {
@@ -314,33 +311,10 @@ pub(super) fn outside(path: &Path, root: &Path) -> Option<PathBuf> {
 
 /// Reads a configuration file, following symlinks; none if it does not exist.
 pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
-    read_with(path, OFlags::empty())
+    Ok(RULES.read(path)?)
 }
 
 /// Reads a configuration file without following a final symlink.
 pub(super) fn read_here(path: &Path) -> io::Result<Option<String>> {
-    read_with(path, OFlags::NOFOLLOW)
-}
-
-fn read_with(path: &Path, flags: OFlags) -> io::Result<Option<String>> {
-    // `O_NONBLOCK`, so that a FIFO does not block.
-    let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = match rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from) {
-        Ok(file) => File::from(file),
-        Err(error)
-            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            return Ok(None);
-        }
-        Err(error) => return Err(error),
-    };
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
-    }
-    let mut text = String::new();
-    file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("it is larger than {} MB", MAX_BYTES >> 20)));
-    }
-    Ok(Some(text))
+    Ok(FileRules { follows_links: false, ..RULES }.read(path)?)
 }

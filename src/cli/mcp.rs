@@ -168,7 +168,8 @@ fn target_of(given: NamedTarget) -> Result<(String, Target), String> {
         return Err(format!("{name}: `{AUTO}` is for one upstream alone; name the socket"));
     }
     let token = token_file.map(|file| {
-        let text = Config::secret(&file).map_err(|error| format!("{name}: {error}"))?;
+        let text =
+            Config::secret(&file).map_err(|error| format!("{name}: {error}; {}", error.hint()))?;
         BearerToken::new(&text)
             .ok_or_else(|| format!("{name}: {}: {}", file.display(), token::TOO_SHORT))
     });

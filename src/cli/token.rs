@@ -13,7 +13,8 @@ pub(super) const TOO_SHORT: &str = "the token must have 16 visible characters or
 /// Source of the token.
 #[derive(Debug, clap::Args)]
 pub(super) struct TokenArgument {
-    /// A file with the bearer token of HTTP clients [default: COGRAPH_TOKEN, if it is set]
+    /// A file with the bearer token of HTTP clients, which only its owner may read [default:
+    /// COGRAPH_TOKEN, if it is set]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 }

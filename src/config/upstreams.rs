@@ -1,10 +1,12 @@
 //! The user's list of upstreams: a TOML file with one name and target on each line. Only the user's
 //! own configuration directory is read: a repository must not be able to start programs.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use super::User;
+use super::{FileError, FileRules, User};
+
+/// A list of upstreams.
+const RULES: FileRules = FileRules::settings(1 << 20);
 
 /// Upstreams in the order of the file.
 pub type NamedTargets = Vec<NamedTarget>;
@@ -29,7 +31,7 @@ pub enum UpstreamsError {
         /// Path.
         path: PathBuf,
         /// Cause.
-        source: io::Error,
+        source: FileError,
     },
     /// The file has invalid contents.
     #[error("cannot use {}: {why}", path.display())]
@@ -50,15 +52,8 @@ impl User {
 
 /// Reads a list of upstreams; `None` if the file does not exist.
 pub fn upstreams(path: &Path) -> Result<Option<NamedTargets>, UpstreamsError> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "reads the user's settings, not a repository's source"
-    )]
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(UpstreamsError::Unreadable { path: path.to_owned(), source }),
-    };
+    let unreadable = |source| UpstreamsError::Unreadable { path: path.to_owned(), source };
+    let Some(text) = RULES.read(path).map_err(unreadable)? else { return Ok(None) };
     let directory = path.parent().unwrap_or(Path::new(""));
     parse(&text, directory)
         .map(Some)

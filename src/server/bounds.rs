@@ -1,7 +1,7 @@
 //! Checks that docs/limits.md lists every limit on memory that a peer can occupy, with its value.
 
 use super::peers::child;
-use super::runtime::http::{self, body, bridge};
+use super::runtime::http::{self, body, bridge, unauthenticated};
 use super::runtime::sessions;
 use super::tools::{MAX_MEANINGS, explore};
 use crate::config;
@@ -99,6 +99,8 @@ fn of_runtime() -> Vec<(&'static str, String)> {
         ("sessions::MAX_SESSIONS", count(sessions::MAX_SESSIONS)),
         ("sessions::MAX_HTTP_SESSIONS", count(sessions::MAX_HTTP_SESSIONS)),
         ("http::MAX_CONNECTIONS", count(http::MAX_CONNECTIONS)),
+        ("unauthenticated::MAX", count(unauthenticated::MAX)),
+        ("unauthenticated::TIME", time(unauthenticated::TIME)),
         ("http::READ", time(http::READ)),
         ("http::IDLE", time(http::IDLE)),
         ("http::LEFT", time(http::LEFT)),
@@ -199,6 +201,7 @@ fn the_table_of_limits_says_what_the_code_does() {
 
 // Connections leave budget for bodies, and HTTP sessions leave sessions for the socket.
 const _: () = assert!(http::MAX_CONNECTIONS * body::CONNECTION <= body::BUDGET / 2);
+const _: () = assert!(unauthenticated::MAX * 4 <= http::MAX_CONNECTIONS);
 const _: () = assert!(sessions::MAX_HTTP_SESSIONS < sessions::MAX_SESSIONS);
 
 #[test]

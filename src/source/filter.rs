@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::config::enclosing_root;
+use crate::config::{self, enclosing_root};
 
 /// Maximum size of an ignore file in bytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -66,7 +66,7 @@ impl Filter {
     /// Reads the rules for entries of the root.
     pub(super) fn new(root: &Path) -> Self {
         let mut builder = GitignoreBuilder::new(root);
-        let global = ignore::gitignore::gitconfig_excludes_path();
+        let global = global_excludes();
         let text =
             global.as_ref().map_or(RuleFile::Nothing, |path| read(CWD, path, OFlags::empty()));
         if text == RuleFile::Unread {
@@ -193,6 +193,20 @@ pub(super) fn commondir_of(directory: &Path) -> Result<Option<PathBuf>, Refused>
 pub(super) fn common_of(commondir: &Path) -> Result<Option<PathBuf>, Refused> {
     let line = first_line(commondir)?;
     Ok(line.map(|line| commondir.with_file_name(OsString::from_vec(line))))
+}
+
+/// Path of the user's global ignore file, from git's configuration. The library opens that without
+/// a check: none if one of its files is a pipe or has no end.
+pub(super) fn global_excludes() -> Option<PathBuf> {
+    let settings = config::git_settings();
+    if let Some(path) = settings.iter().find(|path| !config::is_bounded(path, MAX_BYTES)) {
+        tracing::warn!(
+            ?path,
+            "the user's ignore rules were not looked for: it is no regular file of at most 1 MB"
+        );
+        return None;
+    }
+    ignore::gitignore::gitconfig_excludes_path()
 }
 
 /// Returns the first line of a file of git.

@@ -32,7 +32,7 @@ impl Rules {
         for path in config::git_settings() {
             rules.add(path);
         }
-        if let Some(path) = ignore::gitignore::gitconfig_excludes_path() {
+        if let Some(path) = filter::global_excludes() {
             rules.add(path);
         }
         rules.add_repository(root);

@@ -37,7 +37,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["doctor", "export", "install"],
         ],
     ),
-    ("config", &[&["limits", "manifests", "user"], &["upstreams"]]),
+    ("config", &[&["limits", "user_file"], &["manifests", "user"], &["upstreams"]]),
     (
         "extract",
         &[

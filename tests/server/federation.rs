@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
@@ -12,6 +13,7 @@ use tempfile::TempDir;
 
 use super::client::{Client, PATIENCE, PROMPT, meta, place};
 
+mod broken;
 mod lifetime;
 mod stateless;
 
@@ -121,11 +123,8 @@ impl Drop for Runtime {
 fn runtime(place: &TempDir) -> (Runtime, PathBuf) {
     let socket = place.path().join("run").join("socket");
     fs::create_dir(place.path().join("run")).expect("the directory is new");
-    fs::set_permissions(
-        place.path().join("run"),
-        std::os::unix::fs::PermissionsExt::from_mode(0o700),
-    )
-    .expect("it is ours");
+    fs::set_permissions(place.path().join("run"), PermissionsExt::from_mode(0o700))
+        .expect("it is ours");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
     command
         .args(["serve", "--root"])
@@ -391,7 +390,7 @@ fn names_and_targets_that_cannot_be_meant_are_told_at_once() {
         (vec!["--upstream", "a=/x", "--root", "."], "--root"),
         (
             vec!["--upstream", "a=/x", "--token-file", "a=/dev/null"],
-            "a: /dev/null: the token must have 16",
+            "a: cannot use the token in /dev/null: it is no regular file",
         ),
         (
             vec!["--upstream", "a=http://127.0.0.1:1/", "--token-file", "b=/x"],
@@ -432,7 +431,9 @@ fn each_upstream_is_shown_its_own_token() {
     let mut lines = String::from("[upstreams]\n");
     let mut runtimes = Vec::new();
     for ((name, token), place) in ["one", "two"].into_iter().zip(tokens).zip(&places) {
-        fs::write(settings.path().join(format!("{name}.token")), token).expect("written");
+        let file = settings.path().join(format!("{name}.token"));
+        fs::write(&file, token).expect("written");
+        fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).expect("it is ours");
         let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
         command
             .args(["serve", "--http", "127.0.0.1:0", "--root"])

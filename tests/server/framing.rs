@@ -113,6 +113,30 @@ fn what_is_no_message_gets_its_code_and_nothing_breaks() {
 }
 
 #[test]
+fn every_request_that_is_not_utf8_gets_an_error_under_its_id() {
+    let mut client = Client::connected_as("2025-03-26", &[]);
+    let call = |id: u64, bytes: &[u8]| {
+        let head =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":");
+        let search = b"{\"name\":\"search\",\"arguments\":{\"query\":\"";
+        [head.as_bytes(), search, bytes, b"\"}}}"].concat()
+    };
+    // More than the noise that is complained about within a second.
+    for id in 1..=30 {
+        client.write(&[&call(id, b"caf\xe9")[..], b"\n"].concat());
+    }
+    for id in 1..=30 {
+        assert_eq!(client.answer(&json!(id))["error"]["code"], json!(-32700));
+    }
+    client.write(&[b"[", &call(31, b"\xf0\x9f")[..], b",", &call(32, b"x"), b"]\n"].concat());
+    let answers = client.wait_for("an array", Value::is_array);
+    for (answer, id) in answers.as_array().expect("it is one").iter().zip([31, 32]) {
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(id), &json!(-32700)));
+    }
+    client.ping();
+}
+
+#[test]
 fn what_needs_no_answer_gets_none() {
     let mut client = Client::connected(&[]);
     client.seen.clear();

@@ -15,6 +15,8 @@ use tempfile::TempDir;
 
 use super::client::{PATIENCE, SMALL, initialize, meta, place, threads_of};
 
+mod unauthenticated;
+
 /// A runtime with its address.
 pub(super) struct Web {
     child: Child,
@@ -262,6 +264,8 @@ fn other_origins_and_what_is_too_long_are_turned_away() {
     }
     let broken = web.ask_raw("POST", &[], b"{nothing");
     assert_eq!((broken.status, &broken.json()["error"]["code"]), (400, &json!(-32700)));
+    let latin = web.ask_raw("POST", &[], b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"caf\xe9\"}");
+    assert_eq!((latin.status, latin.json()["id"].as_u64()), (400, Some(7)), "{}", latin.body);
     assert_eq!(web.ask("PUT", &[], &Value::Null).status, 405);
     let long = vec![b' '; 9 << 20];
     let session =

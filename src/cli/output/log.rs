@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{ArgMatches, FromArgMatches};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -58,8 +60,8 @@ pub(in crate::cli) fn start(matches: &ArgMatches, serves: bool) -> Result<String
             begin(filter, move || sink.clone());
         }
         (Some(path), true) => {
-            // Opening a FIFO blocks until it has a reader; other files are opened here, where an
-            // error can be reported.
+            // A FIFO is opened where waiting for its reader blocks no command; other files are
+            // opened here, where an error can be reported.
             let is_pipe = path.metadata().is_ok_and(|found| found.file_type().is_fifo());
             let opened = if is_pipe { None } else { Some(open(path)?) };
             let path = path.to_owned();
@@ -80,9 +82,20 @@ fn begin(filter: EnvFilter, target: impl for<'w> MakeWriter<'w> + Send + Sync + 
         .try_init();
 }
 
+/// Opens the log without waiting for the reader of a pipe.
 fn open(path: &Path) -> Result<File, Stop> {
-    OpenOptions::new().append(true).create(true).open(path).map_err(|error| Stop::Failure {
-        message: format!("cannot open the log {}: {error}", path.display()),
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
+    let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)).and_then(|file| {
+        let set = rustix::fs::fcntl_getfl(&file)?;
+        rustix::fs::fcntl_setfl(&file, set.difference(OFlags::NONBLOCK))?;
+        Ok(File::from(file))
+    });
+    opened.map_err(|error| Stop::Failure {
+        message: match error {
+            Errno::NXIO => format!("cannot open the log {}: nobody reads it", path.display()),
+            error => format!("cannot open the log {}: {}", path.display(), io::Error::from(error)),
+        },
         hint: format!("name a file in a directory that exists, or `{STDERR}`"),
     })
 }

@@ -1,8 +1,11 @@
 //! JSON-RPC messages as MCP restricts them: parses a line. Knows no method and no version.
 
+mod remains;
+
 use crate::faults::{Fault, planted};
+pub(in crate::server) use remains::{Remains, remains};
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 use std::fmt;
@@ -36,6 +39,11 @@ impl RequestId {
             }
             _ => None,
         }
+    }
+
+    /// True unless bytes of it may have been replaced: such an id is another one.
+    fn is_whole(&self) -> bool {
+        !matches!(self, Self::Text(text) if text.contains(char::REPLACEMENT_CHARACTER))
     }
 
     /// The id as JSON.
@@ -192,11 +200,52 @@ fn has_too_many_values(json: &str) -> bool {
     count >= VALUES
 }
 
-/// Parses a line.
+impl Remains {
+    /// The id, if it is a valid one.
+    pub(in crate::server) fn id(&self) -> Option<RequestId> {
+        RequestId::from_json(self.raw_id.as_ref()?)
+    }
+}
+
+/// Parses a line of a client. What is not UTF-8 is refused: a request with replaced characters
+/// would be another request.
 pub(in crate::server) fn parse(line: &[u8]) -> Message {
-    let Ok(text) = std::str::from_utf8(line) else {
-        return Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not UTF-8"));
+    match std::str::from_utf8(line) {
+        Ok(text) => parse_text(text),
+        Err(_) => not_unicode(parse_text(&String::from_utf8_lossy(line)), remains(line)),
+    }
+}
+
+/// Parses a line of an upstream. Bytes that are not UTF-8 become U+FFFD: a response with a mark is
+/// worth more than none.
+pub(in crate::server) fn parse_lossy(line: &[u8]) -> Message {
+    parse_text(&String::from_utf8_lossy(line))
+}
+
+/// Refusal of a message whose bytes are not UTF-8, given how it reads with them replaced.
+fn not_unicode(message: Message, remains: Option<Remains>) -> Message {
+    const WHY: &str = "the message is not UTF-8";
+    let refused = |id: Option<RequestId>| {
+        Message::Invalid(id.filter(RequestId::is_whole), RpcError::new(PARSE_ERROR, WHY))
     };
+    match message {
+        Message::Request(request) => refused(Some(request.id)),
+        Message::Batch(members) => {
+            Message::Batch(members.into_iter().map(|member| not_unicode(member, None)).collect())
+        }
+        Message::Response { id, .. } => {
+            let error = serde_json::json!({"code": PARSE_ERROR, "message": WHY});
+            Message::Response { id, result: None, error: Some(error) }
+        }
+        Message::Notification { .. } => refused(None),
+        Message::Invalid(id, _) => {
+            let request = remains.filter(|remains| remains.has_method);
+            refused(id.or_else(|| request.and_then(|request| request.id())))
+        }
+    }
+}
+
+fn parse_text(text: &str) -> Message {
     let text = text.trim_matches([' ', '\t', '\r']);
     if text.starts_with('[') {
         return match serde_json::from_str::<Members<'_>>(text) {
@@ -212,33 +261,6 @@ pub(in crate::server) fn parse(line: &[u8]) -> Message {
         };
     }
     parse_member(text)
-}
-
-/// Finds the id in the prefix of an oversized message, if it precedes the cut.
-pub(in crate::server) fn id_in_prefix(prefix: &[u8]) -> Option<RequestId> {
-    struct FindId<'a>(&'a mut Option<Value>);
-    impl<'de> Visitor<'de> for FindId<'_> {
-        type Value = ();
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-        fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-            while let Some(name) = members.next_key::<String>()? {
-                if name == "id" {
-                    *self.0 = Some(members.next_value()?);
-                    return Ok(());
-                }
-                members.next_value::<IgnoredAny>()?;
-            }
-            Ok(())
-        }
-    }
-    // A number at the very end may be truncated.
-    let end = prefix.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1);
-    let mut id = None;
-    // The prefix ends inside a value, so an error is expected.
-    let _ = serde_json::Deserializer::from_slice(&prefix[..end]).deserialize_map(FindId(&mut id));
-    RequestId::from_json(&id?)
 }
 
 fn parse_member(text: &str) -> Message {

@@ -222,7 +222,7 @@ impl Answers {
             match self.pieces.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 // Lines that are no messages are ignored, as clients do.
                 Ok(Piece::Line(line)) if self.seen.len() < 1000 => {
-                    self.seen.extend(serde_json::from_slice(&line).ok())
+                    self.seen.extend(serde_json::from_str(&String::from_utf8_lossy(&line)).ok())
                 }
                 Ok(Piece::Line(_)) => {}
                 Ok(Piece::Oversize(_)) => {

@@ -14,6 +14,7 @@ pub(in crate::server) mod connection;
 mod handshake;
 pub(in crate::server) mod http;
 pub(in crate::server) mod listing;
+mod result;
 mod target;
 mod wire;
 
@@ -143,6 +144,16 @@ pub(in crate::server) enum UpstreamError {
         code: i64,
         /// Error message, unescaped.
         message: String,
+    },
+    /// The result does not have the shape of its method.
+    #[error("{target} answers `{method}` with a result of no known shape: {why}")]
+    Malformed {
+        /// Target of the connection.
+        target: String,
+        /// Method of the request.
+        method: &'static str,
+        /// Violation.
+        why: String,
     },
     /// The request was cancelled.
     #[error("cancelled")]

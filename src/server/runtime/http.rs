@@ -6,6 +6,7 @@
 pub(in crate::server) mod body;
 pub(in crate::server) mod bridge;
 mod guard;
+pub(in crate::server) mod unauthenticated;
 
 use super::sessions::Sessions;
 use crate::server::jsonrpc::message::{
@@ -19,7 +20,9 @@ pub use guard::{BearerToken, HttpListening};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Channel, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE,
+};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -32,6 +35,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use unauthenticated::{Entry, Unauthenticated};
 
 /// Path of the endpoint.
 const ENDPOINT: &str = "/mcp";
@@ -66,6 +70,7 @@ pub(super) struct Http {
     guard: Guard,
     longest: usize,
     connections: Arc<Semaphore>,
+    unauthenticated: Unauthenticated,
     budget: Budget,
     open: Mutex<BTreeMap<String, Arc<Bridge>>>,
 }
@@ -79,6 +84,7 @@ impl Http {
             guard,
             longest,
             connections,
+            unauthenticated: Unauthenticated::default(),
             budget: Budget::new(),
             open: Mutex::default(),
         })
@@ -104,22 +110,36 @@ impl Http {
     }
 
     async fn connection(self: Arc<Self>, stream: TcpStream) {
-        let own = Arc::clone(&self);
+        let (entry, closing) = self.unauthenticated.enter();
+        let (own, entry) = (Arc::clone(&self), Arc::new(entry));
         let serve = service_fn(move |request| {
-            let own = Arc::clone(&own);
-            async move { Ok::<_, Infallible>(own.serve(request).await) }
+            let (own, entry) = (Arc::clone(&own), Arc::clone(&entry));
+            async move { Ok::<_, Infallible>(own.serve(request, &entry).await) }
         });
         let mut http = hyper::server::conn::http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(READ).max_buf_size(body::BUFFER);
         let served = http.serve_connection(TokioIo::new(stream), serve);
-        if let Err(error) = served.await {
-            tracing::debug!(%error, "a connection has ended");
+        tokio::select! {
+            served = served => {
+                if let Err(error) = served {
+                    tracing::debug!(%error, "a connection has ended");
+                }
+            }
+            () = closing.wait() => tracing::debug!("a connection has not shown the token in time"),
         }
     }
 
-    async fn serve(self: Arc<Self>, request: Request<Incoming>) -> Answer {
-        if let Err((status, why)) = self.guard.admit(request.uri(), request.headers()) {
-            return plain(status, why);
+    async fn serve(self: Arc<Self>, request: Request<Incoming>, entry: &Entry) -> Answer {
+        match self.guard.admit(request.uri(), request.headers()) {
+            Ok(()) => entry.admit(),
+            Err((status, why)) => {
+                let mut answer = plain(status, why);
+                if status == StatusCode::UNAUTHORIZED {
+                    let challenge = guard::challenge(request.headers());
+                    answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+                }
+                return answer;
+            }
         }
         if request.uri().path() != ENDPOINT {
             return plain(StatusCode::NOT_FOUND, "the address ends in /mcp");

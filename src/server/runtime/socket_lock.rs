@@ -4,6 +4,7 @@
 //! is as powerful as access to the socket.
 
 use super::{BearerToken, ServeError};
+use crate::config::{FileRules, SECRET};
 use crate::faults::{Fault, planted};
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -39,9 +40,6 @@ impl SocketPlace {
     }
 }
 
-/// Maximum size of a token file, in bytes.
-const TOKEN_BYTES: usize = 1 << 10;
-
 impl SocketPlace {
     /// Bearer token and its file. It is reused across restarts, so that configured clients keep
     /// working.
@@ -60,17 +58,8 @@ impl SocketPlace {
 
 /// Reads a token from a file with access for its owner only; none otherwise.
 fn read_token(path: &Path) -> Option<BearerToken> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
-    let found = rustix::fs::fstat(&file).ok()?;
-    let is_own = found.st_uid == rustix::process::geteuid().as_raw();
-    let is_open = Mode::from_raw_mode(found.st_mode).intersects(Mode::RWXG | Mode::RWXO);
-    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || !is_own || is_open {
-        return None;
-    }
-    let mut bytes = [0; TOKEN_BYTES];
-    let length = rustix::io::pread(&file, &mut bytes, 0).ok()?;
-    BearerToken::new(std::str::from_utf8(&bytes[..length]).ok()?)
+    let text = FileRules { follows_links: false, ..SECRET }.read(path).ok()??;
+    BearerToken::new(&text)
 }
 
 /// Generates a token and atomically replaces its file.

@@ -288,7 +288,7 @@ impl Dispatcher {
             Piece::Oversize(prefix) => {
                 let text = format!("the message is longer than {} bytes", self.limits.line_bytes);
                 self.refuse(
-                    message::id_in_prefix(&prefix).as_ref(),
+                    message::remains(&prefix).and_then(|remains| remains.id()).as_ref(),
                     None,
                     RpcError::new(INVALID_REQUEST, text),
                 );
@@ -302,7 +302,9 @@ impl Dispatcher {
             Message::Notification { method, params } => self.on_notification(&method, &params),
             Message::Response { id, result, .. } => self.on_response(id.as_ref(), result.as_ref()),
             Message::Invalid(id, error) => {
-                if error.code != PARSE_ERROR || self.complaints.admit(Instant::now()) {
+                // A request is answered in any case.
+                let is_noise = error.code == PARSE_ERROR && id.is_none();
+                if !is_noise || self.complaints.admit(Instant::now()) {
                     self.refuse(id.as_ref(), batch, error);
                 }
             }

@@ -4,9 +4,10 @@
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
 use rustix::process::{Pid, getppid};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 
@@ -38,6 +39,14 @@ pub(in crate::server) fn on_signal<E: Send + 'static>(
         }
     })?;
     Ok(())
+}
+
+/// Lets a write beyond the file size limit (`ulimit -f`) fail with an error instead of a signal
+/// that ends the process. To be called first in every process that may write a file; a child
+/// process has the default again.
+pub fn survive_file_size_limit() -> io::Result<()> {
+    // The flag is never read: the handler alone makes `write` return.
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
 /// Leaves the session and the working directory of the parent process, so that neither ends with

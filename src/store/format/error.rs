@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::process::{Resource, getrlimit};
+
 /// Kind of an error, which decides the reaction of the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StoreErrorKind {
@@ -18,6 +20,8 @@ pub enum StoreErrorKind {
     Locked,
     /// The disk or the quota is full.
     Full,
+    /// A file would exceed the size limit of the process (`ulimit -f`).
+    FileSize,
     /// Missing permission.
     Permission,
     /// The query was cancelled.
@@ -61,6 +65,7 @@ impl StoreError {
                 StoreErrorKind::Permission
             }
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreErrorKind::Full,
+            io::ErrorKind::FileTooLarge => StoreErrorKind::FileSize,
             _ => StoreErrorKind::Other,
         };
         Self::new(kind, attempt, path, error.to_string())
@@ -82,6 +87,9 @@ impl StoreError {
             // error.
             Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) if !path.exists() => {
                 StoreErrorKind::Missing
+            }
+            Some(ErrorCode::SystemIoFailure) if is_beyond_file_size(error) => {
+                StoreErrorKind::FileSize
             }
             Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
                 StoreErrorKind::Permission
@@ -110,6 +118,7 @@ impl StoreError {
             self.kind,
             StoreErrorKind::Locked
                 | StoreErrorKind::Full
+                | StoreErrorKind::FileSize
                 | StoreErrorKind::Permission
                 | StoreErrorKind::Cancelled
         )
@@ -125,6 +134,16 @@ impl StoreError {
                 | StoreErrorKind::Corrupt
         )
     }
+}
+
+/// True if a file could not grow while the process has a file size limit. SQLite does not report
+/// the error of the system, except for a full disk.
+fn is_beyond_file_size(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi::{SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE};
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code.is_some_and(|code| {
+        [SQLITE_IOERR_WRITE, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_SHMSIZE].contains(&code)
+    }) && getrlimit(Resource::Fsize).current.is_some()
 }
 
 fn is_misfit(error: &rusqlite::Error) -> bool {

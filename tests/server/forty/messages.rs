@@ -103,7 +103,7 @@ fn t24_what_is_no_message_has_its_code_and_breaks_nothing() {
         (b"{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}".to_vec(), -32600, None),
         (b"{\"jsonrpc\":\"2.0\",\"id\":true,\"method\":\"ping\"}".to_vec(), -32600, None),
         (b"{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}".to_vec(), -32600, None),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"\xff\xfe\"}".to_vec(), -32700, None),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"\xff\xfe\"}".to_vec(), -32700, Some(&id)),
         (b"{\"jsonrpc\":\"2.0\",\"id\":7,\0\"method\":\"ping\"}".to_vec(), -32700, None),
         (deep_params.into_bytes(), -32602, Some(&id)),
         (nested(10_000).into_bytes(), -32600, None),

@@ -98,7 +98,7 @@ fn notifications_answers_and_batches() {
 
 #[test]
 fn the_id_of_an_oversize_message_is_found_when_it_stands_in_front() {
-    let find = |prefix: &str| id_in_prefix(prefix.as_bytes()).map(|id| id.to_json());
+    let find = |prefix: &str| remains(prefix.as_bytes())?.id().map(|id| id.to_json());
     assert_eq!(
         find(r#"{"jsonrpc":"2.0","id":"a","method":"m","params":{"x":"yyy"#),
         Some(Value::from("a"))
@@ -173,4 +173,75 @@ fn the_values_of_a_message_are_counted_before_they_are_made() {
     let answer =
         parse(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{}}}"#, numbers(VALUES)).as_bytes());
     assert!(matches!(answer, Message::Response { id: Some(_), result: None, error: Some(_) }));
+}
+
+#[test]
+fn a_message_of_a_client_that_is_not_utf8_is_refused_by_its_id() {
+    let of = |line: &[u8]| match parse(line) {
+        Message::Invalid(id, RpcError { code: PARSE_ERROR, message, .. }) => {
+            assert_eq!(message, "the message is not UTF-8");
+            id.map(|id| id.to_json())
+        }
+        other => panic!("{other:?}"),
+    };
+    let seven = Some(Value::from(7));
+    for line in [
+        &b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"m\",\"params\":{\"x\":\"caf\xe9\"}}"[..],
+        b"{\"jsonrpc\":\"2.0\",\"method\":\"m\xff\",\"id\":7}",
+        b"{\"jsonrpc\":\"2.0\",\"method\":\"m\",\xff\"id\":7}",
+        b"{\"jsonrpc\":\"2.0\",\"meth\xffod\":\"m\",\"id\":7}",
+        b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"m\",\"params\":{\"x\":\"\xed\xa0\x80\"}}",
+    ] {
+        assert_eq!(of(line), seven, "{}", String::from_utf8_lossy(line));
+    }
+    for line in [
+        &b"{\"jsonrpc\":\"2.0\",\"id\":\"a\xff\",\"method\":\"m\"}"[..],
+        b"{\"jsonrpc\":\"2.0\",\"method\":\"n\xff\"}",
+        b"{\"jsonrpc\":\"2.0\",\"result\":{\xff\"a\":1},\"id\":7}",
+        b"\xffnoise",
+    ] {
+        assert_eq!(of(line), None, "{}", String::from_utf8_lossy(line));
+    }
+    let batch = b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\xff\"},\
+                  {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"m\"}]";
+    let Message::Batch(members) = parse(batch) else { panic!("a batch") };
+    let ids = members.iter().map(|member| match member {
+        Message::Invalid(Some(id), _) => id.to_json(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(ids.collect::<Vec<_>>(), [1, 2], "none of it is served");
+    assert!(matches!(
+        parse(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"x\":\"\xff\"}}"),
+        Message::Response { id: Some(_), result: None, error: Some(_) }
+    ));
+}
+
+#[test]
+fn a_message_of_an_upstream_that_is_not_utf8_keeps_what_can_be_read() {
+    let answer = parse_lossy(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"x\":\"caf\xe9\"}}");
+    let Message::Response { result: Some(result), error: None, .. } = answer else {
+        panic!("{answer:?}")
+    };
+    assert_eq!(result["x"], "caf\u{fffd}");
+}
+
+#[test]
+fn what_is_left_of_a_broken_message_says_whose_it_is() {
+    let of = |line: &[u8]| {
+        let found = remains(line).expect("it begins as an object");
+        (found.id().map(|id| id.to_json()), found.is_response())
+    };
+    let seven = Some(Value::from(7));
+    for line in [
+        &b"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"te"[..],
+        b"{\"result\":{\"id\":1,\"x\":[\xff]},\"jsonrpc\":\"2.0\",\"id\": 7 }",
+        b"{\"result\":\"\\\"id\\\":1,\",\xff,\"id\":7}",
+        b"{\"id\":7,\"error\":{\"method\":1,\xff}}",
+    ] {
+        assert_eq!(of(line), (seven.clone(), true), "{}", String::from_utf8_lossy(line));
+    }
+    assert_eq!(of(b"{\"jsonrpc\":\"2.0\",\"result\":{\"id\":7"), (None, true));
+    assert_eq!(of(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",").1, false);
+    assert_eq!(of(b"{\"level\":\"info\",\"id\":7,"), (seven, false), "output of another kind");
+    assert_eq!(remains(b"starting \xff {\"id\":7}"), None);
 }

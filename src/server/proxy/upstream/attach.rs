@@ -3,11 +3,11 @@
 //! waiting callers.
 
 use super::connection::{Connection, NoResult, quoted};
-use super::listing::{self, BOUNDS, Listing};
+use super::listing::{self, BOUNDS, Listing, NoList};
 use super::wire::NoWire;
 use super::{
     CLOSE_TIMEOUT, Caller, Expected, HANDSHAKE, Owner, PATIENCE, Target, UpstreamError,
-    UpstreamQuestion, handshake,
+    UpstreamQuestion, handshake, result,
 };
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
@@ -86,7 +86,7 @@ impl Upstream {
         Self(Arc::new(inner))
     }
 
-    /// Sends a request and waits for its response.
+    /// Sends a call of a tool and waits for its result.
     pub(in crate::server) fn call(
         &self,
         question: &UpstreamQuestion,
@@ -99,7 +99,16 @@ impl Upstream {
         loop {
             let connection = self.attach(caller.cancel())?;
             match connection.request(question, Some(caller), until) {
-                Ok(result) => return Ok(result),
+                Ok(result) => {
+                    return match result::check_call(&result) {
+                        Ok(()) => Ok(result),
+                        Err(why) => Err(UpstreamError::Malformed {
+                            target: target(),
+                            method: question.method,
+                            why,
+                        }),
+                    };
+                }
                 Err(NoResult::Lost { sent: false, .. }) => {}
                 Err(NoResult::Lost { why, .. })
                     if !question.only_reads && !planted(Fault::ReplayAll) =>
@@ -130,17 +139,23 @@ impl Upstream {
         cancel: &CancelToken,
     ) -> Result<Listing, UpstreamError> {
         let connection = self.attach(cancel)?;
+        let target = || self.0.target.to_string();
         listing::list(BOUNDS, |question, until| connection.request(question, None, until)).map_err(
             |why| match why {
-                NoResult::Lost { why, .. } => {
-                    UpstreamError::Lost { target: self.0.target.to_string(), why }
+                NoList::Malformed(why) => {
+                    UpstreamError::Malformed { target: target(), method: listing::METHOD, why }
                 }
-                NoResult::Answered { code, message } => UpstreamError::Answered {
-                    target: self.0.target.to_string(),
+                NoList::NoResult(NoResult::Lost { why, .. }) => {
+                    UpstreamError::Lost { target: target(), why }
+                }
+                NoList::NoResult(NoResult::Answered { code, message }) => UpstreamError::Answered {
+                    target: target(),
                     code,
                     message: quoted(&message).to_string(),
                 },
-                NoResult::Cancelled | NoResult::TimedOut => UpstreamError::Cancelled,
+                NoList::NoResult(NoResult::Cancelled | NoResult::TimedOut) => {
+                    UpstreamError::Cancelled
+                }
             },
         )
     }

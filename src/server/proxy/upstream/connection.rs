@@ -1,6 +1,8 @@
 //! JSON-RPC connection to a peer: pending requests by id, requests of the peer, and a keep-alive.
 //! After a connection is lost it is not reused; every pending request fails exactly once.
 
+mod broken;
+
 use super::wire::Wire;
 use super::{Caller, Owner, UpstreamQuestion};
 use crate::faults::{self, Fault, planted};
@@ -37,6 +39,9 @@ pub(in crate::server) const MAX_INVALID_LINES: usize = 100;
 pub(in crate::server) const QUOTED: usize = 300;
 /// Error for a peer that does not read (backpressure limit reached).
 const OUTPUT_FULL: &str = "it does not read its input: 16 MB are queued";
+/// Error for a result that no value can hold.
+const UNREADABLE: &str =
+    "the answer cannot be read: it is nested too deeply or holds text that is not Unicode";
 /// Maximum length of a JSON-RPC error message, in bytes.
 pub(in crate::server) const MESSAGE: usize = 4 << 10;
 
@@ -284,16 +289,14 @@ impl Connection {
         let line = match piece {
             Piece::Line(line) => line,
             Piece::Oversize(prefix) => {
-                if let Some(pending) =
-                    message::id_in_prefix(&prefix).and_then(|id| self.remove_pending(&id))
-                {
-                    pending.end(answered("the answer is longer than a message may be"));
-                    return LineKind::Message;
-                }
-                return self.invalid_line();
+                return self.broken_line(
+                    &prefix,
+                    None,
+                    "the answer is longer than a message may be",
+                );
             }
         };
-        match message::parse(&line) {
+        match message::parse_lossy(&line) {
             // Error response without an id: the peer refuses the connection.
             Message::Response { id: None, error: Some(error), .. } => self.refused(&error),
             Message::Response { id, result, error } => {
@@ -309,7 +312,7 @@ impl Connection {
                         }
                         (Some(result), _) => Ok(result),
                         (None, Some(error)) => Err(error_of(&error)),
-                        (None, None) => answered("the answer cannot be read"),
+                        (None, None) => answered(UNREADABLE),
                     });
                 }
             }
@@ -322,7 +325,16 @@ impl Connection {
                 }
                 _ => {}
             },
-            Message::Invalid(..) | Message::Batch(_) => return self.invalid_line(),
+            Message::Invalid(id, error) => {
+                let is_json = error.code != message::PARSE_ERROR;
+                // Whole JSON without an id is other output, which says nothing of any request.
+                if is_json && id.is_none() {
+                    return self.invalid_line();
+                }
+                let why = format!("the answer cannot be read: {}", error.message);
+                return self.broken_line(&line, id, &why);
+            }
+            Message::Batch(_) => return self.invalid_line(),
         }
         LineKind::Message
     }

@@ -34,6 +34,11 @@ pub(super) fn shake_hands(connection: &Connection, expected: Expected) -> Result
         }
         Err(other) => return Err(unanswered(other, "initialize", expected)),
     };
+    if !result["protocolVersion"].is_string() {
+        let why = "it answers `initialize` with a result of no known shape: it has no \
+                   `protocolVersion` that is a text";
+        return Err((why.to_owned(), true));
+    }
     connection.introduce(
         result["serverInfo"]["name"].as_str().map(|name| quoted(name).to_string()),
         false,

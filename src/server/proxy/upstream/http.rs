@@ -5,7 +5,8 @@
 use super::connection::LINE;
 use super::wire::{NoWire, Wire, wire_of};
 use crate::server::jsonrpc::framing::{Piece, Splitter};
-use crate::server::jsonrpc::message::{self, Message};
+use crate::server::jsonrpc::message::{self, Message, RequestId, RpcError};
+use crate::server::jsonrpc::requests;
 use crate::server::protocol;
 use crate::server::runtime::BearerToken;
 use crate::server::transport::write_all;
@@ -181,13 +182,16 @@ impl Peer {
     /// Sends one message and handles its response.
     async fn post(&self, line: Vec<u8>) {
         let said = message::parse(&line);
-        let wants_answer = matches!(said, Message::Request(_));
+        let asked = match &said {
+            Message::Request(request) => Some(request.id.clone()),
+            _ => None,
+        };
         let Some(mut request) = self.request(Method::POST, line) else { return };
         if protocol::is_stateless(&said) {
             repeat(&said, request.headers_mut());
         }
         let said = match self.client.request(request).await {
-            Ok(answer) => self.take(answer, wants_answer).await,
+            Ok(answer) => self.take(answer, asked.as_ref()).await,
             Err(error) => Err(reason(&error)),
         };
         if let Err(why) = said {
@@ -204,11 +208,16 @@ impl Peer {
             && answer.status() == StatusCode::OK
         {
             // The end of this stream loses notifications only; requests still get responses.
-            let _ = self.read(answer.into_body(), true).await;
+            let _ = self.read(answer.into_body(), true, None).await;
         }
     }
 
-    async fn take(&self, answer: Response<Incoming>, wants_answer: bool) -> Result<(), String> {
+    /// Handles the response to a message, which is the request `asked` or none.
+    async fn take(
+        &self,
+        answer: Response<Incoming>,
+        asked: Option<&RequestId>,
+    ) -> Result<(), String> {
         if let Some(session) = answer.headers().get(SESSION) {
             *self.session.lock() = Some(session.clone());
         }
@@ -220,10 +229,10 @@ impl Peer {
             .to_owned();
         let status = answer.status();
         if kind.starts_with("text/event-stream") {
-            self.read(answer.into_body(), true).await
+            self.read(answer.into_body(), true, asked).await
         } else if kind.starts_with("application/json") {
-            self.read(answer.into_body(), false).await
-        } else if status.is_success() && !wants_answer {
+            self.read(answer.into_body(), false, asked).await
+        } else if status.is_success() && asked.is_none() {
             Ok(())
         } else if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             let why = format!("it answers {status}: is the token right?");
@@ -239,8 +248,14 @@ impl Peer {
         }
     }
 
-    /// Forwards the messages of a response body.
-    async fn read(&self, mut body: Incoming, is_events: bool) -> Result<(), String> {
+    /// Forwards the messages of a response body: the response to the request `asked`, or others.
+    async fn read(
+        &self,
+        mut body: Incoming,
+        is_events: bool,
+        asked: Option<&RequestId>,
+    ) -> Result<(), String> {
+        const TOO_LONG: &str = "an answer is longer than a message may be";
         let mut splitter = Splitter::new(LINE);
         let mut whole = Vec::new();
         while let Some(frame) = body.frame().await {
@@ -251,24 +266,36 @@ impl Peer {
                 splitter.push(data, &mut pieces);
                 for piece in pieces {
                     match piece {
-                        Piece::Line(line) => {
-                            if let Some(data) = line.strip_prefix(b"data:") {
-                                self.say(data.trim_ascii_start().to_vec()).await?;
-                            }
-                        }
+                        Piece::Line(line) => self.say_event(&line, asked).await?,
                         Piece::Oversize(prefix) => {
                             self.say(prefix).await?;
-                            return Err("an answer is longer than a message may be".to_owned());
+                            return Err(TOO_LONG.to_owned());
                         }
                     }
                 }
             } else if whole.len() + data.len() > LINE {
-                return Err("an answer is longer than a message may be".to_owned());
+                return Err(TOO_LONG.to_owned());
             } else {
                 whole.extend_from_slice(data);
             }
         }
-        if is_events { Ok(()) } else { self.say(whole).await }
+        if !is_events {
+            return self.say(message_or_failure(whole, asked, Origin::Body)).await;
+        }
+        // A stream that was cut off within a line.
+        let mut pieces = Vec::new();
+        splitter.finish(&mut pieces);
+        match pieces.first() {
+            Some(Piece::Line(line)) => self.say_event(line, asked).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Forwards the message of an event, if the line has one.
+    async fn say_event(&self, line: &[u8], asked: Option<&RequestId>) -> Result<(), String> {
+        let Some(data) = line.strip_prefix(b"data:") else { return Ok(()) };
+        let data = data.trim_ascii_start().to_vec();
+        self.say(message_or_failure(data, asked, Origin::Event)).await
     }
 
     async fn say(&self, message: Vec<u8>) -> Result<(), String> {
@@ -290,6 +317,34 @@ impl Peer {
             let _ = tokio::time::timeout(super::CLOSE_TIMEOUT, self.client.request(request)).await;
         }
     }
+}
+
+/// Where a message of a response comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Origin {
+    /// A whole body: one message.
+    Body,
+    /// The data of an event, which may be something else than a message.
+    Event,
+}
+
+/// The message; instead of one that cannot be read, an error response to the request whose response
+/// it was to be.
+fn message_or_failure(message: Vec<u8>, asked: Option<&RequestId>, origin: Origin) -> Vec<u8> {
+    let Some(asked) = asked else { return message };
+    let why = match message::parse_lossy(&message) {
+        // One with an id fails the request of that id.
+        Message::Invalid(None, error)
+            if origin == Origin::Body
+                || error.code == message::PARSE_ERROR && message.starts_with(b"{") =>
+        {
+            error.message
+        }
+        Message::Batch(_) if origin == Origin::Body => "it is an array of messages".to_owned(),
+        _ => return message,
+    };
+    let error = RpcError::new(message::INTERNAL_ERROR, format!("the answer cannot be read: {why}"));
+    requests::answer_line(asked, Err(error))
 }
 
 /// Stateless requests repeat method and name in headers.

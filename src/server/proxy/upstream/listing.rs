@@ -1,7 +1,7 @@
 //! Paginated list of a peer, with limits: a list that exceeds them is cut, and the cut is reported.
 
-use super::UpstreamQuestion;
 use super::connection::NoResult;
+use super::{UpstreamQuestion, result};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -25,6 +25,18 @@ pub(in crate::server) const BOUNDS: Bounds =
 /// Maximum length of a cursor, in bytes: all cursors are kept in order to detect a cycle.
 pub(in crate::server) const CURSOR: usize = 4 << 10;
 
+/// Method of the requests.
+pub(super) const METHOD: &str = "tools/list";
+
+/// Why there is no list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum NoList {
+    /// A page has no result.
+    NoResult(NoResult),
+    /// The first page does not have the shape of a page.
+    Malformed(String),
+}
+
 /// Tools of a peer, unvalidated.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Listing {
@@ -38,7 +50,7 @@ pub struct Listing {
 pub(super) fn list(
     bounds: Bounds,
     mut ask: impl FnMut(&UpstreamQuestion, Instant) -> Result<Value, NoResult>,
-) -> Result<Listing, NoResult> {
+) -> Result<Listing, NoList> {
     let until = Instant::now() + bounds.time;
     let too_long = |tools| {
         Ok(incomplete(tools, format!("it took longer than {} s", bounds.time.as_secs_f32())))
@@ -51,12 +63,19 @@ pub(super) fn list(
             return too_long(tools);
         }
         let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
-        let question = UpstreamQuestion { method: "tools/list", params, only_reads: true };
+        let question = UpstreamQuestion { method: METHOD, params, only_reads: true };
         let mut page = match ask(&question, until) {
             Ok(page) => page,
             Err(NoResult::TimedOut) => return too_long(tools),
-            Err(why) => return Err(why),
+            Err(why) => return Err(NoList::NoResult(why)),
         };
+        match result::check_list(&page) {
+            Ok(()) => {}
+            Err(why) if cursor.is_none() => return Err(NoList::Malformed(why)),
+            Err(why) => {
+                return Ok(incomplete(tools, format!("a page has no known shape: {why}")));
+            }
+        }
         if let Some(Value::Array(items)) = page.get_mut("tools").map(Value::take) {
             let room = bounds.items - tools.len();
             let fits = items.len() <= room;
@@ -74,7 +93,14 @@ pub(super) fn list(
                 return Ok(incomplete(tools, format!("it has more than {} entries", bounds.items)));
             }
         }
-        match page.get("nextCursor").and_then(Value::as_str) {
+        let next = match page.get("nextCursor") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(next)) => Some(next),
+            Some(_) => {
+                return Ok(incomplete(tools, "the name of a page is no text".to_owned()));
+            }
+        };
+        match next {
             None => return Ok(Listing { tools, incomplete: None }),
             Some(next) if next.len() > CURSOR => {
                 return Ok(incomplete(
@@ -82,10 +108,10 @@ pub(super) fn list(
                     format!("the name of a page is longer than {CURSOR} bytes"),
                 ));
             }
-            Some(next) if !cursors.insert(next.to_owned()) => {
+            Some(next) if !cursors.insert(next.clone()) => {
                 return Ok(incomplete(tools, "a page was named twice".to_owned()));
             }
-            Some(next) => cursor = Some(next.to_owned()),
+            Some(next) => cursor = Some(next.clone()),
         }
     }
     Ok(incomplete(tools, format!("it has more than {} pages", bounds.pages)))
@@ -148,6 +174,26 @@ mod tests {
             list_of(|number| json!({"tools": many.clone(), "nextCursor": format!("c{number}")}));
         assert_eq!((listing.tools.len(), asked), (10_000, 2));
         assert_eq!(listing.incomplete.as_deref(), Some("it has more than 10000 entries"));
+    }
+
+    #[test]
+    fn a_page_of_another_shape_is_no_empty_page() {
+        for page in [json!([]), json!({}), json!({"tools": {"name": "a"}}), json!(null)] {
+            let first = list(BOUNDS, |_, _| Ok(page.clone()));
+            assert!(matches!(first, Err(NoList::Malformed(_))), "{page}: {first:?}");
+            let (listing, asked) = list_of(|number| match number {
+                1 => json!({"tools": [{"name": "a"}], "nextCursor": "c"}),
+                _ => page.clone(),
+            });
+            assert_eq!((listing.tools.len(), asked), (1, 2));
+            let why = listing.incomplete.expect("a page is missing");
+            assert!(why.starts_with("a page has no known shape: "), "{why}");
+        }
+        let (listing, asked) = list_of(|_| json!({"tools": [{"name": "a"}], "nextCursor": 5}));
+        assert_eq!((listing.tools.len(), asked), (1, 1));
+        assert_eq!(listing.incomplete.as_deref(), Some("the name of a page is no text"));
+        let (listing, _) = list_of(|_| json!({"tools": [], "nextCursor": null}));
+        assert_eq!(listing.incomplete, None);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! HTTP access control: validation of `Host` and `Origin` (DNS rebinding, pages of other origins)
 //! and the bearer token.
 
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
+use hyper::header::{
+    AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+};
 use hyper::{StatusCode, Uri};
 use std::fmt;
 use std::io;
@@ -106,6 +108,15 @@ impl Guard {
     }
 }
 
+/// Challenge of a response with status 401 (RFC 6750, 3). A request without a token is no error.
+pub(super) fn challenge(headers: &HeaderMap) -> HeaderValue {
+    HeaderValue::from_static(if headers.contains_key(AUTHORIZATION) {
+        "Bearer realm=\"cograph\", error=\"invalid_token\""
+    } else {
+        "Bearer realm=\"cograph\""
+    })
+}
+
 /// Value of a header that must not be repeated. A value that is not text counts as empty text.
 fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
     let mut values = headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("?"));
@@ -183,7 +194,6 @@ fn base64(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hyper::header::{HeaderName, HeaderValue};
 
     fn headers(given: &[(HeaderName, &'static str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();

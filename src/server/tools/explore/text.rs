@@ -45,7 +45,9 @@ impl Answer for ExploreResult {
         let tests = self.tests(page);
         page.left_out(tests, self.test_total.number(), "tests", "`trace` with `tests`: only");
         self.sources(page);
-        format!("{} of {} symbols that fit · {CONTENT}", shown + others, self.total)
+        let shown = shown + others;
+        let content = if shown > 0 { format!(" · {CONTENT}") } else { String::new() };
+        format!("{shown} of {} symbols that fit{content}", self.total)
     }
 
     fn json(&self) -> Value {

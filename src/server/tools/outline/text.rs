@@ -6,7 +6,7 @@ use crate::query::outline::{DirectoryEntry, DirectoryInfo, FileInfo, FileOutline
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::render::{
-    NAMES, RAISE, lines, name, path, plural, signature, text_path,
+    CONTENT, RAISE, lines, name, path, plural, signature, text_path,
 };
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
@@ -60,7 +60,7 @@ fn file(outline: &FileOutline, page: &mut Page) -> String {
         "symbols inside these",
         &format!("{RAISE}, or `show` one of them"),
     );
-    let content = if shown > 0 { format!(" · {NAMES}") } else { String::new() };
+    let content = if shown > 0 { format!(" · {CONTENT}") } else { String::new() };
     format!("{} · {}{content}", path(&outline.file.path), figures(&outline.file))
 }
 

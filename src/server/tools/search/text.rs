@@ -3,7 +3,7 @@
 use crate::query::{SearchParams, SearchResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::render::{Groups, NAMES, RAISE, grouped, path, symbol_line};
+use crate::server::answers::render::{CONTENT, Groups, RAISE, grouped, path, symbol_line};
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ impl Answer for FoundSymbols {
         } else {
             String::new()
         };
-        let content = if shown > 0 { format!(" · {NAMES}") } else { String::new() };
+        let content = if shown > 0 { format!(" · {CONTENT}") } else { String::new() };
         let query = SafeLine::new(&self.params.text, 120);
         format!("{shown} of {} symbols{from} for `{query}`, best first{content}", self.result.total)
     }

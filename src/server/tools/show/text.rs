@@ -16,11 +16,14 @@ const FEW: usize = 3;
 
 impl Answer for ShowResult {
     fn render(&self, page: &mut Page) -> String {
-        let mut whole = 0;
+        let (mut whole, mut quotes) = (0, false);
         let mut rest = Vec::new();
         for item in &self.items {
             match &item.outcome {
-                Ok(excerpt) if excerpt_fits(page, excerpt) => whole += 1,
+                Ok(excerpt) if excerpt_fits(page, excerpt) => {
+                    whole += 1;
+                    quotes |= !excerpt.lines.is_empty();
+                }
                 Ok(excerpt) => rest.push(format!("{}:{}", path(&excerpt.path), range(excerpt))),
                 Err(error) => drop(page.add(&failure::text("show", error))),
             }
@@ -32,7 +35,8 @@ impl Answer for ShowResult {
                 names.join(", ")
             ));
         }
-        format!("{whole} of {} · {CONTENT}", plural(self.items.len() as u64, "target"))
+        let content = if quotes { format!(" · {CONTENT}") } else { String::new() };
+        format!("{whole} of {}{content}", plural(self.items.len() as u64, "target"))
     }
 
     fn json(&self) -> Value {

@@ -6,7 +6,7 @@ use crate::query::sql::{SqlBound, SqlValue};
 use crate::query::{SqlResult, Total};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::render::{RAISE, VALUES};
+use crate::server::answers::render::{CONTENT, RAISE};
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ impl Answer for SqlResult {
         if let Some(reason) = stopped(self) {
             page.omit(reason);
         }
-        let content = if shown > 0 { format!(" · {VALUES}") } else { String::new() };
+        let content = if shown > 0 { format!(" · {CONTENT}") } else { String::new() };
         format!("{shown} of {} rows{content}", self.total)
     }
 
@@ -55,7 +55,9 @@ impl Answer for SqlResult {
         }
         let left_out = self.total.number().saturating_sub(rows.len() as u64);
         let how = (left_out > 0).then(|| format!("{left_out} more rows: {RAISE}, or {MORE}"));
-        let notes: Vec<String> = how.into_iter().chain(stopped(self).map(str::to_owned)).collect();
+        let content = (!rows.is_empty()).then(|| CONTENT.to_owned());
+        let notes: Vec<String> =
+            content.into_iter().chain(how).chain(stopped(self).map(str::to_owned)).collect();
         let mut table = json!({
             "columns": columns,
             "rows": rows,

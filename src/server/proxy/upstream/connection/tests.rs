@@ -39,6 +39,87 @@ fn a_peer_that_asks_and_does_not_read_is_left_when_its_answers_wait_for_too_long
     assert!((WAITING / 2..2 * WAITING).contains(&sent), "{sent}");
 }
 
+/// Results of this many requests after the handshake, with ids from 2, to a peer that sends this
+/// once it has received all of them, and nothing more.
+fn ends_of(count: u64, said: &[u8]) -> Vec<Result<Value, NoResult>> {
+    let (connection, peer) = connected();
+    let question = UpstreamQuestion { method: "tools/call", params: json!({}), only_reads: true };
+    let until = Instant::now() + Duration::from_secs(20);
+    std::thread::scope(|scope| {
+        let mut lines = BufReader::new(&peer).lines();
+        let mut asked = Vec::new();
+        let hello = || connection.request(&question, None, until);
+        let hello = std::thread::Builder::new().spawn_scoped(scope, hello).expect("a thread");
+        lines.next().expect("it is asked").expect("it can be read");
+        writeln!(&peer, "{}", json!({"jsonrpc": "2.0", "id": 1, "result": {}})).expect("open");
+        hello.join().expect("nothing panics").expect("it is answered");
+        for _ in 0..count {
+            let ask = || connection.request(&question, None, until);
+            asked.push(std::thread::Builder::new().spawn_scoped(scope, ask).expect("a thread"));
+            lines.next().expect("it is asked").expect("it can be read");
+        }
+        (&peer).write_all(said).expect("it is open");
+        let ends = asked.into_iter().map(|thread| thread.join().expect("nothing panics"));
+        let ends = ends.collect();
+        connection.close();
+        ends
+    })
+}
+
+#[test]
+fn bytes_that_are_not_utf8_are_shown_with_a_mark() {
+    let ends = ends_of(1, b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"x\":\"caf\xe9\"}}\n");
+    assert_eq!(ends, [Ok(json!({"x": "caf\u{fffd}"}))]);
+    let ends = ends_of(
+        1,
+        b"{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-1,\"message\":\"\xff!\"}}\n",
+    );
+    assert_eq!(ends, [Err(NoResult::Answered { code: -1, message: "\u{fffd}!".to_owned() })]);
+}
+
+#[test]
+fn a_broken_response_fails_its_request_alone() {
+    for broken in [
+        &b"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[{\"te\n"[..],
+        b"{\"result\":{\xff},\"jsonrpc\":\"2.0\",\"id\":3}\n",
+        b"{\"id\":3,\"result\":{}}\n",
+        b"{\"jsonrpc\":\"2.0\",\"id\":3,\"resu\xfflt\":{}}\n",
+        b"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"x\":\"\\ud800\"}}\n",
+    ] {
+        let others = b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":1}\n\
+                       {\"jsonrpc\":\"2.0\",\"id\":4,\"result\":3}\n";
+        let ends = ends_of(3, &[broken, others].concat());
+        let name = String::from_utf8_lossy(broken);
+        assert_eq!((&ends[0], &ends[2]), (&Ok(json!(1)), &Ok(json!(3))), "{name}");
+        assert!(
+            matches!(&ends[1], Err(NoResult::Answered { message, .. }) if message.contains("read")),
+            "{name}: {ends:?}"
+        );
+    }
+}
+
+#[test]
+fn a_broken_response_without_an_id_fails_all_requests() {
+    let oversize =
+        [b"{\"jsonrpc\":\"2.0\",\"result\":\"", &vec![b'x'; LINE + 1][..], b"\n"].concat();
+    for broken in [b"{\"jsonrpc\":\"2.0\",\"result\":{\"x\":\"cut\n", &oversize[..]] {
+        let ends = ends_of(2, broken);
+        assert!(ends.iter().all(|end| matches!(end, Err(NoResult::Answered { .. }))), "{ends:?}");
+    }
+}
+
+#[test]
+fn output_that_is_no_response_fails_no_request() {
+    let noise = b"{\"level\":\"info\",\"id\":2}\n{'id': 2, \xff}\ncaf\xe9\n\
+                  {\"jsonrpc\":\"2.0\",\"method\":\"notifications/\xff\"}\n\
+                  {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\xff}\n\
+                  {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\",\xff}\n";
+    let answer = b"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":2}\n";
+    let first = b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":1}\n";
+    let ends = ends_of(2, &[&noise[..], answer, first].concat());
+    assert_eq!(ends, [Ok(json!(1)), Ok(json!(2))]);
+}
+
 /// Records change notifications.
 struct Listener(std::sync::mpsc::SyncSender<String>);
 

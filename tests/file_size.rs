@@ -1,0 +1,80 @@
+//! A limit on the size of files (`ulimit -f`): a build or a change that exceeds it is an error that
+//! says so, and the index that stood before is as it was.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// Functions in a file; a store of all files takes several megabytes.
+const FUNCTIONS: usize = 400;
+
+fn write(place: &Path, file: usize, name: &str) {
+    let text: String = (0..FUNCTIONS)
+        .map(|number| {
+            format!(
+                "def {name}_{file}_{number}(first, second):\n    return {name}_{file}_0(first)\n\n"
+            )
+        })
+        .collect();
+    fs::write(place.join("repository").join(format!("m{file}.py")), text).expect("written");
+}
+
+/// Runs the program in the repository, with a limit in blocks of 512 bytes if there is one.
+fn run(place: &Path, limit: Option<u32>, arguments: &[&str]) -> Output {
+    let limit = limit.map_or(String::new(), |blocks| format!("ulimit -f {blocks}; "));
+    Command::new("sh")
+        .args(["-c", &format!("{limit}exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_cograph")])
+        .args(arguments)
+        .current_dir(place.join("repository"))
+        .env("COGRAPH_CACHE_DIR", place.join("cache"))
+        .output()
+        .expect("the program was built with the tests")
+}
+
+fn is_refused(output: &Output) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("File too large") || said.contains("disk I/O error"), "{said}");
+    assert!(said.contains("file size limit") && said.contains("ulimit -f"), "{said}");
+    assert!(!said.contains("signal") && !said.contains("memory"), "{said}");
+}
+
+fn finds(place: &Path, name: &str) -> String {
+    let output = run(place, None, &["search", "--mode", "name", name]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains(&format!("function {name}")), "{name}: {text} {output:?}");
+    text
+}
+
+fn repository() -> TempDir {
+    let place = tempfile::tempdir().expect("a temporary directory");
+    fs::create_dir(place.path().join("repository")).expect("created");
+    (0..40).for_each(|file| write(place.path(), file, "old"));
+    place
+}
+
+#[test]
+fn a_build_beyond_the_file_size_limit_says_so() {
+    let place = repository();
+    is_refused(&run(place.path(), Some(1000), &["index"]));
+    assert!(run(place.path(), None, &["index"]).status.success(), "nothing is in its way");
+    finds(place.path(), "old_7_7");
+}
+
+#[test]
+fn a_change_beyond_the_file_size_limit_leaves_the_index_as_it_was() {
+    let place = repository();
+    assert!(run(place.path(), None, &["index"]).status.success());
+    // An incremental change and a full build: both write next to the store.
+    for rebuild in [&["index"][..], &["index", "--force"]] {
+        (0..20).for_each(|file| write(place.path(), file, "new"));
+        is_refused(&run(place.path(), Some(600), rebuild));
+        let output = run(place.path(), Some(600), &["search", "--mode", "name", "old_30_7"]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains("function old_30_7"), "{rebuild:?}: {text} {output:?}");
+    }
+    assert!(run(place.path(), None, &["index"]).status.success());
+    finds(place.path(), "new_7_7");
+}
