@@ -83,7 +83,7 @@ def known(language):
     with open(os.path.join(HERE, "recovery.toml"), "rb") as file:
         written = tomllib.load(file).get(language.name, [])
     shapes = [Shape(*entry) if isinstance(entry, list) else Shape(entry) for entry in written]
-    return [Shape(shape.unit, language.head + shape.head, shape.tail + language.tail) for shape in shapes]
+    return [Shape(shape.unit, language.head + shape.head, shape.tail + language.tail, shape.end) for shape in shapes]
 
 
 def bound(size):

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 # Below the length of a line from which on a file is not parsed.
 LINE = 30_000
+# Units that may be nested before the rest of a region is left out.
+DEPTH = 990
 # Lines that make a unit sparse.
 BLANK = 24
 # Texts of other languages than that of the file, and forms that no grammar lists as a token.
@@ -31,16 +33,19 @@ BEHIND = ["\n", "a\n", " a\n", " ", "a ", "(\n", " 1\n", "{\n", "a(\n", ""]
 
 @dataclass(frozen=True)
 class Shape:
-    """A unit that is repeated, with what stands before and behind all of them."""
+    """A unit that is repeated, with what stands before and behind all of them, and what ends the nesting after DEPTH of them."""
     unit: str
     head: str = ""
     tail: str = ""
+    end: str = ""
 
     def text(self, size):
         """About that many bytes: whole units, in lines that are parsed."""
         room = size - len(self.head.encode()) - len(self.tail.encode())
         unit = len(self.unit.encode())
         count = max(1, room // unit)
+        if self.end:
+            return self.head + (self.unit * DEPTH + self.end) * max(1, count // DEPTH) + self.tail
         if "\n" in self.unit:
             return self.head + self.unit * count + self.tail
         on_a_line = max(1, LINE // unit)
@@ -53,12 +58,15 @@ class Shape:
 
     def written(self):
         """As in the data: the unit, or a list with what is around it."""
-        return [self.unit, self.head, self.tail] if self.tail else [self.unit, self.head] if self.head else self.unit
+        parts = [self.unit, self.head, self.tail, self.end]
+        while len(parts) > 1 and not parts[-1]:
+            parts.pop()
+        return parts if len(parts) > 1 else parts[0]
 
     def shown(self, width=34):
         """For a table."""
         head = f"{self.head!r} " if self.head else ""
-        text = f"{head}{self.unit!r}".replace("\\n" * BLANK, "\\n...\\n")
+        text = f"{head}{self.unit!r}".replace("\\n" * BLANK, "\\n...\\n") + (f" {self.end!r}" if self.end else "")
         return text if len(text) <= width else text[:width - 3] + "..."
 
 
