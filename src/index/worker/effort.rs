@@ -37,6 +37,17 @@ pub(super) fn use_of_process() -> CpuReading {
     CpuReading { cpu, is_blocked: true }
 }
 
+/// Anonymous resident memory of this process in bytes: without the pages of the program, of which
+/// each grammar brings some at its first use. None on a system that does not say.
+#[expect(clippy::disallowed_methods, reason = "a file of the kernel, not of a repository")]
+pub(super) fn anonymous_memory() -> Option<u64> {
+    // `proc_pid_statm(5)`: size, resident and shared pages.
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let mut pages = text.split_whitespace().skip(1).map_while(|field| field.parse::<u64>().ok());
+    let (resident, shared) = (pages.next()?, pages.next()?);
+    Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
+}
+
 /// Reads a line of `/proc/PID/task/TID/stat`: the name in brackets, the state, and further on user
 /// and system time in hundredths of a second, see `proc_pid_stat(5)`.
 fn reading(stat: &str) -> Option<CpuReading> {
@@ -126,6 +137,7 @@ mod tests {
         assert_eq!(reading(&line.replace(" S ", " R ")).map(|seen| seen.is_blocked), Some(false));
         assert_eq!(reading("9 (a"), None);
         assert!(!use_of_thread(this_thread()).is_blocked, "this one runs");
+        assert!(anonymous_memory().is_some_and(|bytes| bytes > 100_000));
     }
 
     #[test]

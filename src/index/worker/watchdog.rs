@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::effort::{Effort, ThreadId, Ticks, this_thread, use_of_process, use_of_thread};
+use super::effort::{
+    Effort, ThreadId, Ticks, anonymous_memory, this_thread, use_of_process, use_of_thread,
+};
 use super::message::Message;
 use crate::index::progress::{Phase, Progress};
 use crate::index::quarantine::Observer;
@@ -37,7 +39,7 @@ pub(super) struct Reports {
     phase: Mutex<Option<(Phase, Effort)>>,
     /// Signalled when an order begins.
     begun: Condvar,
-    /// Resident memory of the process at the last check, in bytes.
+    /// Anonymous memory of the process at the last check, in bytes.
     memory: AtomicU64,
 }
 
@@ -93,8 +95,12 @@ impl Reports {
 
     /// Reports progress; none at the end of an order.
     pub(super) fn reach(&self, progress: Option<Progress>) {
-        *self.phase.lock() =
-            progress.map(|progress| (progress.phase, Effort::start(use_of_process().cpu)));
+        let phase = progress.map(|progress| (progress.phase, Effort::start(use_of_process().cpu)));
+        let before = std::mem::replace(&mut *self.phase.lock(), phase);
+        if before.is_none() {
+            // The first files of an order begin before the first check.
+            self.look_at_memory();
+        }
         if let Some(progress) = progress {
             self.begun.notify_one();
             self.send(&Message::Progress(progress));
@@ -124,10 +130,14 @@ impl Reports {
         }
     }
 
-    fn check_memory(&self) {
-        let Some(memory) = memory_stats::memory_stats() else { return };
-        let memory = memory.physical_mem as u64;
+    fn look_at_memory(&self) -> Option<u64> {
+        let memory = anonymous_memory()?;
         self.memory.store(memory, Ordering::Relaxed);
+        Some(memory)
+    }
+
+    fn check_memory(&self) {
+        let Some(memory) = self.look_at_memory() else { return };
         let working = self.working();
         if !swells(working.values(), memory) {
             return;
