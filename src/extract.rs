@@ -58,8 +58,8 @@ impl Limits {
 /// bytes of heap a byte. The allowance of heap must be low: at the end of a file that it could not
 /// parse the parser copies its whole stack once for each path through it, without a callback.
 const FULL_TIME: Allowance =
-    Allowance { base: 100_000_000, per_byte: 14_000, most: 10_000_000_000 };
-const QUICK_TIME: Allowance = Allowance { base: 50_000_000, per_byte: 5_000, most: 2_000_000_000 };
+    Allowance { base: 100_000_000, per_byte: 12_000, most: 10_000_000_000 };
+const QUICK_TIME: Allowance = Allowance { base: 50_000_000, per_byte: 4_000, most: 2_000_000_000 };
 const HEAP: Allowance = Allowance { base: 256 << 10, per_byte: 400, most: u64::MAX };
 
 thread_local! {
