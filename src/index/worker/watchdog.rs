@@ -30,6 +30,8 @@ const MEMORY_INTERVAL: Duration = Duration::from_millis(20);
 /// the file. Whole extraction of ordinary files takes up to 122 bytes a byte.
 const FILE_MEMORY: u64 = 64 << 20;
 const FILE_MEMORY_PER_BYTE: u64 = 1_000;
+/// Memory that stays of each byte of a file that has been parsed meanwhile, at most.
+const KEPT_PER_BYTE: u64 = 200;
 
 /// Message output of a worker's threads, and what each works on.
 pub(super) struct Reports {
@@ -39,8 +41,10 @@ pub(super) struct Reports {
     phase: Mutex<Option<(Phase, Effort)>>,
     /// Signalled when an order begins.
     begun: Condvar,
-    /// Anonymous memory of the process at the last check, in bytes.
-    memory: AtomicU64,
+    /// Anonymous memory of the process in bytes, and when it was looked at.
+    memory: Mutex<Option<(u64, Instant)>>,
+    /// Bytes of the files that have been parsed.
+    parsed: AtomicU64,
 }
 
 /// File that a thread works on.
@@ -50,8 +54,9 @@ struct Working {
     effort: Effort,
     /// Size of a file that is parsed.
     bytes: Option<u64>,
-    /// Memory of the process when the work began.
+    /// Memory of the process, and the bytes of parsed files, when the work began.
     memory: u64,
+    parsed: u64,
 }
 
 #[expect(
@@ -62,13 +67,19 @@ pub(super) fn exit_now() -> ! {
     std::process::exit(1)
 }
 
-/// True if the process has grown by more than the files that are parsed may take, since the work on
-/// one of them began.
-fn swells<'w>(working: impl Iterator<Item = &'w Working> + Clone, memory: u64) -> bool {
+/// True if the process has grown, since the work on a file began, by more than the files that are
+/// parsed may take and those that have been parsed since may leave.
+fn swells<'w>(
+    working: impl Iterator<Item = &'w Working> + Clone,
+    memory: u64,
+    parsed: u64,
+) -> bool {
     let allowed = |bytes: u64| FILE_MEMORY + bytes.saturating_mul(FILE_MEMORY_PER_BYTE);
-    let parsed = working.filter_map(|file| Some((file.memory, allowed(file.bytes?))));
-    let all: u64 = parsed.clone().map(|(_, allowed)| allowed).sum();
-    parsed.map(|(before, _)| before).any(|before| memory.saturating_sub(before) > all)
+    let all: u64 = working.clone().filter_map(|file| file.bytes).map(allowed).sum();
+    working.filter(|file| file.bytes.is_some()).any(|file| {
+        let kept = parsed.saturating_sub(file.parsed).saturating_mul(KEPT_PER_BYTE);
+        memory.saturating_sub(file.memory) > all.saturating_add(kept)
+    })
 }
 
 impl Reports {
@@ -78,7 +89,8 @@ impl Reports {
             working: Mutex::default(),
             phase: Mutex::default(),
             begun: Condvar::new(),
-            memory: AtomicU64::new(0),
+            memory: Mutex::default(),
+            parsed: AtomicU64::new(0),
         }
     }
 
@@ -96,11 +108,7 @@ impl Reports {
     /// Reports progress; none at the end of an order.
     pub(super) fn reach(&self, progress: Option<Progress>) {
         let phase = progress.map(|progress| (progress.phase, Effort::start(use_of_process().cpu)));
-        let before = std::mem::replace(&mut *self.phase.lock(), phase);
-        if before.is_none() {
-            // The first files of an order begin before the first check.
-            self.look_at_memory();
-        }
+        *self.phase.lock() = phase;
         if let Some(progress) = progress {
             self.begun.notify_one();
             self.send(&Message::Progress(progress));
@@ -132,14 +140,23 @@ impl Reports {
 
     fn look_at_memory(&self) -> Option<u64> {
         let memory = anonymous_memory()?;
-        self.memory.store(memory, Ordering::Relaxed);
+        *self.memory.lock() = Some((memory, Instant::now()));
         Some(memory)
+    }
+
+    /// Memory of the process, looked at recently: on a busy machine the watchdog is late.
+    fn recent_memory(&self) -> u64 {
+        let known = *self.memory.lock();
+        match known {
+            Some((memory, looked)) if looked.elapsed() < MEMORY_INTERVAL => memory,
+            _ => self.look_at_memory().unwrap_or(u64::MAX),
+        }
     }
 
     fn check_memory(&self) {
         let Some(memory) = self.look_at_memory() else { return };
         let working = self.working();
-        if !swells(working.values(), memory) {
+        if !swells(working.values(), memory, self.parsed.load(Ordering::Relaxed)) {
             return;
         }
         let mut parsed = working.values().filter(|file| file.bytes.is_some());
@@ -191,7 +208,8 @@ impl Observer for Arc<Reports> {
             thread: this_thread(),
             effort: Effort::start(cpu_time()),
             bytes,
-            memory: self.memory.load(Ordering::Relaxed),
+            memory: self.recent_memory(),
+            parsed: self.parsed.load(Ordering::Relaxed),
         };
         self.working().insert(rayon::current_thread_index().unwrap_or(0), working);
         if alone {
@@ -200,7 +218,9 @@ impl Observer for Arc<Reports> {
     }
 
     fn ends(&self) {
-        self.working().remove(&rayon::current_thread_index().unwrap_or(0));
+        let ended = self.working().remove(&rayon::current_thread_index().unwrap_or(0));
+        let bytes = ended.and_then(|ended| ended.bytes).unwrap_or(0);
+        self.parsed.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
@@ -215,6 +235,7 @@ mod tests {
             effort: Effort::start(Duration::ZERO),
             bytes,
             memory,
+            parsed: 0,
         }
     }
 
@@ -222,12 +243,13 @@ mod tests {
     fn a_process_may_grow_by_what_its_files_may_take() {
         const MB: u64 = 1 << 20;
         let small = file(Some(8_000), 100 * MB);
-        assert!(!swells([&small].into_iter(), 170 * MB));
-        assert!(swells([&small].into_iter(), 172 * MB));
+        assert!(!swells([&small].into_iter(), 170 * MB, 0));
+        assert!(swells([&small].into_iter(), 172 * MB, 0));
+        assert!(!swells([&small].into_iter(), 172 * MB, MB), "others leave something");
         let large = file(Some(4_000_000), 50 * MB);
-        assert!(!swells([&small, &large].into_iter(), 2_000 * MB));
-        assert!(swells([&small, &large].into_iter(), 4_200 * MB));
+        assert!(!swells([&small, &large].into_iter(), 2_000 * MB, 0));
+        assert!(swells([&small, &large].into_iter(), 4_200 * MB, 0));
         let resolved = file(None, 0);
-        assert!(!swells([&resolved].into_iter(), 4_000 * MB), "resolution has no such bound");
+        assert!(!swells([&resolved].into_iter(), 4_000 * MB, 0), "resolution has no such bound");
     }
 }
