@@ -41,7 +41,7 @@ pub fn coverage(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Co
     let symbols = symbols(&facts);
     let language = grammar::language(id);
     let cleared = preprocess::clear(language, source);
-    let budget = Budget::start(limits.time, limits.heap, source.len());
+    let budget = Budget::start(&limits, source.len());
     let tree = parse(language, &cleared.source, &budget, &[])
         .ok()
         .filter(|_| language.tier() != grammar::Tier::Structure);

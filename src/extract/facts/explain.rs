@@ -43,7 +43,7 @@ pub struct Explanation {
 pub fn explain(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Explanation {
     let language = grammar::language(id);
     let cleared = preprocess::clear(language, source);
-    let budget = Budget::start(limits.time, limits.heap, source.len());
+    let budget = Budget::start(&limits, source.len());
     let Ok(tree) = parse(language, &cleared.source, &budget, &[]) else {
         return Explanation::default();
     };
