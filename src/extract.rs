@@ -57,9 +57,9 @@ impl Limits {
 }
 
 /// Ordinary files, 21,000 of all languages, take at most 5 µs a byte on a busy machine, and 128
-/// bytes of heap a byte; what nests deeply in little text takes some megabytes. At the end of a file
-/// that it could not parse the parser copies its stack once for each path through it, without a
-/// callback: there the watchdog of the process that indexes is the bound.
+/// bytes of heap a byte; what nests deeply in little text takes some megabytes. At the end of a
+/// file that it could not parse the parser copies its stack once for each path through it, without
+/// a callback: there the watchdog of the process that indexes is the bound.
 const FULL_TIME: Allowance =
     Allowance { base: 150_000_000, per_byte: 12_000, most: 10_000_000_000 };
 const QUICK_TIME: Allowance = Allowance { base: 100_000_000, per_byte: 3_000, most: 2_000_000_000 };

@@ -34,14 +34,15 @@ mod tests {
     #[test]
     fn a_thread_counts_its_own_work_alone() {
         let (heap, cpu) = (heap_bytes(), cpu_time());
-        let other = std::thread::spawn(|| {
+        let work = || {
             let kept = vec![1_u8; 8 << 20];
             while cpu_time() < Duration::from_millis(50) {
                 std::hint::black_box(&kept);
             }
             (heap_bytes(), kept)
-        });
-        let (others, kept) = other.join().expect("nothing panics");
+        };
+        let other = std::thread::scope(|scope| scope.spawn(work).join());
+        let (others, kept) = other.expect("nothing panics");
         assert!(others >= 8 << 20, "{others}");
         assert!(heap_bytes() - heap < 4 << 20, "what another thread allocates does not count");
         assert!(cpu_time() - cpu < Duration::from_millis(50), "nor does its time");
