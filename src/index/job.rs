@@ -23,8 +23,9 @@ const MAX_CONCURRENT_RUNS: usize = 2;
 /// How long a run waits for another process's writer lock.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Pause after a failed run, doubled with each further one up to the greatest: without it every
-/// question would start a run that fails for the same reason, such as a full disk.
+/// Pause after the second failed run in a row, doubled with each further one up to the greatest:
+/// without it every question would start a run that fails for the same reason, such as a full disk.
+/// After the first failure the next question tries again: its reason may be gone.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const GREATEST_PAUSE: Duration = Duration::from_secs(60);
 /// Repositories whose failures are remembered; the oldest is forgotten.
@@ -218,7 +219,8 @@ impl JobsState {
         };
         self.failures.retain(|failure| failure.location != *location);
         if let Some(error) = error {
-            let pause = before.map_or(FIRST_PAUSE, |before| (before * 2).min(GREATEST_PAUSE));
+            let pause = before
+                .map_or(Duration::ZERO, |before| (before * 2).clamp(FIRST_PAUSE, GREATEST_PAUSE));
             let most = MAX_FAILURES - 1;
             self.failures.drain(..self.failures.len().saturating_sub(most));
             self.failures.push(Failure {

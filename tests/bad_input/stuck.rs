@@ -81,9 +81,13 @@ fn a_failure_is_remembered_and_not_repeated_at_once() {
     let first = failed(jobs.start(&location).wait(far));
     assert!(matches!(*first, IndexError::Store(_)), "{first}");
     let failure = jobs.failure(&location).expect("it is remembered");
+    assert!(failure.pause_left().is_zero(), "its reason may be gone");
+    let second = failed(jobs.start(&location).wait(far));
+    assert!(!Arc::ptr_eq(&first, &second), "another run was started");
+    let failure = jobs.failure(&location).expect("it is remembered");
     assert!(failure.pause_left().as_secs() < 1 && !failure.pause_left().is_zero());
-    let second = failed(jobs.start(&location).state());
-    assert!(Arc::ptr_eq(&first, &second), "no run was started within the pause");
+    let third = failed(jobs.start(&location).state());
+    assert!(Arc::ptr_eq(&second, &third), "no run was started within the pause");
     let other = Repository::with(&[("a.py", BEFORE)]);
     let done = jobs.start(&other.location()).wait(far);
     assert!(matches!(done, JobState::Done(Ok(_))), "another repository has no pause: {done:?}");
