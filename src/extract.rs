@@ -2,6 +2,7 @@
 //! the language's tables. Knows no other file.
 //!
 //! - `preprocess` blanks preprocessor syntax, so that the parser can handle the rest.
+//! - `repair` handles what the grammar does not understand, and parses again.
 //! - `walk` traverses the tree; it has the input, the facts so far, and the context.
 //! - `facts` collects and completes the facts, and reports which parts of a tree have none.
 //! - The rules are grouped in `definitions`, `bindings`, `expressions`, `types`, `imports` and
@@ -16,6 +17,7 @@ mod imports;
 mod macros;
 mod preprocess;
 mod recursion;
+mod repair;
 mod types;
 mod walk;
 
@@ -52,9 +54,9 @@ thread_local! {
 /// valid UTF-8; needs a thread with at least 16 MiB of stack.
 pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) -> FileFacts {
     let language = grammar::language(language);
-    let cleared = preprocess::clear(language, source);
     let end = Instant::now() + Duration::from_millis(limits.parse_ms);
-    let Some(tree) = parse(language, &cleared.source, end, &[]) else {
+    let (cleared, tree) = repair::tree(language, source, end);
+    let Some(tree) = tree else {
         let lines = facts::text::count_lines(source);
         let problem = Problem { kind: ProblemKind::TimeLimit, first_line: 1, last_line: lines };
         return FileFacts { problems: vec![problem], lines, ..FileFacts::default() };
@@ -66,6 +68,7 @@ pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) 
     macros::items::moved(&mut walk, &cleared.moved);
     macros::bodies::cleared(&walk.input, &mut walk.facts, &cleared);
     bindings::bound_names::of_markup(&walk.input, &mut walk.facts, &cleared.bound);
+    definitions::component::of_file(&walk.input, &mut walk.facts, path);
     let mut facts = walk.into_facts();
     bindings::conditions::of_file(&mut facts, &language.manifest.conditions, path, source);
     facts::finish::finish(facts, language, path, source)

@@ -1,7 +1,7 @@
 //! Explanation of every node of a file: kind, roles, symbols and references. For authors of
 //! manifests.
 
-use crate::extract::{Limits, extract, parse, preprocess};
+use crate::extract::{Limits, extract, repair};
 use crate::grammar::{self, Roles};
 use crate::model::facts::FileFacts;
 use crate::model::{LanguageId, Position};
@@ -42,9 +42,8 @@ pub struct Explanation {
 /// Explains every node of one file.
 pub fn explain(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Explanation {
     let language = grammar::language(id);
-    let cleared = preprocess::clear(language, source);
     let end = Instant::now() + Duration::from_millis(limits.parse_ms);
-    let Some(tree) = parse(language, &cleared.source, end, &[]) else {
+    let Some(tree) = repair::tree(language, source, end).1 else {
         return Explanation::default();
     };
     let (roles, mut facts) = (Roles::of(id), by_place(&extract(id, path, source, limits)));
