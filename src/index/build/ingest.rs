@@ -1,7 +1,6 @@
 //! Ingestion: reads files and extracts their facts, in parallel. Errors are local: a file that is
 //! missing, unreadable or makes the extraction panic is skipped with a reason.
 
-use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -60,7 +59,6 @@ pub(super) struct Ingestion<'t> {
     root: Root,
     plan: &'t Plan,
     run: &'t Run<'t>,
-    project_names: FxHashSet<&'static str>,
     counter: Counter<'t>,
 }
 
@@ -77,7 +75,7 @@ impl<'t> Ingestion<'t> {
         if let Some(caution) = run.caution {
             try_suspects(&root, plan, run, workers, caution);
         }
-        Self { root, plan, run, project_names: project_names(), counter }
+        Self { root, plan, run, counter }
     }
 
     /// Announces the files that this thread will process next.
@@ -93,7 +91,7 @@ impl<'t> Ingestion<'t> {
     /// facts.
     pub(in crate::index) fn file(&self, position: usize) -> IngestedFile {
         let file = &self.plan.files[position];
-        let is_project_file = self.project_names.contains(file.path.file_name());
+        let is_project_file = grammar::is_project_file(file.path.file_name());
         let taken = ingest_file(&self.root, file, is_project_file, self.plan, self.run, false);
         self.counter.add_one();
         taken
@@ -120,11 +118,6 @@ fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution:
     }
 }
 
-/// Names of project files that are no sources.
-pub(in crate::index) fn project_names() -> FxHashSet<&'static str> {
-    grammar::project_files().collect()
-}
-
 fn ingest_file(
     root: &Root,
     file: &WalkedFile,
@@ -145,9 +138,13 @@ fn ingest_file(
         Ok(text) => text,
         Err(reason) => {
             record.content = Err(reason);
-            return (record, None, None);
+            let link = (reason == SkipReason::Symlink).then(|| root.link(&file.path)).flatten();
+            let link = link.map(|target| ProjectFile::link(file.path.clone(), &target));
+            return (record, link, None);
         }
     };
+    let is_project_file =
+        is_project_file || grammar::is_project_text(file.path.file_name(), || text.as_str());
     let project_file = is_project_file
         .then(|| ProjectFile { path: file.path.clone(), text: text.as_str().into_owned() });
     if let Some(language) = language {
