@@ -8,7 +8,7 @@ import tempfile
 import tomllib
 from dataclasses import dataclass
 
-from recovery_shapes import Shape, at_random, languages
+from recovery_shapes import Shape, at_random, languages, systematic
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -82,8 +82,7 @@ def known(language):
     """The worst shapes that were found in a language."""
     with open(os.path.join(HERE, "recovery.toml"), "rb") as file:
         written = tomllib.load(file).get(language.name, [])
-    shapes = [Shape(*entry) if isinstance(entry, list) else Shape(entry) for entry in written]
-    return [Shape(shape.unit, language.head + shape.head, shape.tail + language.tail, shape.end) for shape in shapes]
+    return [Shape(*entry) if isinstance(entry, list) else Shape(entry) for entry in written]
 
 
 def bound(size):
@@ -93,7 +92,7 @@ def bound(size):
 
 def attack(binary, language, shape, size):
     """Indexes one file alone: the run, its size, its state, and what is wrong."""
-    text = shape.text(min(size, language.most))
+    text = language.placed(shape).text(min(size, language.most))
     size = len(text.encode())
     path = f"a.{language.suffix}"
     run = index(binary, {path: text}, threads=1)
@@ -138,10 +137,13 @@ class Table:
 
 
 def search(table, language, count, seed, sizes):
-    """Tries shapes at random in a small file, and those that take most of it in larger ones."""
+    """Tries shapes in a small file, of one token and at random in equal parts, and those that take most of it in larger ones."""
     chance = random.Random(f"{seed} {language.name}")
+    units = sorted({unit for unit in systematic(language, ROOT) if unit.strip()})
+    shapes = [Shape(unit) for unit in chance.sample(units, min(len(units), count // 2))]
+    shapes += [at_random(language, ROOT, chance) for _ in range(count - len(shapes))]
     found = []
-    for shape in dict.fromkeys(at_random(language, ROOT, chance) for _ in range(count)):
+    for shape in dict.fromkeys(shapes):
         run, size, _, _ = attack(table.binary, language, shape, SIZES[0])
         found.append((max(run.megabytes / bound(size), run.seconds / SECONDS), shape))
     found.sort(key=lambda entry: -entry[0])
@@ -157,7 +159,7 @@ def together(table, chosen):
     """All worst files in one repository, among ordinary ones: those have to be in the index."""
     bad, good = {}, {}
     for _, language, shape, size in table.worst.values():
-        bad[f"bad/{language.name}.{language.suffix}"] = shape.text(size)
+        bad[f"bad/{language.name}.{language.suffix}"] = language.placed(shape).text(size)
     for language in chosen:
         if text := language.texts(ROOT):
             good[f"good/{language.name}.{language.suffix}"] = text

@@ -84,6 +84,10 @@ class Language:
     head: str
     tail: str
 
+    def placed(self, shape):
+        """A shape where code stands in a file."""
+        return Shape(shape.unit, self.head + shape.head, shape.tail + self.tail, shape.end)
+
     def texts(self, root):
         """Real text in the language: the sources of its fixtures."""
         found = []
@@ -176,4 +180,4 @@ def at_random(language, root, random):
     pieces = [*words, *OPERATORS, *OPENERS, *CLOSERS, "a", "a", "1", " ", " ", "\n", "\n"]
     unit = "".join(random.choice(pieces) + random.choice(["", "", " ", "a", "\n"]) for _ in range(random.randint(1, 4)))
     head = random.choice(["", "", "", "x = ", "(", "{\n", random.choice(pieces) + " "])
-    return Shape(unit + random.choice(["", "\n"]), language.head + head, language.tail)
+    return Shape(unit + random.choice(["", "\n"]), head)

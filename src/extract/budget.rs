@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use super::Limits;
 use crate::model::SkipReason;
 use crate::model::thread_use::{cpu_time, heap_bytes};
 
@@ -49,7 +50,10 @@ impl Exhausted {
 
 /// Budget of one file, from its creation on, for the thread that made it.
 pub(super) struct Budget {
-    cpu: Duration,
+    /// CPU time of the thread at which it ends: first that of the first parse.
+    cpu: Cell<Duration>,
+    /// The same for everything.
+    all_cpu: Duration,
     heap: i64,
     last_look: Cell<Instant>,
     nodes: Cell<u32>,
@@ -63,21 +67,40 @@ const NODES_PER_CHECK: u32 = 64;
 
 impl Budget {
     /// Budget for a source of this length.
-    pub(super) fn start(time: Allowance, heap: Allowance, bytes: usize) -> Self {
+    pub(super) fn start(limits: &Limits, bytes: usize) -> Self {
+        let Limits { first_parse, time, heap, .. } = limits;
+        let now = cpu_time();
+        let heap = heap_bytes().saturating_add(heap.of(bytes).try_into().unwrap_or(i64::MAX));
+        let after = |time: &Allowance| now + Duration::from_nanos(time.of(bytes));
+        Self { cpu: Cell::new(after(first_parse)), ..Self::until(after(time), heap) }
+    }
+
+    fn until(cpu: Duration, heap: i64) -> Self {
         Self {
-            cpu: cpu_time() + Duration::from_nanos(time.of(bytes)),
-            heap: heap_bytes().saturating_add(heap.of(bytes).try_into().unwrap_or(i64::MAX)),
+            cpu: Cell::new(cpu),
+            all_cpu: cpu,
+            heap,
             last_look: Cell::new(Instant::now()),
             nodes: Cell::new(0),
             exhausted: Cell::new(None),
         }
     }
 
+    /// From here on the budget is that of everything together.
+    pub(super) fn end_first_parse(&self) {
+        self.cpu.set(self.all_cpu);
+    }
+
+    /// Budget with half of the time that is left, and the same memory.
+    pub(super) fn half(&self) -> Self {
+        let now = cpu_time();
+        Self::until(now + self.cpu.get().saturating_sub(now) / 2, self.heap)
+    }
+
     /// Budget without an end.
     #[cfg(test)]
     pub(super) fn unlimited() -> Self {
-        let all = Allowance { base: u64::MAX, per_byte: 0, most: u64::MAX >> 1 };
-        Self::start(all, all, 0)
+        Self::until(Duration::MAX, i64::MAX)
     }
 
     /// Breaks once more is used than allowed; cheap enough for the parser's progress callback.
@@ -88,7 +111,7 @@ impl Budget {
                 self.exhausted.set(Some(Exhausted::Memory));
             } else if now.duration_since(self.last_look.get()) >= BETWEEN_LOOKS {
                 self.last_look.set(now);
-                if cpu_time() > self.cpu {
+                if cpu_time() > self.cpu.get() {
                     self.exhausted.set(Some(Exhausted::Time));
                 }
             }

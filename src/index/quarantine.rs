@@ -40,8 +40,8 @@ pub(super) trait Observer: Send + Sync {
     /// The current thread will parse some of these files, one after the other. Announced in
     /// batches, because every message wakes the parent process.
     fn announces(&self, paths: Vec<RepoPath>);
-    /// The current thread parses or resolves the file, of so many bytes if it is parsed. `alone` if
-    /// no other thread parses meanwhile.
+    /// The current thread parses or resolves the file; `bytes` is its size if it is parsed. `alone`
+    /// if no other thread parses meanwhile.
     fn begins(&self, path: &RepoPath, bytes: Option<u64>, alone: bool);
     /// The current thread has finished its file.
     fn ends(&self);

@@ -4,10 +4,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use cograph::index::{Run, retry_slow};
+use cograph::model::cancel::CancelToken;
 use cograph::model::{SkipReason, Step};
 
-use super::setup::Repository;
+use super::setup::{Repository, limits};
 use crate::incremental::assert_says_what_is_there;
 
 /// A small generator of numbers, so that a failure can be repeated.
@@ -101,6 +104,11 @@ fn scrambled_sources_cost_no_file() {
         for (path, source) in &sources {
             repository.write(path, &mutate(source, &mut random));
         }
+        drop(repository.store());
+        let (cancel, patience) = (CancelToken::new(), Duration::from_secs(60));
+        // What a full build defers is not in its graph.
+        let run = Run::quiet(limits(), &cancel);
+        retry_slow(&repository.location(), patience, &run).expect("the run goes on");
         let store = repository.store();
         let mut indexed = 0;
         for file in store.files().expect("the store can be read") {

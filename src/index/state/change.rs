@@ -211,7 +211,6 @@ fn compare_walked(
     let store = snapshot.identity();
     let mut known: FxHashMap<&str, &FileRow> =
         rows.iter().map(|row| (row.path.as_str(), row)).collect();
-    let project_names = ingest::project_names();
     let mut touched = Vec::new();
     let mut same = Vec::new();
     let mut seen: Vec<_> =
@@ -240,7 +239,7 @@ fn compare_walked(
             &root,
             row,
             &file,
-            project_names.contains(file.path.file_name()),
+            grammar::is_project_file(file.path.file_name()),
             limits,
         ) {
             touched.push(file);
@@ -297,9 +296,9 @@ pub(in crate::index) fn still_missing(
     let returned: BTreeSet<&RepoPath> = back.iter().map(|file| &file.path).collect();
     let mut still_touched = Vec::with_capacity(touched.len());
     let mut still_gone = Vec::with_capacity(gone.len());
-    let (root, project_names) = (Root::new(&snapshot.meta().root), ingest::project_names());
+    let root = Root::new(&snapshot.meta().root);
     let is_held = |row: &FileRow, file: &WalkedFile| {
-        let is_project_file = project_names.contains(file.path.file_name());
+        let is_project_file = grammar::is_project_file(file.path.file_name());
         !is_tried_again(row)
             && (looks_the_same(row, file)
                 || row.hash != 0 && has_the_same_bytes(&root, row, file, is_project_file, limits))

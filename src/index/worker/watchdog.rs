@@ -23,11 +23,11 @@ use crate::model::thread_use::cpu_time;
 /// Time limit of a phase without single files, as a multiple of the limit of a file.
 const PHASE_TIME_FACTOR: u32 = 20;
 
-/// Interval of the check of memory. A parser can take 8 MB in it: at the end of a file it copies its
-/// stack once for each path, without a callback in which the file's budget could be checked.
+/// Interval of the check of memory. A parser can take 8 MB in it: at the end of a file it copies
+/// its stack once for each path, without a callback in which the file's budget could be checked.
 const MEMORY_INTERVAL: Duration = Duration::from_millis(20);
-/// Memory that the process may grow by while it parses a file: so much, and so much for each byte of
-/// the file. Whole extraction of ordinary files takes up to 122 bytes a byte.
+/// Memory that the process may grow by while it parses a file: a constant part, and one for each
+/// byte of the file. Whole extraction of ordinary files takes up to 122 bytes a byte.
 const FILE_MEMORY: u64 = 64 << 20;
 const FILE_MEMORY_PER_BYTE: u64 = 1_000;
 /// Memory that stays of each byte of a file that has been parsed meanwhile, at most.
@@ -41,7 +41,7 @@ pub(super) struct Reports {
     phase: Mutex<Option<(Phase, Effort)>>,
     /// Signalled when an order begins.
     begun: Condvar,
-    /// Anonymous memory of the process in bytes, and when it was looked at.
+    /// Anonymous memory of the process in bytes, and when it was read.
     memory: Mutex<Option<(u64, Instant)>>,
     /// Bytes of the files that have been parsed.
     parsed: AtomicU64,
@@ -144,7 +144,7 @@ impl Reports {
         Some(memory)
     }
 
-    /// Memory of the process, looked at recently: on a busy machine the watchdog is late.
+    /// Memory of the process, read recently: on a busy machine the watchdog is late.
     fn recent_memory(&self) -> u64 {
         let known = *self.memory.lock();
         match known {
