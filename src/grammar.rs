@@ -167,6 +167,23 @@ impl Language {
         self.manifest.tier
     }
 
+    /// Display name.
+    pub fn title(&'static self) -> &'static str {
+        &self.manifest.title
+    }
+
+    /// True if the language or its run time calls functions of this name.
+    pub fn is_called_by_runtime(&self, name: &str) -> bool {
+        self.manifest.names.called_by_runtime.iter().any(|form| match form.split_once('*') {
+            Some((start, end)) => {
+                name.len() >= start.len() + end.len()
+                    && name.starts_with(start)
+                    && name.ends_with(end)
+            }
+            None => form == name,
+        })
+    }
+
     /// Rule of a node kind in type position.
     #[inline]
     pub(crate) fn type_rule(&self, kind: u16) -> Option<&TypeRule> {
@@ -272,6 +289,12 @@ pub fn tier(id: LanguageId) -> Tier {
 /// limit.
 pub fn most_bytes(id: LanguageId) -> Option<u64> {
     folders()[usize::from(id.0)].most_bytes
+}
+
+/// True for languages of mixed use without references: the fields of their files are data.
+pub fn has_data(name: &str) -> bool {
+    let folder = folders().iter().find(|folder| folder.name == name);
+    folder.is_some_and(|folder| folder.tier == Tier::Structure && folder.most_bytes.is_some())
 }
 
 /// Names of all project files.

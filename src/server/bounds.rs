@@ -146,6 +146,8 @@ fn of_answers() -> Vec<(&'static str, String)> {
     vec![
         ("elsewhere::TIME", time(elsewhere::TIME)),
         ("elsewhere::MAX_FILES", count(elsewhere::MAX_FILES)),
+        ("elsewhere::MAX_FILES_BESIDE", count(elsewhere::MAX_FILES_BESIDE)),
+        ("elsewhere::MAX_OTHER_FILES", count(elsewhere::MAX_OTHER_FILES)),
         ("trace::MAX_NOT_FOLLOWED", count(trace::MAX_NOT_FOLLOWED)),
     ]
 }
