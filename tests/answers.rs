@@ -440,3 +440,54 @@ fn absolute_paths_and_paths_of_the_working_directory_are_taken_everywhere() {
         assert!(first_line(&answer).starts_with("1 caller of handler"), "{place}: {answer}");
     }
 }
+
+#[test]
+fn a_path_is_looked_for_between_all_meanings_of_two_names() {
+    // Overloads, methods of several classes, functions of several files.
+    let files: &[(&str, &[u8])] = &[
+        (
+            "Pool.java",
+            b"class Pool {\n  void take() { take(1); }\n  void take(int wait) { open(); }\n\
+            \x20 void open() { new Link().open(); }\n}\n\
+            class Link {\n  void open() {}\n}\n\
+            class Idle {\n  void take() {}\n}\n",
+        ),
+        ("a.py", b"def step():\n    pass\n\n\ndef end():\n    pass\n"),
+        ("b.py", b"def end():\n    pass\n\n\ndef step():\n    end()\n"),
+    ];
+    let repository = Repository::with(files);
+    let answer = repository.asked(&["trace", "take", "--to", "Link.open"]);
+    assert!(first_line(&answer).contains("Link.open in 2 calls"), "{answer}");
+    assert!(answer.contains("called at Pool.java:3"), "{answer}");
+    let answer = repository.asked(&["trace", "step", "--to", "end"]);
+    assert!(first_line(&answer).contains("::end in 1 call "), "{answer}");
+    assert!(answer.contains("called at b.py:6"), "{answer}");
+    let answer = repository.asked(&["trace", "Pool.take", "--via", "open", "--to", "Link.open"]);
+    assert!(first_line(&answer).contains("Link.open in 2 calls"), "{answer}");
+    let answer = repository.asked(&["trace", "end", "--to", "step"]);
+    let first = first_line(&answer);
+    assert!(first.contains("and one like it") && first.contains("none at any depth"), "{answer}");
+}
+
+#[test]
+fn a_step_by_dispatch_names_the_line_of_the_call() {
+    let files: &[(&str, &[u8])] = &[
+        (
+            "Run.java",
+            b"interface Task { void run(); }\n\
+            class Quick implements Task { public void run() { done(); } void done() {} }\n\
+            class Use {\n  void go(Task task) {\n    task.run();\n  }\n}\n",
+        ),
+        (
+            "run.ts",
+            b"export interface Job { work(): void }\n\
+            export class Fast implements Job { work() { this.ended(); } ended() {} }\n\
+            export function begin(job: Job) {\n  job.work();\n}\n",
+        ),
+    ];
+    let repository = Repository::with(files);
+    let answer = repository.asked(&["trace", "Use.go", "--to", "Quick.done"]);
+    assert!(answer.contains("by dispatch at Run.java:5"), "{answer}");
+    let answer = repository.asked(&["trace", "begin", "--to", "Fast.ended"]);
+    assert!(answer.contains("by dispatch at run.ts:4"), "{answer}");
+}

@@ -1,8 +1,8 @@
-//! Shortest call path from one symbol to another.
+//! Shortest call path from the meanings of one name to those of another.
 
 use std::collections::hash_map::Entry;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{MAX_NOT_FOLLOWED, PathStep, TraceFinding, link_of, sites};
 use crate::grammar::{self, Tier};
@@ -12,19 +12,24 @@ use crate::query::graph::lookup::Lookup;
 use crate::query::{Certainty, QueryError, SymbolInfo};
 use crate::store::{FileKey, SiteRow, SymbolKey};
 
-/// Breadth-first search over callees.
+/// Breadth-first search over callees, from all starts at once: of several starts and ends, those
+/// with the shortest path, in the order given.
 pub(super) fn shortest(
     lookup: &Lookup<'_>,
     graph: &CallGraph<'_, '_>,
-    start: SymbolKey,
-    end: SymbolKey,
+    starts: &[SymbolKey],
+    ends: &[SymbolKey],
     depth: u32,
 ) -> Result<TraceFinding, QueryError> {
-    let ends = lookup.same_entity(end)?;
-    let mut came_by: FxHashMap<SymbolKey, Option<(SymbolKey, Edge)>> = FxHashMap::default();
-    came_by.insert(start, None);
-    let mut level = vec![start];
-    let mut arrived = ends.contains(&start).then_some(start);
+    let mut targets = FxHashSet::default();
+    for &end in ends {
+        targets.extend(lookup.same_entity(end)?);
+    }
+    let ends = targets;
+    let mut came_by: FxHashMap<SymbolKey, Option<(SymbolKey, Edge)>> =
+        starts.iter().map(|&start| (start, None)).collect();
+    let mut level = starts.to_vec();
+    let mut arrived = starts.iter().copied().find(|start| ends.contains(start));
     let (mut not_followed, mut first) = (0, Vec::new());
     for _ in 0..depth {
         if arrived.is_some() || level.is_empty() {

@@ -59,13 +59,18 @@ impl Answer for Traced {
                 let lines = steps.iter().enumerate().map(|(at, step)| path_step(steps, at, step));
                 page.add_all(lines);
                 let to = self.result.to.as_ref().map(full_name).unwrap_or_default();
-                format!("{this} reaches {to} in {} calls", steps.len().saturating_sub(1))
+                let calls = plural(steps.len().saturating_sub(1) as u64, "call");
+                format!("{this} reaches {to} in {calls}")
             }
             TraceFinding::NoPath { not_followed, first, visited, .. } => {
                 let to = self.result.to.as_ref().map(full_name).unwrap_or_default();
                 let why = why_none(&self.result.finding, self.params.depth);
                 unfollowed(first, *not_followed, page);
-                format!("no path of calls from {this} to {to}: {why} ({visited} symbols seen)")
+                let also = like_it(self.result.also.len());
+                let or = like_it(usize::try_from(self.result.also_to).unwrap_or(usize::MAX));
+                format!(
+                    "no path of calls from {this}{also} to {to}{or}: {why} ({visited} symbols seen)"
+                )
             }
         }
     }
@@ -343,6 +348,7 @@ mod tests {
                 root,
                 also: Vec::new(),
                 to: None,
+                also_to: 0,
                 finding: TraceFinding::Tree(tree),
             },
             sources: Sources::default(),

@@ -37,15 +37,18 @@ pub(super) fn why_none(finding: &TraceFinding, depth: u32) -> String {
 pub(super) fn path_step(steps: &[PathStep], at: usize, step: &PathStep) -> String {
     let what = format!("{} (line {})", full_name(&step.symbol), step.symbol.first_line);
     let Some(before) = at.checked_sub(1).map(|before| &steps[before]) else { return what };
-    let how = match step.link {
-        Some(TraceLink::Dispatch) => "by dispatch".to_owned(),
-        Some(TraceLink::Value) => "by a function value".to_owned(),
-        _ => format!(
-            "called at {}:{}",
-            path(&before.symbol.path),
-            site_lines(&step.sites, usize::MAX)
-        ),
+    let by = match step.link {
+        Some(TraceLink::Dispatch) => "by dispatch",
+        Some(TraceLink::Value) => "by a function value",
+        _ => "called",
     };
+    let at = match step.sites.is_empty() {
+        true => String::new(),
+        false => {
+            format!(" at {}:{}", path(&before.symbol.path), site_lines(&step.sites, usize::MAX))
+        }
+    };
+    let how = format!("{by}{at}");
     let sure = match step.certainty {
         Certainty::Certain if is_variant(&step.sites) => ", one of several variants".to_owned(),
         Certainty::Certain => String::new(),
