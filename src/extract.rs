@@ -2,6 +2,7 @@
 //! the language's tables. Knows no other file.
 //!
 //! - `preprocess` blanks preprocessor syntax, so that the parser can handle the rest.
+//! - `repair` handles what the grammar does not understand, and parses again.
 //! - `walk` traverses the tree; it has the input, the facts so far, and the context.
 //! - `facts` collects and completes the facts, and reports which parts of a tree have none.
 //! - The rules are grouped in `definitions`, `bindings`, `expressions`, `types`, `imports` and
@@ -17,6 +18,7 @@ mod imports;
 mod macros;
 mod preprocess;
 mod recursion;
+mod repair;
 mod types;
 mod walk;
 
@@ -88,10 +90,8 @@ pub fn extract(
     limits: Limits,
 ) -> Result<FileFacts, Exhausted> {
     let language = grammar::language(language);
-    let cleared = preprocess::clear(language, source);
     let budget = Budget::start(&limits, source.len());
-    let tree = parse(language, &cleared.source, &budget, &[])?;
-    budget.end_first_parse();
+    let (cleared, tree) = repair::tree(language, source, &budget)?;
     let nested = typed_arena::Arena::new();
     let embedded = walk::Embedded { trees: &nested, budget: &budget };
     let mut walk = walk::Walk::new(language, source, limits, embedded, &cleared.made);
@@ -102,6 +102,7 @@ pub fn extract(
     if let Some(exhausted) = budget.exhausted() {
         return Err(exhausted);
     }
+    definitions::component::of_file(&walk.input, &mut walk.facts, path);
     let mut facts = walk.into_facts();
     bindings::conditions::of_file(&mut facts, &language.manifest.conditions, path, source);
     Ok(facts::finish::finish(facts, language, path, source))

@@ -23,18 +23,19 @@ mod type_rule;
 pub use check::{Fits, Roles, check, errors};
 pub use detect::detect;
 pub(crate) use import_form::ImportForm;
+pub(crate) use manifest::Form;
 pub use manifest::values::{Conditions, Conversions, EndingOf, FlowKind, Narrowing, TypeFlow};
 pub use manifest::words::{
     CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord, TestMacroKind,
 };
 pub use manifest::{
     Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MarkMeaning, Markup,
-    MemberLookup, ModuleSystem, Names, Resolution, SelfRule, TestMarkers, VisibilityRule,
+    MemberLookup, ModuleSystem, Names, Repairs, Resolution, SelfRule, TestMarkers, VisibilityRule,
 };
 pub(crate) use pattern::{Gathers, Pattern};
 pub use preprocessor::Preprocessor;
 pub(crate) use preprocessor::{WordClass, WordLists};
-pub(crate) use rule::{BaseRule, Rule, TokenWords, Yielded};
+pub(crate) use rule::{BaseRule, Body, Rule, TokenWords, Yielded};
 pub(crate) use selector::Selector;
 pub use table::{extended, manifest_errors, use_manifests};
 pub use tier::Tier;

@@ -166,22 +166,29 @@ fn a_call_leads_to_every_variant_of_its_target_and_counts_once() {
 }
 
 #[test]
-fn uses_in_the_body_of_a_macro_are_shown_as_lines_with_the_name() {
-    let files: [(&str, &[u8]); 3] = [
-        ("Cargo.toml", b"[package]\nname = \"a\"\n"),
-        ("src/messages.rs", b"pub fn enabled() -> bool {\n    true\n}\n"),
-        (
-            "src/lib.rs",
-            b"pub mod messages;\n#[macro_export]\nmacro_rules! message {\n    \
-              ($($part:tt)*) => { if $crate::messages::enabled() { eprintln!($($part)*); } };\n}\n",
-        ),
-    ];
-    let answer = Repository::with(&files).asked(&["references", "messages::enabled"]);
-    assert!(
-        answer.contains("its name stands in 1 line that no reference accounts for"),
-        "{answer}"
-    );
-    assert!(answer.contains("\nsrc/lib.rs: 4"), "{answer}");
+fn uses_in_the_body_of_a_macro_are_references_and_other_words_in_it_lines_with_the_name() {
+    let asked = |rule: &str| {
+        let library = format!(
+            "pub mod messages;\n#[macro_export]\nmacro_rules! message {{\n    {rule}\n}}\n"
+        );
+        let files: [(&str, &[u8]); 3] = [
+            ("Cargo.toml", b"[package]\nname = \"a\"\n"),
+            ("src/messages.rs", b"pub fn enabled() -> bool {\n    true\n}\n"),
+            ("src/lib.rs", library.as_bytes()),
+        ];
+        Repository::with(&files).asked(&["references", "messages::enabled"])
+    };
+    let answer = asked("($($part:tt)*) => { if $crate::messages::enabled() { f!($($part)*); } };");
+    assert!(answer.contains("1 certain in 1 file"), "{answer}");
+    assert!(answer.contains("\nsrc/lib.rs: call message:4"), "{answer}");
+    for rule in ["(enabled) => { 1 };", "($module:ident) => { $crate::$module::enabled() };"] {
+        let answer = asked(rule);
+        assert!(
+            answer.contains("its name stands in 1 line that no reference accounts for"),
+            "{answer}"
+        );
+        assert!(answer.contains("\nsrc/lib.rs: 4"), "{answer}");
+    }
 }
 
 #[test]

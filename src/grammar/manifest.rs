@@ -3,10 +3,13 @@
 
 mod markup;
 pub(super) mod position;
+mod repairs;
 pub(super) mod values;
 pub(super) mod words;
 
 pub use markup::{MarkMeaning, Markup};
+pub(crate) use repairs::Form;
+pub use repairs::Repairs;
 pub use values::Builtins;
 
 use super::tier::Tier;
@@ -42,6 +45,10 @@ pub struct Manifest {
     /// is masked before parsing.
     #[serde(default)]
     pub preprocessor: super::preprocessor::Preprocessor,
+    /// Repairs of a source whose tree has errors. In every language the innermost lines that the
+    /// grammar does not understand are masked then, so that what is around them is read.
+    #[serde(default)]
+    pub repairs: Repairs,
     /// Markup around the code of a file.
     #[serde(default)]
     pub markup: Option<Markup>,
