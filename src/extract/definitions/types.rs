@@ -377,9 +377,21 @@ pub(in crate::extract) fn embed<'t>(
         }
         return ExprId::NONE;
     }
-    for base in children::every(&walk.input, Some(of), node) {
-        let ty = types::visit_type(walk, base, Usage::Site(SiteKind::Inherit));
+    let bases = children::every(&walk.input, Some(of), node);
+    for base in &bases {
+        let ty = types::visit_type(walk, *base, Usage::Site(SiteKind::Inherit));
         walk.facts.add_base(embedding, ty, false);
+    }
+    if several {
+        // Other names of members of the bases.
+        let is_list = |part: &Node<'t>| {
+            rule_choice::rule_at(&walk.input, *part).is_none()
+                && bases.iter().all(|base| base.id() != part.id())
+        };
+        let lists: Vec<Node<'t>> = parts.into_iter().filter(is_list).collect();
+        for list in lists {
+            walk.visit(list, READ);
+        }
     }
     ExprId::NONE
 }

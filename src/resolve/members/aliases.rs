@@ -2,11 +2,11 @@
 
 use crate::grammar::ModifierMeaning;
 use crate::model::SymbolKind;
-use crate::model::facts::{LocalSymbol, Symbol, flags};
+use crate::model::facts::{Expr, LocalSymbol, Run, Symbol, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::Ty;
+use crate::resolve::db::ty::{Member, Ty};
 use crate::resolve::members::prototypes;
 use crate::resolve::names::definition;
 
@@ -140,4 +140,31 @@ pub(in crate::resolve) fn unaliased(db: &Db, ty: Ty) -> Ty {
         }
     }
     ty
+}
+
+/// Returns the method that a symbol is another name of, if it is one that was there before.
+pub(in crate::resolve) fn aliased_member(db: &Db, symbols: &[SymbolRef]) -> Option<Symbols> {
+    let [alias] = *symbols else { return None };
+    let entry = db.program.symbol(alias);
+    if entry.kind != SymbolKind::Method || entry.inner.is_some() || entry.values.len != 1 {
+        return None;
+    }
+    let unit = db.program.known(alias.file);
+    let value = unit.facts.lists[entry.values.range()].first()?.get()?;
+    let Expr::Call(callee, Run { len: 0, .. }) = unit.facts.exprs[value] else { return None };
+    let Expr::Member(object, name) = unit.facts.exprs[callee.get()?] else { return None };
+    let object = db.ty(alias.file, object);
+    match db.member(&object, unit.name(name)) {
+        Member::Symbols(found) => {
+            let is_before = |one: &SymbolRef| {
+                let other = db.program.symbol(*one);
+                one.file != alias.file || other.extent.start_byte < entry.extent.start_byte
+            };
+            let is_method = |one: &SymbolRef| db.program.symbol(*one).kind == SymbolKind::Method;
+            let is_original = found.len() == 1
+                && found.iter().all(|one| *one != alias && is_before(one) && is_method(one));
+            is_original.then_some(found)
+        }
+        _ => None,
+    }
 }
