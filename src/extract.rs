@@ -31,6 +31,8 @@ use crate::model::LanguageId;
 use crate::model::facts::FileFacts;
 use budget::Budget;
 use std::cell::RefCell;
+use std::ops::ControlFlow;
+use tree_sitter::{ParseOptions, ParseState, Parser, Range, Tree};
 
 /// Limits per file.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +79,7 @@ const WHOLE_TIME: Allowance = Allowance {
 const OWN_CODE: u64 = if cfg!(debug_assertions) { 10 } else { 1 };
 
 thread_local! {
-    static PARSER: RefCell<tree_sitter::Parser> = RefCell::new(tree_sitter::Parser::new());
+    static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
 }
 
 /// Extracts the facts of one file. Errors in it become problems; it fails only for a file that
@@ -113,24 +115,47 @@ fn parse(
     language: &Language,
     source: &[u8],
     budget: &Budget,
-    within: &[tree_sitter::Range],
-) -> Result<tree_sitter::Tree, Exhausted> {
+    within: &[Range],
+) -> Result<Tree, Exhausted> {
+    let tree = parse_while(language, source, within, &mut |_| budget.check());
+    tree.ok_or_else(|| budget.exhausted().unwrap_or(Exhausted::Time))
+}
+
+/// True if ranges of a source have no error, and if the budget does not reach to find one. Recovery
+/// from errors is most of the cost of a parse that has some: this one ends at the first that no
+/// other reading of the source avoids.
+fn has_no_error(language: &Language, source: &[u8], budget: &Budget, within: &[Range]) -> bool {
+    let mut is_broken = false;
+    let tree = parse_while(language, source, within, &mut |state| {
+        is_broken = state.has_error();
+        if is_broken { ControlFlow::Break(()) } else { budget.check() }
+    });
+    tree.map_or(!is_broken, |tree| !tree.root_node().has_error())
+}
+
+/// Parses a source, or the ranges `within` it, unless a check breaks.
+fn parse_while(
+    language: &Language,
+    source: &[u8],
+    within: &[Range],
+    check: &mut dyn FnMut(&ParseState) -> ControlFlow<()>,
+) -> Option<Tree> {
     PARSER.with_borrow_mut(|parser| {
         parser
             .set_language(&language.grammar)
             .expect("every grammar is built for this tree-sitter; a test loads them all");
         parser.set_included_ranges(within).expect("ranges are in order and do not overlap");
-        let mut check = |_: &tree_sitter::ParseState| budget.check();
-        let options = tree_sitter::ParseOptions::new().progress_callback(&mut check);
+        let mut check = |state: &ParseState| check(state);
+        let options = ParseOptions::new().progress_callback(&mut check);
         let tree = parser.parse_with_options(
             &mut |offset, _| source.get(offset..).unwrap_or_default(),
             None,
             Some(options),
         );
-        tree.ok_or_else(|| {
+        if tree.is_none() {
             // Drops the stacks of the abandoned parse, and with them its memory.
-            *parser = tree_sitter::Parser::new();
-            budget.exhausted().unwrap_or(Exhausted::Time)
-        })
+            *parser = Parser::new();
+        }
+        tree
     })
 }

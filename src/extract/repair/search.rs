@@ -3,7 +3,7 @@
 //! that fails. All of that costs a few times the region's length.
 
 use crate::extract::budget::Budget;
-use crate::extract::parse;
+use crate::extract::has_no_error;
 use crate::extract::repair::lines::Lines;
 use crate::grammar::Language;
 use std::ops::Range;
@@ -124,8 +124,7 @@ impl<'l, 's> Search<'l, 's> {
         }
         let within: Vec<tree_sitter::Range> =
             rows.iter().map(|rows| self.lines.place(rows)).collect();
-        let tree = parse(self.language, self.lines.source, self.budget, &within);
-        !tree.is_ok_and(|tree| tree.root_node().has_error())
+        has_no_error(self.language, self.lines.source, self.budget, &within)
     }
 }
 
