@@ -214,7 +214,7 @@ fn questions(
         Ok(show(
             snapshot,
             files,
-            &ShowParams { targets: vec![place(symbol, file)], context: 0 },
+            &ShowParams { targets: vec![place(symbol, file)], ..ShowParams::default() },
             cancel,
         )?
         .items

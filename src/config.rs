@@ -7,7 +7,7 @@ mod upstreams;
 mod user;
 mod user_file;
 
-pub use limits::Limits;
+pub use limits::{Limits, MEMORY_BYTES};
 pub use manifests::{MANIFEST, manifests};
 pub use upstreams::{NamedTarget, NamedTargets, UpstreamsError, upstreams};
 pub use user::{User, git_settings, is_executable};

@@ -37,14 +37,17 @@ pub use preprocessor::Preprocessor;
 pub(crate) use preprocessor::{WordClass, WordLists};
 pub(crate) use rule::{BaseRule, Body, Rule, TokenWords, Yielded};
 pub(crate) use selector::Selector;
-pub use table::{extended, manifest_errors, use_manifests};
+pub use table::{
+    extended, is_project_file, is_project_text, manifest_errors, of_project_files, project_files,
+    use_manifests,
+};
 pub use tier::Tier;
 pub(crate) use type_rule::TypeRule;
 
 use crate::model::LanguageId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::{Hash, Hasher};
-use table::{Folder, folders};
+use table::{Folder, fits_pattern, folders};
 
 /// Language: its grammar and its manifest.
 #[derive(Debug)]
@@ -168,6 +171,16 @@ impl Language {
         self.manifest.tier
     }
 
+    /// Display name.
+    pub fn title(&'static self) -> &'static str {
+        &self.manifest.title
+    }
+
+    /// True if the language or its run time calls functions of this name.
+    pub fn is_called_by_runtime(&self, name: &str) -> bool {
+        self.manifest.names.called_by_runtime.iter().any(|form| fits_pattern(form, name))
+    }
+
     /// Rule of a node kind in type position.
     #[inline]
     pub(crate) fn type_rule(&self, kind: u16) -> Option<&TypeRule> {
@@ -275,50 +288,10 @@ pub fn most_bytes(id: LanguageId) -> Option<u64> {
     folders()[usize::from(id.0)].most_bytes
 }
 
-/// Names of all project files; some are patterns.
-pub fn project_files() -> impl Iterator<Item = &'static str> {
-    folders().iter().flat_map(|folder| folder.project_files).copied()
-}
-
-/// True for the name of a project file.
-pub fn is_project_file(name: &str) -> bool {
-    project_files().any(|one| !one.contains(PROJECT_TEXT) && fits_pattern(one, name))
-}
-
-/// True for a file of this name that is a project file by its text, which is read by need.
-pub fn is_project_text<T: AsRef<str>>(name: &str, text: impl FnOnce() -> T) -> bool {
-    let marked = project_files().filter_map(|one| one.split_once(PROJECT_TEXT));
-    let mut wanted = marked.filter(|(pattern, _)| fits_pattern(pattern, name)).peekable();
-    wanted.peek().is_some() && {
-        let text = text();
-        wanted.any(|(_, wanted)| text.as_ref().contains(wanted))
-    }
-}
-
-/// Mark between the name of a project file and a text that it contains.
-const PROJECT_TEXT: &str = ": ";
-
-/// True if a name is the pattern, in which one star matches any text.
-fn fits_pattern(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| rest.ends_with(tail)),
-    }
-}
-
-/// Languages that read one of these project files, by id.
-pub fn of_project_files<'n>(
-    names: impl Iterator<Item = &'n str> + Clone,
-) -> impl Iterator<Item = &'static Language> {
-    let reads = move |folder: &Folder| {
-        let reads = |name| folder.project_files.iter().any(|one| fits_pattern(one, name));
-        names.clone().any(reads)
-    };
-    folders()
-        .iter()
-        .zip((0..).map(LanguageId))
-        .filter(move |(folder, _)| reads(folder))
-        .map(|(_, id)| language(id))
+/// True for languages of mixed use without references: the fields of their files are data.
+pub fn has_data(name: &str) -> bool {
+    let folder = folders().iter().find(|folder| folder.name == name);
+    folder.is_some_and(|folder| folder.tier == Tier::Structure && folder.most_bytes.is_some())
 }
 
 /// Fingerprint of everything that determines the graph of given sources: manifests, grammar

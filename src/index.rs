@@ -24,16 +24,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub use crate::extract::{Allowance, Limits as FileLimits};
 pub use fingerprint::fingerprint;
 pub use idle_cache::IdleCache;
-pub use job::{Failure, Job, JobState, Jobs};
+pub use job::{FIRST_PAUSE, Failure, GREATEST_PAUSE, Job, JobState, Jobs};
 pub use progress::{Phase, Progress, Timing};
 pub use quarantine::Caution;
 pub use report::{LanguageReport, Report};
 pub use root_check::check_implicit_root;
+pub use slow_files::FILES_PER_RUN;
 pub use state::change::{ChangeSet, Comparison, Verified, compare, compare_some, freshness};
 pub use state::residents::{MAX_LOADED_FILES, Residents};
-pub use worker::{WorkerPool, serve_worker};
+pub use worker::{
+    FILE_MEMORY, FILE_MEMORY_PER_BYTE, MEMORY_INTERVAL, UNWATCHED_MEMORY, WorkerPool, serve_worker,
+};
 
 use crate::config::Limits;
 use crate::extract::{self, Exhausted};

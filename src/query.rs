@@ -38,9 +38,10 @@ pub use grep::{GrepParams, GrepResult, grep};
 pub use outline::{OutlineParams, OutlineResult, outline};
 pub use overview::{OverviewParams, OverviewResult, overview};
 pub use references::elsewhere::{Elsewhere, ElsewhereSearch};
+pub use references::outside::outside;
 pub use references::{ReferencesParams, ReferencesResult, references, references_all};
 pub use search::{SearchParams, SearchResult, search, search_in};
-pub use show::{ShowParams, ShowResult, show};
+pub use show::{ShowParams, ShowResult, show, source_lines};
 pub use sql::{SqlParams, SqlResult, sql};
 pub use status::{StatusParams, StatusResult, status};
 pub use trace::{TraceParams, TraceResult, trace, trace_all};
@@ -49,6 +50,41 @@ pub use trace::{TraceParams, TraceResult, trace, trace_all};
 pub trait ReadFile: Sync {
     /// Current contents.
     fn read(&self, path: &RepoPath) -> io::Result<Vec<u8>>;
+
+    /// Current contents, with the identity of the bytes on disk.
+    fn content(&self, path: &RepoPath) -> io::Result<Content> {
+        Ok(Content { text: self.read(path)?, original: None, lossy: false })
+    }
+}
+
+/// Contents of a file as text.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Content {
+    /// Text; the bytes of binary data.
+    pub text: Vec<u8>,
+    /// The bytes on disk, if the text is not those.
+    pub original: Option<Original>,
+    /// True if bytes that are not UTF-8 were replaced.
+    pub lossy: bool,
+}
+
+/// Identity of bytes on disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Original {
+    /// Hash, as in the index.
+    pub hash: u128,
+    /// Number of bytes.
+    pub size: u64,
+}
+
+impl Content {
+    /// The bytes on disk. Hashes the text, unless it is of another encoding.
+    fn original(&self) -> Original {
+        self.original.unwrap_or_else(|| Original {
+            hash: xxhash_rust::xxh3::xxh3_128(&self.text),
+            size: self.text.len() as u64,
+        })
+    }
 }
 
 /// Symbol with the columns for rendering.
@@ -246,6 +282,11 @@ pub struct Meanings<T> {
 }
 
 impl<T> Meanings<T> {
+    /// True if the name has one meaning.
+    pub fn is_one(&self) -> bool {
+        self.answers.len() == 1 && self.others.is_empty()
+    }
+
     fn of(
         lookup: &graph::lookup::Lookup<'_>,
         name: &str,

@@ -24,7 +24,7 @@ pub use mounts::{Mounts, remote_kind};
 pub use root::{DirectoryId, Root};
 pub use rules::Rules;
 pub use sweep::Sweep;
-pub use text::Text;
+pub use text::{Shown, Text};
 pub use walk::{Walk, WalkedFile, walk, walk_below};
 
 use crate::config::Limits;

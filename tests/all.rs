@@ -5,6 +5,7 @@
     reason = "the bans protect the program; tests stand outside of it and look at its files"
 )]
 
+mod answers;
 mod bad_input;
 mod commands;
 mod coverage;

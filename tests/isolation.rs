@@ -157,6 +157,18 @@ fn a_file_that_takes_much_memory_is_stopped_long_before_the_limit_of_the_process
 }
 
 #[test]
+fn the_system_refuses_memory_that_no_file_may_take_before_the_watchdog_looks() {
+    let project = Project::with("reserve");
+    let (numbers, log) = project.index();
+    assert_eq!(
+        (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
+        (&4.into(), &1.into()),
+        "{log}"
+    );
+    assert!(log.contains("signal 6 ABORT"), "a failed allocation ends it: {log}");
+}
+
+#[test]
 fn a_file_that_takes_too_long_is_left_out_and_tried_by_the_next_process() {
     let project = Project::with("hang");
     for attempt in 0..2 {

@@ -89,16 +89,17 @@ pub(super) fn repositories(config: &Config, root: PathBuf) -> Repositories {
 
 /// Runs the command of a tool.
 pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) -> Result<(), Stop> {
-    let root = RootArgument { root: matches.get_one::<String>("root").map(Into::into) }
-        .repository(config)?
-        .root;
+    let given = matches.get_one::<String>("root");
+    let root = RootArgument { root: given.map(Into::into) }.repository(config)?.root;
+    let here = config.working_directory.clone().filter(|_| given.is_none());
     let given = tool
         .parameters()
         .filter(|parameter| parameter.name != "root")
         .map(|parameter| (parameter.name, words(parameter, matches)));
     let arguments =
         server::Arguments::from_words(tool, given.filter(|(_, words)| !words.is_empty()))
-            .map_err(Stop::Usage)?;
+            .map_err(Stop::Usage)?
+            .with_paths(tool, |text| server::from_directory(&root, here.as_deref()?, text));
     let (repositories, person) = (repositories(config, root), TerminalHost::new());
     let form = if matches.get_flag("json") { Form::Json } else { Form::Text };
     let reply = server::call(tool, &arguments, &repositories, &person, form);

@@ -22,7 +22,7 @@ pub struct Limits {
 }
 
 /// Default memory limit of a worker process: a laptop survives it, and the Linux tree fits.
-const MEMORY_BYTES: u64 = 2 << 30;
+pub const MEMORY_BYTES: u64 = 2 << 30;
 
 impl Default for Limits {
     fn default() -> Self {

@@ -248,6 +248,9 @@ pub struct Names {
     /// Words before a module that make its members visible in the enclosing scope
     /// (`inline namespace`).
     pub transparent_module_words: Vec<String>,
+    /// Names of functions and members that the language or its run time calls; `*` represents any
+    /// letters (`__*__`).
+    pub called_by_runtime: Vec<String>,
     /// Names that bind nothing (`_`).
     pub ignored: Vec<String>,
     /// Parameter lists that mean no parameters (`void`).

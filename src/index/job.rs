@@ -26,8 +26,9 @@ const WRITER_TIMEOUT: Duration = Duration::from_secs(600);
 /// Pause after the second failed run in a row, doubled with each further one up to the greatest:
 /// without it every question would start a run that fails for the same reason, such as a full disk.
 /// After the first failure the next question tries again: its reason may be gone.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const GREATEST_PAUSE: Duration = Duration::from_secs(60);
+pub const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// Greatest pause after a failed run.
+pub const GREATEST_PAUSE: Duration = Duration::from_secs(60);
 /// Repositories whose failures are remembered; the oldest is forgotten.
 const MAX_FAILURES: usize = 64;
 

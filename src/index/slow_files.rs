@@ -12,7 +12,7 @@ use crate::source::WalkedFile;
 use crate::store::{FileRow, Location, Snapshot, StoreError};
 
 /// Files of one run.
-const FILES_PER_RUN: usize = 8;
+pub const FILES_PER_RUN: usize = 8;
 
 /// Waiting files of all repositories.
 #[derive(Debug, Default)]

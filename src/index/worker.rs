@@ -34,6 +34,7 @@ use crate::faults::{Fault, planted};
 use crate::store::{Location, Published, Store};
 
 pub use process::serve_worker;
+pub use watchdog::{FILE_MEMORY, FILE_MEMORY_PER_BYTE, MEMORY_INTERVAL, UNWATCHED_MEMORY};
 
 /// Idle timeout of a worker, since its last change or the last query of its repository.
 const IDLE: Duration = Duration::from_secs(60);

@@ -103,6 +103,30 @@ pub fn term(stem: &[u8]) -> Term {
     Term((xxh3_64(stem) & ((1 << TERM_BITS) - 1)) as u32)
 }
 
+/// Returns terms that every file with this text has in its index: those of the identifiers in it.
+/// Empty if it has none that is indexed.
+pub fn terms_of(text: &[u8]) -> Vec<Term> {
+    let mut terms = Vec::new();
+    for (_, run) in runs(text) {
+        let before = terms.len();
+        parts(run, |part| {
+            stem(part);
+            terms.push(term(part));
+        });
+        if terms.len() > before + 1 {
+            let mut whole = joined(run);
+            stem(&mut whole);
+            terms.push(term(&whole));
+        }
+    }
+    terms
+}
+
+/// Spans of comments and strings of a text, in order; an approximation in most languages.
+pub fn prose_spans(text: &[u8]) -> Vec<(usize, usize)> {
+    prose::spans(text)
+}
+
 /// Filter for terms: rejects most that are none of a few.
 #[derive(Clone)]
 pub struct TermFilter(Box<[u64; 1 << 10]>);

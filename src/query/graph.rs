@@ -2,6 +2,7 @@
 
 pub(super) mod calls;
 pub(super) mod filter;
+pub(super) mod having;
 pub(super) mod held;
 pub(super) mod lookup;
 pub(super) mod unread;

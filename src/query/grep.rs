@@ -10,7 +10,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkFinish, SinkMatch};
 
 use super::show::is_stale;
-use super::{QueryError, ReadFile, SymbolInfo, Total};
+use super::{Content, QueryError, ReadFile, SymbolInfo, Total};
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SkipReason};
 use crate::query::graph::filter::FileFilter;
@@ -136,19 +136,20 @@ pub fn grep(
             .binary_detection(BinaryDetection::quit(b'\0'))
             .build();
         move |file: &FileRow| {
-            let bytes = files.read(&file.path).map_err(|error| error.to_string())?;
-            let matches = search_file(&mut searcher, &matcher, &bytes, cancel, file);
+            let content = files.content(&file.path).map_err(|error| error.to_string())?;
+            let matches = search_file(&mut searcher, &matcher, &content.text, cancel, file);
             let keep =
                 |matches: &Matches| !matches.places.is_empty() && !is_full.load(Ordering::Relaxed);
-            let bytes = if matches.as_ref().is_ok_and(keep) { bytes } else { Vec::new() };
-            Ok((matches, bytes))
+            let content =
+                if matches.as_ref().is_ok_and(keep) { content } else { Content::default() };
+            Ok((matches, content))
         }
     };
     let (mut total, mut file_total, mut listed) = (0_u64, 0_u64, 0_usize);
     let mut take = |file: &FileRow, searched: Searched| -> Result<(), QueryError> {
         lookup.check()?;
-        let (matches, bytes) = match searched {
-            Ok((matches, bytes)) => (matches?, bytes),
+        let (matches, content) = match searched {
+            Ok((matches, content)) => (matches?, content),
             Err(reason) => {
                 result.unreadable.push((file.path.clone(), reason));
                 return Ok(());
@@ -170,7 +171,7 @@ pub fn grep(
         if !wanted.is_empty() {
             listed += wanted.len();
             is_full.store(listed == params.limit, Ordering::Relaxed);
-            let mut found = describe(&lookup, file, &bytes, wanted, params.context)?;
+            let mut found = describe(&lookup, file, &content, wanted, params.context)?;
             found.total = matches.places.len() as u64;
             result.files.push(found);
         }
@@ -182,9 +183,9 @@ pub fn grep(
     Ok(result)
 }
 
-/// Matching lines of a file, with its bytes if lines are listed; or the reason why it is
+/// Matching lines of a file, with its contents if lines are listed; or the reason why it is
 /// unreadable.
-type Searched = Result<(Result<Matches, QueryError>, Vec<u8>), String>;
+type Searched = Result<(Result<Matches, QueryError>, Content), String>;
 
 /// True if the file can be searched. A file too large to be parsed may be small enough to be read.
 pub(super) fn is_text(file: &FileRow) -> bool {
@@ -260,18 +261,18 @@ pub(super) fn search_file(
 fn describe(
     lookup: &Lookup<'_>,
     file: &FileRow,
-    bytes: &[u8],
+    content: &Content,
     places: &[(u32, u32)],
     context: u32,
 ) -> Result<GrepFile, QueryError> {
-    let stale = is_stale(file, bytes);
+    let stale = is_stale(file, content);
     let symbols = match (places.first(), places.last()) {
         (Some(first), Some(last)) if !stale && file.symbols > 0 => {
             lookup.snapshot.symbols_at(file, first.0, last.0)?
         }
         _ => Vec::new(),
     };
-    let text = String::from_utf8_lossy(bytes);
+    let text = String::from_utf8_lossy(&content.text);
     let lines: Vec<&str> = text.lines().collect();
     let run = |from: usize, to: usize| {
         lines[from.min(lines.len())..to.min(lines.len())]

@@ -4,6 +4,7 @@
 //! An answer is never about another symbol than the named one: an ambiguous name yields an error
 //! with the candidates, an unknown one an error with similar names.
 
+mod aliases;
 pub(super) mod fuzzy;
 mod qualified;
 pub(super) mod text;
@@ -51,7 +52,7 @@ pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>,
             }),
         };
     }
-    let mut found = all(lookup, wanted)?;
+    let mut found = named(lookup, wanted)?;
     prefer_definitions(lookup, &mut found)?;
     match found.len() {
         0 => Err(QueryError::NoSuchSymbol { name: wanted.to_owned(), near: near(lookup, wanted)? }),
@@ -67,6 +68,19 @@ pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>,
                 total: total as u64,
             })
         }
+    }
+}
+
+/// Returns every symbol that a name may mean: as it is written, without the parentheses of a call,
+/// or without a list of parameters.
+fn named(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
+    let found = all(lookup, wanted)?;
+    match wanted.split_once('(') {
+        Some((name, rest)) if found.is_empty() && rest.ends_with(')') && !name.is_empty() => {
+            all(lookup, name.trim_end())
+        }
+        _ if found.is_empty() => aliases::aliased(lookup, wanted),
+        _ => Ok(found),
     }
 }
 
@@ -90,7 +104,7 @@ impl Meaning {
 pub(super) fn meanings(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Meaning>, QueryError> {
     let found = match symbol(lookup, wanted) {
         Err(QueryError::AmbiguousSymbol { .. }) => {
-            let mut found = all(lookup, normalized(wanted))?;
+            let mut found = named(lookup, normalized(wanted))?;
             prefer_definitions(lookup, &mut found)?;
             found
         }
@@ -218,10 +232,9 @@ pub(super) fn near_paths(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<String
     Ok(near.into_iter().take(MAX_NEAR).map(|(_, _, path)| path).collect())
 }
 
-/// Strips decoration of names: blanks, back ticks, the parentheses of a call.
+/// Strips decoration of names: blanks, back ticks.
 fn normalized(wanted: &str) -> &str {
-    let wanted = wanted.trim().trim_matches('`');
-    wanted.strip_suffix("()").unwrap_or(wanted)
+    wanted.trim().trim_matches('`')
 }
 
 /// Parses `path:line` and `path:line:column`.
@@ -318,6 +331,7 @@ fn order_of_choices(symbol: &SymbolInfo) -> (bool, bool, Reverse<u32>, String, u
 /// Returns symbols with similar names: the same name in another container, in other case, misspelt,
 /// or as a part.
 pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>, QueryError> {
+    let wanted = wanted.strip_suffix("()").unwrap_or(wanted);
     let chain = segments(wanted);
     let name = chain.last().copied().unwrap_or(wanted);
     let lower = name.to_ascii_lowercase();
@@ -386,6 +400,6 @@ mod tests {
         assert_eq!(lines("b.x:3-9"), Some(("b.x", 3, 9)));
         assert_eq!(lines("b.x:L3-L9"), Some(("b.x", 3, 9)));
         assert_eq!(segments("a.b::C#d"), ["a", "b", "C", "d"]);
-        assert_eq!(normalized(" `call()` "), "call");
+        assert_eq!(normalized(" `call` "), "call");
     }
 }

@@ -93,9 +93,9 @@ pub enum EntryPoint {
 /// Result of `overview`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OverviewResult {
-    /// Languages, largest first.
+    /// Languages, largest first; those of data last.
     pub languages: Vec<LanguageShare>,
-    /// Modules, most used first.
+    /// Modules, most used first; those of data alone last.
     pub modules: Vec<ModuleInfo>,
     /// Number of modules.
     pub module_total: u64,
@@ -143,7 +143,7 @@ pub fn overview(
         });
     }
     let depth = if params.depth == 0 { fitting_depth(&files, path) } else { params.depth };
-    let modules = Modules::new(&files, path, depth);
+    let modules = Modules::new(&lookup, &files, path, depth);
     let uses = Uses::new(&lookup, &files, &modules)?;
     let dependencies = &uses.dependencies;
     let mut cycles = cycles::cycles(&uses.of_production);
@@ -203,13 +203,16 @@ type Weights = BTreeMap<(usize, usize), u64>;
 
 struct Modules {
     infos: Vec<ModuleInfo>,
+    /// Symbols of each module that are no data.
+    code: Vec<u64>,
     /// Module of each file, in the order of the files.
     of_file: Vec<usize>,
 }
 
 impl Modules {
-    fn new(files: &[FileRow], top: &str, depth: u32) -> Self {
-        let mut modules = Self { infos: Vec::new(), of_file: Vec::with_capacity(files.len()) };
+    fn new(lookup: &Lookup<'_>, files: &[FileRow], top: &str, depth: u32) -> Self {
+        let of_file = Vec::with_capacity(files.len());
+        let mut modules = Self { infos: Vec::new(), code: Vec::new(), of_file };
         let mut places: FxHashMap<&str, usize> = FxHashMap::default();
         for file in files {
             let path = module_of(file.path.as_str(), top, depth);
@@ -222,8 +225,12 @@ impl Modules {
                     used_by: 0,
                     uses: 0,
                 });
+                modules.code.push(0);
                 modules.infos.len() - 1
             });
+            if !lookup.has_data(file.language) {
+                modules.code[place] += u64::from(file.symbols);
+            }
             let info = &mut modules.infos[place];
             info.files += 1;
             info.lines += u64::from(file.lines);
@@ -234,14 +241,18 @@ impl Modules {
     }
 
     fn most_used(&self, dependencies: &Weights, limit: usize) -> Vec<ModuleInfo> {
-        let mut infos = self.infos.clone();
+        let mut infos: Vec<(u64, ModuleInfo)> =
+            self.code.iter().copied().zip(self.infos.iter().cloned()).collect();
         for (&(from, to), &sites) in dependencies {
-            infos[from].uses += sites;
-            infos[to].used_by += sites;
+            infos[from].1.uses += sites;
+            infos[to].1.used_by += sites;
         }
-        infos.sort_by_key(|info| (Reverse(info.used_by), Reverse(info.symbols), info.path.clone()));
+        // Folders of data alone come last, however many keys they have.
+        infos.sort_by_cached_key(|(code, info)| {
+            (*code == 0, Reverse(info.used_by), Reverse(*code), info.path.clone())
+        });
         infos.truncate(limit);
-        infos
+        infos.into_iter().map(|(_, info)| info).collect()
     }
 }
 
@@ -320,7 +331,7 @@ fn languages(lookup: &Lookup<'_>, files: &[FileRow]) -> Vec<LanguageShare> {
         share.symbols += u64::from(file.symbols);
     }
     let mut shares: Vec<_> = shares.into_values().collect();
-    shares.sort_by_key(|share| Reverse(share.lines));
+    shares.sort_by_key(|share| (grammar::has_data(&share.name), Reverse(share.lines)));
     shares
 }
 

@@ -2,6 +2,7 @@
 //! symbols.
 
 pub mod elsewhere;
+pub mod outside;
 
 use std::cmp::Reverse;
 use std::rc::Rc;
@@ -14,7 +15,7 @@ use crate::model::cancel::CancelToken;
 use crate::model::{RelationKind, RepoPath, SiteKind, Step};
 use crate::query::graph::calls::MAX_RELATED;
 use crate::query::graph::calls::within::Group;
-use crate::query::graph::filter::FileFilter;
+use crate::query::graph::filter::{FileFilter, directories};
 use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, SiteRow, SiteTarget, Snapshot, SymbolKey, SymbolRank};
 
@@ -99,8 +100,10 @@ pub struct ReferencesResult {
     pub reasons: Vec<(Certainty, Step, u64)>,
     /// Lowest certainty that is listed: any if none is certain or likely.
     pub listed: Certainty,
-    /// Number of files with certain or likely references that pass the filters.
+    /// Number of files with references that pass the filters, of the certainties that are listed.
     pub file_count: u64,
+    /// References of the certainties that are listed, by directory, most first.
+    pub by_directory: Vec<(String, u64)>,
     /// References: by certainty, then by file and position. A file may appear once for each
     /// certainty.
     pub files: Vec<FileReferences>,
@@ -194,14 +197,18 @@ fn references_of(
         reasons: reasons(&found),
         listed: if found.iter().any(Found::is_sure) { params.list } else { Certainty::Textual },
         file_count: 0,
+        by_directory: Vec::new(),
         files: Vec::new(),
-        related: related(lookup, &same)?,
+        related: related(lookup, &same, params.tests)?,
     };
     for entry in &found {
         result.counts.add(entry.certainty);
     }
-    let mut files: Vec<_> =
-        found.iter().filter(|found| found.is_sure()).map(|found| found.site.file).collect();
+    let listed = result.listed;
+    let is_listed = |found: &&Found| found.certainty <= listed;
+    let mut files: Vec<_> = found.iter().filter(is_listed).map(|found| found.site.file).collect();
+    result.by_directory =
+        directories(found.iter().filter(is_listed).map(|found| (&found.file.path, 1)));
     files.sort_unstable();
     files.dedup();
     result.file_count = files.len() as u64;
@@ -283,8 +290,13 @@ fn reasons(found: &[Found]) -> Vec<(Certainty, Step, u64)> {
 }
 
 /// Returns the relations of the symbols to others, except those to declarations of the same entity.
-/// Incoming relations are followed transitively: a change of the symbol affects all of them.
-fn related(lookup: &Lookup<'_>, same: &[SymbolKey]) -> Result<Vec<Related>, QueryError> {
+/// Incoming relations are followed transitively: a change of the symbol affects all of them; those
+/// of code that the filter leaves out are not listed.
+fn related(
+    lookup: &Lookup<'_>,
+    same: &[SymbolKey],
+    tests: Tests,
+) -> Result<Vec<Related>, QueryError> {
     let mut ends = Vec::new();
     let rank = |other: SymbolKey| Ok::<_, QueryError>(lookup.order().row(&*lookup.symbol(other)?));
     for &key in same {
@@ -308,7 +320,9 @@ fn related(lookup: &Lookup<'_>, same: &[SymbolKey]) -> Result<Vec<Related>, Quer
         {
             if seen.insert(relation.from) {
                 below.push(relation.from);
-                ends.push((relation.kind, true, rank(relation.from)?));
+                if tests.admits(lookup.is_test(&*lookup.symbol(relation.from)?)?) {
+                    ends.push((relation.kind, true, rank(relation.from)?));
+                }
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::model::facts::flags;
 use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
 use crate::store::{KeyOrder, NameKey, NameRank, Snapshot, SymbolHead, SymbolKey, SymbolRank};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Highest total that is always counted; a higher one is reported as a lower bound. A scan that
 /// ends early has found more, so that the report does not depend on the blocks that it left out:
@@ -31,6 +31,12 @@ pub const BLOCKS_MISSPELT: usize = 900;
 
 /// Maximum number of symbols that are checked against the filters.
 pub const FILTERED: usize = 20_000;
+
+/// Maximum number of keys of data files that are compared.
+const MAX_KEYS: usize = 1_000;
+
+/// Maximum number of symbols that are read for a list that keys of data files do not fill.
+const MAX_READ: usize = 5_000;
 
 /// Maximum number of names of equal rank whose symbols are read.
 const MAX_EQUAL: usize = 400;
@@ -123,6 +129,8 @@ pub struct SearchHit {
     pub symbol: SymbolInfo,
     /// Quality of the match.
     pub matched: Match,
+    /// Number of further files with an equal key, for a key of a data file.
+    pub same_in: u64,
 }
 
 /// Result of `search`.
@@ -134,8 +142,8 @@ pub struct SearchResult {
     pub total: Total,
 }
 
-/// Finds symbols. Order: quality of the match, then number of references, then code before tests,
-/// then path and line.
+/// Finds symbols. Order: code before keys of data files, quality of the match, then number of
+/// references, then code before tests, then path and line. Equal keys of data files are one hit.
 pub fn search(
     snapshot: &Snapshot,
     params: &SearchParams,
@@ -159,7 +167,7 @@ pub fn search(
     Ok(SearchResult { hits, total })
 }
 
-/// Returns a page of hits, best first.
+/// Returns a page of hits, best first. `offset` counts symbols.
 fn hits(
     lookup: &Lookup<'_>,
     mut found: Vec<Found>,
@@ -168,11 +176,57 @@ fn hits(
 ) -> Result<Vec<SearchHit>, QueryError> {
     let order = lookup.order();
     found.sort_by_key(|found| rank(order, found));
-    let hits = found.into_iter().skip(offset).take(limit).map(|(matched, head, _)| {
-        lookup.check()?;
-        Ok(SearchHit { symbol: lookup.info_of(head.key)?, matched })
-    });
-    hits.collect()
+    let code = found.partition_point(|found| !found.is_data);
+    let data = found.split_off(code);
+    let mut hits = found
+        .into_iter()
+        .skip(offset)
+        .take(limit)
+        .map(|found| hit(lookup, &found))
+        .collect::<Result<Vec<_>, _>>()?;
+    if hits.len() < limit {
+        hits.extend(keys(lookup, data, offset.saturating_sub(code), limit - hits.len())?);
+    }
+    Ok(hits)
+}
+
+fn hit(lookup: &Lookup<'_>, found: &Found) -> Result<SearchHit, QueryError> {
+    lookup.check()?;
+    let symbol = lookup.info_of(found.head.key)?;
+    Ok(SearchHit { symbol, matched: found.matched, same_in: 0 })
+}
+
+/// Returns a page of keys of data files: equal ones of several files are one hit.
+fn keys(
+    lookup: &Lookup<'_>,
+    mut data: Vec<Found>,
+    offset: usize,
+    limit: usize,
+) -> Result<Vec<SearchHit>, QueryError> {
+    data.truncate(MAX_KEYS);
+    let mut hits =
+        data.iter().map(|found| hit(lookup, found)).collect::<Result<Vec<SearchHit>, _>>()?;
+    let mut first: FxHashMap<(Match, String), usize> = FxHashMap::default();
+    for (place, hit) in hits.iter().enumerate() {
+        first.entry((hit.matched, hit.symbol.qualified_name())).or_insert(place);
+    }
+    // Equal keys follow the best of them.
+    hits.sort_by_cached_key(|hit| first[&(hit.matched, hit.symbol.qualified_name())]);
+    let mut folded: Vec<SearchHit> = Vec::new();
+    for hit in hits.into_iter().skip(offset) {
+        let is_equal = |last: &SearchHit| {
+            last.matched == hit.matched
+                && last.symbol.qualified_name() == hit.symbol.qualified_name()
+        };
+        if let Some(last) = folded.last_mut().filter(|last| is_equal(last)) {
+            last.same_in += 1;
+        } else if folded.len() == limit {
+            break;
+        } else {
+            folded.push(hit);
+        }
+    }
+    Ok(folded)
 }
 
 /// Like [`search`], but after the symbols with all words in their names come those ranked by full
@@ -196,33 +250,44 @@ pub fn search_in(
     let mut named = filter.named(params.text.trim())?;
     // The list is filled by names: further ones may match.
     let is_complete = named.is_complete && named.total < wanted as u64 && !found.is_partial;
-    named.best.retain(|(matched, ..)| *matched <= Match::Words);
+    named.best.retain(|found| found.matched <= Match::Words);
+    named.best.sort_by_key(|found| rank(lookup.order(), found));
+    let code = named.best.partition_point(|found| !found.is_data);
+    let mut data = named.best.split_off(code);
+    let mut seen: FxHashSet<SymbolKey> = data.iter().map(|found| found.head.key).collect();
+    let mut total = data.len() as u64;
     let mut hits = hits(&lookup, named.best, 0, wanted)?;
-    let mut seen: FxHashSet<SymbolKey> = hits.iter().map(|hit| hit.symbol.key).collect();
-    let mut total = hits.len() as u64;
+    seen.extend(hits.iter().map(|hit| hit.symbol.key));
+    total += hits.len() as u64;
     for located in found.symbols.iter().filter(|located| seen.insert(located.head.key)) {
-        if filter.admit(Match::Text, located.head)?.is_some() {
+        if let Some(found) = filter.admit(Match::Text, located.head)? {
             total += 1;
-            if hits.len() < wanted {
-                let symbol = lookup.info_of(located.head.key)?;
-                hits.push(SearchHit { symbol, matched: Match::Text });
+            if found.is_data {
+                data.push(found);
+            } else if hits.len() < wanted {
+                hits.push(hit(&lookup, &found)?);
             }
         }
     }
+    hits.extend(keys(&lookup, data, 0, wanted.saturating_sub(hits.len()))?);
     let total = if is_complete { Total::Exact(total) } else { Total::AtLeast(total) };
     hits.drain(..params.offset.min(hits.len()));
     Ok(SearchResult { hits, total })
 }
 
-/// Symbol that passed the filters, and whether it is test code.
-type Found = (Match, SymbolHead, bool);
+/// Symbol that passed the filters.
+struct Found {
+    matched: Match,
+    head: SymbolHead,
+    is_test: bool,
+    /// True for a key of a data file.
+    is_data: bool,
+}
 
 /// Sort key of hits, best first.
-fn rank(
-    order: &KeyOrder,
-    (matched, head, is_test): &Found,
-) -> (Match, Reverse<u32>, bool, SymbolRank) {
-    (*matched, Reverse(head.references), *is_test, order.head(head))
+fn rank(order: &KeyOrder, found: &Found) -> (bool, Match, Reverse<u32>, bool, SymbolRank) {
+    let Found { matched, head, is_test, is_data } = found;
+    (*is_data, *matched, Reverse(head.references), *is_test, order.head(head))
 }
 
 /// Matches: symbols that include the best hits, and their total number.
@@ -358,9 +423,12 @@ impl Filter<'_, '_> {
             place += equal;
             let next = names.get(place).map(NameFound::fit);
             before = next.map_or(0, |next| {
-                best.iter()
-                    .filter(|(matched, head, _)| (*matched, Reverse(head.references)) < next)
-                    .count()
+                // Keys of data files come after all others: reading goes on, within a limit.
+                let is_before = |found: &&Found| {
+                    (found.matched, Reverse(found.head.references)) < next
+                        && (!found.is_data || best.len() > MAX_READ)
+                };
+                best.iter().filter(is_before).count()
             });
         }
         Ok(Matches { best, total, is_complete: true })
@@ -405,11 +473,13 @@ impl Filter<'_, '_> {
         {
             return Ok(None);
         }
-        let (is_in, is_test) =
-            self.lookup.of_file(head.file, |file| (self.files.admits(file), file.test))?;
+        let (is_in, is_test, language) = self
+            .lookup
+            .of_file(head.file, |file| (self.files.admits(file), file.test, file.language))?;
         let is_test = head.flags & flags::TEST != 0 || is_test;
+        let is_data = self.lookup.is_data(language, head.kind);
         let admitted = is_in && params.tests.admits(is_test);
-        Ok(admitted.then_some((matched, head, is_test)))
+        Ok(admitted.then_some(Found { matched, head, is_test, is_data }))
     }
 
     /// True if the filters exclude any symbol.

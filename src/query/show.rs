@@ -1,11 +1,14 @@
 //! `show`: source of symbols and of lines, several at once.
 
+mod folds;
+
 use super::names::{self, Named};
-use super::{QueryError, ReadFile, SymbolInfo};
+use super::{Content, QueryError, ReadFile, SymbolInfo};
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
 use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, Snapshot, SymbolRow};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Parameters of `show`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -13,8 +16,13 @@ pub struct ShowParams {
     /// Symbols (`path::Container.name` or a suffix; `path:line` for the one around a line), lines
     /// (`path:from-to`) or whole files (`path`).
     pub targets: Vec<String>,
-    /// Number of context lines before and after each.
+    /// Number of context lines before and after each; with `around`, around each line with the
+    /// name.
     pub context: u32,
+    /// True to leave the signature, control flow and lines with calls of the repository only.
+    pub calls: bool,
+    /// Name around which lines are left.
+    pub around: Option<String>,
 }
 
 /// Requested item.
@@ -43,6 +51,8 @@ pub struct Excerpt {
     pub stale: bool,
     /// True if invalid UTF-8 was replaced.
     pub lossy: bool,
+    /// Lines that are folded, each from its first to its last line.
+    pub folds: Vec<(u32, u32)>,
 }
 
 /// Result of `show`.
@@ -63,12 +73,12 @@ pub fn show(
     let mut items = Vec::with_capacity(params.targets.len());
     for target in &params.targets {
         lookup.check()?;
-        match show_one(&lookup, files, target, params.context) {
+        match show_one(&lookup, files, target, params) {
             Err(error @ (QueryError::Cancelled | QueryError::Store(_))) => return Err(error),
             Err(QueryError::AmbiguousSymbol { .. }) => {
                 for meaning in names::meanings(&lookup, target)? {
                     for symbol in std::iter::once(&meaning.symbol).chain(&meaning.also) {
-                        let outcome = of_symbol(&lookup, files, symbol, params.context);
+                        let outcome = of_symbol(&lookup, files, symbol, params);
                         items.push(ShownItem { target: target.clone(), outcome });
                     }
                 }
@@ -83,12 +93,15 @@ fn show_one(
     lookup: &Lookup<'_>,
     files: &dyn ReadFile,
     target: &str,
-    context: u32,
+    params: &ShowParams,
 ) -> Result<Excerpt, QueryError> {
     match names::symbol_or_lines(lookup, target)? {
-        Named::Symbol(symbol) => of_symbol(lookup, files, &symbol, context),
+        Named::Symbol(symbol) => of_symbol(lookup, files, &symbol, params),
         Named::Lines(file, first, last) => {
-            excerpt(files, &file, None, first.saturating_sub(context), last.saturating_add(context))
+            let (first, last) = with_context(first, last, params);
+            let mut excerpt = excerpt(files, &file, None, first, last)?;
+            excerpt.folds = folds::folds(lookup, &file, None, &excerpt, params)?;
+            Ok(excerpt)
         }
     }
 }
@@ -97,17 +110,46 @@ fn of_symbol(
     lookup: &Lookup<'_>,
     files: &dyn ReadFile,
     symbol: &SymbolRow,
-    context: u32,
+    params: &ShowParams,
 ) -> Result<Excerpt, QueryError> {
     let file = lookup.file(symbol.file)?;
-    let (first, last) = (symbol.extent.start.line, symbol.extent.end.line);
-    excerpt(
-        files,
-        &file,
-        Some(lookup.info(symbol)?),
-        first.saturating_sub(context),
-        last.saturating_add(context),
-    )
+    let (first, last) = with_context(symbol.extent.start.line, symbol.extent.end.line, params);
+    let mut excerpt = excerpt(files, &file, Some(lookup.info(symbol)?), first, last)?;
+    excerpt.folds = folds::folds(lookup, &file, Some(symbol), &excerpt, params)?;
+    Ok(excerpt)
+}
+
+/// Lines with context. Around a name the context is that of the name.
+fn with_context(first: u32, last: u32, params: &ShowParams) -> (u32, u32) {
+    let context = if params.around.is_some() { 0 } else { params.context };
+    (first.saturating_sub(context), last.saturating_add(context))
+}
+
+/// Reads lines of files by path and number; those of files that have changed since they were
+/// indexed are left out, because the numbers may be of other lines now.
+pub fn source_lines(
+    snapshot: &Snapshot,
+    files: &dyn ReadFile,
+    wanted: &BTreeSet<(RepoPath, u32)>,
+) -> Result<BTreeMap<(RepoPath, u32), String>, QueryError> {
+    let mut found = BTreeMap::new();
+    let mut last: Option<(RepoPath, Option<String>)> = None;
+    for (path, line) in wanted {
+        if last.as_ref().is_none_or(|(known, _)| known != path) {
+            let text = match (snapshot.file_at(path.as_str())?, files.content(path)) {
+                (Some(file), Ok(content)) if !is_stale(&file, &content) => {
+                    Some(String::from_utf8_lossy(&content.text).into_owned())
+                }
+                _ => None,
+            };
+            last = Some((path.clone(), text));
+        }
+        let text = last.as_ref().and_then(|(_, text)| text.as_deref());
+        if let Some(text) = text.and_then(|text| text.lines().nth(*line as usize - 1)) {
+            found.insert((path.clone(), *line), text.trim().to_owned());
+        }
+    }
+    Ok(found)
 }
 
 /// Returns the lines `first` to `last` of the current file, clamped to its end.
@@ -118,10 +160,10 @@ pub(super) fn excerpt(
     first: u32,
     last: u32,
 ) -> Result<Excerpt, QueryError> {
-    let bytes = files
-        .read(&file.path)
+    let content = files
+        .content(&file.path)
         .map_err(|error| QueryError::Read { path: file.path.clone(), reason: error.to_string() })?;
-    let text = String::from_utf8_lossy(&bytes);
+    let text = String::from_utf8_lossy(&content.text);
     // As in the grammars: a line feed ends a line; a preceding carriage return is part of the line
     // ending.
     let all: Vec<&str> = text.lines().collect();
@@ -134,16 +176,14 @@ pub(super) fn excerpt(
         first_line: first,
         lines: all[start..end].iter().map(|&line| line.to_owned()).collect(),
         file_lines: u32::try_from(all.len()).unwrap_or(u32::MAX),
-        stale: is_stale(file, &bytes),
-        lossy: matches!(text, std::borrow::Cow::Owned(_)),
+        stale: is_stale(file, &content),
+        lossy: content.lossy || matches!(text, std::borrow::Cow::Owned(_)),
+        folds: Vec::new(),
     })
 }
 
-/// True if the bytes differ from the indexed version.
-pub(super) fn is_stale(file: &FileRow, bytes: &[u8]) -> bool {
-    if file.hash == 0 {
-        file.size != bytes.len() as u64
-    } else {
-        file.hash != xxhash_rust::xxh3::xxh3_128(bytes)
-    }
+/// True if the contents differ from the indexed version.
+pub(super) fn is_stale(file: &FileRow, content: &Content) -> bool {
+    let original = content.original();
+    if file.hash == 0 { file.size != original.size } else { file.hash != original.hash }
 }

@@ -9,8 +9,10 @@ use super::{Certainty, Counts, Meanings, QueryError, SiteInfo, SymbolInfo, Tests
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SiteKind};
 use crate::query::graph::calls::{CallGraph, Edge, End, Through, Unresolved};
-use crate::query::graph::lookup::Lookup;
-use crate::store::{SiteRow, Snapshot, SymbolKey};
+use crate::query::graph::filter::directories;
+use crate::query::graph::lookup::{Lookup, is_call_or_import};
+use crate::store::{FileKey, SiteKey, SiteRow, Snapshot, SymbolKey};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Maximum number of counted nodes of a tree.
 const MAX_NODES: usize = 100_000;
@@ -37,6 +39,8 @@ pub struct TraceParams {
     pub direction: Direction,
     /// Maximum number of steps. With `to`, the maximum length of the path.
     pub depth: u32,
+    /// Symbol that a path passes.
+    pub via: Option<String>,
     /// End of a path.
     pub to: Option<String>,
     /// Kinds of sites that are followed.
@@ -45,7 +49,7 @@ pub struct TraceParams {
     pub dispatch: bool,
     /// Lowest certainty that is followed. Other sites are counted, and listed at the root.
     pub follow: Certainty,
-    /// Treatment of test code.
+    /// Test code to list. With several steps all code is followed, whatever is listed.
     pub tests: Tests,
     /// Maximum number of nodes.
     pub limit: usize,
@@ -57,6 +61,7 @@ impl Default for TraceParams {
             symbol: String::new(),
             direction: Direction::default(),
             depth: 1,
+            via: None,
             to: None,
             kinds: vec![SiteKind::Call, SiteKind::Construct, SiteKind::Decorate],
             dispatch: true,
@@ -120,13 +125,23 @@ pub struct TraceNode {
 pub struct TraceTree {
     /// Nodes, breadth first; siblings by certainty, then by position.
     pub nodes: Vec<TraceNode>,
+    /// True for a list of what several steps reach, without what the filter leaves out: nearest
+    /// first, each once, without parents.
+    pub is_list: bool,
     /// Number of nodes within the depth.
     pub total: Total,
+    /// Number of distinct ends of these nodes.
+    pub distinct: Total,
     /// Numbers of sites at the root by certainty, followed or not.
     pub root_counts: Counts,
     /// Number of references to a function at the root that are no calls, if there are callers: what
     /// takes the value may call it.
     pub values: u64,
+    /// Number of certain and likely references to the root of the kinds that are not followed, if
+    /// there are callers.
+    pub other_uses: u64,
+    /// Followed sites at the root by directory, most first.
+    pub by_directory: Vec<(String, u64)>,
     /// Sites at the root that were not followed because of their certainty, with the enclosing
     /// symbol of each (callers only; for callees, with the called name). At most `limit`.
     pub not_followed: Vec<(SiteInfo, Option<SymbolInfo>)>,
@@ -163,6 +178,10 @@ pub enum TraceFinding {
         not_followed: u64,
         /// First of these, nearest to the start first; at most [`MAX_NOT_FOLLOWED`].
         first: Vec<SiteInfo>,
+        /// Number of visited symbols with a body of which nothing, or not all, was recorded.
+        unread: u64,
+        /// First of these.
+        first_unread: Option<Box<SymbolInfo>>,
     },
 }
 
@@ -187,14 +206,33 @@ pub fn trace(
 ) -> Result<TraceResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
     let start = names::symbol(&lookup, &params.symbol)?;
-    let graph =
-        CallGraph::new(&lookup, &params.kinds, params.dispatch, params.follow, params.tests);
+    let graph = graph(&lookup, params);
     let Some(end) = &params.to else {
         return from(&lookup, &graph, &names::Meaning { symbol: start, also: Vec::new() }, params);
     };
     let root = lookup.info(&start)?;
     let end = names::symbol(&lookup, end)?;
-    let finding = path::shortest(&lookup, &graph, start.key, end.key, params.depth)?;
+    let finding = match &params.via {
+        Some(via) => {
+            let via = names::symbol(&lookup, via)?;
+            let first = path::shortest(&lookup, &graph, start.key, via.key, params.depth)?;
+            let TraceFinding::Path(mut steps) = first else {
+                let to = Some(lookup.info(&via)?);
+                return Ok(TraceResult { root, also: Vec::new(), to, finding: first });
+            };
+            match path::shortest(&lookup, &graph, via.key, end.key, params.depth)? {
+                TraceFinding::Path(rest) => {
+                    steps.extend(rest.into_iter().skip(1));
+                    TraceFinding::Path(steps)
+                }
+                none => {
+                    let (root, to) = (lookup.info(&via)?, Some(lookup.info(&end)?));
+                    return Ok(TraceResult { root, also: Vec::new(), to, finding: none });
+                }
+            }
+        }
+        None => path::shortest(&lookup, &graph, start.key, end.key, params.depth)?,
+    };
     Ok(TraceResult { root, also: Vec::new(), to: Some(lookup.info(&end)?), finding })
 }
 
@@ -213,9 +251,14 @@ pub fn trace_all(
         });
     }
     let lookup = Lookup::new(snapshot, cancel)?;
-    let graph =
-        CallGraph::new(&lookup, &params.kinds, params.dispatch, params.follow, params.tests);
+    let graph = graph(&lookup, params);
     Meanings::of(&lookup, &params.symbol, most, |meaning| from(&lookup, &graph, meaning, params))
+}
+
+/// Graph to walk. A filter of what several steps reach does not cut the walk.
+fn graph<'l, 'q>(lookup: &'l Lookup<'q>, params: &TraceParams) -> CallGraph<'l, 'q> {
+    let tests = if params.depth > 1 { Tests::Include } else { params.tests };
+    CallGraph::new(lookup, &params.kinds, params.dispatch, params.follow, tests)
 }
 
 fn from(
@@ -254,14 +297,18 @@ fn tree(
     let first = step(roots, Unresolved::Listed)?;
     let mut tree = TraceTree {
         nodes: Vec::new(),
+        is_list: false,
         total: Total::Exact(0),
+        distinct: Total::Exact(0),
         root_counts: first.counts,
-        values: match params.direction {
-            Direction::Callers if !first.edges.is_empty() => values(lookup, roots)?,
-            _ => 0,
-        },
+        values: 0,
+        other_uses: 0,
+        by_directory: by_directory(lookup, &first.edges)?,
         not_followed: not_followed(lookup, &first.vague, params)?,
     };
+    if params.direction == Direction::Callers && !first.edges.is_empty() {
+        (tree.values, tree.other_uses) = other_uses(lookup, roots, &params.kinds)?;
+    }
     let mut seen = Seen::default();
     for root in roots {
         seen.insert(*root);
@@ -291,24 +338,92 @@ fn tree(
         }
         add_level(&mut nodes, &mut seen, neighbours.edges, Some(place), depth + 1);
     }
-    let total = nodes.len() as u64;
-    tree.total = if is_complete { Total::Exact(total) } else { Total::AtLeast(total) };
+    if params.depth > 1 && params.tests != Tests::Include {
+        tree.is_list = admitted(lookup, &mut nodes, params.tests)?;
+    }
+    let total = |number| if is_complete { Total::Exact(number) } else { Total::AtLeast(number) };
+    (tree.total, tree.distinct) = (total(nodes.len() as u64), total(distinct(&nodes)));
     nodes.truncate(params.limit);
     tree.nodes = nodes.iter().map(|node| full_node(lookup, node)).collect::<Result<_, _>>()?;
     Ok(tree)
 }
 
-fn values(lookup: &Lookup<'_>, roots: &[SymbolKey]) -> Result<u64, QueryError> {
-    let mut count = 0;
+/// Keeps the nodes that pass the filter: code as a tree if that leaves out whole branches of tests
+/// only, otherwise as a list of the first node of each end. Returns whether it is a list.
+fn admitted(
+    lookup: &Lookup<'_>,
+    nodes: &mut Vec<LightNode>,
+    tests: Tests,
+) -> Result<bool, QueryError> {
+    let all = std::mem::take(nodes);
+    let mut admits = Vec::with_capacity(all.len());
+    for node in &all {
+        lookup.check()?;
+        let is_test = match node.edge.end {
+            End::Symbol(symbol) => lookup.is_test(&*lookup.symbol(symbol)?)?,
+            End::File(file) => lookup.place(file)?.test,
+            End::External(_) => false,
+        };
+        admits.push(tests.admits(is_test));
+    }
+    let is_below = |(node, admits): (&LightNode, &bool), all: &[bool]| {
+        !*admits || node.parent.is_none_or(|parent| all[parent])
+    };
+    let is_tree =
+        tests == Tests::Exclude && all.iter().zip(&admits).all(|pair| is_below(pair, &admits));
+    let (mut seen, mut places) = (FxHashSet::default(), vec![None; all.len()]);
+    for (at, node) in all.into_iter().enumerate().filter(|(at, _)| admits[*at]) {
+        if is_tree {
+            places[at] = Some(nodes.len());
+            let parent = node.parent.and_then(|parent| places[parent]);
+            nodes.push(LightNode { parent, ..node });
+        } else if !node.repeated && seen.insert(node.edge.end) {
+            nodes.push(LightNode { parent: None, ..node });
+        }
+    }
+    Ok(!is_tree)
+}
+
+/// Returns the number of distinct ends.
+fn distinct(nodes: &[LightNode]) -> u64 {
+    nodes.iter().map(|node| node.edge.end).collect::<FxHashSet<End>>().len() as u64
+}
+
+/// Returns the number of references to functions that take them as a value, and of those of kinds
+/// that are not followed.
+fn other_uses(
+    lookup: &Lookup<'_>,
+    roots: &[SymbolKey],
+    kinds: &[SiteKind],
+) -> Result<(u64, u64), QueryError> {
+    let (mut values, mut others, mut seen) = (0, 0, FxHashSet::default());
     for &root in roots {
-        if lookup.symbol(root)?.kind.is_callable() {
-            lookup.visit_values(root, |_| {
-                count += 1;
-                Ok(())
+        let is_callable = lookup.symbol(root)?.kind.is_callable();
+        for key in lookup.same_entity(root)? {
+            if !seen.insert(key) {
+                continue;
+            }
+            lookup.snapshot.visit_sites_to(key, |site| {
+                values += u64::from(is_callable && !is_call_or_import(site.kind));
+                others += u64::from(!kinds.contains(&site.kind));
+                true
             })?;
         }
     }
-    Ok(count)
+    Ok((values, others))
+}
+
+/// Returns the sites of edges by directory of the file, most first.
+fn by_directory(lookup: &Lookup<'_>, edges: &[Edge]) -> Result<Vec<(String, u64)>, QueryError> {
+    let mut sites: FxHashMap<SiteKey, FileKey> = FxHashMap::default();
+    for edge in edges {
+        sites.extend(edge.sites.iter().map(|site| (site.key, site.file)));
+    }
+    let mut files: FxHashMap<FileKey, u64> = FxHashMap::default();
+    sites.into_values().for_each(|file| *files.entry(file).or_default() += 1);
+    let paths = files.into_iter().map(|(file, count)| Ok((lookup.place(file)?, count)));
+    let paths = paths.collect::<Result<Vec<_>, QueryError>>()?;
+    Ok(directories(paths.iter().map(|(place, count)| (&place.path, *count))))
 }
 
 fn add_level(

@@ -1,10 +1,12 @@
-//! Checks that docs/limits.md lists every limit on memory that a peer can occupy, with its value.
+//! Checks that docs/limits.md lists every limit on what a peer or a file of a repository can take,
+//! with its value.
 
 use super::peers::child;
 use super::runtime::http::{self, body, bridge, unauthenticated};
 use super::runtime::sessions;
 use super::tools::{MAX_MEANINGS, explore};
 use crate::config;
+use crate::index::{self, Allowance, FileLimits};
 use crate::query::{SqlParams, locate, references::elsewhere, search, sql, trace};
 use crate::server::base::limits::Limits;
 use crate::server::proxy::federation::{self, registry, tools};
@@ -143,6 +145,8 @@ fn of_answers() -> Vec<(&'static str, String)> {
     vec![
         ("elsewhere::TIME", time(elsewhere::TIME)),
         ("elsewhere::MAX_FILES", count(elsewhere::MAX_FILES)),
+        ("elsewhere::MAX_FILES_BESIDE", count(elsewhere::MAX_FILES_BESIDE)),
+        ("elsewhere::MAX_OTHER_FILES", count(elsewhere::MAX_OTHER_FILES)),
         ("trace::MAX_NOT_FOLLOWED", count(trace::MAX_NOT_FOLLOWED)),
     ]
 }
@@ -178,6 +182,52 @@ fn of_questions() -> Vec<(&'static str, String)> {
     ]
 }
 
+/// An allowance of CPU time as the table writes it.
+fn allowed_time(Allowance { base, per_byte, most }: Allowance) -> String {
+    let (base, per_byte, most) = (base / 1_000_000, per_byte / 1_000, most / 1_000_000_000);
+    format!("{base} ms + {per_byte} µs a byte, at most {most} s")
+}
+
+fn allowed_memory(base: u64, per_byte: u64) -> String {
+    format!("{} + {per_byte} bytes a byte", size_of(base))
+}
+
+fn size_of(number: u64) -> String {
+    bytes(usize::try_from(number).expect("it fits"))
+}
+
+fn of_files() -> Vec<(&'static str, String)> {
+    // Exhaustive, so that a new field gets a row.
+    let config::Limits {
+        file_bytes,
+        line_bytes,
+        file_time,
+        memory_bytes,
+        threads: _,
+        stack_bytes: _,
+        cache_bytes: _,
+    } = config::Limits::default();
+    let FileLimits { first_parse, heap, time: _, depth: _ } = FileLimits::default();
+    assert_eq!(heap.most, u64::MAX);
+    assert_eq!(index::FIRST_PAUSE, Duration::from_secs(1));
+    assert_eq!(index::MEMORY_INTERVAL, Duration::from_millis(20));
+    // A small machine has less.
+    assert!(memory_bytes <= config::MEMORY_BYTES);
+    vec![
+        ("config::file_bytes", size_of(file_bytes)),
+        ("config::line_bytes", bytes(line_bytes)),
+        ("config::file_time", time(file_time)),
+        ("config::memory_bytes", size_of(config::MEMORY_BYTES)),
+        ("extract::first_parse", allowed_time(first_parse)),
+        ("extract::quick", allowed_time(FileLimits::quick().first_parse)),
+        ("extract::heap", allowed_memory(heap.base, heap.per_byte)),
+        ("watchdog::FILE_MEMORY", allowed_memory(index::FILE_MEMORY, index::FILE_MEMORY_PER_BYTE)),
+        ("watchdog::UNWATCHED_MEMORY", size_of(index::UNWATCHED_MEMORY)),
+        ("slow_files::FILES_PER_RUN", count(index::FILES_PER_RUN)),
+        ("job::GREATEST_PAUSE", time(index::GREATEST_PAUSE)),
+    ]
+}
+
 #[test]
 fn the_table_of_limits_says_what_the_code_does() {
     let mut rows = BTreeMap::new();
@@ -190,9 +240,16 @@ fn the_table_of_limits_says_what_the_code_does() {
             "twice: {line}"
         );
     }
-    let code =
-        [of_session(), of_runtime(), of_upstreams(), of_questions(), of_statements(), of_answers()]
-            .concat();
+    let code = [
+        of_session(),
+        of_runtime(),
+        of_upstreams(),
+        of_questions(),
+        of_statements(),
+        of_answers(),
+        of_files(),
+    ]
+    .concat();
     let code: BTreeMap<String, String> =
         code.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     assert_eq!(rows, code);

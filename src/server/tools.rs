@@ -27,7 +27,7 @@ use crate::server::workspace::host::Host;
 use crate::server::workspace::metrics::{Activity, ServerState};
 use crate::server::workspace::repositories::{QueryHints, Readiness, Repositories, Unavailable};
 use crate::store::Snapshot;
-use arguments::Arguments;
+use arguments::{Arguments, paths};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -293,8 +293,8 @@ fn depth(arguments: &Arguments, default: u32) -> u32 {
 }
 
 /// `path` of a tool that takes a directory: the root may be `.` or `/`.
-fn directory(arguments: &Arguments) -> String {
-    let path = arguments.text("path").unwrap_or_default().trim_end_matches('/');
+fn directory(path: &str) -> String {
+    let path = path.trim_end_matches('/');
     let path = path.strip_prefix("./").unwrap_or(path);
     if path == "." { String::new() } else { path.to_owned() }
 }
@@ -343,7 +343,9 @@ fn run(
             process,
         };
         faults::call_works(tool.name);
-        let result = (tool.handler)(arguments, &context);
+        let root = opened.root();
+        let below = arguments.clone().with_paths(tool, |text| paths::below(root, text));
+        let result = (tool.handler)(&below, &context);
         host.spent_in_statements(opened.snapshot.time_in_statements());
         // Once, so that a file that changes continuously does not block the response.
         if !std::mem::replace(&mut is_again, true) && repositories.rests_on_changes(&opened, host) {

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
-use super::{SourceError, names, stamp, text};
+use super::{Shown, SourceError, names, stamp, text};
 use crate::model::graph::FileStamp;
 use crate::model::{RepoPath, SkipReason};
 
@@ -57,7 +57,7 @@ impl Root {
         &self,
         path: &RepoPath,
         at_most: u64,
-    ) -> Result<Result<Vec<u8>, SkipReason>, SourceError> {
+    ) -> Result<Result<Shown, SkipReason>, SourceError> {
         let failed =
             |source| SourceError::Open { root: self.path.clone(), path: path.clone(), source };
         let file = self.open(path).map_err(failed)?;
@@ -226,7 +226,8 @@ mod tests {
         );
         std::fs::create_dir(root.path()).expect("created");
         std::fs::write(root.path().join("file"), "text").expect("written");
-        assert_eq!(root.read_named(&path, 10).expect("it is there"), Ok(b"text".to_vec()));
+        let read = root.read_named(&path, 10).expect("it is there");
+        assert_eq!(read.map(|shown| shown.bytes), Ok(b"text".to_vec()));
         assert_eq!(root.read_named(&path, 3).expect("it is there"), Err(SkipReason::TooLarge));
     }
 }

@@ -2,7 +2,12 @@
 
 use std::borrow::Cow;
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use crate::model::{Problem, ProblemKind, SkipReason};
+
+/// Shown for a byte that is not UTF-8.
+const REPLACEMENT: &str = "\u{fffd}";
 
 pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -35,21 +40,52 @@ pub(super) fn decode(bytes: Vec<u8>, line_limit: usize) -> Result<Text, SkipReas
     Ok(text)
 }
 
+/// Text of a file for display and search.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Shown {
+    /// The text, or the bytes of binary data.
+    pub bytes: Vec<u8>,
+    /// Hash and size of the bytes on disk, if the text is not those.
+    pub original: Option<(u128, u64)>,
+    /// True if bytes that are not UTF-8 were replaced.
+    pub lossy: bool,
+}
+
 /// Decodes bytes for display, with lines of any length; binary data is unchanged except for a byte
-/// order mark of UTF-8.
-pub(super) fn decode_for_showing(mut bytes: Vec<u8>) -> Result<Vec<u8>, SkipReason> {
+/// order mark of UTF-8. The lines are those of [`decode`].
+pub(super) fn decode_for_showing(bytes: Vec<u8>) -> Result<Shown, SkipReason> {
+    let original = |bytes: &[u8]| Some((xxh3_128(bytes), bytes.len() as u64));
     if let Some(decoded) = utf16(&bytes) {
-        return decoded.map(String::into_bytes);
+        let text = decoded?.into_bytes();
+        return Ok(Shown { bytes: text, original: original(&bytes), lossy: false });
     }
     if is_binary(&bytes) {
-        if bytes.starts_with(UTF8_MARK) {
-            bytes.drain(..UTF8_MARK.len());
-        }
-        return Ok(bytes);
+        return Ok(match bytes.strip_prefix(UTF8_MARK) {
+            Some(rest) => Shown { bytes: rest.to_vec(), original: original(&bytes), lossy: false },
+            None => Shown { bytes, original: None, lossy: false },
+        });
     }
-    let mut text = Text { bytes, problems: Vec::new() };
-    replace_foreign_bytes(&mut text)?;
-    Ok(text.bytes)
+    if std::str::from_utf8(&bytes).is_ok() {
+        return Ok(Shown { bytes, original: None, lossy: false });
+    }
+    let mut text = Vec::with_capacity(bytes.len());
+    let mut foreign = 0;
+    for chunk in bytes.utf8_chunks() {
+        text.extend_from_slice(chunk.valid().as_bytes());
+        for _ in chunk.invalid() {
+            text.extend_from_slice(REPLACEMENT.as_bytes());
+        }
+        foreign += chunk.invalid().len();
+    }
+    if is_foreign(foreign, bytes.len()) {
+        return Err(SkipReason::Encoding);
+    }
+    Ok(Shown { bytes: text, original: original(&bytes), lossy: true })
+}
+
+/// True if too many bytes are not UTF-8 for the whole to be text.
+fn is_foreign(foreign: usize, all: usize) -> bool {
+    foreign * 3 > all
 }
 
 fn is_binary(bytes: &[u8]) -> bool {
@@ -94,7 +130,7 @@ fn replace_foreign_bytes(text: &mut Text) -> Result<(), SkipReason> {
             lines = Some((lines.map_or(line, |(first, _)| first), line));
         }
     }
-    if foreign * 3 > replaced.len() {
+    if is_foreign(foreign, replaced.len()) {
         return Err(SkipReason::Encoding);
     }
     text.bytes = replaced;
@@ -152,6 +188,23 @@ mod tests {
             decoded.problems,
             [Problem { kind: ProblemKind::Encoding, first_line: 2, last_line: 4 }]
         );
+    }
+
+    #[test]
+    fn what_is_shown_tells_of_the_bytes_on_disk() {
+        let shown = |bytes: &[u8]| decode_for_showing(bytes.to_vec()).expect("it is text");
+        let plain = shown(b"a\r\nb");
+        assert_eq!((plain.bytes.as_slice(), plain.original), (&b"a\r\nb"[..], None));
+        for (bytes, text, lossy) in [
+            (&b"caf\xe9 au lait"[..], "caf\u{fffd} au lait", true),
+            (b"\xff\xfea\0\xe9\0", "a\u{e9}", false),
+            (b"\xfe\xff\0a\0b", "ab", false),
+        ] {
+            let shown = shown(bytes);
+            assert_eq!(String::from_utf8_lossy(&shown.bytes), text);
+            assert_eq!(shown.original, Some((xxh3_128(bytes), bytes.len() as u64)));
+            assert_eq!(shown.lossy, lossy);
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::token;
 use crate::sample::{Files, stored_sample};
 
 fn shown(snapshot: &Snapshot, files: &Files, target: &str) -> Result<Excerpt, QueryError> {
-    let params = ShowParams { targets: vec![target.to_owned()], context: 0 };
+    let params = ShowParams { targets: vec![target.to_owned()], ..ShowParams::default() };
     show(snapshot, files, &params, &token()).expect("a show").items.remove(0).outcome
 }
 
@@ -49,9 +49,8 @@ fn one_failure_does_not_touch_the_others() {
     files.0.remove("app/base.x");
     let targets =
         ["zebra", "fetch", "Base", "app/base.x:4-2", "helper_two"].map(str::to_owned).to_vec();
-    let items = show(&snapshot, &files, &ShowParams { targets, context: 1 }, &token())
-        .expect("a show")
-        .items;
+    let params = ShowParams { targets, context: 1, ..ShowParams::default() };
+    let items = show(&snapshot, &files, &params, &token()).expect("a show").items;
     assert!(matches!(items[0].outcome, Err(QueryError::NoSuchSymbol { .. })));
     let both: Vec<_> = items[1..3]
         .iter()

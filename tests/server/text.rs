@@ -97,14 +97,16 @@ fn every_answer_that_quotes_source_says_what_it_is() {
             ("outline", json!({"path": "a.py"})),
             ("grep", json!({"pattern": "helper"})),
             ("sql", json!({"statement": "SELECT signature FROM symbols"})),
+            ("trace", json!({"symbol": "helper"})),
+            ("references", json!({"symbol": "helper"})),
         ] {
             let text = client.ask(tool, arguments);
             let first = text.lines().next().unwrap_or_default();
             assert!(first.contains(MARK), "{tool}: {text}");
         }
         for (tool, arguments) in [
-            ("trace", json!({"symbol": "helper"})),
-            ("references", json!({"symbol": "helper"})),
+            ("trace", json!({"symbol": "main"})),
+            ("references", json!({"symbol": "main"})),
             ("overview", json!({})),
             ("outline", json!({})),
             ("search", json!({"query": "nothing_like_it"})),

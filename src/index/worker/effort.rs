@@ -37,15 +37,29 @@ pub(super) fn use_of_process() -> CpuReading {
     CpuReading { cpu, is_blocked: true }
 }
 
-/// Anonymous resident memory of this process in bytes: without the pages of the program, of which
-/// each grammar brings some at its first use. None on a system that does not say.
+/// Memory of this process in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct MemoryUse {
+    /// Anonymous resident memory: without the pages of the program, of which each grammar brings
+    /// some at its first use.
+    pub(super) anonymous: u64,
+    /// Private writable mappings, resident or not: what `RLIMIT_DATA` bounds.
+    pub(super) data: u64,
+}
+
+/// Memory of this process; none on a system that does not say.
 #[expect(clippy::disallowed_methods, reason = "a file of the kernel, not of a repository")]
-pub(super) fn anonymous_memory() -> Option<u64> {
-    // `proc_pid_statm(5)`: size, resident and shared pages.
-    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let mut pages = text.split_whitespace().skip(1).map_while(|field| field.parse::<u64>().ok());
-    let (resident, shared) = (pages.next()?, pages.next()?);
-    Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
+pub(super) fn memory_use() -> Option<MemoryUse> {
+    memory_of(&std::fs::read_to_string("/proc/self/statm").ok()?)
+}
+
+/// Reads `/proc/PID/statm`: pages of the size, resident, shared, text, of libraries, and data with
+/// the stack, see `proc_pid_statm(5)`.
+fn memory_of(statm: &str) -> Option<MemoryUse> {
+    let pages: Vec<u64> = statm.split_whitespace().map_while(|field| field.parse().ok()).collect();
+    let [_, resident, shared, _, _, data, ..] = *pages else { return None };
+    let page = rustix::param::page_size() as u64;
+    Some(MemoryUse { anonymous: resident.saturating_sub(shared) * page, data: data * page })
 }
 
 /// Reads a line of `/proc/PID/task/TID/stat`: the name in brackets, the state, and further on user
@@ -137,7 +151,11 @@ mod tests {
         assert_eq!(reading(&line.replace(" S ", " R ")).map(|seen| seen.is_blocked), Some(false));
         assert_eq!(reading("9 (a"), None);
         assert!(!use_of_thread(this_thread()).is_blocked, "this one runs");
-        assert!(anonymous_memory().is_some_and(|bytes| bytes > 100_000));
+        let page = rustix::param::page_size() as u64;
+        let memory = MemoryUse { anonymous: 4 * page, data: 9 * page };
+        assert_eq!(memory_of("20 7 3 5 0 9 0\n"), Some(memory));
+        assert_eq!(memory_of("20 7 3"), None);
+        assert!(memory_use().is_some_and(|used| used.anonymous > 100_000 && used.data > 100_000));
     }
 
     #[test]

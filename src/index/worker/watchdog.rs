@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::effort::{
-    Effort, ThreadId, Ticks, anonymous_memory, this_thread, use_of_process, use_of_thread,
+    Effort, MemoryUse, ThreadId, Ticks, memory_use, this_thread, use_of_process, use_of_thread,
 };
 use super::message::Message;
 use crate::index::progress::{Phase, Progress};
@@ -25,13 +26,18 @@ const PHASE_TIME_FACTOR: u32 = 20;
 
 /// Interval of the check of memory. A parser can take 8 MB in it: at the end of a file it copies
 /// its stack once for each path, without a callback in which the file's budget could be checked.
-const MEMORY_INTERVAL: Duration = Duration::from_millis(20);
-/// Memory that the process may grow by while it parses a file: a constant part, and one for each
-/// byte of the file. Whole extraction of ordinary files takes up to 122 bytes a byte.
-const FILE_MEMORY: u64 = 64 << 20;
-const FILE_MEMORY_PER_BYTE: u64 = 1_000;
+pub const MEMORY_INTERVAL: Duration = Duration::from_millis(20);
+/// Memory that the process may grow by while it parses a file: constant part. Whole extraction of
+/// ordinary files takes up to 122 bytes a byte.
+pub const FILE_MEMORY: u64 = 64 << 20;
+/// The part for each byte.
+pub const FILE_MEMORY_PER_BYTE: u64 = 1_000;
 /// Memory that stays of each byte of a file that has been parsed meanwhile, at most.
 const KEPT_PER_BYTE: u64 = 200;
+/// Beyond what the watchdog allows, the system refuses memory: a parser grows by 2 GB while the
+/// watchdog of a process that hardly gets a processor waits for its turn. For what the allocator
+/// maps ahead, and for the threads that do not parse.
+pub const UNWATCHED_MEMORY: u64 = 192 << 20;
 
 /// Message output of a worker's threads, and what each works on.
 pub(super) struct Reports {
@@ -41,8 +47,10 @@ pub(super) struct Reports {
     phase: Mutex<Option<(Phase, Effort)>>,
     /// Signalled when an order begins.
     begun: Condvar,
-    /// Anonymous memory of the process in bytes, and when it was read.
-    memory: Mutex<Option<(u64, Instant)>>,
+    /// Memory of the process, and when it was read.
+    memory: Mutex<Option<(MemoryUse, Instant)>>,
+    /// `RLIMIT_DATA` of the process while no file is parsed.
+    data_limit: Rlimit,
     /// Bytes of the files that have been parsed.
     parsed: AtomicU64,
 }
@@ -55,7 +63,7 @@ struct Working {
     /// Size of a file that is parsed.
     bytes: Option<u64>,
     /// Memory of the process, and the bytes of parsed files, when the work began.
-    memory: u64,
+    memory: MemoryUse,
     parsed: u64,
 }
 
@@ -67,19 +75,24 @@ pub(super) fn exit_now() -> ! {
     std::process::exit(1)
 }
 
-/// True if the process has grown, since the work on a file began, by more than the files that are
-/// parsed may take and those that have been parsed since may leave.
-fn swells<'w>(
-    working: impl Iterator<Item = &'w Working> + Clone,
-    memory: u64,
+/// Memory that the process may reach, by the measure `of`, while these files are parsed: what it
+/// had when the work on the first began, what all may take, and what those that have been parsed
+/// since may leave. None while no file is parsed.
+fn allowed_memory(
+    working: &BTreeMap<usize, Working>,
     parsed: u64,
-) -> bool {
-    let allowed = |bytes: u64| FILE_MEMORY + bytes.saturating_mul(FILE_MEMORY_PER_BYTE);
-    let all: u64 = working.clone().filter_map(|file| file.bytes).map(allowed).sum();
-    working.filter(|file| file.bytes.is_some()).any(|file| {
-        let kept = parsed.saturating_sub(file.parsed).saturating_mul(KEPT_PER_BYTE);
-        memory.saturating_sub(file.memory) > all.saturating_add(kept)
-    })
+    of: impl Fn(MemoryUse) -> u64,
+) -> Option<u64> {
+    let files = || working.values().filter_map(|file| Some((file, file.bytes?)));
+    let all: u64 = files()
+        .map(|(_, bytes)| FILE_MEMORY + bytes.saturating_mul(FILE_MEMORY_PER_BYTE))
+        .fold(0, u64::saturating_add);
+    files()
+        .map(|(file, _)| {
+            let kept = parsed.saturating_sub(file.parsed).saturating_mul(KEPT_PER_BYTE);
+            of(file.memory).saturating_add(all).saturating_add(kept)
+        })
+        .min()
 }
 
 impl Reports {
@@ -90,6 +103,7 @@ impl Reports {
             phase: Mutex::default(),
             begun: Condvar::new(),
             memory: Mutex::default(),
+            data_limit: getrlimit(Resource::Data),
             parsed: AtomicU64::new(0),
         }
     }
@@ -138,25 +152,39 @@ impl Reports {
         }
     }
 
-    fn look_at_memory(&self) -> Option<u64> {
-        let memory = anonymous_memory()?;
+    fn look_at_memory(&self) -> Option<MemoryUse> {
+        let memory = memory_use()?;
         *self.memory.lock() = Some((memory, Instant::now()));
         Some(memory)
     }
 
     /// Memory of the process, read recently: on a busy machine the watchdog is late.
-    fn recent_memory(&self) -> u64 {
+    fn recent_memory(&self) -> MemoryUse {
+        const UNKNOWN: MemoryUse = MemoryUse { anonymous: u64::MAX, data: u64::MAX };
         let known = *self.memory.lock();
         match known {
             Some((memory, looked)) if looked.elapsed() < MEMORY_INTERVAL => memory,
-            _ => self.look_at_memory().unwrap_or(u64::MAX),
+            _ => self.look_at_memory().unwrap_or(UNKNOWN),
         }
+    }
+
+    /// Bounds what the system gives this process by what the files in progress may take.
+    fn bound_data(&self, working: &BTreeMap<usize, Working>) {
+        let parsed = self.parsed.load(Ordering::Relaxed);
+        let allowed = allowed_memory(working, parsed, |memory| memory.data)
+            .map(|bytes| bytes.saturating_add(UNWATCHED_MEMORY));
+        let Rlimit { current, maximum } = self.data_limit;
+        let limit = [allowed, current].into_iter().flatten().min();
+        // A limit that cannot be lowered leaves the watchdog.
+        let _ = setrlimit(Resource::Data, Rlimit { current: limit, maximum });
     }
 
     fn check_memory(&self) {
         let Some(memory) = self.look_at_memory() else { return };
         let working = self.working();
-        if !swells(working.values(), memory, self.parsed.load(Ordering::Relaxed)) {
+        let parsed = self.parsed.load(Ordering::Relaxed);
+        let allowed = allowed_memory(&working, parsed, |memory| memory.anonymous);
+        if allowed.is_none_or(|allowed| memory.anonymous <= allowed) {
             return;
         }
         let mut parsed = working.values().filter(|file| file.bytes.is_some());
@@ -211,16 +239,21 @@ impl Observer for Arc<Reports> {
             memory: self.recent_memory(),
             parsed: self.parsed.load(Ordering::Relaxed),
         };
-        self.working().insert(rayon::current_thread_index().unwrap_or(0), working);
+        let mut all = self.working();
+        all.insert(rayon::current_thread_index().unwrap_or(0), working);
+        self.bound_data(&all);
+        drop(all);
         if alone {
             self.send(&Message::Trying(path.clone()));
         }
     }
 
     fn ends(&self) {
-        let ended = self.working().remove(&rayon::current_thread_index().unwrap_or(0));
+        let mut working = self.working();
+        let ended = working.remove(&rayon::current_thread_index().unwrap_or(0));
         let bytes = ended.and_then(|ended| ended.bytes).unwrap_or(0);
         self.parsed.fetch_add(bytes, Ordering::Relaxed);
+        self.bound_data(&working);
     }
 }
 
@@ -228,28 +261,33 @@ impl Observer for Arc<Reports> {
 mod tests {
     use super::*;
 
+    const MB: u64 = 1 << 20;
+
     fn file(bytes: Option<u64>, memory: u64) -> Working {
         Working {
             path: RepoPath::new("a").expect("well formed"),
             thread: this_thread(),
             effort: Effort::start(Duration::ZERO),
             bytes,
-            memory,
+            memory: MemoryUse { anonymous: memory, data: 2 * memory },
             parsed: 0,
         }
     }
 
+    fn allowed(files: impl IntoIterator<Item = Working>, parsed: u64) -> Option<u64> {
+        let working = files.into_iter().enumerate().collect();
+        allowed_memory(&working, parsed, |memory| memory.anonymous)
+    }
+
     #[test]
     fn a_process_may_grow_by_what_its_files_may_take() {
-        const MB: u64 = 1 << 20;
-        let small = file(Some(8_000), 100 * MB);
-        assert!(!swells([&small].into_iter(), 170 * MB, 0));
-        assert!(swells([&small].into_iter(), 172 * MB, 0));
-        assert!(!swells([&small].into_iter(), 172 * MB, MB), "others leave something");
-        let large = file(Some(4_000_000), 50 * MB);
-        assert!(!swells([&small, &large].into_iter(), 2_000 * MB, 0));
-        assert!(swells([&small, &large].into_iter(), 4_200 * MB, 0));
-        let resolved = file(None, 0);
-        assert!(!swells([&resolved].into_iter(), 4_000 * MB, 0), "resolution has no such bound");
+        let small = || file(Some(8_000), 100 * MB);
+        assert_eq!(allowed([small()], 0), Some(164 * MB + 8_000_000));
+        assert_eq!(allowed([small()], MB), Some(364 * MB + 8_000_000), "others leave something");
+        let large = || file(Some(4_000_000), 50 * MB);
+        assert_eq!(allowed([small(), large()], 0), Some(178 * MB + 4_008_000_000));
+        assert_eq!(allowed([file(None, 0)], 0), None, "resolution has no such bound");
+        let data = allowed_memory(&BTreeMap::from([(0, small())]), 0, |memory| memory.data);
+        assert_eq!(data, Some(264 * MB + 8_000_000));
     }
 }

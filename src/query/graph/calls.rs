@@ -369,19 +369,26 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         target: SymbolKey,
     ) -> Result<(), QueryError> {
         let (degree, target) = (certainty(site), self.definition_of(target)?);
-        if self.tests != Tests::Include
-            && !self.tests.admits(self.lookup.is_test(&*self.lookup.symbol(target)?)?)
-        {
+        if !self.admits(target)? {
             return Ok(());
         }
         if self.dispatch && degree <= self.follow {
             for overriding in self.hierarchy(self.lookup.same_entity(target)?, Upwards::No)? {
+                if !self.admits(overriding)? {
+                    continue;
+                }
                 let through = Some(Through::Method(target));
                 gathered.add(End::Symbol(overriding), through, degree, site.clone(), self.follow);
             }
         }
         gathered.add(End::Symbol(target), None, degree, site.clone(), self.follow);
         Ok(())
+    }
+
+    /// True if a symbol passes the filter of test code.
+    fn admits(&self, symbol: SymbolKey) -> Result<bool, QueryError> {
+        Ok(self.tests == Tests::Include
+            || self.tests.admits(self.lookup.is_test(&*self.lookup.symbol(symbol)?)?))
     }
 
     /// Returns the definition of a declaration.

@@ -1,8 +1,12 @@
 //! Filters shared by several questions: files by path and language.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use regex::Regex;
 
 use super::lookup::Lookup;
+use crate::model::RepoPath;
 use crate::query::QueryError;
 use crate::store::{FileMark, LanguageKey};
 
@@ -114,6 +118,21 @@ fn glob(text: &str) -> Result<Regex, QueryError> {
     }
     pattern.push('$');
     Regex::new(&pattern).map_err(|_| invalid(text, "no valid glob"))
+}
+
+/// Returns the numbers of files by directory, most first, then by path; `.` for the root.
+pub(in crate::query) fn directories<'p>(
+    files: impl Iterator<Item = (&'p RepoPath, u64)>,
+) -> Vec<(String, u64)> {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for (path, count) in files {
+        let directory = path.as_str().rsplit_once('/').map_or(".", |(directory, _)| directory);
+        *counts.entry(directory).or_default() += count;
+    }
+    let mut counts: Vec<(String, u64)> =
+        counts.into_iter().map(|(directory, count)| (directory.to_owned(), count)).collect();
+    counts.sort_by_key(|(_, count)| Reverse(*count));
+    counts
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ use std::cmp::Reverse;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::grammar;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
 use crate::model::{RelationKind, RepoPath, SiteKind, SymbolKind};
@@ -35,6 +36,8 @@ pub(in crate::query) struct Lookup<'q> {
     pub(in crate::query) snapshot: &'q Snapshot,
     cancel: &'q CancelToken,
     languages: FxHashMap<LanguageKey, String>,
+    /// Languages whose fields are data.
+    data: FxHashSet<LanguageKey>,
     files: RefCell<FxHashMap<FileKey, Rc<FileRow>>>,
     places: RefCell<FxHashMap<FileKey, Rc<FilePlace>>>,
     paths: OnceCell<Arc<PathTable>>,
@@ -52,11 +55,14 @@ impl<'q> Lookup<'q> {
         snapshot: &'q Snapshot,
         cancel: &'q CancelToken,
     ) -> Result<Self, QueryError> {
-        let languages = snapshot.languages()?.into_iter().collect();
+        let languages: FxHashMap<LanguageKey, String> = snapshot.languages()?.into_iter().collect();
+        let is_data = |(_, name): &(&LanguageKey, &String)| grammar::has_data(name);
+        let data = languages.iter().filter(is_data).map(|(key, _)| *key).collect();
         let lookup = Self {
             snapshot,
             cancel,
             languages,
+            data,
             files: RefCell::default(),
             places: RefCell::default(),
             paths: snapshot.known_path_table().map_or_else(OnceCell::new, OnceCell::from),
@@ -202,6 +208,20 @@ impl<'q> Lookup<'q> {
     /// Returns the name of a language; empty for none.
     pub(in crate::query) fn language(&self, key: Option<LanguageKey>) -> &str {
         key.and_then(|key| self.languages.get(&key)).map_or("", String::as_str)
+    }
+
+    /// True if a symbol of this kind is data in files of this language: a key of a record.
+    pub(in crate::query) fn is_data(
+        &self,
+        language: Option<LanguageKey>,
+        kind: SymbolKind,
+    ) -> bool {
+        kind == SymbolKind::Field && self.has_data(language)
+    }
+
+    /// True for languages whose fields are data.
+    pub(in crate::query) fn has_data(&self, language: Option<LanguageKey>) -> bool {
+        language.is_some_and(|language| self.data.contains(&language))
     }
 
     /// Returns the key of a language by its name; otherwise an error that lists the names.
@@ -417,6 +437,6 @@ pub(in crate::query) fn is_path_suffix(suffix: &str, path: &RepoPath) -> bool {
     path.as_str().strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
-fn is_call_or_import(kind: SiteKind) -> bool {
+pub(in crate::query) fn is_call_or_import(kind: SiteKind) -> bool {
     matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate | SiteKind::Import)
 }

@@ -57,8 +57,7 @@ impl Chosen {
             other.1.total_cmp(&one.1).then_with(|| order.file(one.0).cmp(&order.file(other.0)))
         });
         for (key, _) in files.into_iter().take(NAMED_FILES) {
-            let standing =
-                lookup.of_file(key, |mark| standing(mark.path, mark.test, wants_tests))?;
+            let standing = standing_of(lookup, key, wants_tests)?;
             self.files.push(Candidate { key, standing });
         }
         Ok(())
@@ -159,8 +158,7 @@ pub(super) fn choose(
     }
     let mut scored = Vec::with_capacity(raw.len());
     for (score, key) in raw {
-        let standing =
-            lookup.of_file(key, |mark| standing(mark.path, mark.test, question.wants_tests))?;
+        let standing = standing_of(lookup, key, question.wants_tests)?;
         scored.push((score * standing.max(0.3), Candidate { key, standing }));
     }
     let total: f64 = scored.iter().map(|(score, _)| *score).fold(0.0, f64::max);
@@ -248,6 +246,15 @@ const STANDING_ASIDE: f64 = 0.2;
 
 /// Factor for test code.
 pub(super) const STANDING_OF_TESTS: f64 = 0.4;
+
+/// Factor for data: keys and values are no code that does something.
+const STANDING_OF_DATA: f64 = 0.4;
+
+fn standing_of(lookup: &Lookup<'_>, key: FileKey, wants_tests: bool) -> Result<f64, QueryError> {
+    let (standing, language) =
+        lookup.of_file(key, |mark| (standing(mark.path, mark.test, wants_tests), mark.language))?;
+    Ok(if lookup.has_data(language) { standing.min(STANDING_OF_DATA) } else { standing })
+}
 
 /// Factor for the code of a file.
 pub(super) fn standing(path: &str, is_test: bool, wants_tests: bool) -> f64 {

@@ -29,7 +29,18 @@ pub(in crate::query) fn heads(
             return prefer_whole(lookup, found, name);
         }
     }
-    named(lookup, wanted)
+    let found = named(lookup, wanted)?;
+    // `file:name`, as compilers and test runners print it.
+    if found.is_empty()
+        && let Some((path, name)) = wanted.split_once(':')
+        && !name.starts_with(':')
+    {
+        let files = files(lookup, path)?;
+        if !files.is_empty() {
+            return heads(lookup, &format!("{path}::{name}"));
+        }
+    }
+    Ok(found)
 }
 
 /// Returns the symbols that `name` names in any file: as one name, or as a qualified one.
@@ -38,29 +49,80 @@ fn named(lookup: &Lookup<'_>, name: &str) -> Result<Vec<SymbolHead>, QueryError>
     if !found.is_empty() {
         return Ok(found);
     }
-    let chain = segments(name);
-    let Some((last, before)) = chain.split_last().filter(|(_, before)| !before.is_empty()) else {
-        return Ok(found);
-    };
-    let mut reached = Vec::new();
-    for symbol in exactly(lookup, last)? {
-        let (places, containers) = surroundings(lookup, &symbol)?;
-        let whole: Vec<&str> = places.iter().chain(&containers).map(String::as_str).collect();
-        if whole.ends_with(before) {
-            found.push(symbol);
-        } else if is_reached(&places, &containers, before) {
-            reached.push(symbol);
+    let (mut reached, mut declared) = (Vec::new(), Vec::new());
+    for (before, last) in splits(name) {
+        for symbol in exactly(lookup, last)? {
+            let (places, containers) = surroundings(lookup, &symbol)?;
+            let whole: Vec<&str> = places.iter().chain(&containers).map(String::as_str).collect();
+            if whole.ends_with(&before) {
+                found.push(symbol);
+            } else if is_reached(&places, &containers, &before) {
+                reached.push(symbol);
+            } else if let [qualifier] = before[..]
+                && declares(&lookup.symbol(symbol.key)?.signature, qualifier, last)
+            {
+                declared.push(symbol);
+            }
+        }
+        if !found.is_empty() {
+            return Ok(found);
         }
     }
-    Ok(if found.is_empty() { reached } else { found })
+    Ok(if reached.is_empty() { declared } else { reached })
 }
 
-/// Splits a qualified name at the separators of any language.
+/// True if a header declares a name of a qualifier: `function M.open(x)`.
+fn declares(signature: &str, qualifier: &str, name: &str) -> bool {
+    let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    [".", ":", "::"].iter().any(|separator| {
+        let whole = format!("{qualifier}{separator}{name}");
+        signature.match_indices(&whole).any(|(at, _)| {
+            let before = &signature[..at];
+            !before.contains('(')
+                && !before.chars().next_back().is_some_and(is_of_name)
+                && !signature[at + whole.len()..].chars().next().is_some_and(is_of_name)
+        })
+    })
+}
+
+/// Splits a qualified name at the separators of any language. A `#` after a separator belongs to
+/// the name: `Class.#private`.
 pub(in crate::query) fn segments(name: &str) -> Vec<&str> {
-    name.split("::")
-        .flat_map(|part| part.split(['.', '#', '/', '\\']))
-        .filter(|part| !part.is_empty())
-        .collect()
+    let mut found = Vec::new();
+    let mut rest = name;
+    loop {
+        let mark = usize::from(rest.starts_with('#') && !rest.starts_with("##"));
+        let end = rest[mark..].find(SEPARATORS).map(|end| end + mark);
+        let (segment, after) = end.map_or((rest, None), |end| (&rest[..end], Some(end)));
+        if segment.len() > mark {
+            found.push(segment);
+        }
+        let Some(end) = after else { return found };
+        rest = &rest[end + 1..];
+    }
+}
+
+/// Separators of qualified names.
+const SEPARATORS: [char; 5] = ['.', '#', '/', '\\', ':'];
+
+/// Maximum number of ways to split a name.
+const MAX_SPLITS: usize = 6;
+
+/// Ways to split a qualified name into its qualifiers and the name: at the last separator, then at
+/// earlier ones, for names with separators in them (`Class.operator/`).
+fn splits(name: &str) -> Vec<(Vec<&str>, &str)> {
+    let chain = segments(name);
+    let mut found = Vec::new();
+    if let Some((last, before)) = chain.split_last().filter(|(_, before)| !before.is_empty()) {
+        found.push((before.to_vec(), *last));
+    }
+    for (at, separator) in name.rmatch_indices(SEPARATORS).take(MAX_SPLITS) {
+        let (before, last) = (segments(&name[..at]), &name[at + separator.len()..]);
+        if !before.is_empty() && !last.is_empty() && found.iter().all(|(_, known)| *known != last) {
+            found.push((before, last));
+        }
+    }
+    found
 }
 
 /// Returns the possible qualifiers of a symbol: directories and the file's name without extension;
@@ -131,4 +193,26 @@ fn prefer_whole(
         }
     }
     Ok(if whole.is_empty() { found } else { whole })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_split_at_the_separators_of_any_language() {
+        for (name, expected) in [
+            ("a.b::C#d", vec!["a", "b", "C", "d"]),
+            ("Graph.#grow", vec!["Graph", "#grow"]),
+            ("Graph##grow", vec!["Graph", "#grow"]),
+            ("#grow", vec!["#grow"]),
+            ("a\\b/c", vec!["a", "b", "c"]),
+            ("M:f", vec!["M", "f"]),
+            ("::a::", vec!["a"]),
+        ] {
+            assert_eq!(segments(name), expected, "{name}");
+        }
+        assert!(splits("a.C.operator/").contains(&(vec!["a", "C"], "operator/")));
+        assert!(splits("plain").is_empty());
+    }
 }

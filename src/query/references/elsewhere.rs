@@ -1,9 +1,12 @@
-//! Evidence behind an answer without callers: uses of the symbol as a value, and lines with its
-//! name that no reference accounts for (comments, templates, build files, unsupported languages,
-//! bodies with syntax errors).
+//! Evidence in addition to the list of an answer: uses of the symbol as a value, and the lines with
+//! its name that the answer does not list (references thought to lead outside, comments, templates,
+//! build files, unsupported languages, bodies with syntax errors).
 //!
 //! A count of zero means that no reference resolves to the symbol. Only together with this evidence
 //! it is a statement about the program.
+
+mod files;
+mod reasons;
 
 use std::time::{Duration, Instant};
 
@@ -12,16 +15,51 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::grammar::{self, Tier};
 use crate::model::cancel::CancelToken;
-use crate::model::{RepoPath, SiteKind, Verdict};
+use crate::model::{RepoPath, SiteKind, SkipReason, Verdict, words};
 use crate::query::graph::lookup::Lookup;
-use crate::query::grep::{GrepParams, Matches, is_text, matcher, parallel, search_file};
-use crate::query::{QueryError, ReadFile, SiteInfo, SymbolInfo};
-use crate::store::{FileRow, NameKey, SiteTarget, Snapshot, SymbolKey};
+use crate::query::grep::{GrepParams, Matches, matcher, parallel, search_file};
+use crate::query::{Content, QueryError, ReadFile, SiteInfo, SymbolInfo};
+use crate::store::{FileKey, FileRow, NameKey, SiteTarget, Snapshot, SymbolKey};
+use files::Files;
+pub use reasons::Reason;
 
 /// Timeout of the text search. Files that remain are counted and reported.
 pub const TIME: Duration = Duration::from_millis(500);
+
 /// Maximum number of files with the name that are searched line by line.
 pub const MAX_FILES: usize = 200;
+/// The same in addition to a list of uses.
+pub const MAX_FILES_BESIDE: usize = 24;
+/// Maximum number of files without an index of their words that are searched in addition to a list
+/// of uses.
+pub const MAX_OTHER_FILES: usize = 16;
+
+/// How many files are read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Effort {
+    /// All: for an answer without uses, whose only content is this evidence.
+    All,
+    /// Few: in addition to a list of uses.
+    Few,
+}
+
+impl Effort {
+    /// Maximum number of files with the name that are searched line by line.
+    pub const fn files(self) -> usize {
+        match self {
+            Self::All => MAX_FILES,
+            Self::Few => MAX_FILES_BESIDE,
+        }
+    }
+
+    /// Maximum number of files without an index of their words that are searched.
+    pub const fn files_without_words(self) -> usize {
+        match self {
+            Self::All => usize::MAX,
+            Self::Few => MAX_OTHER_FILES,
+        }
+    }
+}
 
 /// Reference that is no call.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,19 +81,64 @@ pub struct Alias {
     pub symbol: SymbolInfo,
 }
 
+/// Where a line with the name stands.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Place {
+    /// In a reference of that name whose target is not known.
+    Unresolved,
+    /// In code without a reference or symbol of that name.
+    Code,
+    /// In a comment or string, or in a file whose references are not read: a template, data.
+    Text,
+    /// In a part of a file that was not understood.
+    Unread,
+}
+
+impl Place {
+    /// Every value, in the order of answers.
+    pub const ALL: [Place; 4] = [Place::Unresolved, Place::Code, Place::Text, Place::Unread];
+
+    /// Word for responses.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Unresolved => "unresolved",
+            Self::Code => "code",
+            Self::Text => "text",
+            Self::Unread => "not-understood",
+        }
+    }
+}
+
+/// Line with the name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// File.
+    pub path: RepoPath,
+    /// Line, from 1.
+    pub line: u32,
+    /// Where it stands.
+    pub place: Place,
+}
+
 /// Result of the search.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Elsewhere {
     /// Certain and likely references that are neither calls nor imports, in order of position: the
     /// symbol as a value.
     pub values: Vec<Value>,
-    /// Lines with the name without a symbol of that name or a reference: files without a language
-    /// first, then by path.
-    pub lines: Vec<(RepoPath, u32)>,
+    /// Lines with the name without a symbol of that name or a reference with a known target: files
+    /// without a language first, then by path.
+    pub lines: Vec<Line>,
+    /// Lines with a reference of that name whose target is thought to be outside.
+    pub outside: Vec<(RepoPath, u32)>,
+    /// Number of lines with a reference of that name that has several candidates.
+    pub ambiguous: u64,
     /// Certain and likely references by this name to a symbol of another name, by path: the symbol
     /// may be an alias of the other.
     pub aliases: Vec<Alias>,
-    /// Number of files that were not searched before the timeout.
+    /// Reasons for calls that no reference shows.
+    pub reasons: Vec<Reason>,
+    /// Number of files that were not searched.
     pub unsearched: u64,
     /// Language of the symbol, if its references are not extracted: an empty result is then no
     /// evidence.
@@ -67,7 +150,9 @@ impl Elsewhere {
     pub fn is_nowhere(&self) -> bool {
         self.values.is_empty()
             && self.lines.is_empty()
+            && self.outside.is_empty()
             && self.aliases.is_empty()
+            && self.reasons.is_empty()
             && self.unsearched == 0
             && self.not_read.is_none()
     }
@@ -79,14 +164,18 @@ pub struct ElsewhereSearch<'q> {
     files: &'q dyn ReadFile,
     cancel: &'q CancelToken,
     /// Memo by name.
-    occurrences: FxHashMap<NameKey, Occurrences>,
+    occurrences: FxHashMap<(NameKey, Effort), Occurrences>,
 }
 
 /// Occurrences of a name in text.
 #[derive(Clone, Default)]
 struct Occurrences {
     /// Unaccounted lines.
-    lines: Vec<(RepoPath, u32)>,
+    lines: Vec<Line>,
+    /// Lines with references to what is outside.
+    outside: Vec<(RepoPath, u32)>,
+    /// Number of lines with ambiguous references.
+    ambiguous: u64,
     /// References to symbols of other names.
     aliases: Vec<Alias>,
     /// Number of files that were not searched.
@@ -99,21 +188,36 @@ impl<'q> ElsewhereSearch<'q> {
         Self { snapshot, files, cancel, occurrences: FxHashMap::default() }
     }
 
-    /// Returns the evidence for symbols of one name.
+    /// Returns the evidence for symbols of one name without uses.
     pub fn of(&mut self, symbols: &[SymbolKey]) -> Result<Elsewhere, QueryError> {
+        self.search(symbols, Effort::All)
+    }
+
+    /// Returns what a list of the uses of symbols of one name leaves out.
+    pub fn beside(&mut self, symbols: &[SymbolKey]) -> Result<Elsewhere, QueryError> {
+        self.search(symbols, Effort::Few)
+    }
+
+    fn search(&mut self, symbols: &[SymbolKey], effort: Effort) -> Result<Elsewhere, QueryError> {
         let lookup = Lookup::new(self.snapshot, self.cancel)?;
         let Some(&first) = symbols.first() else { return Ok(Elsewhere::default()) };
         let symbol = lookup.symbol(first)?;
         let (name, language) =
             (symbol.name, lookup.language(lookup.file(symbol.file)?.language).to_owned());
-        if !self.occurrences.contains_key(&name) {
-            let found = occurrences(&lookup, self.files, name, self.cancel)?;
-            self.occurrences.insert(name, found);
+        if !self.occurrences.contains_key(&(name, effort)) {
+            let known = known_lines(&lookup, name, symbols)?;
+            let reading = NameSearch { lookup: &lookup, files: self.files, name, effort, known };
+            let found = reading.occurrences(self.cancel)?;
+            self.occurrences.insert((name, effort), found);
         }
-        let Occurrences { lines, aliases, unsearched } = self.occurrences[&name].clone();
+        let Occurrences { lines, outside, ambiguous, aliases, unsearched } =
+            self.occurrences[&(name, effort)].clone();
         let not_read = (grammar::tier_of(&language) == Some(Tier::Structure)).then_some(language);
-        let values = values(&lookup, symbols)?;
-        Ok(Elsewhere { values, lines, aliases, unsearched, not_read })
+        let (values, reasons) = match effort {
+            Effort::All => (values(&lookup, symbols)?, reasons::reasons(&lookup, first)?),
+            Effort::Few => (Vec::new(), Vec::new()),
+        };
+        Ok(Elsewhere { values, lines, outside, ambiguous, aliases, reasons, unsearched, not_read })
     }
 }
 
@@ -132,94 +236,205 @@ fn values(lookup: &Lookup<'_>, symbols: &[SymbolKey]) -> Result<Vec<Value>, Quer
     Ok(values)
 }
 
-/// Searches the text of all files for a name.
-fn occurrences(
+/// Returns the lines with a symbol of the name, or a reference to one of `symbols`: those of most
+/// files, whose other references need not be read then.
+fn known_lines(
     lookup: &Lookup<'_>,
-    files: &dyn ReadFile,
     name: NameKey,
-    cancel: &CancelToken,
-) -> Result<Occurrences, QueryError> {
-    let text = lookup.name(name)?.to_string();
-    let (mut found, mut searched) = (Occurrences::default(), 0);
-    if text.is_empty() {
-        return Ok(found);
-    }
-    let matcher = matcher(&GrepParams { pattern: text, word: true, ..GrepParams::default() })?;
-    let (rows, begun) = (searched_first(lookup, lookup.snapshot.files()?), Instant::now());
-    let searching = || {
-        let matcher = matcher.clone();
-        let mut searcher = SearcherBuilder::new()
-            .line_number(true)
-            .binary_detection(BinaryDetection::quit(b'\0'))
-            .build();
-        move |file: &FileRow| {
-            if begun.elapsed() > TIME {
-                return None;
-            }
-            let bytes = files.read(&file.path).ok()?;
-            search_file(&mut searcher, &matcher, &bytes, cancel, file).ok()
+    symbols: &[SymbolKey],
+) -> Result<FxHashSet<(FileKey, u32)>, QueryError> {
+    let named = lookup.snapshot.symbols_named(name)?;
+    let mut known: FxHashSet<(FileKey, u32)> =
+        named.iter().map(|symbol| (symbol.file, symbol.name_at.line)).collect();
+    for &symbol in symbols {
+        for key in lookup.same_entity(symbol)? {
+            lookup.snapshot.visit_sites_to(key, |site| {
+                if site.name == name {
+                    known.insert((site.file, site.at.line));
+                }
+                true
+            })?;
         }
-    };
-    let mut take = |file: &FileRow, matches: Option<Matches>| -> Result<(), QueryError> {
-        lookup.check()?;
-        let Some(matches) =
-            matches.filter(|matches| matches.places.is_empty() || searched < MAX_FILES)
-        else {
-            found.unsearched += 1;
-            return Ok(());
+    }
+    Ok(known)
+}
+
+/// Search for the lines with one name.
+struct NameSearch<'r, 'q> {
+    lookup: &'r Lookup<'q>,
+    files: &'r dyn ReadFile,
+    name: NameKey,
+    effort: Effort,
+    known: FxHashSet<(FileKey, u32)>,
+}
+
+impl NameSearch<'_, '_> {
+    /// Searches the text of the files that may have the name.
+    fn occurrences(&self, cancel: &CancelToken) -> Result<Occurrences, QueryError> {
+        let Self { lookup, files, name, effort, .. } = *self;
+        let text = lookup.name(name)?.to_string();
+        let (mut found, mut searched) = (Occurrences::default(), 0);
+        if text.is_empty() {
+            return Ok(found);
+        }
+        let Files { rows, left_out } = files::with_text(lookup, &text, effort)?;
+        found.unsearched = left_out;
+        if rows.is_empty() {
+            return Ok(found);
+        }
+        let matcher = matcher(&GrepParams { pattern: text, word: true, ..GrepParams::default() })?;
+        let begun = Instant::now();
+        let searching = || {
+            let matcher = matcher.clone();
+            let mut searcher = SearcherBuilder::new()
+                .line_number(true)
+                .binary_detection(BinaryDetection::quit(b'\0'))
+                .build();
+            move |file: &FileRow| -> Option<(Matches, Content)> {
+                if begun.elapsed() > TIME {
+                    return None;
+                }
+                let content = files.content(&file.path).ok()?;
+                let matches =
+                    search_file(&mut searcher, &matcher, &content.text, cancel, file).ok()?;
+                let content = if matches.places.is_empty() { Content::default() } else { content };
+                Some((matches, content))
+            }
         };
-        if !matches.places.is_empty() && !matches.is_binary {
-            searched += 1;
-            let known = accounted(lookup, file, name, &mut found.aliases)?;
-            let unknown =
-                matches.places.iter().map(|(line, _)| *line).filter(|line| !known.contains(line));
-            found.lines.extend(unknown.map(|line| (file.path.clone(), line)));
+        let mut take = |file: &FileRow, found_in: Option<(Matches, Content)>| {
+            lookup.check()?;
+            let Some((matches, content)) = found_in
+                .filter(|(matches, _)| matches.places.is_empty() || searched < effort.files())
+            else {
+                found.unsearched += 1;
+                return Ok(());
+            };
+            if !matches.places.is_empty() && !matches.is_binary {
+                searched += 1;
+                self.account(file, &matches, &content.text, &mut found)?;
+            }
+            Ok::<(), QueryError>(())
+        };
+        parallel::in_order(&rows, cancel, searching, &mut take)?;
+        found.aliases.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+        Ok(found)
+    }
+
+    /// Adds the lines of a file with the name that no symbol of the name and no reference with a
+    /// known target accounts for, and the references whose target has another name.
+    fn account(
+        &self,
+        file: &FileRow,
+        matches: &Matches,
+        text: &[u8],
+        found: &mut Occurrences,
+    ) -> Result<(), QueryError> {
+        let (lookup, name) = (self.lookup, self.name);
+        let is_known = |(line, _): &&(u32, u32)| self.known.contains(&(file.key, *line));
+        if matches.places.iter().all(|place| is_known(&place)) {
+            return Ok(());
+        }
+        let mut known: FxHashSet<u32> =
+            matches.places.iter().filter(is_known).map(|(line, _)| *line).collect();
+        let (mut outside, mut ambiguous, mut unresolved) =
+            (FxHashSet::default(), FxHashSet::default(), FxHashSet::default());
+        let sites = if file.sites > 0 { lookup.snapshot.sites_of(file)? } else { Vec::new() };
+        for site in sites.iter().filter(|site| site.name == name) {
+            let line = site.at.line;
+            match site.verdict {
+                Verdict::External => outside.insert(line),
+                Verdict::Ambiguous => ambiguous.insert(line),
+                Verdict::Unresolved if site.target == SiteTarget::None => unresolved.insert(line),
+                Verdict::Unresolved | Verdict::Resolved | Verdict::Likely => known.insert(line),
+            };
+            for target in lookup.targets(site)? {
+                if site.kind != SiteKind::Import && lookup.symbol(target)?.name != name {
+                    let path = file.path.clone();
+                    found.aliases.push(Alias { path, line, symbol: lookup.info_of(target)? });
+                }
+            }
+        }
+        let mut parts = Parts::new(lookup, file, text);
+        for &(line, column) in &matches.places {
+            if known.contains(&line) {
+            } else if ambiguous.contains(&line) {
+                found.ambiguous += 1;
+            } else if outside.contains(&line) {
+                found.outside.push((file.path.clone(), line));
+            } else {
+                let place = if unresolved.contains(&line) {
+                    Place::Unresolved
+                } else {
+                    parts.place(line, column)?
+                };
+                found.lines.push(Line { path: file.path.clone(), line, place });
+            }
         }
         Ok(())
-    };
-    parallel::in_order(&rows, cancel, searching, &mut take)?;
-    found.aliases.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
-    Ok(found)
+    }
 }
 
-/// Returns the files with text: those without extracted references first, because none of their
-/// lines is accounted for.
-fn searched_first(lookup: &Lookup<'_>, mut rows: Vec<FileRow>) -> Vec<FileRow> {
-    let is_read = |file: &FileRow| {
-        grammar::tier_of(lookup.language(file.language)).is_some_and(|tier| tier != Tier::Structure)
-    };
-    rows.retain(is_text);
-    rows.sort_by_cached_key(|file| (is_read(file), file.path.clone()));
-    rows
+/// True for files whose references are read.
+fn is_read(lookup: &Lookup<'_>, file: &FileRow) -> bool {
+    grammar::tier_of(lookup.language(file.language)).is_some_and(|tier| tier != Tier::Structure)
 }
 
-/// Returns the lines of a file with a symbol of the name, or a reference with a known target, and
-/// adds the references whose target has another name.
-fn accounted(
-    lookup: &Lookup<'_>,
-    file: &FileRow,
-    name: NameKey,
-    aliases: &mut Vec<Alias>,
-) -> Result<FxHashSet<u32>, QueryError> {
-    let mut lines = FxHashSet::default();
-    if file.symbols + file.sites == 0 {
-        return Ok(lines);
+/// Layout of a text.
+struct TextLayout {
+    /// Offsets of the lines.
+    lines: Vec<usize>,
+    /// Spans of comments and strings.
+    prose: Vec<(usize, usize)>,
+    /// First and last lines of the regions that were not understood.
+    regions: Vec<(u32, u32)>,
+}
+
+/// Parts of a file: what is code, what is text, what was not understood.
+struct Parts<'p, 'q> {
+    lookup: &'p Lookup<'q>,
+    file: &'p FileRow,
+    text: &'p [u8],
+    /// Read with the first line that needs it.
+    read: Option<TextLayout>,
+}
+
+impl<'p, 'q> Parts<'p, 'q> {
+    fn new(lookup: &'p Lookup<'q>, file: &'p FileRow, text: &'p [u8]) -> Self {
+        Self { lookup, file, text, read: None }
     }
-    let symbols = lookup.snapshot.symbols_of(file)?;
-    lines.extend(
-        symbols.iter().filter(|symbol| symbol.name == name).map(|symbol| symbol.name_at.line),
-    );
-    for site in lookup.snapshot.sites_of(file)?.iter().filter(|site| site.name == name) {
-        if site.verdict == Verdict::Unresolved && site.target == SiteTarget::None {
-            continue;
+
+    fn place(&mut self, line: u32, column: u32) -> Result<Place, QueryError> {
+        let has_language = self.file.language.is_some();
+        if has_language
+            && matches!(
+                self.file.skipped,
+                Some(SkipReason::TooLarge | SkipReason::LongLine | SkipReason::Encoding)
+            )
+        {
+            return Ok(Place::Unread);
         }
-        lines.insert(site.at.line);
-        for target in lookup.targets(site)? {
-            if site.kind != SiteKind::Import && lookup.symbol(target)?.name != name {
-                let (path, line) = (file.path.clone(), site.at.line);
-                aliases.push(Alias { path, line, symbol: lookup.info_of(target)? });
-            }
+        if !is_read(self.lookup, self.file) {
+            return Ok(Place::Text);
         }
+        if self.read.is_none() {
+            let ends = memchr::memchr_iter(b'\n', self.text).map(|end| end + 1);
+            let problems = self.lookup.snapshot.problems_of(self.file.key)?;
+            let regions =
+                problems.iter().map(|row| (row.problem.first_line, row.problem.last_line));
+            let lines = std::iter::once(0).chain(ends).collect();
+            let (prose, regions) = (words::prose_spans(self.text), regions.collect());
+            self.read = Some(TextLayout { lines, prose, regions });
+        }
+        let Some(TextLayout { lines, prose, regions }) = &self.read else { return Ok(Place::Code) };
+        let at = lines.get(line as usize - 1).copied().unwrap_or_default() + column as usize;
+        let is_prose = prose.partition_point(|(_, end)| *end <= at);
+        let is_prose = prose.get(is_prose).is_some_and(|(start, _)| *start <= at);
+        Ok(if is_prose {
+            Place::Text
+        } else if regions.iter().any(|(first, last)| (*first..=*last).contains(&line)) {
+            Place::Unread
+        } else {
+            Place::Code
+        })
     }
-    Ok(lines)
 }

@@ -110,6 +110,11 @@ impl Page {
         self.note(note);
     }
 
+    /// Marks the response as incomplete: a part of it has a note about what is missing.
+    pub(crate) fn mark_cut(&mut self) {
+        self.is_partial = true;
+    }
+
     /// True if the response is incomplete.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_full || self.is_partial

@@ -1,9 +1,11 @@
 //! Rendering as compact text: grouped by file, shared prefixes once, sites as `file:line`, source
 //! behind a gutter. Repository text passes through `escape` here.
 
+pub(in crate::server) mod batch;
 pub(in crate::server) mod elide;
 pub(in crate::server) mod elsewhere;
 pub(in crate::server) mod several;
+pub(in crate::server) mod sources;
 
 use super::budget::Page;
 use crate::faults::{Fault, planted};
@@ -52,6 +54,8 @@ pub(in crate::server) fn signature(symbol: &SymbolInfo) -> SafeLine {
 /// Rest of the header after the name: parameters, types, bases. Empty if there is none.
 pub(in crate::server) fn after_name(symbol: &SymbolInfo) -> SafeLine {
     let rest = behind_name(&symbol.signature, &symbol.name).unwrap_or_default();
+    // The quote behind a name that stands in quotes.
+    let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
     SafeLine::new(rest.trim_end(), 120)
 }
 
@@ -221,6 +225,30 @@ impl Groups {
             page.add(&format!("{heading}{first}{}", entries.join(self.separator)));
         }
     }
+}
+
+/// Number of sites above which their totals by directory are given.
+const MANY_SITES: u64 = 10;
+
+/// Maximum number of directories with a total.
+const DIRECTORIES: usize = 6;
+
+/// `by directory: a/b 12, c 3`: for many sites in several directories.
+pub(in crate::server) fn by_directory(totals: &[(String, u64)]) -> Option<String> {
+    let all: u64 = totals.iter().map(|(_, count)| count).sum();
+    if all <= MANY_SITES || totals.len() < 2 {
+        return None;
+    }
+    let mut some: Vec<String> = totals
+        .iter()
+        .take(DIRECTORIES)
+        .map(|(directory, count)| format!("{} {count}", text_path(directory)))
+        .collect();
+    if let Some(rest) = totals.get(DIRECTORIES..).filter(|rest| !rest.is_empty()) {
+        let count: u64 = rest.iter().map(|(_, count)| count).sum();
+        some.push(format!("{count} in {} more", rest.len()));
+    }
+    Some(format!("by directory: {}", some.join(", ")))
 }
 
 /// Merges runs of sites with the same heading and name into one entry, `name:12,34`, with the

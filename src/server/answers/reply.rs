@@ -3,6 +3,7 @@
 
 use crate::model::RepoPath;
 use crate::model::facts::flags;
+use crate::query::references::elsewhere::Reason;
 use crate::query::search::Match;
 use crate::query::show::Excerpt;
 use crate::query::{Counts, Elsewhere, SiteInfo, SymbolInfo, Total};
@@ -92,6 +93,7 @@ pub(in crate::server) fn excerpt(excerpt: &Excerpt) -> Value {
         "file_lines": excerpt.file_lines,
         "stale": excerpt.stale,
         "lossy": excerpt.lossy,
+        "folds": list(&excerpt.folds, |(first, last)| json!([first, last])),
     })
 }
 
@@ -128,6 +130,14 @@ pub(in crate::server) fn site(site: &SiteInfo) -> Value {
     })
 }
 
+/// Adds the source line of a site, if it is shown.
+pub(in crate::server) fn with_source(site: Value, source: Option<&str>) -> Value {
+    match source {
+        Some(source) => with(site, "source", json!(source)),
+        None => site,
+    }
+}
+
 pub(in crate::server) fn list<T>(items: &[T], one: impl Fn(&T) -> Value) -> Value {
     Value::Array(items.iter().map(one).collect())
 }
@@ -136,7 +146,7 @@ pub(in crate::server) fn path(path: &RepoPath) -> Value {
     Value::from(path.as_str())
 }
 
-/// Result without uses of a symbol, and other evidence of use.
+/// Result about uses of a symbol, and other evidence of use.
 pub(in crate::server) fn unused(answer: Value, elsewhere: &Elsewhere) -> Value {
     let found = json!({
         "values": list(
@@ -144,8 +154,16 @@ pub(in crate::server) fn unused(answer: Value, elsewhere: &Elsewhere) -> Value {
             |value| with(site(&value.site), "enclosing", json!(value.enclosing.as_ref().map(brief)))
         ),
         "lines": list(
-            &elsewhere.lines, |(file, line)| json!({"path": file.as_str(), "line": line})
+            &elsewhere.lines,
+            |line| json!({
+                "path": line.path.as_str(), "line": line.line, "place": line.place.word()
+            })
         ),
+        "outside": list(
+            &elsewhere.outside, |(file, line)| json!({"path": file.as_str(), "line": line})
+        ),
+        "ambiguous": elsewhere.ambiguous,
+        "reasons": list(&elsewhere.reasons, reason),
         "aliases": list(
             &elsewhere.aliases,
             |alias| json!({
@@ -156,4 +174,17 @@ pub(in crate::server) fn unused(answer: Value, elsewhere: &Elsewhere) -> Value {
         "not_read": elsewhere.not_read,
     });
     with(answer, "elsewhere", found)
+}
+
+/// Reason for calls that no reference shows.
+fn reason(reason: &Reason) -> Value {
+    match reason {
+        Reason::Decorated { name, line, symbol } => json!({
+            "reason": "decorated", "name": name, "line": line,
+            "symbol": symbol.as_deref().map(brief)
+        }),
+        Reason::BaseOutside { base } => json!({"reason": "base-outside", "name": base}),
+        Reason::Runtime { language } => json!({"reason": "runtime", "language": language}),
+        Reason::Test => json!({"reason": "test"}),
+    }
 }

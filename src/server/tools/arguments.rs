@@ -1,6 +1,8 @@
 //! Validation of a call's arguments against the tool's parameter table. An error is one sentence
 //! with the correction.
 
+pub(in crate::server) mod paths;
+
 use crate::server::base::escape::SafeLine;
 use crate::server::tools::tool::{Parameter, Shape, Tool};
 use serde_json::{Map, Value};
@@ -55,6 +57,30 @@ impl Arguments {
             _ => Value::from(words),
         };
         Self::check(tool, given.map(|(name, words)| (name.to_owned(), value(words))).collect())
+    }
+
+    /// The same with every path changed by `change`, which gets the texts of parameters with paths.
+    pub fn with_paths(
+        mut self,
+        tool: &'static Tool,
+        change: impl Fn(&str) -> Option<String>,
+    ) -> Self {
+        for (name, argument) in &mut self.0 {
+            if !tool.parameters().any(|parameter| parameter.has_paths && parameter.name == *name) {
+                continue;
+            }
+            let texts = match argument {
+                Argument::Text(text) => std::slice::from_mut(text),
+                Argument::Texts(texts) => texts.as_mut_slice(),
+                Argument::Integer(_) | Argument::Flag(_) => continue,
+            };
+            for text in texts {
+                if let Some(changed) = change(text) {
+                    *text = changed;
+                }
+            }
+        }
+        self
     }
 
     /// The arguments as JSON, for another process to validate.

@@ -30,12 +30,9 @@ pub(in crate::server) static TOOL: Tool = Tool {
         )
         .required()
         .also(&["text", "q", "question", "symbol", "name", "symbols", "task"]),
-        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob").also(&[
-            "file",
-            "directory",
-            "dir",
-            "glob",
-        ]),
+        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob")
+            .with_paths()
+            .also(&["file", "directory", "dir", "glob"]),
     ],
     output: None,
     handler: RUN,

@@ -29,13 +29,9 @@ pub(in crate::server) static TOOL: Tool = Tool {
         Parameter::new("ignore_case", Shape::Flag, "Default false")
             .also(&["case_insensitive", "i"]),
         Parameter::new("word", Shape::Flag, "Whole words only").also(&["whole_word"]),
-        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob").also(&[
-            "file",
-            "directory",
-            "dir",
-            "glob",
-            "include",
-        ]),
+        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob")
+            .with_paths()
+            .also(&["file", "directory", "dir", "glob", "include"]),
         Parameter::new(
             "context",
             Shape::Integer { least: 0, most: 50 },

@@ -6,6 +6,7 @@ mod text;
 use super::{Handler, QueryContext};
 use crate::query::{self, OutlineParams, QueryError};
 use crate::server::answers::Answer;
+use crate::server::answers::render::batch;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
 use crate::server::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
@@ -18,8 +19,13 @@ pub(in crate::server) static TOOL: Tool = Tool {
     class: Class::Query,
     deadline: QUERY_DEADLINE,
     own: &[
-        Parameter::new("path", Shape::Text { most: 1024 }, "File or directory, default the root")
-            .also(&["file", "directory", "dir", "target"]),
+        Parameter::new(
+            "path",
+            Shape::Texts { most: 1024, words: Vec::new },
+            "Files or directories, default the root",
+        )
+        .with_paths()
+        .also(&["file", "directory", "dir", "target", "paths"]),
         Parameter::new(
             "depth",
             Shape::Integer { least: 1, most: 20 },
@@ -34,10 +40,17 @@ pub(in crate::server) static TOOL: Tool = Tool {
 const RUN: Handler = |arguments, context| run(arguments, context);
 
 fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
-    let params = OutlineParams {
-        path: super::directory(arguments),
-        depth: super::depth(arguments, OutlineParams::default().depth),
-        ..OutlineParams::default()
+    let root = [String::new()];
+    let paths = match arguments.texts("path") {
+        [] => &root,
+        paths => paths,
     };
-    Ok(Box::new(query::outline(context.snapshot, &params, context.cancel)?))
+    batch::each(TOOL.name, paths, |path| {
+        let params = OutlineParams {
+            path: super::directory(path),
+            depth: super::depth(arguments, OutlineParams::default().depth),
+            ..OutlineParams::default()
+        };
+        Ok(Box::new(query::outline(context.snapshot, &params, context.cancel)?))
+    })
 }

@@ -19,11 +19,9 @@ pub(in crate::server) static TOOL: Tool = Tool {
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
     own: &[
-        Parameter::new("path", Shape::Text { most: 1024 }, "Only this directory").also(&[
-            "file",
-            "directory",
-            "dir",
-        ]),
+        Parameter::new("path", Shape::Text { most: 1024 }, "Only this directory")
+            .with_paths()
+            .also(&["file", "directory", "dir"]),
         Parameter::new(
             "depth",
             Shape::Integer { least: 1, most: 20 },
@@ -40,7 +38,7 @@ const RUN: Handler = |arguments, context| run(arguments, context);
 fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let defaults = OverviewParams::default();
     let params = OverviewParams {
-        path: super::directory(arguments),
+        path: super::directory(arguments.text("path").unwrap_or_default()),
         depth: super::depth(arguments, defaults.depth),
         ..defaults
     };

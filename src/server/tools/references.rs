@@ -1,14 +1,16 @@
 //! `references`: all sites of a symbol.
 
 mod json;
+mod outside;
 mod text;
 
 use super::{Handler, QueryContext, certainty, kinds, tests};
 use crate::model::SiteKind;
 use crate::query::{self, ElsewhereSearch, QueryError, ReferencesParams, Tests};
 use crate::server::answers::Answer;
-use crate::server::answers::render::elsewhere::Unused;
-use crate::server::answers::render::several;
+use crate::server::answers::render::elsewhere::{Accounted, Unused};
+use crate::server::answers::render::sources::Sources;
+use crate::server::answers::render::{batch, several};
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
 use crate::server::tools::tool::{MAX_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
@@ -23,13 +25,14 @@ pub(in crate::server) static TOOL: Tool = Tool {
     class: Class::Query,
     deadline: QUERY_DEADLINE,
     own: &[
-        Parameter::new("symbol", Shape::Text { most: 1024 }, "The symbol").required().also(&[
-            "name",
-            "symbol_name",
-            "query",
-            "target",
-            "function",
-        ]),
+        Parameter::new(
+            "symbol",
+            Shape::Texts { most: 1024, words: Vec::new },
+            "One or more symbols",
+        )
+        .with_paths()
+        .required()
+        .also(&["name", "symbol_name", "query", "target", "function", "symbols"]),
         Parameter::new(
             "kinds",
             Shape::Texts {
@@ -39,12 +42,9 @@ pub(in crate::server) static TOOL: Tool = Tool {
             "E.g. call, construct, read, write, type, import, inherit",
         )
         .also(&["kind", "type", "types"]),
-        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob").also(&[
-            "file",
-            "directory",
-            "dir",
-            "glob",
-        ]),
+        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob")
+            .with_paths()
+            .also(&["file", "directory", "dir", "glob"]),
         super::CERTAINTY,
         super::TESTS,
         Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Skip so many")
@@ -57,9 +57,17 @@ pub(in crate::server) static TOOL: Tool = Tool {
 const RUN: Handler = |arguments, context| run(arguments, context);
 
 fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
+    batch::each(TOOL.name, arguments.texts("symbol"), |symbol| one(symbol, arguments, context))
+}
+
+fn one(
+    symbol: &str,
+    arguments: &Arguments,
+    context: &QueryContext<'_>,
+) -> Result<Box<dyn Answer>, QueryError> {
     let defaults = ReferencesParams::default();
     let params = ReferencesParams {
-        symbol: arguments.text("symbol").unwrap_or_default().to_owned(),
+        symbol: symbol.to_owned(),
         kinds: kinds(arguments, SiteKind::from_word),
         path: arguments.text("path").map(str::to_owned),
         tests: tests(arguments),
@@ -68,21 +76,52 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
         limit: context.entries(8),
     };
     let found =
-        query::references_all(context.snapshot, &params, super::MAX_MEANINGS, context.cancel)?;
+        query::references_all(context.snapshot, &params, super::MAX_MEANINGS, context.cancel);
+    let found = match found {
+        Err(QueryError::NoSuchSymbol { name, near }) => {
+            return uses_outside(&params, context, QueryError::NoSuchSymbol { name, near });
+        }
+        found => found?,
+    };
     let is_about_all =
         params.kinds.is_empty() && params.path.is_none() && params.tests == Tests::default();
     let mut search = ElsewhereSearch::new(context.snapshot, context.files, context.cancel);
-    several::about(&params.symbol, found, |result| {
+    let is_one = found.is_one();
+    let beside = match found.answers.first() {
+        Some(first) if !is_one && is_about_all => Some(search.beside(&[first.symbol.key])?),
+        _ => None,
+    };
+    several::about(&params.symbol, found, beside, |result| {
         let is_unused = result.counts.certain + result.counts.likely == 0;
         let symbols: Vec<SymbolKey> =
             result.declarations.iter().chain([&result.symbol]).map(|symbol| symbol.key).collect();
         let (symbol, possible) = (result.symbol.clone(), result.counts.possible);
-        let answer = FoundReferences { params: params.clone(), result };
-        if !is_unused || !is_about_all {
+        let sites = result.files.iter().flat_map(|file| &file.references);
+        let sites = sites.map(|reference| &reference.site);
+        let sources = Sources::of(context.snapshot, context.files, sites)?;
+        let answer = FoundReferences { params: params.clone(), result, sources };
+        if !is_about_all || (!is_unused && !is_one) {
             return Ok(Box::new(answer));
+        }
+        if !is_unused {
+            let elsewhere = search.beside(&symbols)?;
+            return Ok(Box::new(Accounted { answer, other_uses: 0, elsewhere }));
         }
         let elsewhere = search.of(&symbols)?;
         let what = "references";
         Ok(Box::new(Unused { what, symbol, alike: 0, possible, answer, elsewhere }))
     })
+}
+
+/// Answer about a name that no symbol of the repository has: the uses of what is outside, or the
+/// error.
+pub(super) fn uses_outside(
+    params: &ReferencesParams,
+    context: &QueryContext<'_>,
+    error: QueryError,
+) -> Result<Box<dyn Answer>, QueryError> {
+    match query::outside(context.snapshot, params, context.cancel)? {
+        Some(uses) => Ok(Box::new(uses)),
+        None => Err(error),
+    }
 }

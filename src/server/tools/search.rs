@@ -18,41 +18,41 @@ const MODES: &[(&str, SearchMode)] = &[
     ("regex", SearchMode::Regex),
 ];
 
-pub(in crate::server) static TOOL: Tool =
-    Tool {
-        name: "search",
-        title: "Find symbols",
-        about: "Find functions, classes, methods, fields, ... by name or words; forgives case and \
+pub(in crate::server) static TOOL: Tool = Tool {
+    name: "search",
+    title: "Find symbols",
+    about: "Find functions, classes, methods, fields, ... by name or words; forgives case and \
             typing errors. Ranked.",
-        class: Class::Query,
-        deadline: QUERY_DEADLINE,
-        own: &[
-            Parameter::new("query", Shape::Text { most: 1000 }, "Name or words")
-                .required()
-                .also(&["text", "q", "name", "symbol", "pattern"]),
-            Parameter::new(
-                "mode",
-                Shape::Word(&["words", "name", "substring", "regex"]),
-                "Default words",
-            ),
-            Parameter::new(
-                "kinds",
-                Shape::Texts {
-                    most: 20,
-                    words: || SymbolKind::ALL.iter().map(|kind| kind.word()).collect(),
-                },
-                "E.g. class, function, method, field, constant, test",
-            )
-            .also(&["kind", "type", "types"]),
-            Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob")
-                .also(&["file", "directory", "dir", "glob"]),
-            super::TESTS,
-            Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Skip so many")
-                .also(&["skip", "start", "cursor", "page"]),
-        ],
-        output: None,
-        handler: RUN,
-    };
+    class: Class::Query,
+    deadline: QUERY_DEADLINE,
+    own: &[
+        Parameter::new("query", Shape::Text { most: 1000 }, "Name or words")
+            .required()
+            .also(&["text", "q", "name", "symbol", "pattern"]),
+        Parameter::new(
+            "mode",
+            Shape::Word(&["words", "name", "substring", "regex"]),
+            "Default words",
+        ),
+        Parameter::new(
+            "kinds",
+            Shape::Texts {
+                most: 20,
+                words: || SymbolKind::ALL.iter().map(|kind| kind.word()).collect(),
+            },
+            "E.g. class, function, method, field, constant, test",
+        )
+        .also(&["kind", "type", "types"]),
+        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob")
+            .with_paths()
+            .also(&["file", "directory", "dir", "glob"]),
+        super::TESTS,
+        Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Skip so many")
+            .also(&["skip", "start", "cursor", "page"]),
+    ],
+    output: None,
+    handler: RUN,
+};
 
 const RUN: Handler = |arguments, context| run(arguments, context);
 

@@ -21,6 +21,7 @@ pub(in crate::server) static TOOL: Tool = Tool {
             Shape::Texts { most: 1024, words: Vec::new },
             "Symbols, `path:10-20`, `path:10` or paths",
         )
+        .with_paths()
         .required()
         .also(&["target", "symbols", "symbol", "name", "names", "path", "file"]),
         Parameter::new(
@@ -29,6 +30,8 @@ pub(in crate::server) static TOOL: Tool = Tool {
             "Lines around each, default 0",
         )
         .also(&["lines"]),
+        Parameter::new("calls", Shape::Flag, "Only signature, control flow and calls"),
+        Parameter::new("around", Shape::Text { most: 200 }, "Only lines around this name"),
     ],
     output: None,
     handler: RUN,
@@ -40,6 +43,8 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
     let params = ShowParams {
         targets: arguments.texts("targets").to_vec(),
         context: u32::try_from(arguments.integer("context").unwrap_or(0)).unwrap_or(u32::MAX),
+        calls: arguments.flag("calls"),
+        around: arguments.text("around").map(str::to_owned),
     };
     let result = query::show(context.snapshot, context.files, &params, context.cancel)?;
     match &result.items[..] {

@@ -49,6 +49,8 @@ pub struct Parameter {
     pub required: bool,
     /// Aliases that callers are known to use.
     pub also: &'static [&'static str],
+    /// True if a value may begin with the path of a file or directory.
+    pub has_paths: bool,
 }
 
 /// Type of a parameter.
@@ -108,12 +110,19 @@ impl Parameter {
         shape: Shape,
         about: &'static str,
     ) -> Self {
-        Self { name, about, shape, required: false, also: &[] }
+        Self { name, about, shape, required: false, also: &[], has_paths: false }
     }
 
     /// Makes the parameter required.
     pub(in crate::server) const fn required(mut self) -> Self {
         self.required = true;
+        self
+    }
+
+    /// Declares that a value may begin with a path: an absolute one below the root is the same as
+    /// the relative one.
+    pub(in crate::server) const fn with_paths(mut self) -> Self {
+        self.has_paths = true;
         self
     }
 

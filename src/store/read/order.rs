@@ -40,6 +40,11 @@ pub struct KeyOrder {
 }
 
 impl KeyOrder {
+    /// Files added after the store was built.
+    pub fn added(&self) -> impl Iterator<Item = FileKey> + '_ {
+        self.added.keys().copied()
+    }
+
     /// Rank of a file.
     pub fn file(&self, file: FileKey) -> FileRank {
         if file.0 <= self.last_file {

@@ -1,7 +1,9 @@
-//! Rendering of a result without uses: other evidence of use, such as uses as a value and
-//! occurrences of the name in text.
+//! Rendering of what a list of uses leaves out, and of a result without uses: other evidence of
+//! use, such as uses as a value and occurrences of the name in text.
 
 use super::{Groups, grouped, like_it, merged, name, path, plural};
+use crate::model::RepoPath;
+use crate::query::references::elsewhere::{Place, Reason};
 use crate::query::{Elsewhere, SymbolInfo};
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
@@ -31,8 +33,9 @@ pub(in crate::server) struct Unused<A> {
 impl<A: Answer> Answer for Unused<A> {
     fn render(&self, page: &mut Page) -> String {
         let first = self.answer.render(page);
-        let Elsewhere { values, lines, aliases, unsearched, not_read } = &self.elsewhere;
-        let mut said: Vec<String> = Vec::new();
+        let Elsewhere { values, lines, outside, aliases, unsearched, not_read, .. } =
+            &self.elsewhere;
+        let mut said: Vec<String> = self.elsewhere.reasons.iter().map(reason).collect();
         if let Some(language) = not_read {
             said.push(format!(
                 "references of {} are not read, only definitions",
@@ -74,14 +77,18 @@ impl<A: Answer> Answer for Unused<A> {
             let shown = grouped(page, Groups::inline(page.room()), entries);
             page.left_out(shown, aliases.len() as u64, "places", "`trace` the other symbol");
         }
+        if !outside.is_empty() {
+            said.push(outside_of(outside));
+        }
         if !lines.is_empty() {
             said.push(format!(
-                "its name stands in {} that no reference accounts for",
-                plural(lines.len() as u64, "line")
+                "its name stands in {} that no reference accounts for: {}",
+                plural(lines.len() as u64, "line"),
+                by_place(&self.elsewhere)
             ));
             page.add("the name in text that no reference accounts for:");
             let entries =
-                lines.iter().map(|(file, line)| (path(file).to_string(), line.to_string()));
+                lines.iter().map(|line| (path(&line.path).to_string(), line.line.to_string()));
             let most = page.room().min(page.whole() / LINES_PART);
             let shown = grouped(page, Groups::inline(most), entries);
             page.left_out(shown, lines.len() as u64, "lines", "`grep` with `word` shows them");
@@ -90,21 +97,24 @@ impl<A: Answer> Answer for Unused<A> {
             said.push(format!("{} not searched for its name", plural(*unsearched, "file")));
             page.note("`grep` with `word` searches all files");
         }
+        if is_accounted(&self.elsewhere) {
+            said.push(ACCOUNTED.to_owned());
+        }
         if said.is_empty() {
-            said.push(
-                "every other line with its name belongs to a symbol or reference that is known"
-                    .to_owned(),
-            );
+            return first;
         }
         format!("{first}; {}", said.join("; "))
     }
 
     fn render_briefly(&self, page: &mut Page) -> String {
-        let Elsewhere { values, lines, aliases, unsearched, not_read } = &self.elsewhere;
+        let Elsewhere { values, lines, aliases, unsearched, not_read, .. } = &self.elsewhere;
         if *unsearched > 0 || not_read.is_some() {
             return self.render(page);
         }
         let mut first = self.answer.render(page);
+        for reason in self.elsewhere.reasons.iter().map(reason) {
+            first.push_str(&format!("; {reason}"));
+        }
         if !values.is_empty() {
             let places = plural(values.len() as u64, "place");
             first.push_str(&format!("; used without a call at {places}"));
@@ -133,7 +143,7 @@ impl<A: Answer> Answer for Unused<A> {
     }
 
     fn unused(&self) -> Option<UnusedSymbol> {
-        let Elsewhere { values, lines, aliases, unsearched, not_read } = &self.elsewhere;
+        let Elsewhere { values, lines, aliases, unsearched, not_read, .. } = &self.elsewhere;
         // Uncertain uses may be all that there are: their lines are worth more than a number.
         if self.possible > 0 || *unsearched > 0 || not_read.is_some() {
             return None;
@@ -142,6 +152,9 @@ impl<A: Answer> Answer for Unused<A> {
         let mut entry = format!("{}:{}{alike}", name(symbol), symbol.first_line);
         if !values.is_empty() {
             entry.push_str(&format!(" ({} as a value)", values.len()));
+        }
+        if let Some(first) = self.elsewhere.reasons.first() {
+            entry.push_str(&format!(" ({})", reason(first)));
         }
         if !aliases.is_empty() {
             entry.push_str(&format!(" ({} of another symbol by its name)", aliases.len()));
@@ -152,5 +165,158 @@ impl<A: Answer> Answer for Unused<A> {
             entry,
             lines: lines.len(),
         })
+    }
+}
+
+/// Result with uses of a symbol, and what their list leaves out.
+pub(in crate::server) struct Accounted<A> {
+    /// Result.
+    pub(in crate::server) answer: A,
+    /// Number of references of kinds that it does not list.
+    pub(in crate::server) other_uses: u64,
+    /// What it leaves out.
+    pub(in crate::server) elsewhere: Elsewhere,
+}
+
+impl<A: Answer> Answer for Accounted<A> {
+    fn render(&self, page: &mut Page) -> String {
+        let first = self.answer.render(page);
+        page.note(left_out(&self.elsewhere, self.other_uses));
+        first
+    }
+
+    fn render_briefly(&self, page: &mut Page) -> String {
+        self.answer.render_briefly(page)
+    }
+
+    fn least(&self) -> Option<usize> {
+        self.answer.least()
+    }
+
+    fn json(&self) -> Value {
+        reply::unused(self.answer.json(), &self.elsewhere)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.answer.is_empty()
+    }
+}
+
+/// Statement that nothing is left out.
+const ACCOUNTED: &str =
+    "every other line with its name belongs to a symbol or reference that is known";
+
+/// Maximum number of places in a line about what is left out.
+const PLACES: usize = 2;
+
+/// True if every line with the name that is not listed belongs to a symbol, or to a reference whose
+/// target is known and in the repository.
+fn is_accounted(elsewhere: &Elsewhere) -> bool {
+    elsewhere.values.is_empty()
+        && elsewhere.lines.is_empty()
+        && elsewhere.outside.is_empty()
+        && elsewhere.aliases.is_empty()
+        && elsewhere.ambiguous == 0
+        && elsewhere.unsearched == 0
+        && elsewhere.not_read.is_none()
+}
+
+/// One line that says which lines with the name a list leaves out.
+pub(in crate::server) fn left_out(elsewhere: &Elsewhere, other_uses: u64) -> String {
+    let mut said = Vec::new();
+    if other_uses > 0 {
+        said.push(format!("{} of other kinds: `references`", plural(other_uses, "reference")));
+    }
+    if is_accounted(elsewhere) {
+        if said.is_empty() {
+            said.push("nothing".to_owned());
+        }
+        return format!("left out: {}; {ACCOUNTED}", said.join("; "));
+    }
+    let Elsewhere { lines, outside, ambiguous, unsearched, not_read, .. } = elsewhere;
+    if *ambiguous > 0 {
+        said.push(format!("{} with several candidates", plural(*ambiguous, "line")));
+    }
+    if !outside.is_empty() {
+        said.push(outside_of(outside));
+    }
+    if !lines.is_empty() {
+        let more = plural(lines.len() as u64, "line");
+        said.push(format!("{more} more with the word: {}", by_place(elsewhere)));
+    }
+    if let Some(language) = not_read {
+        said.push(format!("references of {} are not read", SafeLine::new(language, 40)));
+    }
+    if *unsearched > 0 {
+        let files = plural(*unsearched, "file");
+        said.push(format!("{files} with words like it not looked at: `grep` with `word`"));
+    }
+    if said.is_empty() {
+        said.push("lines of symbols and references that are known".to_owned());
+    }
+    format!("left out: {}", said.join("; "))
+}
+
+/// `2 whose target is thought to be outside (a.x:3, b.x:4)`.
+fn outside_of(places: &[(RepoPath, u32)]) -> String {
+    let some = some_places(places.iter().map(|(file, line)| (file, *line)));
+    format!("{} whose target is thought to be outside ({some})", places.len())
+}
+
+/// `3 in comments, strings or templates, 1 in a part not understood (a.x:3)`.
+fn by_place(elsewhere: &Elsewhere) -> String {
+    let lines = &elsewhere.lines;
+    let of = |place: Place| {
+        let these = lines.iter().filter(move |line| line.place == place);
+        let count = these.clone().count();
+        let what = match place {
+            Place::Unresolved => "in a reference that is not resolved",
+            Place::Code => "in code that no reference accounts for",
+            Place::Text => "in comments, strings, templates or data",
+            Place::Unread => "in a part that is not understood",
+        };
+        let some = match place {
+            Place::Text => String::new(),
+            _ => format!(" ({})", some_places(these.map(|line| (&line.path, line.line)))),
+        };
+        (count > 0).then(|| format!("{count} {what}{some}"))
+    };
+    Place::ALL.into_iter().filter_map(of).collect::<Vec<_>>().join(", ")
+}
+
+/// `a.x:3, b.x:4, …`: the first ones.
+fn some_places<'p>(places: impl Iterator<Item = (&'p RepoPath, u32)>) -> String {
+    let mut some: Vec<String> = Vec::new();
+    for (file, line) in places {
+        if some.len() == PLACES {
+            some.push("…".to_owned());
+            break;
+        }
+        some.push(format!("{}:{line}", path(file)));
+    }
+    some.join(", ")
+}
+
+/// `decorated with register (tool/registry.py:6), which may call it`.
+fn reason(reason: &Reason) -> String {
+    match reason {
+        Reason::Decorated { name, line, symbol } => {
+            let place = symbol.as_deref().map_or_else(
+                || format!("line {line}"),
+                |symbol| format!("{}:{}", path(&symbol.path), symbol.first_line),
+            );
+            format!(
+                "decorated with {} ({place}): what handles that may call it",
+                SafeLine::new(name, 120)
+            )
+        }
+        Reason::BaseOutside { base } => format!(
+            "its type derives from {}, which is outside: a library may call it",
+            SafeLine::new(base, 120)
+        ),
+        Reason::Runtime { language } => {
+            format!("a special name: the language ({language}) or its run time calls it")
+        }
+        Reason::Test => "a test: the test runner calls it".to_owned(),
     }
 }

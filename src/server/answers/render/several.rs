@@ -1,9 +1,11 @@
 //! Rendering of a query for an ambiguous name: one part per meaning with uses, best first, then one
 //! entry per meaning without, within one budget.
 
+use super::elsewhere::left_out;
 use super::{Groups, RAISE, name, path, plural};
-use crate::query::{Meanings, QueryError, SymbolInfo};
+use crate::query::{Elsewhere, Meanings, QueryError, SymbolInfo};
 use crate::server::answers::budget::Page;
+use crate::server::answers::reply;
 use crate::server::answers::{Answer, UnusedSymbol};
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
@@ -22,12 +24,15 @@ pub(in crate::server) struct Several {
     name: String,
     parts: Vec<Box<dyn Answer>>,
     others: Vec<SymbolInfo>,
+    /// Lines with the name that the lists of uses leave out.
+    beside: Option<Elsewhere>,
 }
 
 /// Joins the results of all meanings of a name; a single one stays as it is.
 pub(in crate::server) fn about<T>(
     name: &str,
     meanings: Meanings<T>,
+    beside: Option<Elsewhere>,
     answer: impl FnMut(T) -> Result<Box<dyn Answer>, QueryError>,
 ) -> Result<Box<dyn Answer>, QueryError> {
     let Meanings { answers, others } = meanings;
@@ -36,7 +41,7 @@ pub(in crate::server) fn about<T>(
     if parts.len() == 1 && others.is_empty() {
         return Ok(parts.swap_remove(0));
     }
-    Ok(Box::new(Several { name: name.to_owned(), parts, others }))
+    Ok(Box::new(Several { name: name.to_owned(), parts, others, beside }))
 }
 
 impl Answer for Several {
@@ -93,16 +98,24 @@ impl Answer for Several {
             "meanings",
             &format!("`search` lists them; name one as `path::Container.name`, or {RAISE}"),
         );
+        // Evidence for an unused meaning has these lines.
+        if let Some(beside) = self.beside.as_ref().filter(|_| !is_unused) {
+            page.note(left_out(beside, 0));
+        }
         format!("`{}` means {total} symbols; best first", SafeLine::new(&self.name, 120))
     }
 
     fn json(&self) -> Value {
         let others: Vec<Value> =
             self.others.iter().map(|symbol| json!(symbol.full_name())).collect();
-        json!({
+        let reply = json!({
             "meanings": self.parts.iter().map(|part| part.json()).collect::<Vec<_>>(),
             "others": others
-        })
+        });
+        match &self.beside {
+            Some(beside) => reply::unused(reply, beside),
+            None => reply,
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -113,7 +126,7 @@ impl Answer for Several {
 /// Lists meanings without uses, and returns their number.
 fn list_unused(symbols: Vec<UnusedSymbol>, page: &mut Page) -> usize {
     let Some(UnusedSymbol { what, lines, .. }) = symbols.first() else { return 0 };
-    let mut title = format!("0 {what}, with uses as a value");
+    let mut title = format!("0 {what} of these definitions");
     if *lines > 0 {
         let lines = plural(*lines as u64, "unaccounted line");
         title.push_str(&format!("; the name in {lines}"));
@@ -179,7 +192,7 @@ mod tests {
     fn rendered_within(tokens: u64, fakes: Vec<Fake>) -> String {
         let parts = fakes.into_iter().map(|fake| Box::new(fake) as Box<dyn Answer>).collect();
         let mut page = Page::new(tokens);
-        let several = Several { name: "name".to_owned(), parts, others: Vec::new() };
+        let several = Several { name: "name".to_owned(), parts, others: Vec::new(), beside: None };
         let head = several.render(&mut page);
         page.finish(&head)
     }
@@ -191,11 +204,14 @@ mod tests {
         assert_eq!(
             text,
             "`name` means 3 symbols; best first\n1 callers of B\nB: caller_000000000\n\
-             0 callers, with uses as a value; the name in 3 unaccounted lines:\n\
+             0 callers of these definitions; the name in 3 unaccounted lines:\n\
              a.x: A:1 (7 as a value), C:1 (1 as a value)"
         );
         let text = rendered(vec![fake("A", 0, 7), fake("C", 0, 1)]);
-        assert!(text.contains("\n0 callers of A\n0 callers, with"), "one is shown whole: {text}");
+        assert!(
+            text.contains("\n0 callers of A\n0 callers of these"),
+            "one is shown whole: {text}"
+        );
     }
 
     #[test]
@@ -220,7 +236,7 @@ mod tests {
         }
         let parts: Vec<Box<dyn Answer>> = vec![Box::new(Long("A")), Box::new(Long("B"))];
         let mut page = Page::new(1000);
-        let several = Several { name: "name".to_owned(), parts, others: Vec::new() };
+        let several = Several { name: "name".to_owned(), parts, others: Vec::new(), beside: None };
         let head = several.render(&mut page);
         let text = page.finish(&head);
         let (one, other) = (text.matches("A: ").count(), text.matches("B: ").count());

@@ -26,6 +26,17 @@ impl Answer for OverviewResult {
             .collect();
         page.add(&format!("languages: {}", languages.join(", ")));
 
+        let entries = self.entry_points.iter().map(|entry| match entry {
+            EntryPoint::Main(symbol) => {
+                format!("  {} (line {})", full_name(symbol), symbol.first_line)
+            }
+            EntryPoint::Root { path: file, uses } => {
+                format!("  {} uses {}, used by none", path(file), plural(*uses, "file"))
+            }
+        });
+        let shown = page.section("entry points:", entries);
+        page.left_out(shown, self.entry_point_total, "entry points", RAISE);
+
         let modules = self.modules.iter().map(|module| {
             let (files, lines) = (plural(module.files, "file"), plural(module.lines, "line"));
             format!(
@@ -39,17 +50,6 @@ impl Answer for OverviewResult {
         let shown =
             page.section("modules, most used first (sites from and to other modules):", modules);
         page.left_out(shown, self.module_total, "modules", "give `path` or a smaller `depth`");
-
-        let entries = self.entry_points.iter().map(|entry| match entry {
-            EntryPoint::Main(symbol) => {
-                format!("  {} (line {})", full_name(symbol), symbol.first_line)
-            }
-            EntryPoint::Root { path: file, uses } => {
-                format!("  {} uses {}, used by none", path(file), plural(*uses, "file"))
-            }
-        });
-        let shown = page.section("entry points:", entries);
-        page.left_out(shown, self.entry_point_total, "entry points", RAISE);
 
         let spots = self.hot_spots.iter().map(|symbol| {
             format!(

@@ -1,17 +1,19 @@
 //! JSON of the answers of `references`: totals, symbols, places.
 
 use crate::query::ReferencesResult;
-use crate::server::answers::reply::{brief, counts, list, site, symbol, with};
+use crate::server::answers::render::sources::Sources;
+use crate::server::answers::reply::{brief, counts, list, site, symbol, with, with_source};
 use serde_json::{Value, json};
 
 /// Result of `references`.
-pub(super) fn references(result: &ReferencesResult) -> Value {
+pub(super) fn references(result: &ReferencesResult, sources: &Sources) -> Value {
     let sites: Vec<Value> = result
         .files
         .iter()
         .flat_map(|file| &file.references)
         .map(|reference| {
-            let sure = with(site(&reference.site), "certainty", json!(reference.certainty.word()));
+            let place = with_source(site(&reference.site), sources.text(&reference.site));
+            let sure = with(place, "certainty", json!(reference.certainty.word()));
             with(sure, "enclosing", json!(reference.enclosing.as_ref().map(brief)))
         })
         .collect();
@@ -26,6 +28,9 @@ pub(super) fn references(result: &ReferencesResult) -> Value {
             json!({"certainty": certainty.word(), "reason": step.word(), "count": count})
         }),
         "files": result.file_count,
+        "by_directory": list(
+            &result.by_directory, |(path, count)| json!({"path": path, "count": count})
+        ),
         "sites": sites,
         "related": list(&result.related, |related| {
             json!({

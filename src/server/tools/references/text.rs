@@ -6,8 +6,9 @@ use crate::query::references::{Reference, Related};
 use crate::query::{Certainty, ReferencesParams, ReferencesResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
+use crate::server::answers::render::sources::Sources;
 use crate::server::answers::render::{
-    Groups, RAISE, counts, full_name, merged, name, path, plural,
+    Groups, RAISE, by_directory, counts, full_name, merged, name, path, plural,
 };
 use serde_json::Value;
 
@@ -17,6 +18,8 @@ pub(in crate::server) struct FoundReferences {
     pub(in crate::server) params: ReferencesParams,
     /// Result.
     pub(in crate::server) result: ReferencesResult,
+    /// Source lines of the sites, where these are few.
+    pub(in crate::server) sources: Sources,
 }
 
 impl Answer for FoundReferences {
@@ -29,6 +32,9 @@ impl Answer for FoundReferences {
                 .map(|(kind, count)| format!("{count} {}", kind.word()))
                 .collect();
             page.add(&format!("by kind: {}", kinds.join(", ")));
+        }
+        if let Some(totals) = by_directory(&result.by_directory) {
+            page.add(&totals);
         }
         if !result.declarations.is_empty() {
             let declared: Vec<String> = result
@@ -68,18 +74,20 @@ impl Answer for FoundReferences {
         {
             page.note("vaguer ones are listed with `certainty`: textual");
         }
+        self.sources.add(page);
         format!(
-            "references to {} ({}, line {}): {} in {}",
+            "references to {} ({}, line {}): {} in {}{}",
             full_name(&result.symbol),
             result.symbol.kind.word(),
             result.symbol.first_line,
             counts(&result.counts),
             plural(result.file_count, "file"),
+            self.sources.notice(),
         )
     }
 
     fn json(&self) -> Value {
-        json::references(&self.result)
+        json::references(&self.result, &self.sources)
     }
 
     fn is_empty(&self) -> bool {
@@ -134,7 +142,7 @@ impl FoundReferences {
 }
 
 /// Kind and enclosing symbol: `call Class.name`.
-fn who(reference: &Reference) -> String {
+pub(super) fn who(reference: &Reference) -> String {
     let around = reference
         .enclosing
         .as_ref()

@@ -3,7 +3,7 @@
 use crate::query::{SearchParams, SearchResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::render::{CONTENT, Groups, RAISE, grouped, path, symbol_line};
+use crate::server::answers::render::{CONTENT, Groups, RAISE, grouped, path, plural, symbol_line};
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
@@ -18,13 +18,17 @@ pub(in crate::server) struct FoundSymbols {
 
 impl Answer for FoundSymbols {
     fn render(&self, page: &mut Page) -> String {
-        let entries = self
-            .result
-            .hits
-            .iter()
-            .map(|hit| (path(&hit.symbol.path).to_string(), symbol_line(&hit.symbol)));
+        let entries = self.result.hits.iter().map(|hit| {
+            let same = match hit.same_in {
+                0 => String::new(),
+                count => format!(" (equal in {})", plural(count, "other file")),
+            };
+            (path(&hit.symbol.path).to_string(), format!("{}{same}", symbol_line(&hit.symbol)))
+        });
         let groups = Groups::stacked(page.room());
-        let shown = grouped(page, groups, entries);
+        let rows = grouped(page, groups, entries);
+        let folded: u64 = self.result.hits[..rows].iter().map(|hit| hit.same_in).sum();
+        let shown = rows + usize::try_from(folded).unwrap_or(usize::MAX);
         let seen = self.params.offset + shown;
         page.left_out(
             seen,
@@ -48,11 +52,9 @@ impl Answer for FoundSymbols {
             .hits
             .iter()
             .map(|hit| {
-                reply::with(
-                    reply::symbol(&hit.symbol),
-                    "match",
-                    json!(reply::match_word(hit.matched)),
-                )
+                let word = json!(reply::match_word(hit.matched));
+                let symbol = reply::with(reply::symbol(&hit.symbol), "match", word);
+                reply::with(symbol, "same_in", json!(hit.same_in))
             })
             .collect();
         json!({

@@ -75,15 +75,19 @@ fn excerpt_fits(page: &mut Page, excerpt: &Excerpt) -> bool {
     if excerpt.lossy {
         title.push_str(" [bytes that are not UTF-8 were replaced]");
     }
-    let body = source(excerpt.first_line, &excerpt.lines);
-    if page.add(&format!("{title}\n{}", body.join("\n"))) {
+    let body = body(excerpt);
+    let text = |count: usize| {
+        let lines: Vec<&str> = body[..count].iter().map(|(_, line)| line.as_str()).collect();
+        lines.join("\n")
+    };
+    if page.add(&format!("{title}\n{}", text(body.len()))) {
         return true;
     }
     // Space for the title and the note about missing lines.
     let mut room = page.room().saturating_sub(title.len() + 120);
     let fitting = body
         .iter()
-        .take_while(|line| {
+        .take_while(|(_, line)| {
             let fits = line.len() < room;
             room = room.saturating_sub(line.len() + 1);
             fits
@@ -92,14 +96,32 @@ fn excerpt_fits(page: &mut Page, excerpt: &Excerpt) -> bool {
     if fitting < FEW.min(body.len()) {
         return false;
     }
-    let next = excerpt.first_line as usize + fitting;
-    let last = excerpt.first_line as usize + body.len() - 1;
+    let next = body[fitting].0 as usize;
+    let last = excerpt.first_line as usize + excerpt.lines.len() - 1;
     let more = format!(
         "… {} more lines: show `{}:{next}-{last}`",
-        body.len() - fitting,
+        last + 1 - next,
         SafeLine::new(excerpt.path.as_str(), 60)
     );
-    page.add(&format!("{title}\n{}\n{more}", body[..fitting].join("\n")))
+    page.add(&format!("{title}\n{}\n{more}", text(fitting)))
+}
+
+/// Numbered lines of an excerpt, with one line for each fold.
+fn body(excerpt: &Excerpt) -> Vec<(u32, String)> {
+    let numbered = source(excerpt.first_line, &excerpt.lines).into_iter().zip(excerpt.first_line..);
+    let mut folds = excerpt.folds.iter().peekable();
+    let mut body = Vec::new();
+    for (line, number) in numbered {
+        while folds.next_if(|(_, last)| *last < number).is_some() {}
+        match folds.peek() {
+            Some((first, last)) if *first == number => {
+                body.push((number, format!("… {} lines", last - first + 1)));
+            }
+            Some((first, _)) if *first < number => {}
+            _ => body.push((number, line)),
+        }
+    }
+    body
 }
 
 /// First lines of an excerpt for another response, within a number of bytes. None if fewer than the

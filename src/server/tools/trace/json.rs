@@ -2,34 +2,42 @@
 
 use crate::query::TraceResult;
 use crate::query::trace::{PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
-use crate::server::answers::reply::{brief, counts, list, site, symbol, total, with};
+use crate::server::answers::render::sources::Sources;
+use crate::server::answers::reply::{brief, counts, list, site, symbol, total, with, with_source};
 use serde_json::{Value, json};
 
 /// Result of `trace`.
-pub(super) fn trace(result: &TraceResult) -> Value {
+pub(super) fn trace(result: &TraceResult, sources: &Sources) -> Value {
     let mut reply = json!({"root": symbol(&result.root), "to": result.to.as_ref().map(symbol)});
     if !result.also.is_empty() {
         reply["also"] = list(&result.also, brief);
     }
     match &result.finding {
-        TraceFinding::Tree(tree) => reply["tree"] = trace_tree(tree),
+        TraceFinding::Tree(tree) => reply["tree"] = trace_tree(tree, sources),
         TraceFinding::Path(steps) => reply["path"] = list(steps, path_step),
-        TraceFinding::NoPath { exhausted, visited, not_followed, first } => {
+        TraceFinding::NoPath { exhausted, visited, not_followed, first, unread, first_unread } => {
             reply["no_path"] = json!({
                 "exhausted": exhausted, "visited": visited, "not_followed": not_followed,
-                "first": list(first, site)
+                "first": list(first, site), "unread": unread,
+                "first_unread": first_unread.as_deref().map(brief)
             });
         }
     }
     reply
 }
 
-fn trace_tree(tree: &TraceTree) -> Value {
+fn trace_tree(tree: &TraceTree, sources: &Sources) -> Value {
     json!({
         "total": total(tree.total),
+        "distinct": total(tree.distinct),
+        "list": tree.is_list,
         "counts": counts(&tree.root_counts),
         "values": tree.values,
-        "nodes": list(&tree.nodes, trace_node),
+        "other_uses": tree.other_uses,
+        "by_directory": list(
+            &tree.by_directory, |(path, count)| json!({"path": path, "count": count})
+        ),
+        "nodes": list(&tree.nodes, |node| trace_node(node, sources)),
         "not_followed": list(
             &tree.not_followed,
             |(at, around)| with(site(at), "enclosing", json!(around.as_ref().map(brief)))
@@ -37,7 +45,7 @@ fn trace_tree(tree: &TraceTree) -> Value {
     })
 }
 
-fn trace_node(node: &TraceNode) -> Value {
+fn trace_node(node: &TraceNode, sources: &Sources) -> Value {
     let end = match &node.end {
         TraceEnd::Symbol(end) => brief(end),
         TraceEnd::File(file) => json!({"file": file.as_str()}),
@@ -50,7 +58,7 @@ fn trace_node(node: &TraceNode) -> Value {
         "link": link(node.link),
         "through": node.through.as_deref().map(brief),
         "certainty": node.certainty.word(),
-        "sites": list(&node.sites, site),
+        "sites": list(&node.sites, |at| with_source(site(at), sources.text(at))),
         "repeated": node.repeated,
         "not_followed": counts(&node.not_followed),
     })

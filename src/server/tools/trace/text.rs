@@ -1,24 +1,26 @@
 //! Rendering of `trace`.
 
 mod marks;
+mod paths;
 mod tree;
 mod vague;
 
 use super::json;
-use crate::query::trace::{
-    Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree,
-};
-use crate::query::{Certainty, SiteInfo, TraceParams, TraceResult};
+use crate::query::trace::{Direction, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
+use crate::query::{SiteInfo, Tests, TraceParams, TraceResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::render::elide::Elision;
+use crate::server::answers::render::sources::Sources;
 use crate::server::answers::render::{
-    Groups, counts, full_name, grouped, like_it, name, path, plural,
+    Groups, by_directory, counts, full_name, grouped, like_it, name, path, plural,
 };
 use crate::server::base::escape::SafeLine;
-use marks::{is_variant, legend, mark};
+use marks::{legend, mark};
+use paths::{path_step, why_none};
 use serde_json::Value;
-use tree::indented;
+use std::collections::HashSet;
+use tree::{indented, nearest_first};
 use vague::{uncertain, unfollowed};
 
 /// Divisor: share of the space for sites that were not followed, if others were. All are counted in
@@ -43,6 +45,8 @@ pub(in crate::server) struct Traced {
     pub(in crate::server) params: TraceParams,
     /// Result.
     pub(in crate::server) result: TraceResult,
+    /// Source lines of the sites, where these are few.
+    pub(in crate::server) sources: Sources,
 }
 
 impl Answer for Traced {
@@ -57,27 +61,9 @@ impl Answer for Traced {
                 let to = self.result.to.as_ref().map(full_name).unwrap_or_default();
                 format!("{this} reaches {to} in {} calls", steps.len().saturating_sub(1))
             }
-            TraceFinding::NoPath { exhausted, visited, not_followed, first } => {
+            TraceFinding::NoPath { not_followed, first, visited, .. } => {
                 let to = self.result.to.as_ref().map(full_name).unwrap_or_default();
-                let why = match (exhausted, not_followed) {
-                    (true, 0) => "there is none at any depth".to_owned(),
-                    (true, count) => {
-                        format!(
-                            "none along calls whose target is known; {} on the way not followed",
-                            plural(*count, "other")
-                        )
-                    }
-                    (false, count) => {
-                        let others = match count {
-                            0 => String::new(),
-                            count => format!("; {} not followed", plural(*count, "other")),
-                        };
-                        format!(
-                            "none within {} calls whose target is known: raise `depth`{others}",
-                            self.params.depth
-                        )
-                    }
-                };
+                let why = why_none(&self.result.finding, self.params.depth);
                 unfollowed(first, *not_followed, page);
                 format!("no path of calls from {this} to {to}: {why} ({visited} symbols seen)")
             }
@@ -95,7 +81,7 @@ impl Answer for Traced {
     }
 
     fn json(&self) -> Value {
-        json::trace(&self.result)
+        json::trace(&self.result, &self.sources)
     }
 
     fn is_empty(&self) -> bool {
@@ -112,19 +98,27 @@ impl Traced {
         let root = &self.result.root;
         let callers = self.params.direction == Direction::Callers;
         let what = if callers { "callers" } else { "callees" };
+        if let Some(totals) = by_directory(&tree.by_directory) {
+            page.add(&totals);
+        }
         let shown = if self.params.depth == 1 {
             self.flat(tree, what, page)
+        } else if tree.is_list {
+            let shown = nearest_first(tree, &path(&root.path).to_string(), page);
+            page.left_out(shown, tree.distinct.number(), what, NARROW);
+            shown
         } else {
-            let shown = indented(tree, root, callers, page);
-            page.left_out(shown, tree.total.number(), what, NARROW);
+            let shown = distinct(&indented(tree, root, callers, page));
+            page.left_out(shown, tree.distinct.number(), what, NARROW);
             legend(&tree.nodes.iter().collect::<Vec<_>>(), true, page);
             shown
         };
         self.vague(tree, callers, page);
-        let of = if shown as u64 == tree.total.number() {
+        self.sources.add(page);
+        let of = if shown as u64 == tree.distinct.number() {
             String::new()
         } else {
-            format!(" of {}", tree.total)
+            format!(" of {}", tree.distinct)
         };
         let depth = if self.params.depth > 1 {
             format!(" within {} steps", self.params.depth)
@@ -132,6 +126,11 @@ impl Traced {
             String::new()
         };
         let what = if shown == 1 && of.is_empty() { &what[..what.len() - 1] } else { what };
+        let which = match self.params.tests {
+            Tests::Include => "",
+            Tests::Exclude => " outside of tests",
+            Tests::Only => " in tests",
+        };
         let sites = if of.is_empty() {
             uncertain(&tree.root_counts)
         } else {
@@ -152,7 +151,10 @@ impl Traced {
             }
         };
         let at = root.name_at.line;
-        format!("{shown}{of} {what} of {whose} ({file}:{at}){also}{depth}{sites}{values}")
+        format!(
+            "{shown}{of} {what}{which} of {whose} ({file}:{at}){also}{depth}{sites}{values}{}",
+            self.sources.notice()
+        )
     }
 
     /// One level. Callers through overridden or implemented symbols are only counted, unless they
@@ -161,16 +163,22 @@ impl Traced {
         let (named, dispatched): (Vec<&TraceNode>, Vec<&TraceNode>) =
             tree.nodes.iter().partition(|node| node.link == TraceLink::Sites);
         // Truncation affects dynamic dispatch only: the most certain come first.
-        let apart = tree.total.number().saturating_sub(named.len() as u64);
-        let few = dispatched.len() as u64 == apart && apart <= FEW;
-        let listed = if named.is_empty() || few { tree.nodes.iter().collect() } else { named };
+        let apart = tree.distinct.number().saturating_sub(distinct(&named) as u64);
+        let all: Vec<&TraceNode> = tree.nodes.iter().collect();
+        let is_whole = distinct(&all) as u64 == tree.distinct.number();
+        let few = is_whole && dispatched.len() as u64 <= FEW;
+        let listed = if named.is_empty() || few { all } else { named };
         let shown = self.list(&listed, page);
         legend(&listed[..shown], false, page);
+        let shown = distinct(&listed[..shown]);
         if listed.len() == tree.nodes.len() {
-            page.left_out(shown, tree.total.number(), what, NARROW);
+            page.left_out(shown, tree.distinct.number(), what, NARROW);
             return shown;
         }
-        page.left_out(shown, listed.len() as u64, what, NARROW);
+        page.left_out(shown, distinct(&listed) as u64, what, NARROW);
+        if apart == 0 {
+            return shown;
+        }
         let mut through: Vec<String> =
             dispatched.iter().filter_map(|node| node.through.as_deref().map(full_name)).collect();
         through.sort();
@@ -207,6 +215,16 @@ impl Traced {
         };
         nodes.iter().map(entry).collect()
     }
+}
+
+/// Number of distinct ends of nodes.
+fn distinct(nodes: &[&TraceNode]) -> usize {
+    let ends = nodes.iter().map(|node| match &node.end {
+        TraceEnd::Symbol(symbol) => (Some(symbol.key), symbol.path.as_str()),
+        TraceEnd::File(file) => (None, file.as_str()),
+        TraceEnd::External(name) => (None, name.as_str()),
+    });
+    ends.collect::<HashSet<_>>().len()
 }
 
 /// A caller as `file: name:line,line`; a callee as `file: name:definition line@call lines`.
@@ -251,33 +269,12 @@ fn site_lines(sites: &[SiteInfo], most: usize) -> String {
     if more > 0 { format!("{first}+{more}") } else { first }
 }
 
-/// A step, with the line of the call in the previous step that leads to it.
-fn path_step(steps: &[PathStep], at: usize, step: &PathStep) -> String {
-    let what = format!("{} (line {})", full_name(&step.symbol), step.symbol.first_line);
-    let Some(before) = at.checked_sub(1).map(|before| &steps[before]) else { return what };
-    let how = match step.link {
-        Some(TraceLink::Dispatch) => "by dispatch".to_owned(),
-        Some(TraceLink::Value) => "by a function value".to_owned(),
-        _ => format!(
-            "called at {}:{}",
-            path(&before.symbol.path),
-            site_lines(&step.sites, usize::MAX)
-        ),
-    };
-    let sure = match step.certainty {
-        Certainty::Certain if is_variant(&step.sites) => ", one of several variants".to_owned(),
-        Certainty::Certain => String::new(),
-        certainty => format!(", {}", certainty.word()),
-    };
-    format!("→ {what} {how}{sure}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::Verdict;
     use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Visibility};
-    use crate::query::Counts;
+    use crate::query::{Certainty, Counts};
     use crate::query::{SymbolInfo, Total};
     use crate::store::SymbolKey;
 
@@ -329,9 +326,13 @@ mod tests {
         let root_counts = Counts { certain: total, ..Counts::default() };
         let tree = TraceTree {
             nodes,
+            is_list: false,
             total: Total::Exact(total),
+            distinct: Total::Exact(total),
             root_counts,
             values: 0,
+            other_uses: 0,
+            by_directory: Vec::new(),
             not_followed: Vec::new(),
         };
         let root = symbol("src/package/module/base.x", "Container", "target", 10);
@@ -344,6 +345,7 @@ mod tests {
                 to: None,
                 finding: TraceFinding::Tree(tree),
             },
+            sources: Sources::default(),
         }
     }
 

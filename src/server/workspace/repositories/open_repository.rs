@@ -4,11 +4,12 @@
 use super::{Files, rough};
 use crate::index::ChangeSet;
 use crate::model::RepoPath;
-use crate::query::ReadFile;
+use crate::query::{Content, Original, ReadFile};
 use crate::server::base::escape::SafeLine;
 use crate::store::{Location, Snapshot};
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// Maximum number of stale files to list; the rest is counted.
@@ -159,6 +160,11 @@ impl OpenRepository {
         shown.collect()
     }
 
+    /// Root of the repository.
+    pub(in crate::server) fn root(&self) -> &Path {
+        self.location.root()
+    }
+
     /// The repository's path, in the first response of a session.
     pub(in crate::server) fn place(&self) -> Option<String> {
         let root = SafeLine::new(&self.location.root().to_string_lossy(), MAX_ROOT);
@@ -183,10 +189,17 @@ impl OpenRepository {
 
 impl ReadFile for Files {
     fn read(&self, path: &RepoPath) -> io::Result<Vec<u8>> {
+        Ok(self.content(path)?.text)
+    }
+
+    fn content(&self, path: &RepoPath) -> io::Result<Content> {
         // Lines of any length are accepted; they are truncated where they are shown. The caller
         // decides about binary files.
         let read = self.root.read_named(path, self.limits.file_bytes);
-        read.map_err(|error| io::Error::other(error.to_string()))?
-            .map_err(|reason| io::Error::other(reason.word()))
+        let shown = read
+            .map_err(|error| io::Error::other(error.to_string()))?
+            .map_err(|reason| io::Error::other(reason.word()))?;
+        let original = shown.original.map(|(hash, size)| Original { hash, size });
+        Ok(Content { text: shown.bytes, original, lossy: shown.lossy })
     }
 }

@@ -1,0 +1,63 @@
+//! Files that have terms in their text, by the index of terms.
+
+use rustc_hash::FxHashSet;
+
+use super::lookup::Lookup;
+use crate::model::words::{FileWords, Term};
+use crate::query::QueryError;
+use crate::store::FileKey;
+
+/// Files with terms, and files without an index of their words.
+pub(in crate::query) struct Having {
+    /// Files that have all terms: possibly a few more, never less.
+    pub(in crate::query) files: Vec<FileKey>,
+    /// Files whose words are not indexed.
+    pub(in crate::query) without_words: Vec<FileKey>,
+}
+
+/// Returns the files that have all of these terms. There is at least one.
+pub(in crate::query) fn having(lookup: &Lookup<'_>, terms: &[Term]) -> Result<Having, QueryError> {
+    let mut files: Option<Vec<FileKey>> = None;
+    for &term in terms {
+        lookup.check()?;
+        let mut with_term = Vec::new();
+        lookup.snapshot.visit_postings(term, |file, _| with_term.push(file))?;
+        files = Some(match files {
+            Some(mut known) => {
+                // Both are in order of keys.
+                known.retain(|file| with_term.binary_search(file).is_ok());
+                known
+            }
+            None => with_term,
+        });
+    }
+    let mut files = files.unwrap_or_default();
+    let (mut changed, mut without_now) = (FxHashSet::default(), Vec::new());
+    let mut with_them = Vec::new();
+    lookup.snapshot.visit_later_words(|file, words| {
+        changed.insert(file);
+        match words.and_then(FileWords::read) {
+            Some(words) => {
+                let own: FxHashSet<Term> = words.map(|(term, _)| term).collect();
+                if terms.iter().all(|term| own.contains(term)) {
+                    with_them.push(file);
+                }
+            }
+            None => without_now.push(file),
+        }
+    })?;
+    files.retain(|file| !changed.contains(file));
+    files.extend(with_them);
+    let mut without_words: Vec<FileKey> =
+        lookup.order().added().filter(|file| !changed.contains(file)).collect();
+    without_words.extend(without_now);
+    without_words.sort_unstable();
+    let lengths = lookup.snapshot.file_lengths()?;
+    // The lengths end at the last file that has words.
+    let indexed = (1..=lookup.snapshot.meta().last_file).filter(|key| {
+        let place = usize::try_from(key - 1).unwrap_or(usize::MAX);
+        lengths.get(place).copied().flatten().is_none()
+    });
+    without_words.extend(indexed.map(FileKey).filter(|key| !changed.contains(key)));
+    Ok(Having { files, without_words })
+}

@@ -1,0 +1,74 @@
+//! Files that may have a name in their text, by the index of terms: a few of a large repository.
+
+use super::{Effort, is_read};
+use crate::model::words::{self, Term};
+use crate::query::QueryError;
+use crate::query::graph::having::{Having, having};
+use crate::query::graph::lookup::Lookup;
+use crate::query::grep::is_text;
+use crate::store::FileRow;
+
+/// Maximum size of all files without words that are read in addition to a list of uses, in bytes.
+const MAX_BYTES: u64 = 1 << 19;
+
+/// Files to search.
+pub(super) struct Files {
+    /// Rows: files without extracted references first, because none of their lines is accounted
+    /// for, then by path.
+    pub(super) rows: Vec<FileRow>,
+    /// Number of files that may have the name and are not among them.
+    pub(super) left_out: u64,
+}
+
+/// Returns the files with text that may have `name`.
+pub(super) fn with_text(
+    lookup: &Lookup<'_>,
+    name: &str,
+    effort: Effort,
+) -> Result<Files, QueryError> {
+    let terms = words::terms_of(name.as_bytes());
+    if terms.is_empty() && effort == Effort::Few {
+        // Such a name is in most files.
+        return Ok(Files { rows: Vec::new(), left_out: lookup.snapshot.meta().files });
+    }
+    let mut files = if terms.is_empty() {
+        let mut rows = lookup.snapshot.files()?;
+        rows.retain(is_text);
+        Files { rows, left_out: 0 }
+    } else {
+        by_terms(lookup, &terms, effort)?
+    };
+    files.rows.sort_by_cached_key(|file| (is_read(lookup, file), file.path.clone()));
+    Ok(files)
+}
+
+fn by_terms(lookup: &Lookup<'_>, terms: &[Term], effort: Effort) -> Result<Files, QueryError> {
+    let Having { files: mut with_words, without_words } = having(lookup, terms)?;
+    let mut left_out = with_words.len().saturating_sub(effort.files()) as u64;
+    if left_out > 0 {
+        with_words.sort_by_key(|file| lookup.order().file(*file));
+        with_words.truncate(effort.files());
+    }
+    let mut rows = Vec::with_capacity(with_words.len());
+    for file in with_words {
+        lookup.check()?;
+        rows.extend(lookup.snapshot.file(file)?.filter(is_text));
+    }
+    let (mut read, mut bytes) = (0, 0);
+    for file in without_words {
+        lookup.check()?;
+        if read >= effort.files_without_words() {
+            left_out += 1;
+            continue;
+        }
+        let Some(row) = lookup.snapshot.file(file)?.filter(is_text) else { continue };
+        bytes += row.size;
+        if effort == Effort::Few && bytes > MAX_BYTES {
+            left_out += 1;
+            continue;
+        }
+        read += 1;
+        rows.push(row);
+    }
+    Ok(Files { rows, left_out })
+}

@@ -1,0 +1,132 @@
+//! Why a symbol without callers may be called all the same: annotations, bases outside of the
+//! repository, the run time of its language.
+
+use crate::grammar;
+use crate::model::facts::flags;
+use crate::model::{RelationKind, SiteKind, Verdict};
+use crate::query::graph::lookup::Lookup;
+use crate::query::{QueryError, SymbolInfo};
+use crate::store::{SymbolKey, SymbolRow};
+
+/// Maximum number of reasons of each kind.
+const MAX_REASONS: usize = 4;
+
+/// Reason for a call that no reference shows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// A decorator or annotation, which may register or call it: the name as written or the
+    /// qualified name outside, and the symbol that it leads to.
+    Decorated {
+        /// Name.
+        name: String,
+        /// Line.
+        line: u32,
+        /// Symbol of the repository.
+        symbol: Option<Box<SymbolInfo>>,
+    },
+    /// Its type derives from or implements a type outside of the repository, which may call it.
+    BaseOutside {
+        /// Name of the type outside.
+        base: String,
+    },
+    /// The language or its run time calls functions of this name.
+    Runtime {
+        /// Title of the language.
+        language: &'static str,
+    },
+    /// Test code, which a test runner calls.
+    Test,
+}
+
+/// Returns the reasons for calls of a symbol that no reference shows.
+pub(super) fn reasons(lookup: &Lookup<'_>, symbol: SymbolKey) -> Result<Vec<Reason>, QueryError> {
+    let symbol = lookup.symbol(symbol)?;
+    let mut found = decorators(lookup, &symbol)?;
+    if !symbol.kind.is_callable() {
+        return Ok(found);
+    }
+    let language = lookup.language(lookup.place(symbol.file)?.language);
+    if let Some(language) = grammar::by_name(language)
+        && language.is_called_by_runtime(&symbol.name_text)
+    {
+        found.push(Reason::Runtime { language: language.title() });
+    }
+    if symbol.flags & flags::TEST != 0 {
+        found.push(Reason::Test);
+    }
+    if let Some(container) = symbol.container {
+        found.extend(bases_outside(lookup, container)?);
+    }
+    Ok(found)
+}
+
+/// Returns the decorators of a definition: references before its name and inside of its extent.
+fn decorators(lookup: &Lookup<'_>, symbol: &SymbolRow) -> Result<Vec<Reason>, QueryError> {
+    let file = lookup.file(symbol.file)?;
+    let mut found = Vec::new();
+    for site in lookup.snapshot.sites_of(&file)? {
+        // A decorator with arguments is a call.
+        let may_decorate =
+            matches!(site.kind, SiteKind::Decorate | SiteKind::Call | SiteKind::Construct);
+        let is_before = symbol.extent.start <= site.at && site.at < symbol.name_at;
+        if !may_decorate || !is_before || site.enclosing == Some(symbol.key) {
+            continue;
+        }
+        let targets = lookup.targets(&site)?;
+        let outside = match site.target {
+            crate::store::SiteTarget::External(name) => Some(lookup.name(name)?),
+            _ => None,
+        };
+        let name = match outside {
+            Some(outside) => outside.to_string(),
+            None => lookup.name(site.name)?.to_string(),
+        };
+        let symbol = targets.first().map(|&target| lookup.info_of(target).map(Box::new));
+        found.push(Reason::Decorated { name, line: site.at.line, symbol: symbol.transpose()? });
+        if found.len() == MAX_REASONS {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the names of the types outside that a type or its bases derive from or implement.
+fn bases_outside(lookup: &Lookup<'_>, container: SymbolKey) -> Result<Vec<Reason>, QueryError> {
+    let mut types = vec![container];
+    let mut found: Vec<Reason> = Vec::new();
+    let mut next = 0;
+    while let Some(&key) = types.get(next).filter(|_| next < MAX_TYPES) {
+        next += 1;
+        lookup.check()?;
+        let row = lookup.symbol(key)?;
+        if !row.kind.is_type() {
+            continue;
+        }
+        for site in lookup.snapshot.sites_in(&row)? {
+            if !matches!(site.kind, SiteKind::Inherit | SiteKind::Implement)
+                || !matches!(site.verdict, Verdict::External | Verdict::Unresolved)
+            {
+                continue;
+            }
+            let base = match site.target {
+                crate::store::SiteTarget::External(name) => lookup.name(name)?,
+                _ => lookup.name(site.name)?,
+            };
+            let reason = Reason::BaseOutside { base: base.to_string() };
+            if found.len() < MAX_REASONS && !found.contains(&reason) {
+                found.push(reason);
+            }
+        }
+        for relation in lookup.relations_from(key)?.iter() {
+            let is_base =
+                matches!(relation.kind, RelationKind::Inherits | RelationKind::Implements);
+            if is_base && !types.contains(&relation.to) {
+                types.push(relation.to);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Maximum number of types of a hierarchy that are read.
+const MAX_TYPES: usize = 20;

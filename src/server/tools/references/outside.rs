@@ -1,0 +1,78 @@
+//! Rendering of the uses of what is outside of the repository.
+
+use super::text::who;
+use crate::query::references::outside::OutsideUses;
+use crate::server::answers::Answer;
+use crate::server::answers::budget::Page;
+use crate::server::answers::render::{Groups, RAISE, grouped, merged, path, plural};
+use crate::server::answers::reply::{brief, list, site, with};
+use crate::server::base::escape::SafeLine;
+use serde_json::{Value, json};
+
+impl Answer for OutsideUses {
+    fn render(&self, page: &mut Page) -> String {
+        if !self.by_kind.is_empty() {
+            let kinds: Vec<String> = self
+                .by_kind
+                .iter()
+                .map(|(kind, count)| format!("{count} {}", kind.word()))
+                .collect();
+            page.add(&format!("by kind: {}", kinds.join(", ")));
+        }
+        let mut shown = 0;
+        for entity in &self.entities {
+            let name = format!("{} ({}):", SafeLine::new(&entity.name, 160), entity.total);
+            let places = entity.references.iter().map(|reference| {
+                (path(&reference.site.path).to_string(), who(reference), reference.site.at.line)
+            });
+            let entries = merged(places);
+            let room = page.room().saturating_sub(name.len() + 1);
+            let mut groups = Groups::inline(room);
+            let fitting =
+                entries.iter().take_while(|(file, entry, _)| groups.add(file, entry)).count();
+            if fitting == 0 {
+                break;
+            }
+            page.add(&name);
+            let entries = entries.into_iter().take(fitting);
+            let mut sites = 0;
+            let entries = entries.map(|(file, entry, count)| {
+                sites += count;
+                (file, entry)
+            });
+            grouped(page, Groups::inline(room), entries);
+            shown += sites;
+        }
+        let how = format!("{RAISE}, or filter by `path`, `kinds` or `tests`");
+        page.left_out(shown, self.total, "uses", &how);
+        format!(
+            "`{}` is outside of this repository: {} in {}",
+            SafeLine::new(&self.name, 160),
+            plural(self.total, "use"),
+            plural(self.file_count, "file")
+        )
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "outside": self.name,
+            "total": self.total,
+            "files": self.file_count,
+            "by_kind": self.by_kind.iter().map(
+                |(kind, count)| (kind.word().to_owned(), json!(count))
+            ).collect::<serde_json::Map<_, _>>(),
+            "entities": list(&self.entities, |entity| json!({
+                "name": entity.name,
+                "total": entity.total,
+                "sites": list(&entity.references, |reference| {
+                    let enclosing = json!(reference.enclosing.as_ref().map(brief));
+                    with(site(&reference.site), "enclosing", enclosing)
+                }),
+            })),
+        })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+}
