@@ -2,6 +2,7 @@
 //! the language's tables. Knows no other file.
 //!
 //! - `preprocess` blanks preprocessor syntax, so that the parser can handle the rest.
+//! - `repair` handles what the grammar does not understand, and parses again.
 //! - `walk` traverses the tree; it has the input, the facts so far, and the context.
 //! - `facts` collects and completes the facts, and reports which parts of a tree have none.
 //! - The rules are grouped in `definitions`, `bindings`, `expressions`, `types`, `imports` and
@@ -17,6 +18,7 @@ mod imports;
 mod macros;
 mod preprocess;
 mod recursion;
+mod repair;
 mod types;
 mod walk;
 
@@ -29,6 +31,8 @@ use crate::model::LanguageId;
 use crate::model::facts::FileFacts;
 use budget::Budget;
 use std::cell::RefCell;
+use std::ops::ControlFlow;
+use tree_sitter::{ParseOptions, ParseState, Parser, Range, Tree};
 
 /// Limits per file.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +79,7 @@ const WHOLE_TIME: Allowance = Allowance {
 const OWN_CODE: u64 = if cfg!(debug_assertions) { 10 } else { 1 };
 
 thread_local! {
-    static PARSER: RefCell<tree_sitter::Parser> = RefCell::new(tree_sitter::Parser::new());
+    static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
 }
 
 /// Extracts the facts of one file. Errors in it become problems; it fails only for a file that
@@ -88,10 +92,8 @@ pub fn extract(
     limits: Limits,
 ) -> Result<FileFacts, Exhausted> {
     let language = grammar::language(language);
-    let cleared = preprocess::clear(language, source);
     let budget = Budget::start(&limits, source.len());
-    let tree = parse(language, &cleared.source, &budget, &[])?;
-    budget.end_first_parse();
+    let (cleared, tree) = repair::tree(language, source, &budget)?;
     let nested = typed_arena::Arena::new();
     let embedded = walk::Embedded { trees: &nested, budget: &budget };
     let mut walk = walk::Walk::new(language, source, limits, embedded, &cleared.made);
@@ -102,6 +104,7 @@ pub fn extract(
     if let Some(exhausted) = budget.exhausted() {
         return Err(exhausted);
     }
+    definitions::component::of_file(&walk.input, &mut walk.facts, path);
     let mut facts = walk.into_facts();
     bindings::conditions::of_file(&mut facts, &language.manifest.conditions, path, source);
     Ok(facts::finish::finish(facts, language, path, source))
@@ -112,24 +115,47 @@ fn parse(
     language: &Language,
     source: &[u8],
     budget: &Budget,
-    within: &[tree_sitter::Range],
-) -> Result<tree_sitter::Tree, Exhausted> {
+    within: &[Range],
+) -> Result<Tree, Exhausted> {
+    let tree = parse_while(language, source, within, &mut |_| budget.check());
+    tree.ok_or_else(|| budget.exhausted().unwrap_or(Exhausted::Time))
+}
+
+/// True if ranges of a source have no error, and if the budget does not reach to find one. Recovery
+/// from errors is most of the cost of a parse that has some: this one ends at the first that no
+/// other reading of the source avoids.
+fn has_no_error(language: &Language, source: &[u8], budget: &Budget, within: &[Range]) -> bool {
+    let mut is_broken = false;
+    let tree = parse_while(language, source, within, &mut |state| {
+        is_broken = state.has_error();
+        if is_broken { ControlFlow::Break(()) } else { budget.check() }
+    });
+    tree.map_or(!is_broken, |tree| !tree.root_node().has_error())
+}
+
+/// Parses a source, or the ranges `within` it, unless a check breaks.
+fn parse_while(
+    language: &Language,
+    source: &[u8],
+    within: &[Range],
+    check: &mut dyn FnMut(&ParseState) -> ControlFlow<()>,
+) -> Option<Tree> {
     PARSER.with_borrow_mut(|parser| {
         parser
             .set_language(&language.grammar)
             .expect("every grammar is built for this tree-sitter; a test loads them all");
         parser.set_included_ranges(within).expect("ranges are in order and do not overlap");
-        let mut check = |_: &tree_sitter::ParseState| budget.check();
-        let options = tree_sitter::ParseOptions::new().progress_callback(&mut check);
+        let mut check = |state: &ParseState| check(state);
+        let options = ParseOptions::new().progress_callback(&mut check);
         let tree = parser.parse_with_options(
             &mut |offset, _| source.get(offset..).unwrap_or_default(),
             None,
             Some(options),
         );
-        tree.ok_or_else(|| {
+        if tree.is_none() {
             // Drops the stacks of the abandoned parse, and with them its memory.
-            *parser = tree_sitter::Parser::new();
-            budget.exhausted().unwrap_or(Exhausted::Time)
-        })
+            *parser = Parser::new();
+        }
+        tree
     })
 }

@@ -23,27 +23,31 @@ mod type_rule;
 pub use check::{Fits, Roles, check, errors};
 pub use detect::detect;
 pub(crate) use import_form::ImportForm;
+pub(crate) use manifest::Form;
 pub use manifest::values::{Conditions, Conversions, EndingOf, FlowKind, Narrowing, TypeFlow};
 pub use manifest::words::{
     CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord, TestMacroKind,
 };
 pub use manifest::{
     Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MarkMeaning, Markup,
-    MemberLookup, ModuleSystem, Names, Resolution, SelfRule, TestMarkers, VisibilityRule,
+    MemberLookup, ModuleSystem, Names, Repairs, Resolution, SelfRule, TestMarkers, VisibilityRule,
 };
 pub(crate) use pattern::{Gathers, Pattern};
 pub use preprocessor::Preprocessor;
 pub(crate) use preprocessor::{WordClass, WordLists};
-pub(crate) use rule::{BaseRule, Rule, TokenWords, Yielded};
+pub(crate) use rule::{BaseRule, Body, Rule, TokenWords, Yielded};
 pub(crate) use selector::Selector;
-pub use table::{extended, manifest_errors, use_manifests};
+pub use table::{
+    extended, is_project_file, is_project_text, manifest_errors, of_project_files, project_files,
+    use_manifests,
+};
 pub use tier::Tier;
 pub(crate) use type_rule::TypeRule;
 
 use crate::model::LanguageId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::{Hash, Hasher};
-use table::{Folder, folders};
+use table::{Folder, fits_pattern, folders};
 
 /// Language: its grammar and its manifest.
 #[derive(Debug)]
@@ -174,14 +178,7 @@ impl Language {
 
     /// True if the language or its run time calls functions of this name.
     pub fn is_called_by_runtime(&self, name: &str) -> bool {
-        self.manifest.names.called_by_runtime.iter().any(|form| match form.split_once('*') {
-            Some((start, end)) => {
-                name.len() >= start.len() + end.len()
-                    && name.starts_with(start)
-                    && name.ends_with(end)
-            }
-            None => form == name,
-        })
+        self.manifest.names.called_by_runtime.iter().any(|form| fits_pattern(form, name))
     }
 
     /// Rule of a node kind in type position.
@@ -295,24 +292,6 @@ pub fn most_bytes(id: LanguageId) -> Option<u64> {
 pub fn has_data(name: &str) -> bool {
     let folder = folders().iter().find(|folder| folder.name == name);
     folder.is_some_and(|folder| folder.tier == Tier::Structure && folder.most_bytes.is_some())
-}
-
-/// Names of all project files.
-pub fn project_files() -> impl Iterator<Item = &'static str> {
-    folders().iter().flat_map(|folder| folder.project_files).copied()
-}
-
-/// Languages that read one of these project files, by id.
-pub fn of_project_files<'n>(
-    names: impl Iterator<Item = &'n str> + Clone,
-) -> impl Iterator<Item = &'static Language> {
-    let reads =
-        move |folder: &Folder| names.clone().any(|name| folder.project_files.contains(&name));
-    folders()
-        .iter()
-        .zip((0..).map(LanguageId))
-        .filter(move |(folder, _)| reads(folder))
-        .map(|(_, id)| language(id))
 }
 
 /// Fingerprint of everything that determines the graph of given sources: manifests, grammar

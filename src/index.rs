@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub use crate::extract::{Allowance, Limits as FileLimits};
 pub use fingerprint::fingerprint;
 pub use idle_cache::IdleCache;
 pub use job::{FIRST_PAUSE, Failure, GREATEST_PAUSE, Job, JobState, Jobs};

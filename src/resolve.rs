@@ -53,6 +53,21 @@ pub struct ProjectFile {
     pub text: String,
 }
 
+/// Mark at the start of the text of a link: no file with text has it.
+const LINK: char = '\0';
+
+impl ProjectFile {
+    /// A link to another place of the repository, as it is written.
+    pub fn link(path: RepoPath, target: &str) -> Self {
+        Self { path, text: format!("{LINK}{target}") }
+    }
+
+    /// Place that a link leads to, as it is written; `None` for a file.
+    pub(in crate::resolve) fn link_target(&self) -> Option<&str> {
+        self.text.strip_prefix(LINK)
+    }
+}
+
 /// Interned name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(u32);

@@ -72,10 +72,9 @@ fn build(sources: &[(RepoPath, String)]) -> Built {
         .collect();
     let project_files: Vec<ProjectFile> = sorted
         .iter()
-        .filter(|(path, _)| {
-            grammar::all()
-                .iter()
-                .any(|language| language.project_files.iter().any(|name| name == path.file_name()))
+        .filter(|(path, text)| {
+            let name = path.file_name();
+            grammar::is_project_file(name) || grammar::is_project_text(name, || text)
         })
         .map(|(path, text)| ProjectFile { path: path.clone(), text: text.clone() })
         .collect();
@@ -236,7 +235,9 @@ impl Built {
         facts: &FileFacts,
         resolution: &FileResolution,
     ) {
-        for (site, resolved) in facts.sites.list().iter().zip(&resolution.sites) {
+        for (number, (site, resolved)) in
+            facts.sites.list().iter().zip(&resolution.sites).enumerate()
+        {
             let name = site.name.get().map_or("", |name| &facts.names[name]);
             let target = match &resolved.target {
                 Target::None => String::new(),
@@ -262,6 +263,11 @@ impl Built {
             let (kind, verdict, step) =
                 (site.kind.word(), resolved.verdict.word(), resolved.step.word());
             line(text, format!("{at} {around} {kind} {name}{target} ({verdict}, {step})"));
+            for (_, holder) in resolution.holders.iter().filter(|(of, _)| of.0 as usize == number) {
+                let Target::Symbol(symbol) = holder.target else { continue };
+                let (target, step) = (self.symbol(symbol), holder.step.word());
+                line(text, format!("{at} {around} read {name} -> {target} (resolved, {step})"));
+            }
         }
     }
 }

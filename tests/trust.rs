@@ -111,12 +111,14 @@ fn uses_of_an_alias_are_shown_though_they_lead_to_another_symbol() {
                    res.header = function header(f, v) { return v; };\n\
                    res.type = function type(t) { return this.set('Content-Type', t); };\n";
     let repository = Repository::with(&[("response.js", source)]);
-    for command in ["trace", "references"] {
-        let answer = repository.asked(&[command, "res.set"]);
-        assert!(answer.contains("; its name leads to another symbol at 1 place"), "{answer}");
-        assert!(answer.contains("\nresponse.js: \u{2192} res.header:4"), "{answer}");
-        assert!(!answer.contains("every other line"), "{answer}");
-    }
+    let answer = repository.asked(&["trace", "res.set"]);
+    assert!(answer.contains("; its name leads to another symbol at 1 place"), "{answer}");
+    assert!(answer.contains("\nresponse.js: \u{2192} res.header:4"), "{answer}");
+    assert!(!answer.contains("every other line"), "{answer}");
+    // The call of the function that the name holds is a read of the name.
+    let answer = repository.asked(&["references", "res.set"]);
+    assert!(answer.contains("1 certain in 1 file"), "{answer}");
+    assert!(answer.contains("\nresponse.js: read res.type:4"), "{answer}");
 }
 
 #[test]
@@ -166,22 +168,29 @@ fn a_call_leads_to_every_variant_of_its_target_and_counts_once() {
 }
 
 #[test]
-fn uses_in_the_body_of_a_macro_are_shown_as_lines_with_the_name() {
-    let files: [(&str, &[u8]); 3] = [
-        ("Cargo.toml", b"[package]\nname = \"a\"\n"),
-        ("src/messages.rs", b"pub fn enabled() -> bool {\n    true\n}\n"),
-        (
-            "src/lib.rs",
-            b"pub mod messages;\n#[macro_export]\nmacro_rules! message {\n    \
-              ($($part:tt)*) => { if $crate::messages::enabled() { eprintln!($($part)*); } };\n}\n",
-        ),
-    ];
-    let answer = Repository::with(&files).asked(&["references", "messages::enabled"]);
-    assert!(
-        answer.contains("its name stands in 1 line that no reference accounts for"),
-        "{answer}"
-    );
-    assert!(answer.contains("\nsrc/lib.rs: 4"), "{answer}");
+fn uses_in_the_body_of_a_macro_are_references_and_other_words_in_it_lines_with_the_name() {
+    let asked = |rule: &str| {
+        let library = format!(
+            "pub mod messages;\n#[macro_export]\nmacro_rules! message {{\n    {rule}\n}}\n"
+        );
+        let files: [(&str, &[u8]); 3] = [
+            ("Cargo.toml", b"[package]\nname = \"a\"\n"),
+            ("src/messages.rs", b"pub fn enabled() -> bool {\n    true\n}\n"),
+            ("src/lib.rs", library.as_bytes()),
+        ];
+        Repository::with(&files).asked(&["references", "messages::enabled"])
+    };
+    let answer = asked("($($part:tt)*) => { if $crate::messages::enabled() { f!($($part)*); } };");
+    assert!(answer.contains("1 certain in 1 file"), "{answer}");
+    assert!(answer.contains("\nsrc/lib.rs: call message:4"), "{answer}");
+    for rule in ["(enabled) => { 1 };", "($module:ident) => { $crate::$module::enabled() };"] {
+        let answer = asked(rule);
+        assert!(
+            answer.contains("its name stands in 1 line that no reference accounts for"),
+            "{answer}"
+        );
+        assert!(answer.contains("\nsrc/lib.rs: 4"), "{answer}");
+    }
 }
 
 #[test]

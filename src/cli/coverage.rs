@@ -52,6 +52,8 @@ fn line(path: &RepoPath, language: &str, coverage: &Coverage) -> String {
             .map(|(line, what)| Object::new().number("line", u64::from(*line)).text("what", what))
             .collect::<Vec<_>>()
     };
+    let incomplete =
+        coverage.incomplete.iter().map(|line| Object::new().number("line", u64::from(*line)));
     Object::new()
         .text("path", path.as_str())
         .text("language", language)
@@ -60,5 +62,7 @@ fn line(path: &RepoPath, language: &str, coverage: &Coverage) -> String {
         .number("in_problems", coverage.in_problems)
         .list("lost", places(&coverage.lost))
         .list("symbols", places(&coverage.symbols))
+        .number("lines", u64::from(coverage.lines))
+        .list("incomplete", incomplete.collect())
         .finish()
 }

@@ -77,7 +77,10 @@ fn apply<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>, usage: Us
         Rule::Package { name, body } => export::package(walk, node, name, body.as_ref()),
         Rule::Exports { of } => export::exports(walk, node, of),
         Rule::Alias { .. } => declarators::alias(walk, rule, node),
-        Rule::Embed { of, several } => definitions::types::embed(walk, node, of, *several),
+        Rule::Embed { of, several, hooks } => {
+            let is_list = several.unwrap_or_default();
+            definitions::types::embed(walk, node, of, is_list, hooks.as_deref())
+        }
         Rule::Group { repeats } => definitions::types::group(walk, node, *repeats),
         Rule::Declaration { .. } => declarators::declaration(walk, rule, node),
         Rule::Variable { .. } => variables::variable(walk, rule, node),

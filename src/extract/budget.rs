@@ -91,6 +91,12 @@ impl Budget {
         self.cpu.set(self.all_cpu);
     }
 
+    /// Budget with half of the time that is left, and the same memory.
+    pub(super) fn half(&self) -> Self {
+        let now = cpu_time();
+        Self::until(now + self.cpu.get().saturating_sub(now) / 2, self.heap)
+    }
+
     /// Budget without an end.
     #[cfg(test)]
     pub(super) fn unlimited() -> Self {

@@ -3,6 +3,7 @@
 
 pub(super) mod callable_scope;
 pub(super) mod callables;
+pub(super) mod component;
 pub(super) mod constructions;
 pub(super) mod declarator_chain;
 pub(super) mod declarators;

@@ -11,9 +11,10 @@ use crate::extract::walk::children;
 use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
-use crate::grammar::{Rule, Selector, TokenWords};
+use crate::grammar::{Body, Rule, Selector, TokenWords};
 use crate::model::SiteKind;
-use crate::model::facts::{Expr, ExprId, NameId};
+use crate::model::facts::{Expr, ExprId, NameId, Site};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use tree_sitter::Node;
 
@@ -140,6 +141,35 @@ pub(super) fn applied_names<'t>(walk: &mut Walk<'t>, list: Node<'t>) {
             value = ExprId::NONE;
         }
     }
+}
+
+/// Reads the body of a macro definition. Names that it binds itself are no references.
+fn body<'t>(walk: &mut Walk<'t>, list: Node<'t>, body: &'static Body, suffix: &'static str) {
+    let mut bound = FxHashSet::default();
+    let (mut waiting, mut before) = (vec![list], "");
+    while let Some(node) = waiting.pop() {
+        let parts = children::children(&walk.input, node);
+        waiting.extend(parts.iter().rev());
+        if parts.is_empty() {
+            let text = texts::text_of(&walk.input, node);
+            if body.binds.iter().any(|word| word == before) {
+                bound.insert(text);
+            }
+            before = text;
+        }
+    }
+    let first = walk.facts.sites.len();
+    let outer = std::mem::replace(&mut walk.context.in_macro, true);
+    token_list(walk, list, &body.read, suffix);
+    walk.context.in_macro = outer;
+    let facts = &mut walk.facts;
+    let found = facts.sites.split_off(first);
+    let is_kept = |site: &Site| {
+        let is_name = matches!(facts.get(site.target), Expr::Name(..));
+        !(is_name && bound.contains(facts.text(site.name)))
+    };
+    let kept: Vec<Site> = found.into_iter().filter(is_kept).collect();
+    facts.sites.extend(kept);
 }
 
 /// Reads a list of tokens; returns the values between its separators.

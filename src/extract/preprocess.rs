@@ -37,6 +37,14 @@ pub(super) struct Cleared<'s> {
     pub(super) bound: Vec<Range<usize>>,
 }
 
+impl Cleared<'_> {
+    /// Brings the names in removed parts into the order of the source.
+    pub(super) fn sort_uses(&mut self) {
+        self.uses.sort_by_key(|found| found.name.start);
+        self.uses.dedup_by_key(|found| found.name.start);
+    }
+}
+
 /// Name in a removed part.
 pub(super) struct Use {
     pub(super) name: Range<usize>,
@@ -125,18 +133,18 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
     let edits = finder.edits;
     (cleared.uses, cleared.made) = (finder.uses, finder.made);
     apply(&mut cleared.source, edits);
-    cleared.uses.sort_by_key(|found| found.name.start);
-    cleared.uses.dedup_by_key(|found| found.name.start);
+    cleared.sort_uses();
     cleared
+}
+
+/// Masks a part of a source. Line breaks stay.
+pub(super) fn blank(part: &mut [u8]) {
+    part.iter_mut().filter(|byte| !matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
 }
 
 fn apply(source: &mut Cow<'_, [u8]>, edits: impl IntoIterator<Item = Edit>) {
     for edit in edits {
-        for byte in &mut source.to_mut()[edit.range.clone()] {
-            if !matches!(*byte, b'\n' | b'\r') {
-                *byte = b' ';
-            }
-        }
+        blank(&mut source.to_mut()[edit.range.clone()]);
         if edit.first != b' ' {
             source.to_mut()[edit.range.start] = edit.first;
         }

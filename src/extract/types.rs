@@ -228,6 +228,7 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
         }
         TypeRule::TypeOf { of } => {
             let value = walk.visit_selected(node, of.as_ref(), READ);
+            let value = imported_value(walk, value);
             walk.facts.of(value, Expr::TypeOf)
         }
         TypeRule::Specifier { name, body } => {
@@ -240,6 +241,19 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
             }
         }
     }
+}
+
+/// Returns the module that an import by a call gives, without the wrapper of its result.
+fn imported_value(walk: &Walk<'_>, value: ExprId) -> ExprId {
+    let calls = &walk.input.language.manifest.names.import_calls;
+    if let Expr::Apply(base, list) = walk.facts.get(value)
+        && let Expr::Literal(wrapper) = walk.facts.get(base)
+        && calls.values().any(|word| word == walk.facts.text(wrapper))
+        && let [module] = *walk.facts.items(list)
+    {
+        return module;
+    }
+    value
 }
 
 /// Visits the type arguments of a generic type.

@@ -52,7 +52,13 @@ pub(crate) enum ImportForm {
     },
     /// One path whose last segment may be a wildcard; `member` is the token of an import of members
     /// (`import static`).
-    Path { of: Selector, wildcard: Option<Selector>, member: Option<String> },
+    /// `everywhere` marks an import that all files of the project see.
+    Path {
+        of: Selector,
+        wildcard: Option<Selector>,
+        member: Option<String>,
+        everywhere: Option<Selector>,
+    },
     /// A quoted path bound under its last segment, another name, everything (`.`) or nothing (`_`).
     Quoted { path: Selector, alias: Option<Selector> },
     /// Textual inclusion; `system` is the node kind of a path that is searched outside of the
@@ -75,6 +81,7 @@ pub(crate) enum ImportForm {
         namespace: Option<String>,
         alias: Option<Selector>,
         prefix: Option<Selector>,
+        everywhere: Option<Selector>,
     },
     /// Re-exports of an export declaration.
     Export {

@@ -3,10 +3,13 @@
 
 mod markup;
 pub(super) mod position;
+mod repairs;
 pub(super) mod values;
 pub(super) mod words;
 
 pub use markup::{MarkMeaning, Markup};
+pub(crate) use repairs::Form;
+pub use repairs::Repairs;
 pub use values::Builtins;
 
 use super::tier::Tier;
@@ -42,6 +45,10 @@ pub struct Manifest {
     /// is masked before parsing.
     #[serde(default)]
     pub preprocessor: super::preprocessor::Preprocessor,
+    /// Repairs of a source whose tree has errors. In every language the innermost lines that the
+    /// grammar does not understand are masked then, so that what is around them is read.
+    #[serde(default)]
+    pub repairs: Repairs,
     /// Markup around the code of a file.
     #[serde(default)]
     pub markup: Option<Markup>,
@@ -144,7 +151,8 @@ pub struct Modules {
     /// `.ts`).
     #[serde(default)]
     pub extension_aliases: BTreeMap<String, Vec<String>>,
-    /// Project files that the module system reads in addition to sources.
+    /// Project files that the module system reads in addition to sources: names, possibly with a
+    /// star for any text, and after a colon a text that the file contains.
     #[serde(default)]
     pub project_files: Vec<String>,
     /// Path keyword -> the module that it means.
@@ -180,6 +188,14 @@ pub struct Modules {
     /// External names visible in every file without an import.
     #[serde(default)]
     pub prelude: Vec<String>,
+}
+
+impl Modules {
+    /// True if a project, which is a directory with a project file, has imports that all its files
+    /// see.
+    pub(crate) fn share_imports(&self) -> bool {
+        self.system == ModuleSystem::DeclaredPackages && !self.project_files.is_empty()
+    }
 }
 
 /// Recognition of constructors among methods.
@@ -288,6 +304,12 @@ pub struct Resolution {
     pub function_scoped: bool,
     /// Declarations are visible in their whole scope, also before their position.
     pub hoisted: bool,
+    /// The scope of a local name begins behind its declaration, that of a parameter in the body: on
+    /// the right side and in the header the name has its outer meaning.
+    pub scope_after_declaration: bool,
+    /// The body of a type, and a file, are statements that run in order: on the right side of the
+    /// definition of a variable its name has the meaning that it had before.
+    pub runs_in_order: bool,
     /// A closure assigned to a variable or member is its value, not a definition of that name;
     /// types have declared members only.
     pub closures_are_values: bool,

@@ -8,7 +8,7 @@ use super::Selector;
 use super::import_form::ImportForm;
 use crate::model::SymbolKind;
 use case::When;
-pub(crate) use parts::{BaseRule, TokenWords, Yielded};
+pub(crate) use parts::{BaseRule, Body, TokenWords, Yielded};
 use parts::{dot, function, namespace, optional_symbol_kind, symbol_kind, symbol_kinds};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -142,12 +142,13 @@ pub(crate) enum Rule {
         kinds: BTreeMap<String, SymbolKind>,
     },
     /// A block with members of a type that is defined elsewhere, possibly as the implementation of
-    /// an interface.
+    /// an interface. `receiver`: a name of the receiver that the members see.
     Extend {
         ty: Selector,
         interface: Option<Selector>,
         body: Option<Selector>,
         type_params: Option<Selector>,
+        receiver: Option<Selector>,
     },
     /// A part of the body of a type with members of the type itself, not of its instances
     /// (`class << self`, a companion object).
@@ -171,13 +172,10 @@ pub(crate) enum Rule {
         ty: Option<Selector>,
         type_params: Option<Selector>,
     },
-    /// An embedded type among the members: a base without a field name.
-    Embed {
-        of: Selector,
-        /// Several types next to each other are all bases.
-        #[serde(default)]
-        several: bool,
-    },
+    /// An embedded type among the members: a base without a field name. `several`: several types
+    /// next to each other are all bases. `hooks`: callables whose parameter is a type that embeds
+    /// the one around them; elsewhere the node is no embedding.
+    Embed { of: Selector, several: Option<bool>, hooks: Option<Vec<String>> },
     /// Definitions under one keyword. A single one has the extent of the group; with `repeats`, one
     /// without type and value has the type of its predecessor.
     Group {
@@ -273,7 +271,7 @@ pub(crate) enum Rule {
     /// An import.
     Import { form: ImportForm },
     /// A macro definition with textual replacement.
-    Macro { name: Selector, params: Option<Selector>, value: Option<Selector> },
+    Macro { name: Selector, params: Option<Selector>, value: Option<Selector>, body: Option<Body> },
     /// Sets the visibility of the following members (`public:`).
     Section {},
 

@@ -192,6 +192,52 @@ fn list(texts: Vec<String>) -> &'static [&'static str] {
     Box::leak(texts.iter().map(|text| leaked(text)).collect::<Box<[_]>>())
 }
 
+/// Names of all project files; some are patterns.
+pub fn project_files() -> impl Iterator<Item = &'static str> {
+    folders().iter().flat_map(|folder| folder.project_files).copied()
+}
+
+/// True for the name of a project file.
+pub fn is_project_file(name: &str) -> bool {
+    project_files().any(|one| !one.contains(PROJECT_TEXT) && fits_pattern(one, name))
+}
+
+/// True for a file of this name that is a project file by its text, which is read by need.
+pub fn is_project_text<T: AsRef<str>>(name: &str, text: impl FnOnce() -> T) -> bool {
+    let marked = project_files().filter_map(|one| one.split_once(PROJECT_TEXT));
+    let mut wanted = marked.filter(|(pattern, _)| fits_pattern(pattern, name)).peekable();
+    wanted.peek().is_some() && {
+        let text = text();
+        wanted.any(|(_, wanted)| text.as_ref().contains(wanted))
+    }
+}
+
+/// Mark between the name of a project file and a text that it contains.
+const PROJECT_TEXT: &str = ": ";
+
+/// True if a name is the pattern, in which one star matches any text.
+pub(super) fn fits_pattern(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| rest.ends_with(tail)),
+    }
+}
+
+/// Languages that read one of these project files, by id.
+pub fn of_project_files<'n>(
+    names: impl Iterator<Item = &'n str> + Clone,
+) -> impl Iterator<Item = &'static Language> {
+    let reads = move |folder: &Folder| {
+        let reads = |name| folder.project_files.iter().any(|one| fits_pattern(one, name));
+        names.clone().any(reads)
+    };
+    folders()
+        .iter()
+        .zip((0..).map(LanguageId))
+        .filter(move |(folder, _)| reads(folder))
+        .map(|(_, id)| loaded(id))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::facts::{FileFacts, LocalSymbol};
+use super::facts::{FileFacts, LocalSymbol, SiteId};
 use super::{LanguageId, RelationKind, RepoPath, SkipReason, Step, Verdict};
 
 /// File of the graph under construction: position in `Graph::files`.
@@ -81,6 +81,9 @@ pub struct Relation {
 pub struct FileResolution {
     /// One entry for each site.
     pub sites: Vec<Resolution>,
+    /// Variables through which a site reaches its target, by the number of the site, in order:
+    /// they are read there as well.
+    pub holders: Vec<(SiteId, Resolution)>,
     /// One entry for each import: the target file, if it is in the repository.
     pub imports: Vec<Option<FileId>>,
     /// Relations that start at symbols of this file, sorted.
@@ -93,7 +96,8 @@ pub struct FileResolution {
 impl FileResolution {
     /// Symbols that the sites lead to, once for each site.
     pub fn targets(&self) -> impl Iterator<Item = SymbolRef> + '_ {
-        self.sites.iter().flat_map(Resolution::targets).copied()
+        let holders = self.holders.iter().map(|(_, holder)| holder);
+        self.sites.iter().chain(holders).flat_map(Resolution::targets).copied()
     }
 }
 

@@ -36,6 +36,8 @@ pub(super) struct Db<'a> {
     pub(super) types_only: Cell<bool>,
     /// Nesting of type inference.
     pub(super) depth: Cell<u32>,
+    /// Variable whose value the current reference leads to.
+    pub(super) holder: Cell<Option<SymbolRef>>,
 
     // Types.
     pub(super) types: ExpressionTypes,
@@ -93,6 +95,7 @@ impl<'a> Db<'a> {
             wanted: Cell::default(),
             types_only: Cell::default(),
             depth: Cell::default(),
+            holder: Cell::default(),
             types: ExpressionTypes::default(),
             literals: Memo::default(),
             results: Memo::default(),

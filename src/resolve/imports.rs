@@ -11,7 +11,9 @@ mod dotted;
 mod folders;
 mod includes;
 mod json;
+mod links;
 mod relative;
+mod shared;
 
 pub(super) use crates::inline_modules;
 pub(super) use includes::{SEARCHED, search_directory};
@@ -21,7 +23,7 @@ use crate::model::RepoPath;
 use crate::model::facts::{Import, ImportId};
 use crate::model::graph::FileId;
 use crate::resolve::Name;
-use crate::resolve::units::import_target::{ImportTarget, Module, family};
+use crate::resolve::units::import_target::{ImportTarget, Module, Seen, family};
 use crate::resolve::units::unit::Unit;
 use crate::resolve::workspace::program::Program;
 use crate::resolve::{units::prepared::Head, workspace::tables::Tables};
@@ -70,6 +72,7 @@ pub(super) struct Modules {
     crates: crates::CrateIndex,
     relative: relative::ProjectIndex,
     folders: folders::FolderIndex,
+    shared: shared::SharedImports,
 }
 
 impl Modules {
@@ -77,20 +80,29 @@ impl Modules {
         let count = tables.files.len();
         let targets = (0..count).map(|_| OnceLock::new()).collect();
         let mut modules = Modules { of_file: vec![None; count], targets, ..Modules::default() };
+        let mut links = links::Links::default();
         for file in &tables.project_files {
-            modules.project_files.insert(file.path.as_str().to_owned(), file.text.clone());
+            match file.link_target() {
+                Some(target) => links.add(file.path.as_str(), target),
+                None => {
+                    let path = file.path.as_str().to_owned();
+                    modules.project_files.insert(path, file.text.clone());
+                }
+            }
         }
         for (id, file) in tables.ids().zip(&tables.files) {
             modules.by_path.insert(file.path.as_str().to_owned(), id);
             let Some(head) = tables.head(id) else { continue };
             modules.add_to_package(head, &file.path, id);
         }
+        links.follow(&mut modules);
         modules.dotted = dotted::DottedIndex::new(&modules);
         modules.includes = includes::IncludeIndex::new(tables);
         modules.alternatives = alternatives::Alternatives::new(tables);
         modules.crates = crates::CrateIndex::new(&modules, tables);
         modules.relative = relative::ProjectIndex::new(&modules);
         modules.folders = folders::FolderIndex::new(&modules);
+        modules.shared = shared::SharedImports::new(&modules, tables);
         modules
     }
 
@@ -195,6 +207,11 @@ impl Modules {
         self.crates.depends_on(file, name)
     }
 
+    /// Returns the imports that a file sees as one of its project.
+    pub(super) fn shared(&self, file: FileId) -> &Seen {
+        self.shared.of(file)
+    }
+
     /// Returns the package, or the prefix of a package's name, that a single word names.
     pub(super) fn declared_package(&self, language: &Language, word: &str) -> Option<Module> {
         let is_declared = language.manifest.modules.system == ModuleSystem::DeclaredPackages;
@@ -220,6 +237,7 @@ impl Modules {
             }
         }
         self.package_of(file).map(|package| self.package(package).identity).hash(&mut hasher);
+        self.shared.hash(file, &mut hasher, &|module| self.module_number(module, path));
         let place = self.crates.number(file, path);
         (place, if place == 0 { 0 } else { libraries }).hash(&mut hasher);
         hasher.finish()

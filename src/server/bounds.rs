@@ -6,8 +6,7 @@ use super::runtime::http::{self, body, bridge, unauthenticated};
 use super::runtime::sessions;
 use super::tools::{MAX_MEANINGS, explore};
 use crate::config;
-use crate::extract::{self, Allowance};
-use crate::index;
+use crate::index::{self, Allowance, FileLimits};
 use crate::query::{SqlParams, locate, references::elsewhere, search, sql, trace};
 use crate::server::base::limits::Limits;
 use crate::server::proxy::federation::{self, registry, tools};
@@ -208,7 +207,7 @@ fn of_files() -> Vec<(&'static str, String)> {
         stack_bytes: _,
         cache_bytes: _,
     } = config::Limits::default();
-    let extract::Limits { first_parse, heap, time: _, depth: _ } = extract::Limits::default();
+    let FileLimits { first_parse, heap, time: _, depth: _ } = FileLimits::default();
     assert_eq!(heap.most, u64::MAX);
     assert_eq!(index::FIRST_PAUSE, Duration::from_secs(1));
     assert_eq!(index::MEMORY_INTERVAL, Duration::from_millis(20));
@@ -220,7 +219,7 @@ fn of_files() -> Vec<(&'static str, String)> {
         ("config::file_time", time(file_time)),
         ("config::memory_bytes", size_of(config::MEMORY_BYTES)),
         ("extract::first_parse", allowed_time(first_parse)),
-        ("extract::quick", allowed_time(extract::Limits::quick().first_parse)),
+        ("extract::quick", allowed_time(FileLimits::quick().first_parse)),
         ("extract::heap", allowed_memory(heap.base, heap.per_byte)),
         ("watchdog::FILE_MEMORY", allowed_memory(index::FILE_MEMORY, index::FILE_MEMORY_PER_BYTE)),
         ("watchdog::UNWATCHED_MEMORY", size_of(index::UNWATCHED_MEMORY)),

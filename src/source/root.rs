@@ -75,6 +75,27 @@ impl Root {
         })
     }
 
+    /// Returns where a link leads, as it is written; `None` if there is none at the path, or it is
+    /// no text.
+    pub fn link(&self, path: &RepoPath) -> Option<String> {
+        let relative = names::to_os(path);
+        let (folder, name) = (relative.parent()?, relative.file_name()?);
+        let target = match folder.as_os_str().is_empty() {
+            true => rustix::fs::readlinkat(self.directory().ok()?, name, Vec::new()),
+            false => {
+                let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::DIRECTORY;
+                let mut below: Option<OwnedFd> = None;
+                for part in folder.components() {
+                    let directory = below.as_ref().unwrap_or(self.directory().ok()?);
+                    let part = part.as_os_str();
+                    below = Some(rustix::fs::openat(directory, part, flags, Mode::empty()).ok()?);
+                }
+                rustix::fs::readlinkat(&below?, name, Vec::new())
+            }
+        };
+        target.ok()?.into_string().ok()
+    }
+
     /// Returns the current stamp of a file; `None` if there is no regular file at the path.
     pub fn stat(&self, path: &RepoPath) -> Option<FileStamp> {
         self.open_with_metadata(path).ok().map(|(_, stamp)| stamp)

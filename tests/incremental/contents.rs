@@ -7,7 +7,7 @@ use cograph::model::facts::{FileFacts, LocalSymbol, NameId, Site};
 use cograph::model::graph::{
     FileId, FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target,
 };
-use cograph::model::{Step, Verdict};
+use cograph::model::{SiteKind, Step, Verdict};
 
 /// What `dump` gives of a store is what `graph` says.
 pub(crate) fn assert_same(dump: &str, graph: &Graph) {
@@ -32,12 +32,19 @@ fn leads_to(site: &Resolution) -> &[SymbolRef] {
     }
 }
 
+/// The answers of a file that are stored: those of its sites, and the reads of variables that they
+/// go through.
+fn answers(found: &FileResolution) -> impl Iterator<Item = &Resolution> {
+    let holders = found.holders.iter().map(|(_, holder)| holder);
+    found.sites.iter().filter(|site| site.step != Step::LocalValue).chain(holders)
+}
+
 /// The lines of a graph, sorted.
 fn of(graph: &Graph) -> Vec<String> {
     let mut contents =
         Contents { graph, lines: Vec::new(), references: BTreeMap::new(), names: BTreeMap::new() };
     for found in &graph.resolutions {
-        for site in found.sites.iter().filter(|site| site.step != Step::LocalValue) {
+        for site in answers(found) {
             for symbol in leads_to(site) {
                 *contents.references.entry(*symbol).or_default() += 1;
             }
@@ -84,6 +91,12 @@ fn stored<'g>(facts: &FileFacts, found: &'g FileResolution) -> Vec<(Site, &'g Re
         .zip(&found.sites)
         .filter(|(_, found)| found.step != Step::LocalValue)
         .collect();
+    sites.extend(
+        found
+            .holders
+            .iter()
+            .map(|(site, holder)| (Site { kind: SiteKind::Read, ..all[site.0 as usize] }, holder)),
+    );
     sites.sort_by_key(|(site, _)| site.at);
     sites
 }
@@ -262,8 +275,7 @@ impl Contents<'_> {
             .iter()
             .map(|record| record.content.as_ref().map_or(0, |facts| facts.symbols.len()));
         let (files, symbols) = (self.graph.files.len(), facts.sum::<usize>());
-        let found = self.graph.resolutions.iter().flat_map(|found| &found.sites);
-        let stored: Vec<&Resolution> = found.filter(|site| site.step != Step::LocalValue).collect();
+        let stored: Vec<&Resolution> = self.graph.resolutions.iter().flat_map(answers).collect();
         let sites = stored.len();
         let whole = stored.iter().filter(|site| matches!(site.target, Target::File(_))).count();
         let open = stored.iter().filter(|site| site.verdict == Verdict::Ambiguous).count();

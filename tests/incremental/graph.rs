@@ -7,8 +7,8 @@ use std::sync::Arc;
 use cograph::config::Limits;
 use cograph::extract::{self, extract};
 use cograph::grammar;
+use cograph::model::LanguageId;
 use cograph::model::graph::{FileId, FileRecord, FileResolution, Graph, Relation};
-use cograph::model::{LanguageId, RepoPath};
 use cograph::resolve::{ProjectFile, Tables};
 use cograph::source::{self, Root, Text};
 use cograph::store::{FileRow, Snapshot};
@@ -18,17 +18,17 @@ pub(super) fn of(snapshot: &Snapshot) -> Graph {
     let root = Root::new(&snapshot.meta().root);
     let rows = snapshot.files().expect("the store can be read");
     let files: Vec<FileRecord> = rows.iter().map(|row| record(&root, row)).collect();
-    let is_project_file = |path: &RepoPath| {
-        grammar::all()
-            .iter()
-            .any(|language| language.project_files.iter().any(|name| name == path.file_name()))
-    };
     let project_files: Vec<ProjectFile> = rows
         .iter()
-        .filter(|row| is_project_file(&row.path))
         .filter_map(|row| {
+            if let Some(target) = root.link(&row.path) {
+                return Some(ProjectFile::link(row.path.clone(), &target));
+            }
+            let name = row.path.file_name();
             let text = source::read(&root, &row.path, &Limits::default()).text.ok()?;
-            Some(ProjectFile { path: row.path.clone(), text: text.as_str().into_owned() })
+            let text = text.as_str().into_owned();
+            (grammar::is_project_file(name) || grammar::is_project_text(name, || &text))
+                .then(|| ProjectFile { path: row.path.clone(), text })
         })
         .collect();
     let tables = Tables::whole(&files, &project_files);

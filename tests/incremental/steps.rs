@@ -9,7 +9,7 @@ use super::{Repository, difference};
 
 /// What is changed, the files before and those that are other ones after it. A file without a text
 /// is removed.
-const STEPS: [(&str, &str, &str); 17] = [
+const STEPS: [(&str, &str, &str); 23] = [
     (
         "a function is called once more from another file",
         "//- lib.py\ndef lonely():\n    pass\n\ndef other():\n    pass\n//- user.py\n\
@@ -110,6 +110,46 @@ const STEPS: [(&str, &str, &str); 17] = [
          [\"two/*\"]}}}\n",
     ),
     (
+        "an import for all files of a project is another",
+        "//- a/A.csproj\n<Project />\n//- a/All.cs\nglobal using One;\n//- a/One.cs\n\
+         namespace One;\nclass Till { }\n//- a/Two.cs\nnamespace Two;\nclass Till { }\n\
+         //- a/Use.cs\nnamespace Use;\nclass Use { Till till; }\n",
+        "//- a/All.cs\nglobal using Two;\n",
+    ),
+    (
+        "a project file names an import for all its files",
+        "//- a/A.csproj\n<Project />\n//- a/One.cs\nnamespace One;\nclass Till { }\n//- a/Use.cs\n\
+         namespace Use;\nclass Use { Till till; }\n",
+        "//- a/A.csproj\n<Project><Using Include=\"One\" /></Project>\n",
+    ),
+    (
+        "settings under another name lead to another folder",
+        "//- tsconfig.json\n{\"extends\": \"./conf/base.json\"}\n//- conf/base.json\n\
+         {\"compilerOptions\": {\"paths\": {\"@/*\": [\"../one/*\"]}}}\n//- one/f.ts\n\
+         export function f() {}\n//- two/f.ts\nexport function f() {}\n//- user.ts\n\
+         import { f } from '@/f';\nf();\n",
+        "//- conf/base.json\n{\"compilerOptions\": {\"paths\": {\"@/*\": [\"../two/*\"]}}}\n",
+    ),
+    (
+        "a variable holds a function no longer",
+        "//- a.py\nfrom functools import partial\n\ndef f():\n    pass\n\nheld = partial(f)\n\
+         //- b.py\nfrom a import held\n\ndef use():\n    held()\n    held()\n",
+        "//- a.py\nfrom functools import partial\n\ndef f():\n    pass\n\nheld = partial()\n",
+    ),
+    (
+        "a type has a field of a name that is read of what a library returned",
+        "//- a.py\nimport lib\n\ndef use():\n    lib.make().size\n//- b.py\nclass Box:\n    \
+         other = 1\n",
+        "//- b.py\nclass Box:\n    other = 1\n    size = 2\n",
+    ),
+    (
+        "one of two alternatives of an import goes",
+        "//- fast.py\ndef f():\n    pass\n//- slow.py\ndef f():\n    pass\n//- both.py\ntry:\n    \
+         from fast import f\nexcept ImportError:\n    from slow import f\n//- user.py\n\
+         from both import f\n\nf()\n",
+        "//- both.py\nfrom fast import f\n",
+    ),
+    (
         "a file cannot be read as text any more",
         "//- a.py\ndef f():\n    pass\n//- b.py\nfrom a import f\n\nf()\n",
         "//- a.py\ndef f():\0\n",
@@ -176,6 +216,28 @@ fn what_one_change_concerns_follows_it_and_comes_back() {
             assert!(last == first, "{what}, and back:\n{}", difference(&last, &first));
             assert_eq!(repository.uid(), uid, "{what}: in place");
         }
+    }
+}
+
+#[test]
+fn imports_follow_a_link_to_where_it_leads() {
+    let link = |repository: &Repository, to: &str| {
+        let path = repository.root().join("use/util.py");
+        let _ = fs::remove_file(&path);
+        std::os::unix::fs::symlink(to, path).expect("linked");
+    };
+    for is_known in [true, false] {
+        let mut repository = Repository::new();
+        let text = "//- one/util.py\ndef f():\n    pass\n//- two/util.py\ndef f():\n    pass\n\
+            //- use/main.py\nfrom util import f\n\nf()\n";
+        write(&repository, &files(text));
+        link(&repository, "../one/util.py");
+        let first = holds(&mut repository, is_known, "a link");
+        link(&repository, "../two/util.py");
+        let second = holds(&mut repository, is_known, "a link to another file");
+        assert_ne!(second, first, "the import leads elsewhere");
+        link(&repository, "../one/util.py");
+        assert!(holds(&mut repository, is_known, "a link, and back") == first);
     }
 }
 

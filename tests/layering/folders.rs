@@ -42,6 +42,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
         "extract",
         &[
             &["budget", "preprocess"],
+            &["repair"],
             &["facts"],
             &["walk"],
             &["bindings", "imports", "macros", "types"],

@@ -249,6 +249,16 @@ fn bind_fields<'t>(
                     _ => drop(bind_pattern(walk, of, flow, how)),
                 }
             }
+            // The rest has the members of the whole.
+            Some(Pattern::Rest { of, .. }) => {
+                let rest = match of {
+                    Some(selector) => selector.first(child),
+                    None => pattern_parts(&walk.input, child).first().copied(),
+                };
+                if let Some(rest) = rest {
+                    bind_pattern(walk, rest, flow, how);
+                }
+            }
             // A part without a field name is no known member.
             _ if !is_field(&walk.input, child) => {
                 bind_pattern(walk, child, Flow { value: ExprId::NONE, ..flow }, how);
@@ -308,14 +318,14 @@ pub(super) fn bind_loop<'t>(
     pattern: Node<'t>,
     iterable: ExprId,
     yielded: Yielded,
-    node: Node<'t>,
+    before: Node<'t>,
     ty: ExprId,
 ) {
     let element = walk.facts.of(iterable, Expr::Element);
     let key = walk.facts.of(iterable, Expr::Key);
-    let how = loop_binding(&walk.input, node);
-    // The items are bound from the pattern on, not behind the loop.
-    let flow = |value| Flow { ty, value, node: pattern };
+    let how = loop_binding(&walk.input);
+    // The items are bound from the pattern, or the iterable, on, not behind the loop.
+    let flow = |value| Flow { ty, value, node: before };
     match yielded {
         Yielded::Items => {
             bind_pattern(walk, pattern, flow(element), how);
@@ -337,7 +347,7 @@ pub(super) fn bind_loop<'t>(
     }
 }
 
-fn loop_binding<'t>(input: &Input<'t>, _node: Node<'t>) -> Bind {
+fn loop_binding(input: &Input<'_>) -> Bind {
     if input.language.manifest.resolution.function_scoped {
         Bind::AssignNew
     } else {

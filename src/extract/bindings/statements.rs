@@ -81,12 +81,13 @@ pub(in crate::extract) fn for_loop<'t>(
                 Bind::Declare(SymbolKind::Variable),
             );
         } else {
+            let is_late = walk.input.language.manifest.resolution.scope_after_declaration;
             patterns::bind_loop(
                 walk,
                 pattern,
                 source,
                 if keys { Yielded::Keys } else { *value },
-                node,
+                iterable_node.filter(|_| is_late).unwrap_or(pattern),
                 ty,
             );
         }

@@ -11,7 +11,7 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Definition, Pending, READ, Surroundings, Usage, Walk};
-use crate::grammar::{ModifierMeaning, Rule, Selector};
+use crate::grammar::{ModifierMeaning, Pattern, Rule, Selector};
 use crate::model::facts::{
     BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, ScopeKind, flags,
 };
@@ -95,7 +95,7 @@ pub(in crate::extract) fn variable<'t>(
             return ExprId::NONE;
         }
         if !walk.input.language.manifest.resolution.closures_are_values
-            && walk.input.language.pattern(name_node.kind_id()).is_none()
+            && is_plain_name(&walk.input, *name_node)
         {
             let name = names::name_of(walk, *name_node);
             walk.context.pending = pending.clone();
@@ -364,6 +364,17 @@ fn member_function<'t>(
     let symbol = walk.define(&definition);
     (walk.context.scope, walk.context.around) = (scope, around);
     walk.lambda(lambda, lambda_node, symbol)
+}
+
+/// True for the name of one variable: a node without a role in patterns or, where objects accept
+/// members, with that of a name.
+fn is_plain_name(input: &Input<'_>, node: Node<'_>) -> bool {
+    let takes_members = input.language.manifest.names.values_member.is_some();
+    match input.language.pattern(node.kind_id()) {
+        None => true,
+        Some(Pattern::Name { .. }) => takes_members,
+        Some(_) => false,
+    }
 }
 
 pub(in crate::extract) fn outer<'t>(

@@ -4,6 +4,7 @@ use crate::extract::definitions::callable_scope;
 use crate::extract::definitions::declarator_chain;
 use crate::extract::definitions::parameters;
 use crate::extract::definitions::symbols;
+use crate::extract::facts::builder::Builder;
 use crate::extract::types;
 use crate::extract::types::generics;
 use crate::extract::walk::Definition;
@@ -12,10 +13,10 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::surroundings;
 use crate::extract::walk::unruled;
-use crate::extract::walk::{READ, Usage, Walk};
+use crate::extract::walk::{READ, Usage, Walk, offset};
 use crate::grammar::{Rule, SelfRule};
 use crate::model::facts::{
-    BindingKind, Expr, ExprId, LocalSymbol, NameId, RESULT, ScopeKind, flags,
+    BindingKind, Expr, ExprId, LocalSymbol, NameId, RESULT, ScopeId, ScopeKind, flags,
 };
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -265,6 +266,9 @@ pub(in crate::extract) fn body<'t>(
     let is_block =
         matches!(rule_choice::rule_at(&walk.input, body), Some(Rule::Block {} | Rule::Flow {}));
     let inner = walk.context.scope;
+    if walk.input.language.manifest.resolution.scope_after_declaration {
+        begin_parameters(&mut walk.facts, inner, offset(body.start_byte()));
+    }
     let value = if is_block { walk.visit_children(body) } else { walk.visit(body, READ) };
     walk.context.scope = inner;
     if !tail && is_block {
@@ -275,6 +279,16 @@ pub(in crate::extract) fn body<'t>(
     } else if value.is_some() {
         let name = walk.facts.name(RESULT);
         walk.bind(inner, name, BindingKind::Result, body.start_byte(), ExprId::NONE, value);
+    }
+}
+
+/// Lets the scope of the parameters of a callable begin at its body.
+fn begin_parameters(facts: &mut Builder, scope: ScopeId, body: u32) {
+    let own = facts.facts.bindings.iter_mut().rev().take_while(|one| {
+        one.scope.get().is_some_and(|of| scope.get().is_some_and(|scope| of >= scope))
+    });
+    for binding in own.filter(|one| one.scope == scope && one.kind == BindingKind::Param) {
+        binding.from = body;
     }
 }
 

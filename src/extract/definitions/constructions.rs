@@ -1,6 +1,7 @@
 //! Local variables that are constructed with arguments in parentheses, which a grammar may take for
 //! declarations of functions.
 
+use crate::extract::types;
 use crate::extract::walk::Input;
 use crate::extract::walk::children;
 use crate::extract::walk::children::Children;
@@ -9,7 +10,7 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::{Declared, READ, Usage, Walk};
 use crate::grammar::{Rule, TypeRule};
 use crate::model::SiteKind;
-use crate::model::facts::{BindingKind, Expr, ExprId, ScopeKind};
+use crate::model::facts::{BindingKind, Expr, ExprId, Run, ScopeKind};
 use tree_sitter::Node;
 
 /// Returns the names in a parameter list that are arguments: inside a function, bare and each
@@ -87,6 +88,53 @@ pub(super) fn constructed<'t>(
     walk.facts.expr(Expr::Construct(ty, list))
 }
 
+/// A declared variable without a value, or with a copy as its value, is constructed as well, if its
+/// type has constructors: the site is at the name of the type.
+pub(super) fn implied<'t>(
+    walk: &mut Walk<'t>,
+    ty_node: Option<Node<'t>>,
+    ty: ExprId,
+    copied: ExprId,
+) {
+    let in_type = walk.facts.scope_kind(walk.context.scope) == ScopeKind::Type;
+    if !walk.input.language.manifest.resolution.locals_construct || in_type || !ty.is_some() {
+        return;
+    }
+    let Some(name_node) = ty_node.and_then(|node| type_name_node(&walk.input, node)) else {
+        return;
+    };
+    let value = walk.facts.get(copied);
+    let is_copy = matches!(value, Expr::Name(..) | Expr::Member(..) | Expr::Index(..));
+    if copied.is_some() && !is_copy {
+        return;
+    }
+    let given: &[ExprId] = if copied.is_some() { &[copied] } else { &[] };
+    let list = walk.facts.list(given);
+    let made = walk.facts.expr(Expr::Construct(ty, list));
+    let name = names::name_of(walk, name_node);
+    walk.take_call_site();
+    walk.site(Usage::Site(SiteKind::Construct), name_node, name, made);
+    if let Some(site) = walk.take_call_site().get() {
+        walk.facts.sites[site].args = list;
+    }
+}
+
+/// A call of a library makes an instance of a type with these arguments. The type was visited as
+/// an argument of the callee.
+pub(in crate::extract) fn made<'t>(walk: &mut Walk<'t>, ty_node: Node<'t>, args: Run) {
+    let Some(name_node) = type_name_node(&walk.input, ty_node) else { return };
+    let ty = types::visit_type(walk, ty_node, Usage::Silent);
+    if !ty.is_some() {
+        return;
+    }
+    let name = names::name_of(walk, name_node);
+    walk.take_call_site();
+    walk.site(Usage::Site(SiteKind::Construct), name_node, name, ty);
+    if let Some(site) = walk.take_call_site().get() {
+        walk.facts.sites[site].args = args;
+    }
+}
+
 /// Returns the name node of a type that is a name, a path or a generic application.
 fn type_name_node<'t>(input: &Input<'t>, node: Node<'t>) -> Option<Node<'t>> {
     match input.language.type_rule(node.kind_id())? {
@@ -97,8 +145,12 @@ fn type_name_node<'t>(input: &Input<'t>, node: Node<'t>) -> Option<Node<'t>> {
         TypeRule::Apply { base, .. } => {
             base.first(node).and_then(|base| type_name_node(input, base))
         }
-        TypeRule::Pass { of: Some(of), .. } => {
-            of.first(node).and_then(|inner| type_name_node(input, inner))
+        TypeRule::Pass { of, .. } => {
+            let inner = match of {
+                Some(of) => of.first(node),
+                None => children::first_named_child(input, node),
+            };
+            inner.and_then(|inner| type_name_node(input, inner))
         }
         TypeRule::Specifier { name: Some(name), .. } => {
             name.first(node).and_then(|name| type_name_node(input, name))

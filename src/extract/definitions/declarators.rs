@@ -68,7 +68,7 @@ pub(in crate::extract) fn declaration<'t>(
         walk.context.around.section =
             crate::model::Visibility::from_word(visibility).or(walk.context.around.section);
     }
-    let values = children::every(&walk.input, values.as_ref(), node);
+    let mut values = children::every(&walk.input, values.as_ref(), node);
     let alone = declarators.len() == 1;
     let outer_whole = walk.context.whole;
     for declarator in declarators {
@@ -79,7 +79,13 @@ pub(in crate::extract) fn declaration<'t>(
             continue;
         }
         let kind = bound_names::variable_kind(&walk.context, *kind);
-        let symbol = declare_through(walk, declarator, node, ty_node, kind);
+        let outside = values.first().copied().filter(|_| alone);
+        let (symbol, uses_outside) =
+            declare_through(walk, declarator, (node, elsewhere), ty_node, kind, outside);
+        let has_value = !values.is_empty();
+        if uses_outside {
+            values.clear();
+        }
         assign_members(walk, symbol);
         let Some(index) = symbol.get() else { continue };
         let entry = &mut walk.facts.facts.symbols[index];
@@ -87,7 +93,7 @@ pub(in crate::extract) fn declaration<'t>(
             entry.flags = (entry.flags & !flags::DECLARATION) | flags::ABSTRACT;
         } else if !entry.kind.is_callable()
             && elsewhere
-            && values.is_empty()
+            && !has_value
             && entry.values == Run::default()
         {
             entry.flags |= flags::DECLARATION;
@@ -127,13 +133,15 @@ fn assign_members(walk: &mut Walk<'_>, symbol: LocalSymbol) {
 }
 
 /// Declares the name in a chain of declarators: a variable, or a callable without a body.
+/// The value `outside` of its declarator is that of a variable; true if it is used.
 fn declare_through<'t>(
     walk: &mut Walk<'t>,
     start: Node<'t>,
-    node: Node<'t>,
+    (node, elsewhere): (Node<'t>, bool),
     ty_node: Option<Node<'t>>,
     kind: SymbolKind,
-) -> LocalSymbol {
+    outside: Option<Node<'t>>,
+) -> (LocalSymbol, bool) {
     let declared = declarator_chain::declarator(walk, start);
     let builtin_types = walk.input.language.manifest.preprocessor.words_of(WordClass::BuiltinType);
     let is_type = |name: &Node<'t>| {
@@ -143,7 +151,7 @@ fn declare_through<'t>(
     };
     let Some(name_node) = declared.name.filter(|name| !is_type(name)) else {
         walk.visit_children(start);
-        return LocalSymbol::NONE;
+        return (LocalSymbol::NONE, false);
     };
     let points = declared.wraps.iter().any(|wrap| matches!(wrap, Wrapper::Named(_)));
     let is_read_only = points && variables::is_read_only(&walk.input, node);
@@ -152,7 +160,7 @@ fn declare_through<'t>(
     // The target of a pointer may be constant; the pointer is not.
     let kind = if points && kind == SymbolKind::Constant { SymbolKind::Variable } else { kind };
     if declared.is_callable {
-        return match constructions::bare_arguments(walk, &declared, ty_node) {
+        let symbol = match constructions::bare_arguments(walk, &declared, ty_node) {
             Some(arguments) => {
                 let value = constructions::constructed(walk, ty_node, ty, &arguments);
                 patterns::bind_pattern(
@@ -164,6 +172,7 @@ fn declare_through<'t>(
             }
             None => declare_callable(walk, &declared, name_node, node, ty),
         };
+        return (symbol, false);
     }
     let pending = std::mem::take(&mut walk.context.pending);
     if let Some(params) = declared.params {
@@ -171,13 +180,25 @@ fn declare_through<'t>(
             types::parameter_type(walk, param, Usage::Site(SiteKind::Type));
         }
     }
-    let value = match (declared.args, declared.value) {
-        (Some(args), _) if declared.wraps.is_empty() => {
+    let is_plain = declared.wraps.is_empty();
+    let value = match (declared.args, declared.value.or(outside)) {
+        (Some(args), _) if is_plain => {
             let arguments = children::named_children(&walk.input, args);
             constructions::constructed(walk, ty_node, ty, &arguments)
         }
-        (_, Some(value)) => initial_value(walk, value, ty),
-        _ => ExprId::NONE,
+        (_, Some(value)) => {
+            let value = initial_value(walk, value, ty);
+            if is_plain && value.is_some() {
+                constructions::implied(walk, ty_node, ty, value);
+            }
+            value
+        }
+        _ => {
+            if is_plain && !elsewhere {
+                constructions::implied(walk, ty_node, ty, ExprId::NONE);
+            }
+            ExprId::NONE
+        }
     };
     walk.context.pending = pending;
     let symbol = if matches!(
@@ -205,7 +226,7 @@ fn declare_through<'t>(
     if symbol.is_some() && declared.wraps.contains(&Wrapper::Function) {
         walk.facts.symbol_mut(symbol).flags |= flags::FUNCTION_VALUE;
     }
-    symbol
+    (symbol, outside.is_some() && declared.value.is_none())
 }
 
 fn declare_callable<'t>(

@@ -193,7 +193,13 @@ fn bind_parameter<'t>(
         other => other,
     };
     if !matches!(pattern, Some(Pattern::Fields { .. } | Pattern::Tuple { .. })) {
+        let before = walk.facts.facts.bindings.len();
         patterns::bind_pattern(walk, node, flow, Bind::Param);
+        if walk.facts.facts.bindings.len() > before {
+            return;
+        }
+        // A blank one has a position, as all others.
+        unnamed_parameter(walk, flow.ty, flow.value);
         return;
     }
     unnamed_parameter(walk, flow.ty, flow.value);

@@ -109,6 +109,9 @@ pub(in crate::extract) fn define<'t>(
     } else {
         offset(definition.node.start_byte())
     };
+    if matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field) {
+        take_closures(walk, symbol, offset(whole.start_byte()));
+    }
     // A constructor named like its type is reachable only through the type.
     let is_hidden = kind == SymbolKind::Constructor
         && walk.input.language.manifest.names.constructor_rule == ConstructorNames::TypeName;
@@ -116,6 +119,28 @@ pub(in crate::extract) fn define<'t>(
         walk.facts.bind_symbol(declaring, walk.context.scope, definition.name, from, symbol);
     }
     symbol
+}
+
+/// References in closures of the value of a variable, which was visited before, belong to the
+/// variable: `x = debounce(() => f())`.
+fn take_closures(walk: &mut Walk<'_>, symbol: LocalSymbol, start: u32) {
+    let enclosing = walk.context.enclosing;
+    let scopes = &walk.facts.facts.scopes;
+    let is_in_closure = |mut scope: ScopeId| {
+        while let Some(entry) = scope.get().map(|position| &scopes[position])
+            && entry.start >= start
+        {
+            if entry.kind == ScopeKind::Function && !entry.symbol.is_some() {
+                return true;
+            }
+            scope = entry.parent;
+        }
+        false
+    };
+    let own = walk.facts.sites.iter_mut().rev().take_while(|site| site.byte >= start);
+    for site in own.filter(|site| site.enclosing == enclosing && is_in_closure(site.scope)) {
+        site.enclosing = symbol;
+    }
 }
 
 fn extent<'t>(input: &Input<'t>, first: Node<'t>, last: Node<'t>) -> Span {

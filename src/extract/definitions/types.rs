@@ -17,7 +17,9 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::unruled;
 use crate::extract::walk::{Callable, Pending, READ, Surroundings, Usage, Walk};
 use crate::grammar::{Rule, Selector};
-use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
+use crate::model::facts::{
+    BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, flags,
+};
 use crate::model::{ProblemKind, SiteKind, SymbolKind, Visibility};
 use tree_sitter::Node;
 
@@ -230,7 +232,9 @@ pub(in crate::extract) fn extend<'t>(
     rule: &'static Rule,
     node: Node<'t>,
 ) -> ExprId {
-    let Rule::Extend { ty, interface, body, type_params } = rule else { return ExprId::NONE };
+    let Rule::Extend { ty, interface, body, type_params, receiver } = rule else {
+        return ExprId::NONE;
+    };
     let callable = walk.context.callable;
     let scope = walk.open(ScopeKind::Type, LocalSymbol::NONE, node);
     let inner = walk.context.scope;
@@ -245,6 +249,10 @@ pub(in crate::extract) fn extend<'t>(
     };
     if let Some(index) = inner.get() {
         walk.facts.facts.scopes[index].owner = owner;
+    }
+    if let Some(receiver) = receiver.as_ref().and_then(|selector| selector.first(node)) {
+        let name = names::name_of(walk, receiver);
+        walk.bind(inner, name, BindingKind::Param, 0, owner, ExprId::NONE);
     }
     walk.context.around = Surroundings { owner, implements, ..Surroundings::NONE };
     walk.context.callable = Callable { self_scope: inner, ..Callable::NONE };
@@ -349,7 +357,18 @@ pub(in crate::extract) fn embed<'t>(
     node: Node<'t>,
     of: &'static Selector,
     several: bool,
+    hooks: Option<&[String]>,
 ) -> ExprId {
+    let mut embedding = walk.context.enclosing;
+    if let Some(hooks) = hooks {
+        match hooked_type(walk, hooks) {
+            Some(of) => embedding = of,
+            None => {
+                walk.visit_children(node);
+                return ExprId::NONE;
+            }
+        }
+    }
     let parts = children::named_children(&walk.input, node);
     if parts.len() > 1 && !several {
         // Several types are bounds of a type parameter, not bases.
@@ -358,11 +377,31 @@ pub(in crate::extract) fn embed<'t>(
         }
         return ExprId::NONE;
     }
-    for base in children::every(&walk.input, Some(of), node) {
-        let ty = types::visit_type(walk, base, Usage::Site(SiteKind::Inherit));
-        walk.facts.add_base(walk.context.enclosing, ty, false);
+    let bases = children::every(&walk.input, Some(of), node);
+    for base in &bases {
+        let ty = types::visit_type(walk, *base, Usage::Site(SiteKind::Inherit));
+        walk.facts.add_base(embedding, ty, false);
+    }
+    if several {
+        // Other names of members of the bases.
+        let is_list = |part: &Node<'t>| {
+            rule_choice::rule_at(&walk.input, *part).is_none()
+                && bases.iter().all(|base| base.id() != part.id())
+        };
+        let lists: Vec<Node<'t>> = parts.into_iter().filter(is_list).collect();
+        for list in lists {
+            walk.visit(list, READ);
+        }
     }
     ExprId::NONE
+}
+
+/// Returns the type around a callable with one of these names, if that is the current one.
+fn hooked_type(walk: &Walk<'_>, hooks: &[String]) -> Option<LocalSymbol> {
+    let callable = &walk.facts.facts.symbols[walk.context.callable.named.get()?];
+    let name = walk.facts.text(callable.name);
+    let is_hook = hooks.iter().any(|hook| hook == name);
+    (is_hook && callable.container.is_some()).then_some(callable.container)
 }
 
 /// Defines an embedded field: a base that is also a field with the name of its type.

@@ -1,6 +1,7 @@
 //! Calls: callee, arguments, and special calls: imports, tests, casts.
 
 use crate::extract::bindings::fields;
+use crate::extract::definitions::constructions;
 use crate::extract::expressions::construct;
 use crate::extract::expressions::values;
 use crate::extract::facts::builder::Builder;
@@ -12,7 +13,7 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::unruled;
 use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{CallMeaning, Rule, Selector};
+use crate::grammar::{CallMeaning, Rule, Selector, TypeRule};
 use crate::model::SiteKind;
 use crate::model::facts::{Expr, ExprId, Run};
 use tree_sitter::Node;
@@ -119,6 +120,7 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
         unruled::computed_call(walk, callee_node.unwrap_or(node), SiteKind::Call);
     }
     let site = walk.take_call_site();
+    let made = callee_node.and_then(|callee| made_type(&walk.input, callee));
     let mut written = Vec::new();
     for ty in children::every(&walk.input, type_args.as_ref(), node) {
         for ty in types::visit_types(walk, ty, Usage::Site(SiteKind::Type)) {
@@ -126,11 +128,16 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
         }
     }
     let trailing = trailing.as_ref().and_then(|selector| selector.first(node));
+    let outer = std::mem::take(&mut walk.context.named);
     let (list, spread, count) = construct::all_arguments(walk, args_node, trailing);
+    let named = std::mem::replace(&mut walk.context.named, outer);
     if let Some(index) = site.get() {
         let entry = &mut walk.facts.sites[index];
         entry.args = list;
         entry.spread = spread;
+    }
+    if let Some(ty) = made {
+        constructions::made(walk, ty, list);
     }
     if count == 0 && is_super_call(&walk.input, &walk.facts, callee_value) {
         if let Some(index) = site.get() {
@@ -153,6 +160,7 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
     let closure = closure.as_ref().and_then(|selector| selector.first(node));
     let list = closure.map_or(list, |closure| with_closure(walk, list, closure));
     let value = walk.facts.of(callee_value, |callee| Expr::Call(callee, list));
+    construct::written_names(walk, &named, value);
     if walk.input.language.manifest.narrowing.guards && count > 0 {
         walk.context.calls.insert(node.id(), value);
     }
@@ -184,6 +192,26 @@ fn cast_call<'t>(walk: &mut Walk<'t>, callee: Node<'t>) -> Option<ExprId> {
     let types = types::visit_types(walk, arguments, Usage::Site(SiteKind::Type));
     let ty = types.first().copied().unwrap_or(ExprId::NONE);
     Some(walk.facts.of(ty, Expr::OfType))
+}
+
+/// Returns the type that a call makes an instance of, the first type argument of its callee.
+fn made_type<'t>(input: &Input<'t>, callee: Node<'t>) -> Option<Node<'t>> {
+    let names = &input.language.manifest.names;
+    if !names.has_calls(CallMeaning::Construct) {
+        return None;
+    }
+    let text = texts::text_of(input, callee);
+    let head = text.split('<').next().filter(|head| head.len() < text.len())?.trim_end();
+    let separator = input.language.manifest.modules.separator.as_str();
+    let name = head.rsplit([':', '.']).next().unwrap_or(head).trim_start_matches(separator);
+    if names.special_calls.get(name) != Some(&CallMeaning::Construct) {
+        return None;
+    }
+    let mut arguments = children::last_named_child(callee)?;
+    while !matches!(input.language.type_rule(arguments.kind_id()), Some(TypeRule::Each {})) {
+        arguments = children::last_named_child(arguments)?;
+    }
+    children::first_named_child(input, arguments)
 }
 
 fn is_super_call(input: &Input<'_>, facts: &Builder, callee: ExprId) -> bool {

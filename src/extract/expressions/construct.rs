@@ -2,7 +2,7 @@
 
 use crate::extract::bindings::variables;
 use crate::extract::definitions::shadowing;
-use crate::extract::expressions::values;
+use crate::extract::expressions::{literals, values};
 use crate::extract::types;
 use crate::extract::walk::children;
 use crate::extract::walk::names;
@@ -76,10 +76,25 @@ pub(super) fn named_argument<'t>(
     value: &'static Selector,
 ) -> ExprId {
     let value = walk.visit_selected(node, Some(value), READ);
-    let Some(name) = name.and_then(|selector| selector.first(node)) else { return value };
-    let name = names::name_of(walk, name);
+    let Some(name_node) = name.and_then(|selector| selector.first(node)) else { return value };
+    let name = names::name_of(walk, name_node);
     let value = names::known(&mut walk.facts, value);
-    walk.facts.expr(Expr::Argument(value, name))
+    let argument = walk.facts.expr(Expr::Argument(value, name));
+    let before = walk.facts.sites.len();
+    walk.site(Usage::Site(SiteKind::Write), name_node, name, argument);
+    if walk.facts.sites.len() > before {
+        walk.context.named.push(before);
+    }
+    argument
+}
+
+/// The names of arguments write members of what a call makes, if it makes an instance.
+pub(super) fn written_names(walk: &mut Walk<'_>, named: &[usize], made: ExprId) {
+    for &site in named {
+        let name = walk.facts.sites[site].name;
+        let made = walk.facts.of(made, |made| Expr::Argument(made, name));
+        walk.facts.sites[site].target = walk.facts.of(made, |made| Expr::Member(made, name));
+    }
 }
 
 pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
@@ -109,13 +124,16 @@ pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node
     }
     built = types::applied(&mut walk.facts, built, &type_list);
     let args_node = args.as_ref().and_then(|selector| selector.first(node));
+    let outer = std::mem::take(&mut walk.context.named);
     let (list, spread, _) = arguments(walk, args_node);
+    let named = std::mem::replace(&mut walk.context.named, outer);
     if let Some(index) = site.get() {
         let entry = &mut walk.facts.sites[index];
         entry.args = list;
         entry.spread = spread;
     }
     let value = walk.facts.of(built, |ty| Expr::Construct(ty, list));
+    written_names(walk, &named, value);
     if let Some(fields) = fields.as_ref().and_then(|selector| selector.first(node)) {
         shadowing::constructed_fields(walk, fields, built);
         return value;
@@ -230,6 +248,9 @@ pub(super) fn initializer<'t>(
         value_node.and_then(|value| variables::lambda_in(&walk.input, value))
     {
         let name = names::name_of(walk, name_node);
+        if is_name && walk.facts.scope_kind(walk.context.scope) == ScopeKind::Type {
+            literals::note_key(walk, name_node, name);
+        }
         values::function_value(walk, name, name_node, node, rule, lambda);
         return ExprId::NONE;
     }
@@ -240,6 +261,7 @@ pub(super) fn initializer<'t>(
         walk.site(Usage::Site(SiteKind::Write), name_node, name, ExprId::NONE);
     } else if is_name && walk.facts.scope_kind(walk.context.scope) == ScopeKind::Type {
         let name = names::name_of(walk, name_node);
+        literals::note_key(walk, name_node, name);
         walk.bind(
             walk.context.scope,
             name,

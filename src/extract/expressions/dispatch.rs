@@ -65,7 +65,7 @@ pub(in crate::extract) fn express<'t>(
         Rule::Await { of } => of_child(walk, node, of.as_ref(), Expr::Await),
         Rule::Unwrap { of } => of_child(walk, node, of.as_ref(), Expr::Unwrapped),
         Rule::Choice { of, condition } => narrowing::choice(walk, node, of, condition.as_ref()),
-        Rule::Spread {} => walk.visit_children(node),
+        Rule::Spread {} => literals::spread(walk, node),
         Rule::Operator { .. } => operator(walk, rule, node),
         Rule::TypeTest { value, ty, name, .. } => {
             narrowing::type_test(walk, node, value, ty.as_ref(), name.as_ref())

@@ -2,13 +2,16 @@
 
 use crate::extract::expressions::paths;
 use crate::extract::walk::children;
+use crate::extract::walk::context::LiteralParts;
 use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{Rule, Selector};
 use crate::model::SiteKind;
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind};
+use crate::model::facts::{
+    BindingKind, EXPECTED, Expr, ExprId, LocalSymbol, NameId, Run, ScopeKind,
+};
 use smallvec::SmallVec;
 use tree_sitter::Node;
 
@@ -79,15 +82,47 @@ pub(super) fn tuple<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Ex
 pub(super) fn object<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbol) -> ExprId {
     let scope = walk.open(ScopeKind::Type, symbol, node);
     let inner = walk.context.scope;
+    let outer = std::mem::take(&mut walk.context.literal);
     walk.visit_children(node);
+    let LiteralParts { keys, spread } = std::mem::replace(&mut walk.context.literal, outer);
     walk.close(scope);
+    if !keys.is_empty() {
+        // The keys are members of the value that the context expects, or of what is spread.
+        let expected = walk.facts.expr(Expr::Given(inner, EXPECTED));
+        let whole: SmallVec<[ExprId; 2]> = std::iter::once(expected).chain(spread).collect();
+        let whole = walk.facts.union(&whole);
+        for key in keys {
+            let name = walk.facts.sites[key].name;
+            walk.facts.sites[key].target = walk.facts.expr(Expr::Member(whole, name));
+        }
+    }
     walk.facts.expr(Expr::Members(inner))
+}
+
+/// Notes a key of the object literal around it, which writes a member.
+pub(super) fn note_key<'t>(walk: &mut Walk<'t>, node: Node<'t>, name: NameId) {
+    let before = walk.facts.sites.len();
+    walk.site(Usage::Site(SiteKind::Write), node, name, ExprId::NONE);
+    if walk.facts.sites.len() > before {
+        walk.context.literal.keys.push(before);
+    }
+}
+
+/// Visits what is spread: in an object literal its members are those of the literal.
+pub(super) fn spread<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
+    let value = walk.visit_children(node);
+    let around = node.parent().and_then(|around| rule_choice::rule_at(&walk.input, around));
+    if value.is_some() && matches!(around, Some(Rule::Object {})) {
+        walk.context.literal.spread.push(value);
+    }
+    value
 }
 
 pub(super) fn shorthand<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
     let value = paths::name_expression(walk, node, READ, false);
     if walk.facts.scope_kind(walk.context.scope) == ScopeKind::Type {
         let name = names::name_of(walk, node);
+        note_key(walk, node, name);
         walk.bind(
             walk.context.scope,
             name,

@@ -302,8 +302,34 @@ pub(super) fn import_call<'t>(
     if wrapper.is_empty() {
         return Some(value);
     }
+    if is_given_away(walk, node) {
+        let name = walk.facts.name("default");
+        let member = walk.facts.expr(Expr::Member(value, name));
+        walk.site(READ, callee, name, member);
+    }
     let base = literals::literal(walk, wrapper);
     Some(types::applied(&mut walk.facts, base, &[value]))
+}
+
+/// True for the result of a closure that is an argument or a member of an object: what takes it
+/// uses the default export, as loaders of components and of routes do.
+fn is_given_away<'t>(walk: &Walk<'t>, node: Node<'t>) -> bool {
+    let Some(closure) = node.parent() else { return false };
+    let is_result = matches!(
+        rule_choice::rule_at(&walk.input, closure),
+        Some(Rule::Lambda { body: Some(body), .. }) if body.first(closure) == Some(node)
+    );
+    let around = closure.parent().map(|around| rule_choice::rule_at(&walk.input, around));
+    let in_call = || {
+        let call = closure.parent().and_then(|args| args.parent());
+        call.is_some_and(|call| {
+            matches!(
+                rule_choice::rule_at(&walk.input, call),
+                Some(Rule::Call { args: Some(args), .. }) if args.first(call) == closure.parent()
+            )
+        })
+    };
+    is_result && (matches!(around, Some(Some(Rule::Initializer { .. }))) || in_call())
 }
 
 /// Defines a variable, or a pattern of members, bound to an imported module as an import.

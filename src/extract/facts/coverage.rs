@@ -2,11 +2,12 @@
 //! them.
 
 use crate::extract::budget::Budget;
-use crate::extract::{Limits, extract, parse, preprocess};
+use crate::extract::{Limits, extract, repair};
 use crate::grammar::{self, CallMeaning, Language, Rule};
 use crate::model::facts::{FileFacts, Site};
 use crate::model::{LanguageId, Problem, SiteKind};
 use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 /// Suffixes of the node kinds of calls in grammars: a kind with such a suffix and without a rule is
@@ -33,21 +34,29 @@ pub struct Coverage {
     pub lost: Vec<(u32, String)>,
     /// Symbols of the file: line and name.
     pub symbols: Vec<(u32, String)>,
+    /// Number of lines.
+    pub lines: u32,
+    /// Lines in regions that are reported as incomplete.
+    pub incomplete: Vec<u32>,
 }
 
 /// Compares the tree of one file with its facts.
 pub fn coverage(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Coverage {
     let Ok(facts) = extract(id, path, source, limits) else { return Coverage::default() };
     let symbols = symbols(&facts);
+    let (lines, incomplete) = (facts.lines, incomplete(&facts.problems));
     let language = grammar::language(id);
-    let cleared = preprocess::clear(language, source);
     let budget = Budget::start(&limits, source.len());
-    let tree = parse(language, &cleared.source, &budget, &[])
-        .ok()
-        .filter(|_| language.tier() != grammar::Tier::Structure);
+    let tree = repair::tree(language, source, &budget).ok().map(|(_, tree)| tree);
+    let tree = tree.filter(|_| language.tier() != grammar::Tier::Structure);
     match tree {
-        Some(tree) => Coverage { symbols, ..compared(language, tree.root_node(), source, &facts) },
-        None => Coverage { symbols, ..Coverage::default() },
+        Some(tree) => Coverage {
+            symbols,
+            lines,
+            incomplete,
+            ..compared(language, tree.root_node(), source, &facts)
+        },
+        None => Coverage { symbols, lines, incomplete, ..Coverage::default() },
     }
 }
 
@@ -110,6 +119,12 @@ fn is_of_call(site: &Site) -> bool {
             | SiteKind::Decorate
             | SiteKind::Inherit
     )
+}
+
+/// Returns the lines in the regions of problems.
+fn incomplete(problems: &[Problem]) -> Vec<u32> {
+    let lines = problems.iter().flat_map(|problem| problem.first_line..=problem.last_line);
+    lines.collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
 fn is_incomplete(problems: &[Problem], line: u32) -> bool {
@@ -199,6 +214,7 @@ fn is_call(language: &'static Language, node: Node<'_>, source: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::extract::parse;
 
     #[test]
     fn a_call_without_a_reference_is_lost() {

@@ -2,7 +2,7 @@
 //! manifests.
 
 use crate::extract::budget::Budget;
-use crate::extract::{Limits, extract, parse, preprocess};
+use crate::extract::{Limits, extract, repair};
 use crate::grammar::{self, Roles};
 use crate::model::facts::FileFacts;
 use crate::model::{LanguageId, Position};
@@ -42,9 +42,8 @@ pub struct Explanation {
 /// Explains every node of one file.
 pub fn explain(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Explanation {
     let language = grammar::language(id);
-    let cleared = preprocess::clear(language, source);
     let budget = Budget::start(&limits, source.len());
-    let Ok(tree) = parse(language, &cleared.source, &budget, &[]) else {
+    let Ok((_, tree)) = repair::tree(language, source, &budget) else {
         return Explanation::default();
     };
     let Ok(facts) = extract(id, path, source, limits) else { return Explanation::default() };

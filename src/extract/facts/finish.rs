@@ -70,7 +70,7 @@ fn is_generated(source: &[u8]) -> bool {
 /// Drops reads and writes of parameters and local variables: they are no references between
 /// symbols.
 fn drop_local_sites(facts: &mut FileFacts, language: &Language) {
-    let local = LocalNames::of(facts);
+    let local = LocalNames::of(facts, language);
     let ignored = &language.manifest.names.ignored;
     let is_ignored: Vec<bool> =
         facts.names.iter().map(|name| ignored.iter().any(|word| **word == **name)).collect();
@@ -84,19 +84,20 @@ fn drop_local_sites(facts: &mut FileFacts, language: &Language) {
             return true;
         };
         name.get().is_some_and(|position| !is_ignored[position])
-            && !local.holds(scopes, name, scope)
+            && !local.holds(scopes, name, scope, site.byte)
     });
 }
 
 /// Bindings in scopes inside callables.
 struct LocalNames {
-    bound: FxHashMap<(ScopeId, NameId), BindingKind>,
+    bound: FxHashMap<(ScopeId, NameId), (BindingKind, u32)>,
     /// Filter by name: true if any of those scopes binds it. Most names have no such binding.
     anywhere: Vec<bool>,
 }
 
 impl LocalNames {
-    fn of(facts: &FileFacts) -> Self {
+    fn of(facts: &FileFacts, language: &Language) -> Self {
+        let is_ordered = language.manifest.resolution.scope_after_declaration;
         let mut bound = FxHashMap::with_capacity_and_hasher(facts.bindings.len(), FxBuildHasher);
         let mut anywhere = vec![false; facts.names.len()];
         for binding in &facts.bindings {
@@ -107,22 +108,25 @@ impl LocalNames {
                 continue;
             }
             anywhere[name] = true;
-            let entry = bound.entry((binding.scope, binding.name)).or_insert(binding.kind);
-            if matches!(entry, BindingKind::Narrow) {
-                *entry = binding.kind;
+            let is_value = matches!(binding.kind, BindingKind::Value | BindingKind::Param);
+            let begin = if is_ordered && is_value { binding.from } else { 0 };
+            let entry = bound.entry((binding.scope, binding.name)).or_insert((binding.kind, begin));
+            if matches!(entry.0, BindingKind::Narrow) {
+                *entry = (binding.kind, begin);
             }
         }
         Self { bound, anywhere }
     }
 
-    /// True if a name refers to a local variable in a scope.
-    fn holds(&self, scopes: &[Scope], name: NameId, mut scope: ScopeId) -> bool {
+    /// True if a name refers to a local variable in a scope, at a position.
+    fn holds(&self, scopes: &[Scope], name: NameId, mut scope: ScopeId, at: u32) -> bool {
         if !name.get().is_some_and(|position| self.anywhere[position]) {
             return false;
         }
         while let Some(index) = scope.get() {
             if is_part_of_callable(scopes[index].kind)
-                && let Some(kind) = self.bound.get(&(scope, name))
+                && let Some((kind, begin)) = self.bound.get(&(scope, name))
+                && *begin <= at
             {
                 match kind {
                     BindingKind::Symbol | BindingKind::Import | BindingKind::Outer => return false,

@@ -76,7 +76,8 @@ pub(in crate::extract) fn import<'t>(
                 tree::import_tree(walk, form, tree, &mut Vec::new(), reexport);
             }
         }
-        ImportForm::Path { of, wildcard, member } => {
+        ImportForm::Path { of, wildcard, member, everywhere } => {
+            walk.context.everywhere = is_everywhere(everywhere.as_ref(), node);
             tree::import_path(walk, node, of, wildcard.as_ref(), member.as_deref())
         }
         ImportForm::Quoted { path, alias } => import_quoted(walk, node, path, alias.as_ref()),
@@ -109,7 +110,8 @@ pub(in crate::extract) fn import<'t>(
                 },
             );
         }
-        ImportForm::Using { of, namespace, alias, prefix } => {
+        ImportForm::Using { of, namespace, alias, prefix, everywhere } => {
+            walk.context.everywhere = is_everywhere(everywhere.as_ref(), node);
             let before = prefix.as_ref().and_then(|prefix| prefix.first(node.parent()?.parent()?));
             import_using(walk, node, before, of, namespace.as_deref(), alias.as_ref());
         }
@@ -151,6 +153,12 @@ pub(in crate::extract) fn import<'t>(
             }
         }
     }
+}
+
+/// True if an import has the mark of one that all files of the project see; `None` where imports
+/// have no such mark.
+fn is_everywhere(mark: Option<&Selector>, node: Node<'_>) -> Option<bool> {
+    mark.map(|mark| mark.first(node).is_some())
 }
 
 /// Visits an import with one node for each segment of its path.

@@ -6,7 +6,7 @@ use crate::extract::walk::texts;
 use crate::extract::walk::{QUOTES, Usage, Walk, position};
 use crate::model::SiteKind;
 use crate::model::facts::{
-    Binding, BindingKind, ExprId, Import, ImportId, ImportKind, LocalSymbol, NameId,
+    Binding, BindingKind, ExprId, Import, ImportId, ImportKind, LocalSymbol, NameId, ScopeKind,
 };
 use tree_sitter::Node;
 
@@ -24,6 +24,7 @@ pub(super) struct ImportEntry<'t> {
 
 pub(super) fn record<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportId {
     let ImportEntry { kind, module, level, item, alias, node, reexport } = entry;
+    let reexport = walk.context.everywhere.take().unwrap_or(reexport);
     let id = walk.facts.import(Import {
         kind,
         module: module.into(),
@@ -35,11 +36,12 @@ pub(super) fn record<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportI
         scope: walk.context.scope,
         at: position(node),
     });
+    let function_scoped = walk.input.language.manifest.resolution.function_scoped;
+    let owns =
+        |kind: ScopeKind| kind != ScopeKind::Flow && !(function_scoped && kind == ScopeKind::Block);
     if alias.is_some() {
         walk.facts.bind(Binding {
-            scope: walk
-                .facts
-                .nearest(walk.context.scope, |kind| kind != crate::model::facts::ScopeKind::Flow),
+            scope: walk.facts.nearest(walk.context.scope, owns),
             block: walk.context.scope,
             name: alias,
             kind: BindingKind::Import,

@@ -1,6 +1,7 @@
 //! Macros with textual replacement: their symbols, and references in the replacement text.
 
 use crate::extract::facts::builder::Builder;
+use crate::extract::macros;
 use crate::extract::preprocess::Cleared;
 use crate::extract::walk::Definition;
 use crate::extract::walk::Input;
@@ -31,17 +32,27 @@ pub(in crate::extract) fn macro_definition<'t>(
     rule: &'static Rule,
     node: Node<'t>,
 ) -> ExprId {
-    let Rule::Macro { name, params, value } = rule else { return ExprId::NONE };
+    let Rule::Macro { name, params, value, body } = rule else { return ExprId::NONE };
     let Some(name_node) = name.first(node) else { return ExprId::NONE };
     let name = names::name_of(walk, name_node);
     let params_node = params.as_ref().and_then(|selector| selector.first(node));
     if let Some(suffix) = walk.input.language.manifest.names.macro_suffix.as_deref() {
         let (kind, header_end) = (SymbolKind::Macro, name_node.end_byte());
-        walk.define(&Definition { name, name_node, node, kind, header_end, has_body: true });
+        let definition = Definition { name, name_node, node, kind, header_end, has_body: true };
+        let symbol = walk.define(&definition);
         // Invocations refer to the name with the suffix only.
         let marked = format!("{}{suffix}", walk.facts.text(name));
         let marked = walk.facts.name(&marked);
         walk.facts.rename_last(marked);
+        let outer = std::mem::replace(&mut walk.context.enclosing, symbol);
+        if let Some(body) = body {
+            for part in children::every(&walk.input, Some(&body.of), node) {
+                if let Some(list) = children::named_children(&walk.input, part).last() {
+                    macros::body(walk, *list, body, suffix);
+                }
+            }
+        }
+        walk.context.enclosing = outer;
         return ExprId::NONE;
     }
     let has_tokens = |value: &Node<'t>| !tokens(texts::text_of(&walk.input, *value)).is_empty();

@@ -38,17 +38,39 @@ pub(super) fn join(words: &BTreeMap<String, Vec<String>>, source: &mut Cow<'_, [
     }
 }
 
+/// Greatest length of type parameters over several lines.
+const MOST_PARAMETERS: usize = 2_000;
+
 /// True if a text ends with a keyword, a name, and possibly type parameters.
 fn ends_a_header(text: &[u8], keyword: &str) -> bool {
+    let text = without_parameters(text.trim_ascii_end());
     let start = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |line| line + 1);
     let line = text[start..].trim_ascii();
     let Some(at) = memchr::memmem::rfind(line, keyword.as_bytes()) else { return false };
     let is_whole = at == 0 || line[..at].last().is_some_and(u8::is_ascii_whitespace);
     let rest = &line[at + keyword.len()..];
     let name = rest.trim_ascii_start();
-    let parameters = name.iter().position(|&byte| !is_word(byte)).map(|end| &name[end..]);
-    let is_rest = parameters.is_none_or(|rest| rest.starts_with(b"<") && rest.ends_with(b">"));
-    is_whole && rest.len() > name.len() && !name.is_empty() && is_rest
+    let is_name = !name.is_empty() && name.iter().all(|&byte| is_word(byte));
+    is_whole && rest.len() > name.len() && is_name
+}
+
+/// Returns a text without the type parameters at its end.
+fn without_parameters(text: &[u8]) -> &[u8] {
+    if !text.ends_with(b">") {
+        return text;
+    }
+    let mut open = 0usize;
+    for (at, byte) in text.iter().enumerate().rev().take(MOST_PARAMETERS) {
+        match byte {
+            b'>' => open += 1,
+            b'<' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            return text[..at].trim_ascii_end();
+        }
+    }
+    text
 }
 
 fn is_word(byte: u8) -> bool {
@@ -72,6 +94,9 @@ mod tests {
         let text = "class A {\n  class B<T>\n  internal constructor(x: T)\n}";
         let joined = joined(text);
         assert_eq!(joined, "class A {\n  class B<T> constructor\n          (x: T)\n}");
+        let text = "class B<\n  T : C<T>\n>\nopen constructor(x: T)";
+        let expected = "class B<\n  T : C<T>\n> constructor\n    (x: T)";
+        assert_eq!(self::joined(text), expected);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// Kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(in crate::extract) enum Kind {
     Word,
     Number,
     Text,
@@ -17,10 +17,10 @@ pub(super) enum Kind {
 
 /// Token. Small, because their number is about a quarter of the number of bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
+pub(in crate::extract) struct Token {
+    pub(in crate::extract) kind: Kind,
     /// Word lists that contain it.
-    pub(super) lists: WordLists,
+    pub(in crate::extract) lists: WordLists,
     start: u32,
     end: u32,
 }
@@ -33,24 +33,24 @@ impl Token {
     }
 
     /// Range in the source.
-    pub(super) fn range(&self) -> Range<usize> {
+    pub(in crate::extract) fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    pub(super) fn bytes<'s>(&self, source: &'s [u8]) -> &'s [u8] {
+    pub(in crate::extract) fn bytes<'s>(&self, source: &'s [u8]) -> &'s [u8] {
         &source[self.range()]
     }
 
-    pub(super) fn text<'s>(&self, source: &'s [u8]) -> &'s str {
+    pub(in crate::extract) fn text<'s>(&self, source: &'s [u8]) -> &'s str {
         std::str::from_utf8(&source[self.range()]).unwrap_or_default()
     }
 
-    pub(super) fn is(&self, mark: u8) -> bool {
+    pub(in crate::extract) fn is(&self, mark: u8) -> bool {
         self.kind == Kind::Mark(mark)
     }
 }
 
-pub(super) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
+pub(in crate::extract) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
     let directive = rules.directive.as_ref().and_then(|mark| mark.bytes().next());
     let verbatim = rules.words_of(WordClass::Verbatim);
     let mut tokens = Vec::with_capacity(source.len() / 4);
@@ -115,7 +115,7 @@ pub(super) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
 
 /// Removes the tokens of masked ranges: ranges of whole tokens, each of which ends at the end of a
 /// line or before a directive, so that the remaining tokens are unchanged.
-pub(super) fn remove(tokens: &mut Vec<Token>, mut blanks: Vec<Range<usize>>) {
+pub(in crate::extract) fn remove(tokens: &mut Vec<Token>, mut blanks: Vec<Range<usize>>) {
     blanks.sort_unstable_by_key(|range| range.start);
     // Tokens before `kept` are kept; those from there to `next` are removed.
     let (mut kept, mut next) = (0, 0);
@@ -130,7 +130,7 @@ pub(super) fn remove(tokens: &mut Vec<Token>, mut blanks: Vec<Range<usize>>) {
 
 /// Returns the blanks and comments behind the name of each macro without a value. The parser looks
 /// for a value behind them, and finds one in the next line.
-pub(super) fn empty_values(source: &[u8], tokens: &[Token]) -> Vec<Range<usize>> {
+pub(in crate::extract) fn empty_values(source: &[u8], tokens: &[Token]) -> Vec<Range<usize>> {
     let directives = tokens.iter().filter(|token| token.kind == Kind::Directive);
     directives.filter_map(|token| empty_value(source, token.range())).collect()
 }

@@ -35,6 +35,12 @@ pub(in crate::extract) struct Context<'t> {
     /// Members declared in the enclosing type bodies, including those further down, in languages
     /// with hoisting.
     pub(in crate::extract) declared_members: FxHashSet<(ScopeId, NameId)>,
+    /// Parts of the innermost object literal.
+    pub(in crate::extract) literal: LiteralParts,
+    /// Sites of the names of arguments of the innermost call.
+    pub(in crate::extract) named: Vec<usize>,
+    /// Whether all files of the project see the next import, where imports say so.
+    pub(in crate::extract) everywhere: Option<bool>,
     /// Call site whose arguments are not visited yet.
     pub(in crate::extract) call_site: SiteId,
     /// Package whose body is visited.
@@ -59,11 +65,23 @@ impl Context<'_> {
             held_as: ExprId::NONE,
             calls: FxHashMap::default(),
             declared_members: FxHashSet::default(),
+            literal: LiteralParts::default(),
+            named: Vec::new(),
+            everywhere: None,
             call_site: SiteId::NONE,
             package: None,
             depth: 0,
         }
     }
+}
+
+/// Parts of an object literal.
+#[derive(Default)]
+pub(in crate::extract) struct LiteralParts {
+    /// Sites of its keys.
+    pub(in crate::extract) keys: Vec<usize>,
+    /// Values that are spread in it.
+    pub(in crate::extract) spread: Vec<ExprId>,
 }
 
 /// Use of the visited expression.

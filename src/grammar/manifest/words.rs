@@ -100,6 +100,8 @@ pub enum CallMeaning {
     Cast,
     /// Without arguments: the receiver as a value of its base (`super()`).
     Base,
+    /// A construction of the first type argument with the arguments (`make_unique<T>(value)`).
+    Construct,
     /// A type parameter (`TypeVar`).
     TypeParameter,
 }

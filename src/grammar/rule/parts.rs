@@ -5,6 +5,18 @@ use crate::model::SymbolKind;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
+/// Body of a macro: lists of tokens that invocations become.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct Body {
+    /// Nodes whose last child is such a list.
+    pub(crate) of: Selector,
+    /// Expressions among the tokens.
+    pub(crate) read: TokenWords,
+    /// Tokens before a name that belongs to the list itself.
+    pub(crate) binds: Vec<String>,
+}
+
 /// Tokens by which expressions among the tokens of a macro are recognised.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

@@ -1,7 +1,6 @@
 //! Ingestion: reads files and extracts their facts, in parallel. Errors are local: a file that is
 //! missing, unreadable or makes the extraction panic is skipped with a reason.
 
-use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -87,7 +86,6 @@ pub(super) struct Ingestion<'t> {
     plan: &'t Plan,
     pace: Pace,
     run: &'t Run<'t>,
-    project_names: FxHashSet<&'static str>,
     counter: Counter<'t>,
 }
 
@@ -105,7 +103,7 @@ impl<'t> Ingestion<'t> {
         if let Some(caution) = run.caution {
             try_suspects(&root, plan, pace, run, workers, caution);
         }
-        Self { root, plan, pace, run, project_names: project_names(), counter }
+        Self { root, plan, pace, run, counter }
     }
 
     /// Announces the files that this thread will process next.
@@ -121,7 +119,7 @@ impl<'t> Ingestion<'t> {
     /// facts.
     pub(in crate::index) fn file(&self, position: usize) -> IngestedFile {
         let file = &self.plan.files[position];
-        let is_project_file = self.project_names.contains(file.path.file_name());
+        let is_project_file = grammar::is_project_file(file.path.file_name());
         let one = One { is_project_file, pace: self.pace, alone: false };
         let taken = ingest_file(&self.root, file, one, self.plan, self.run);
         self.counter.add_one();
@@ -157,11 +155,6 @@ fn try_suspects(
     }
 }
 
-/// Names of project files that are no sources.
-pub(in crate::index) fn project_names() -> FxHashSet<&'static str> {
-    grammar::project_files().collect()
-}
-
 /// How one file is ingested.
 #[derive(Clone, Copy)]
 struct One {
@@ -185,9 +178,13 @@ fn ingest_file(root: &Root, file: &WalkedFile, one: One, plan: &Plan, run: &Run)
         Ok(text) => text,
         Err(reason) => {
             record.content = Err(reason);
-            return (record, None, None);
+            let link = (reason == SkipReason::Symlink).then(|| root.link(&file.path)).flatten();
+            let link = link.map(|target| ProjectFile::link(file.path.clone(), &target));
+            return (record, link, None);
         }
     };
+    let is_project_file =
+        is_project_file || grammar::is_project_text(file.path.file_name(), || text.as_str());
     let project_file = is_project_file
         .then(|| ProjectFile { path: file.path.clone(), text: text.as_str().into_owned() });
     if let Some(language) = language {

@@ -53,6 +53,7 @@ pub(super) fn guarded_resolution(
             Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
         let resolution = FileResolution {
             sites: vec![unknown; facts.sites.len()],
+            holders: Vec::new(),
             imports: vec![None; facts.imports.len()],
             relations: Vec::new(),
             containers: Vec::new(),

@@ -211,7 +211,6 @@ fn compare_walked(
     let store = snapshot.identity();
     let mut known: FxHashMap<&str, &FileRow> =
         rows.iter().map(|row| (row.path.as_str(), row)).collect();
-    let project_names = ingest::project_names();
     let mut touched = Vec::new();
     let mut same = Vec::new();
     let mut seen: Vec<_> =
@@ -240,7 +239,7 @@ fn compare_walked(
             &root,
             row,
             &file,
-            project_names.contains(file.path.file_name()),
+            grammar::is_project_file(file.path.file_name()),
             limits,
         ) {
             touched.push(file);
@@ -297,9 +296,9 @@ pub(in crate::index) fn still_missing(
     let returned: BTreeSet<&RepoPath> = back.iter().map(|file| &file.path).collect();
     let mut still_touched = Vec::with_capacity(touched.len());
     let mut still_gone = Vec::with_capacity(gone.len());
-    let (root, project_names) = (Root::new(&snapshot.meta().root), ingest::project_names());
+    let root = Root::new(&snapshot.meta().root);
     let is_held = |row: &FileRow, file: &WalkedFile| {
-        let is_project_file = project_names.contains(file.path.file_name());
+        let is_project_file = grammar::is_project_file(file.path.file_name());
         !is_tried_again(row)
             && (looks_the_same(row, file)
                 || row.hash != 0 && has_the_same_bytes(&root, row, file, is_project_file, limits))
@@ -347,7 +346,8 @@ fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
     match (file.skipped, row.skipped) {
         // A file that became a symlink while it was read has a row of a regular file.
         (Some(reason), _) => {
-            row.skipped == Some(reason) && row.language.is_none() && row.size == file.stamp.size
+            let is_same = row.skipped == Some(reason) && row.language.is_none();
+            is_same && row.size == file.stamp.size && leads_to_the_same(row, file)
         }
         // The reason for skipping it may be gone without a change of the file.
         (None, Some(reason)) if reason.is_of_entry() || reason == SkipReason::Vanished => false,
@@ -355,6 +355,12 @@ fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
         (None, _) if is_never_read(row, file) => row.size == file.stamp.size,
         (None, _) => file.stamp.suggests_same_bytes(&row.stamp()),
     }
+}
+
+/// True unless a file is a link that was made anew: where a link leads cannot be changed in place.
+fn leads_to_the_same(row: &FileRow, file: &WalkedFile) -> bool {
+    let made = |stamp: &FileStamp| (stamp.modified_ns, stamp.inode);
+    file.skipped != Some(SkipReason::Symlink) || made(&file.stamp) == made(&row.stamp())
 }
 
 /// True if neither a language nor module resolution claims the name, so the contents do not matter.

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Pass, Reader, Writer};
-use crate::model::facts::LocalSymbol;
+use crate::model::facts::{LocalSymbol, SiteId};
 use crate::model::graph::{FileId, FileResolution, Relation, Resolution, SymbolRef, Target};
 use crate::model::{RelationKind, Step, Verdict};
 
@@ -106,6 +106,13 @@ fn pass_over<P: Pass>(
         sites: pass.list(&found.sites, &NO_RESOLUTION, |pass, item| {
             resolution(pass, item, files, &mut before)
         })?,
+        holders: pass.list(
+            &found.holders,
+            &(SiteId::NONE, NO_RESOLUTION),
+            |pass, (site, holder)| {
+                Some((SiteId(pass.id(site.0)?), resolution(pass, holder, files, &mut before)?))
+            },
+        )?,
         imports: pass.list(&found.imports, &None, |pass, target| {
             let found = pass.flag(target.is_some())?;
             Some(if found {

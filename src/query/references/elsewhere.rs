@@ -205,7 +205,7 @@ impl<'q> ElsewhereSearch<'q> {
         let (name, language) =
             (symbol.name, lookup.language(lookup.file(symbol.file)?.language).to_owned());
         if !self.occurrences.contains_key(&(name, effort)) {
-            let known = known_lines(&lookup, name, symbols)?;
+            let known = known_lines(&lookup, name, symbols, effort)?;
             let reading = NameSearch { lookup: &lookup, files: self.files, name, effort, known };
             let found = reading.occurrences(self.cancel)?;
             self.occurrences.insert((name, effort), found);
@@ -213,10 +213,14 @@ impl<'q> ElsewhereSearch<'q> {
         let Occurrences { lines, outside, ambiguous, aliases, unsearched } =
             self.occurrences[&(name, effort)].clone();
         let not_read = (grammar::tier_of(&language) == Some(Tier::Structure)).then_some(language);
-        let (values, reasons) = match effort {
+        let (mut values, reasons) = match effort {
             Effort::All => (values(&lookup, symbols)?, reasons::reasons(&lookup, first)?),
             Effort::Few => (Vec::new(), Vec::new()),
         };
+        let is_alias = |site: &SiteInfo| {
+            aliases.iter().any(|one| one.path == site.path && one.line == site.at.line)
+        };
+        values.retain(|value| !is_alias(&value.site));
         Ok(Elsewhere { values, lines, outside, ambiguous, aliases, reasons, unsearched, not_read })
     }
 }
@@ -237,19 +241,22 @@ fn values(lookup: &Lookup<'_>, symbols: &[SymbolKey]) -> Result<Vec<Value>, Quer
 }
 
 /// Returns the lines with a symbol of the name, or a reference to one of `symbols`: those of most
-/// files, whose other references need not be read then.
+/// files, whose other references need not be read then. The read of what holds a function may be a
+/// call of the function, which is another reference at the same place.
 fn known_lines(
     lookup: &Lookup<'_>,
     name: NameKey,
     symbols: &[SymbolKey],
+    effort: Effort,
 ) -> Result<FxHashSet<(FileKey, u32)>, QueryError> {
     let named = lookup.snapshot.symbols_named(name)?;
     let mut known: FxHashSet<(FileKey, u32)> =
         named.iter().map(|symbol| (symbol.file, symbol.name_at.line)).collect();
     for &symbol in symbols {
+        let may_hold = effort == Effort::All && !lookup.symbol(symbol)?.kind.is_callable();
         for key in lookup.same_entity(symbol)? {
             lookup.snapshot.visit_sites_to(key, |site| {
-                if site.name == name {
+                if site.name == name && !(may_hold && site.kind == SiteKind::Read) {
                     known.insert((site.file, site.at.line));
                 }
                 true

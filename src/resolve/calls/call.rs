@@ -279,6 +279,28 @@ pub(in crate::resolve) fn makers(db: &Db, symbol: SymbolRef, operators: bool) ->
     makers
 }
 
+/// Returns the constructors that a declaration without arguments calls, or one that copies a value
+/// of the same type.
+pub(in crate::resolve) fn implied_constructors(
+    db: &Db,
+    file: FileId,
+    ty: ExprId,
+    args: Run,
+) -> Symbols {
+    let Ty::Instance(made, _) = db.instance_of_expr(file, ty) else { return Symbols::new() };
+    let copied = lists::argument_types(db, file, args);
+    let is_same = |ty: &Ty| matches!(ty, Ty::Instance(of, _) if *of == made);
+    if !copied.iter().all(is_same) {
+        return Symbols::new();
+    }
+    let count = u16::try_from(copied.len()).unwrap_or(u16::MAX);
+    let fits = |constructor: &SymbolRef| {
+        overload::accepts(db, *constructor, count, false)
+            && (count == 0 || db.parameter_types(*constructor).first().is_some_and(is_same))
+    };
+    makers(db, made, false).into_iter().filter(fits).collect()
+}
+
 /// Returns the constructors of a file by the scopes that they are in.
 fn constructors_of(db: &Db, file: FileId) -> Rc<FxHashMap<ScopeId, Symbols>> {
     if let Some(known) = db.constructors.get(&file) {

@@ -3,7 +3,9 @@
 
 use crate::grammar::FlowKind;
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingId, Expr, ExprId, GIVEN, RECEIVER, RECEIVER_TYPE, Run, ScopeId};
+use crate::model::facts::{
+    BindingId, EXPECTED, Expr, ExprId, GIVEN, RECEIVER, RECEIVER_TYPE, Run, ScopeId,
+};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Name;
 use crate::resolve::calls::arguments;
@@ -21,6 +23,11 @@ const RECEIVER_MARK: &str = "this ";
 /// Returns the type of a closure's parameter from the call that the closure is passed to.
 pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) -> Ty {
     let unit = db.program.known(file);
+    if position == EXPECTED as usize {
+        let expected = object_type(db, file, closure);
+        return type_flow::through(db, file, &expected, |flow| flow.awaited.as_deref())
+            .unwrap_or(expected);
+    }
     let (call, argument) = match unit.context(closure) {
         Some(Context::Argument(call, argument)) => (call, argument),
         Some(Context::Declared(ty)) => return parameter_of(db, file, ty, position),

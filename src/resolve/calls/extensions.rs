@@ -144,12 +144,20 @@ fn is_visible(db: &Db, file: FileId, symbol: SymbolRef) -> bool {
         return true;
     }
     let number = db.program.package_of(symbol.file);
+    let shared = db.program.shared_imports(file).wildcards.iter();
+    let leads = |target: &ImportTarget| {
+        matches!(
+            target,
+            ImportTarget::Path { module: Module::Package(of), .. } if Some(*of) == number
+        )
+    };
+    if shared.into_iter().any(leads) {
+        return true;
+    }
     let targets = db.program.import_targets(file);
-    unit.facts.imports.iter().zip(targets).any(|(import, target)| {
-        import.kind == ImportKind::Wildcard
-            && matches!(
-                target,
-                ImportTarget::Path { module: Module::Package(of), .. } if Some(*of) == number
-            )
-    })
+    unit.facts
+        .imports
+        .iter()
+        .zip(targets)
+        .any(|(import, target)| import.kind == ImportKind::Wildcard && leads(target))
 }

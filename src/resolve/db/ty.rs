@@ -130,7 +130,7 @@ pub(in crate::resolve) fn instance_of(ty: &Ty) -> Ty {
             _ => Ty::Unknown,
         },
         Ty::Union(parts) => Ty::union(parts.iter().map(instance_of)),
-        Ty::Callable(..) | Ty::Module(_) => Ty::Unknown,
+        Ty::Callable(..) => Ty::Unknown,
         other => other.clone(),
     }
 }

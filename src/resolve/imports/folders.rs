@@ -1,12 +1,13 @@
 //! Directory packages: a directory is a package. Its path is the module path declared by the module
 //! file, and the directory below.
 
-use super::Modules;
+use super::{Modules, normal};
 use crate::grammar::{self, ModuleSystem};
 use crate::model::facts::Import;
 use crate::model::graph::FileId;
 use crate::resolve::units::import_target::{ImportTarget, Module, family};
 use crate::resolve::workspace::program::Program;
+use rustc_hash::FxHashSet;
 
 /// Data from the system's project files.
 #[derive(Debug, Default)]
@@ -29,7 +30,22 @@ impl FolderIndex {
                 is_ours(name).then(|| Some((module_path(text)?.to_owned(), folder.to_owned())))?
             })
             .collect();
+        let declared: FxHashSet<String> = found.iter().map(|(module, _)| module.clone()).collect();
+        for (path, text) in &modules.project_files {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            if !is_ours(name) {
+                continue;
+            }
+            for (module, place) in replaced(text) {
+                let Some(place) = normal(folder, place) else { continue };
+                // The name of a module of the repository means that module.
+                if !declared.contains(module) {
+                    found.push((module.to_owned(), place));
+                }
+            }
+        }
         found.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.cmp(b)));
+        found.dedup_by(|later, first| later.0 == first.0);
         Self { modules: found }
     }
 }
@@ -40,6 +56,28 @@ fn module_path(text: &str) -> Option<&str> {
     let path =
         line.split("//").next().unwrap_or(line).trim().trim_matches(['"', '`', '(', ')']).trim();
     (!path.is_empty()).then_some(path)
+}
+
+/// Returns the modules that a module file replaces by directories, with these.
+fn replaced(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut in_block = false;
+    text.lines().filter_map(move |line| {
+        let line = line.split("//").next().unwrap_or(line).trim();
+        let rest = match line.strip_prefix("replace") {
+            Some(rest) if rest.trim_start().starts_with('(') => {
+                in_block = true;
+                return None;
+            }
+            Some(rest) if rest.starts_with(char::is_whitespace) => rest,
+            _ if in_block => line,
+            _ => return None,
+        };
+        in_block &= !line.starts_with(')');
+        let (module, place) = rest.split_once("=>")?;
+        let module = module.split_whitespace().next()?.trim_matches(['"', '`']);
+        let place = place.split_whitespace().next()?.trim_matches(['"', '`']);
+        place.starts_with('.').then_some((module, place))
+    })
 }
 
 pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
@@ -100,5 +138,13 @@ mod tests {
         );
         assert_eq!(module_path("module \"example.org/a\"\n"), Some("example.org/a"));
         assert_eq!(module_path("go 1.21\n"), None);
+    }
+
+    #[test]
+    fn replaced_modules_have_directories() {
+        let text = "replace a.org/x v1.2.0 => ../x // why\nreplace (\n\tb.org/y => ./y\n\tc.org/z \
+            => d.org/z v1.0.0\n)\ne.org/w => ./w\n";
+        let all: Vec<_> = replaced(text).collect();
+        assert_eq!(all, [("a.org/x", "../x"), ("b.org/y", "./y")]);
     }
 }

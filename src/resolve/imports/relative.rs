@@ -36,7 +36,12 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     let is_path = module.starts_with('.')
         || (rules.plain_paths && rules.extensions.iter().any(|ending| module.ends_with(ending)));
     let found = match is_path {
-        true => at_path(program, file, &normal(folder, module)?)?,
+        true => {
+            let path = normal(folder, module)?;
+            let exists = |path: &str| at_path(program, file, path);
+            let configs = &program.whole().modules.relative.configs;
+            exists(&path).or_else(|| configs.merged(folder, &path, &exists))?
+        }
         false => {
             let index = &program.whole().modules.relative;
             let exists = |path: &str| at_path(program, file, path);

@@ -81,7 +81,9 @@ impl Replaced {
     fn is_moved(&self) -> bool {
         match self.heads() {
             (Some(was), Some(is)) => {
-                !std::ptr::eq(was.language, is.language) || was.package != is.package
+                !std::ptr::eq(was.language, is.language)
+                    || was.package != is.package
+                    || was.everywhere != is.everywhere
             }
             (was, is) => was.is_some() != is.is_some(),
         }
@@ -189,7 +191,8 @@ impl Tables {
         is: &Head,
         altered: &mut Altered,
     ) -> VisibleChange {
-        if !std::ptr::eq(was.language, is.language) || was.nesting != is.nesting {
+        let is_other = was.nesting != is.nesting || was.everywhere != is.everywhere;
+        if !std::ptr::eq(was.language, is.language) || is_other {
             return VisibleChange::Anything;
         }
         if was.interface == is.interface {

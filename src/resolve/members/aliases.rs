@@ -2,12 +2,13 @@
 
 use crate::grammar::ModifierMeaning;
 use crate::model::SymbolKind;
-use crate::model::facts::{Symbol, flags};
+use crate::model::facts::{Expr, LocalSymbol, Run, Symbol, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::Ty;
+use crate::resolve::db::ty::{Member, Ty};
 use crate::resolve::members::prototypes;
+use crate::resolve::names::definition;
 
 /// Returns the type that a type expression names, through wrappers and arguments.
 pub(in crate::resolve) fn named_type(
@@ -45,7 +46,39 @@ pub(in crate::resolve) fn definitions_of_type(db: &Db, declaration: SymbolRef) -
     of_package(db, declaration, Symbol::is_conditional)
 }
 
-/// Returns the types of the name and the package of a type.
+/// Returns the declarations that a definition under a condition, or a member of one, defines.
+pub(in crate::resolve) fn expected_by(db: &Db, symbol: SymbolRef) -> Symbols {
+    let (unit, entry) = (db.program.known(symbol.file), db.program.symbol(symbol));
+    if !unit.language.manifest.modifiers.has_modifier(ModifierMeaning::Expected)
+        || entry.flags & (flags::DECLARATION | flags::LOCAL) != 0
+    {
+        return Symbols::new();
+    }
+    let is_declaration = |entry: &Symbol| entry.flags & flags::DECLARATION != 0;
+    let mut found = match entry.container.get() {
+        Some(_) => {
+            let container = SymbolRef { file: symbol.file, symbol: entry.container };
+            let Some(of) = declaration_of(db, container) else { return Symbols::new() };
+            let (other, name) = (db.program.known(of.file), unit.text(entry.name));
+            let is_member = |member: &Symbol| {
+                member.container == of.symbol
+                    && is_declaration(member)
+                    && other.text(member.name) == name
+            };
+            let members = other.facts.symbols.iter().enumerate();
+            let members = members.filter(|(_, member)| is_member(member));
+            members
+                .map(|(at, _)| SymbolRef { file: of.file, symbol: LocalSymbol::at(at) })
+                .collect()
+        }
+        None if entry.is_conditional() => of_package(db, symbol, is_declaration),
+        None => Symbols::new(),
+    };
+    found.retain(|other| definition::same_signature(db, symbol, *other));
+    found
+}
+
+/// Returns the symbols of the name and the package of another.
 fn of_package(db: &Db, symbol: SymbolRef, wanted: impl Fn(&Symbol) -> bool) -> Symbols {
     let modifiers = &db.program.known(symbol.file).language.manifest.modifiers;
     if !modifiers.has_modifier(ModifierMeaning::Expected) {
@@ -53,9 +86,10 @@ fn of_package(db: &Db, symbol: SymbolRef, wanted: impl Fn(&Symbol) -> bool) -> S
     }
     let Some(package) = db.program.package_of(symbol.file) else { return Symbols::new() };
     let all = db.program.package_member(package, db.program.name_of(symbol));
+    let is_type = db.program.symbol(symbol).kind.is_type();
     let is_wanted = |other: &&SymbolRef| {
         let entry = db.program.symbol(**other);
-        entry.kind.is_type() && wanted(entry)
+        entry.kind.is_type() == is_type && wanted(entry)
     };
     all.into_iter().flatten().filter(is_wanted).copied().collect()
 }
@@ -106,4 +140,31 @@ pub(in crate::resolve) fn unaliased(db: &Db, ty: Ty) -> Ty {
         }
     }
     ty
+}
+
+/// Returns the method that a symbol is another name of, if it is one that was there before.
+pub(in crate::resolve) fn aliased_member(db: &Db, symbols: &[SymbolRef]) -> Option<Symbols> {
+    let [alias] = *symbols else { return None };
+    let entry = db.program.symbol(alias);
+    if entry.kind != SymbolKind::Method || entry.inner.is_some() || entry.values.len != 1 {
+        return None;
+    }
+    let unit = db.program.known(alias.file);
+    let value = unit.facts.lists[entry.values.range()].first()?.get()?;
+    let Expr::Call(callee, Run { len: 0, .. }) = unit.facts.exprs[value] else { return None };
+    let Expr::Member(object, name) = unit.facts.exprs[callee.get()?] else { return None };
+    let object = db.ty(alias.file, object);
+    match db.member(&object, unit.name(name)) {
+        Member::Symbols(found) => {
+            let is_before = |one: &SymbolRef| {
+                let other = db.program.symbol(*one);
+                one.file != alias.file || other.extent.start_byte < entry.extent.start_byte
+            };
+            let is_method = |one: &SymbolRef| db.program.symbol(*one).kind == SymbolKind::Method;
+            let is_original = found.len() == 1
+                && found.iter().all(|one| *one != alias && is_before(one) && is_method(one));
+            is_original.then_some(found)
+        }
+        _ => None,
+    }
 }

@@ -1,5 +1,6 @@
 //! What a scope itself binds to a name: symbols, imports, or the values that reach a position.
 
+use crate::model::SymbolKind;
 use crate::model::facts::{Binding, BindingId, BindingKind, ImportId, ScopeId, ScopeKind, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
@@ -7,6 +8,7 @@ use crate::resolve::db::ty::Entity;
 use crate::resolve::names::assignments::{BINDINGS_PER_STEP, NameUse};
 use crate::resolve::names::{assignments, namespaces};
 use crate::resolve::units::import_target::ImportTarget;
+use crate::resolve::units::unit::Unit;
 use crate::resolve::{Name, Symbols};
 use smallvec::SmallVec;
 
@@ -15,6 +17,8 @@ pub(super) enum Bound {
     Entity(Entity),
     /// Imports of one name, last one first.
     Imports(FileId, SmallVec<[ImportId; 2]>),
+    /// Imports of one name in alternatives of a statement, in order: any of them.
+    Alternatives(FileId, SmallVec<[ImportId; 2]>),
 }
 
 /// Returns what a scope itself binds to a name.
@@ -37,8 +41,11 @@ pub(super) fn in_scope<'a>(
         return None;
     }
     let bound = bound.iter().map(|&(_, id)| (id, unit.binding(id)));
+    let is_seen = |binding: &Binding| {
+        namespaces::is_wanted_binding(db, file, binding) && begins_before(unit, binding, from)
+    };
     let all: SmallVec<[(BindingId, &'a Binding); 4]> =
-        bound.filter(|(_, binding)| namespaces::is_wanted_binding(db, file, binding)).collect();
+        bound.filter(|(_, binding)| is_seen(binding)).collect();
     if all.is_empty() || all.iter().any(|(_, binding)| binding.kind == BindingKind::Outer) {
         return None;
     }
@@ -79,7 +86,11 @@ pub(super) fn in_scope<'a>(
             ImportTarget::External(_)
         );
         if symbols.is_empty() || (!external && !matches!(kind, ScopeKind::Function)) {
-            return Some(Bound::Imports(file, imports));
+            let several = alternatives(unit, scope, &all, from);
+            return Some(match several.len() {
+                0 | 1 => Bound::Imports(file, imports),
+                _ => Bound::Alternatives(file, several),
+            });
         }
     }
     if !symbols.is_empty() {
@@ -87,6 +98,59 @@ pub(super) fn in_scope<'a>(
     }
     let locals = assignments::reaching(db, file, &all, from);
     (!locals.is_empty()).then_some(Bound::Entity(Entity::Local(file, locals)))
+}
+
+/// Returns the imports of a name that may reach a use, in order, if some are in branches of a
+/// statement (`try: from a import f` and `except ImportError: from b import f`).
+fn alternatives<'a>(
+    unit: Unit<'a>,
+    scope: ScopeId,
+    all: &[(BindingId, &'a Binding)],
+    from: NameUse,
+) -> SmallVec<[ImportId; 2]> {
+    let is_import = |binding: &Binding| binding.kind == BindingKind::Import;
+    let found: SmallVec<[&Binding; 4]> =
+        all.iter().map(|(_, binding)| *binding).filter(|binding| is_import(binding)).collect();
+    let is_branch = |binding: &&Binding| binding.block != scope;
+    if found.len() < 2 || !found.iter().any(is_branch) {
+        return SmallVec::new();
+    }
+    let encloses = |block: ScopeId| {
+        let mut around = from.scope;
+        while around.is_some() && around != block {
+            around = unit.parent(around);
+        }
+        around == block
+    };
+    let is_certain = |binding: &&Binding| match from.crossed {
+        true => binding.block == scope,
+        false => encloses(binding.block),
+    };
+    let certain = found.iter().rposition(is_certain).unwrap_or(0);
+    found[certain..].iter().map(|binding| binding.import).collect()
+}
+
+/// False for a binding whose scope begins behind the use.
+fn begins_before(unit: Unit<'_>, binding: &Binding, from: NameUse) -> bool {
+    let rules = &unit.language.manifest.resolution;
+    match binding.kind {
+        BindingKind::Value | BindingKind::Param if rules.scope_after_declaration => {
+            binding.from <= from.at
+        }
+        // In a type, and at the top level, statements run in order: on the right side of its
+        // own definition a name has the meaning that it had before.
+        BindingKind::Symbol if rules.runs_in_order && !from.crossed => {
+            let own = unit.symbol(binding.symbol);
+            let is_value =
+                matches!(own.kind, SymbolKind::Field | SymbolKind::Variable | SymbolKind::Constant);
+            let is_inside = own.extent.start_byte <= from.at && from.at < own.extent.end_byte;
+            let is_before = || {
+                unit.scope_kind(binding.scope) == ScopeKind::Type && from.at < own.extent.start_byte
+            };
+            !(is_value && is_inside || is_before())
+        }
+        _ => true,
+    }
 }
 
 /// Returns the symbols of a name that are visible: overloads together, otherwise the effective

@@ -246,7 +246,7 @@ fn declare_one(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
 
 /// True if two symbols declare the same entity: the same sort and, in languages with overloads,
 /// the same parameters.
-pub(super) fn same_signature(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
+pub(in crate::resolve) fn same_signature(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
     let (left, right) = (db.program.symbol(a), db.program.symbol(b));
     if !same_sort(left, right) {
         return false;

@@ -65,7 +65,7 @@ pub(in crate::resolve) fn symbol_member(
             false,
         ) {
             Some(Bound::Entity(entity)) => Some(entity),
-            Some(Bound::Imports(file, imports)) => {
+            Some(Bound::Imports(file, imports) | Bound::Alternatives(file, imports)) => {
                 scopes::import_entities(db, file, &imports, visited)
             }
             None => wildcard::through_wildcards(db, symbol.file, name, entry.inner, visited),
@@ -127,6 +127,10 @@ fn file_member(db: &Db, file: FileId, name: Name, visited: &mut Visited) -> Opti
         Some(Bound::Entity(entity)) => return Some(entity),
         Some(Bound::Imports(file, imports)) => {
             return scopes::import_entities(db, file, &imports, visited);
+        }
+        Some(Bound::Alternatives(file, imports)) => {
+            let several = scopes::alternative_entities(db, file, &imports, visited);
+            return several.or_else(|| scopes::import_entities(db, file, &imports, visited));
         }
         None => {}
     }

@@ -45,6 +45,10 @@ fn only_outside(db: &Db, file: FileId, of_members: bool) -> Option<Option<usize>
         (unit.facts.imports[import].level > 0) == of_members
             && matches!(targets[import], ImportTarget::External(_))
     });
+    let shared = db.program.shared_imports(file).wildcards.iter();
+    if shared.into_iter().any(|target| matches!(target, ImportTarget::External(_))) {
+        return outside.next().is_some().then_some(None);
+    }
     let first = outside.next()?;
     Some(outside.next().is_none().then_some(first))
 }

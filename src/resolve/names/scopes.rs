@@ -13,7 +13,7 @@ use crate::resolve::names::bindings::Bound;
 use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{bindings, linkage, namespaces, outside, paths, visited, wildcard};
 use crate::resolve::units::import_target::{ImportTarget, Module};
-use crate::resolve::{Name, Wanted};
+use crate::resolve::{Name, Symbols, Wanted};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -176,7 +176,7 @@ fn holds_variants(db: &Db, file: FileId, scope: ScopeId) -> bool {
 
 fn step_of(found: &Bound) -> Step {
     match found {
-        Bound::Imports(..) => Step::Import,
+        Bound::Imports(..) | Bound::Alternatives(..) => Step::Import,
         Bound::Entity(_) => Step::Lexical,
     }
 }
@@ -184,13 +184,23 @@ fn step_of(found: &Bound) -> Step {
 fn follow_import(db: &Db, found: Bound) -> Option<Entity> {
     match found {
         Bound::Entity(entity) => Some(entity),
+        Bound::Alternatives(file, imports) => {
+            let several = alternative_entities(db, file, &imports, &mut Visited::default());
+            several.or_else(|| follow_import(db, last_first(file, imports)))
+        }
         Bound::Imports(file, imports) => {
             match import_entities(db, file, &imports, &mut Visited::default()) {
                 None if db.wanted.get().is_none() => {
                     let unit = db.program.known(file);
                     let entry = &unit.facts.imports
                         [imports[0].get().expect("the import was found in the table")];
-                    Some(Entity::External(Rc::from(&*entry.module)))
+                    let target =
+                        db.program.import_target(file, imports[0].get().unwrap_or_default());
+                    Some(Entity::External(match target {
+                        // A module of the repository: where the name comes from is not known.
+                        ImportTarget::Path { .. } => Rc::from(format!(".{}", entry.module)),
+                        ImportTarget::External(_) => Rc::from(&*entry.module),
+                    }))
                 }
                 // The symbol may be excluded by the filter.
                 entity => entity,
@@ -210,6 +220,32 @@ pub(super) fn import_entities(
     let wants_modules = namespaces::wants_modules(db);
     let is_wanted = |entity: &Entity| wants_modules || !matches!(entity, Entity::Module(_));
     imports.iter().find_map(|import| import_entity(db, file, *import, visited).filter(is_wanted))
+}
+
+/// Returns the meanings of imports in alternatives, if each leads to symbols.
+pub(super) fn alternative_entities(
+    db: &Db,
+    file: FileId,
+    imports: &[ImportId],
+    visited: &mut Visited,
+) -> Option<Entity> {
+    let mut all = Symbols::new();
+    for import in imports {
+        match import_entity(db, file, *import, visited)? {
+            Entity::Symbols(symbols) => all.extend(symbols),
+            _ => return None,
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    // A run takes one of them.
+    db.are_variants.insert(all.clone(), true);
+    (!all.is_empty()).then_some(Entity::Symbols(all))
+}
+
+/// Imports in alternatives as successive ones.
+pub(super) fn last_first(file: FileId, imports: SmallVec<[ImportId; 2]>) -> Bound {
+    Bound::Imports(file, imports.into_iter().rev().collect())
 }
 
 /// Looks up names that a file sees without a binding: of its package and those around it, through
@@ -235,6 +271,11 @@ fn implicit_names(db: &Db, file: FileId, name: Name, from: ScopeId) -> Option<(E
     if !pasted
         && let Some(entity) =
             wildcard::through_wildcards(db, file, name, from, &mut Visited::default())
+    {
+        return Some((entity, Step::Wildcard));
+    }
+    if manifest.modules.share_imports()
+        && let Some(entity) = wildcard::through_shared(db, file, name, &mut Visited::default())
     {
         return Some((entity, Step::Wildcard));
     }
@@ -332,7 +373,9 @@ pub(in crate::resolve) fn whole_export(
     let found = match bindings::in_scope(db, file, top, name, NameUse::outside(top), false) {
         Some(Bound::Entity(Entity::Local(file, bindings))) => alias_of(db, file, bindings, visited),
         Some(Bound::Entity(entity)) => Some(entity),
-        Some(Bound::Imports(file, imports)) => import_entities(db, file, &imports, visited),
+        Some(Bound::Imports(file, imports) | Bound::Alternatives(file, imports)) => {
+            import_entities(db, file, &imports, visited)
+        }
         None => None,
     };
     visited.leave(found.is_some());

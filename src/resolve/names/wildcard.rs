@@ -10,6 +10,7 @@ use crate::resolve::db::ty::Entity;
 use crate::resolve::names::paths;
 use crate::resolve::names::visited::Visited;
 use crate::resolve::units::import_target::ImportTarget;
+use std::rc::Rc;
 
 /// Looks a name up through the wildcard imports of a scope.
 pub(super) fn through_wildcards(
@@ -30,6 +31,30 @@ pub(super) fn through_wildcards(
     let found = through_wildcards_by_name(db, file, name, scope, visited);
     visited.is_by_name = before;
     found
+}
+
+/// Looks a name up in the imports that a file sees as one of its project.
+pub(super) fn through_shared(
+    db: &Db,
+    file: FileId,
+    name: Name,
+    visited: &mut Visited,
+) -> Option<Entity> {
+    let shared = db.program.shared_imports(file);
+    let follow = |target: &ImportTarget, visited: &mut Visited| match target {
+        ImportTarget::Path { module, path } => {
+            db.filtered(None, || db.follow(*module, path, visited))
+        }
+        ImportTarget::External(module) => Some(Entity::External(Rc::from(&**module))),
+    };
+    if let Some(target) = shared.aliases.get(&name) {
+        return follow(target, visited);
+    }
+    shared.wildcards.iter().find_map(|target| {
+        let ImportTarget::Path { .. } = target else { return None };
+        let start = follow(target, visited)?;
+        db.below(&start, name, visited)
+    })
 }
 
 /// True if a name has a meaning in every module.

@@ -2,10 +2,10 @@
 //! symbols.
 
 use crate::grammar::ModuleSystem;
-use crate::model::facts::{FileFacts, ImportKind, LocalSymbol};
+use crate::model::facts::{FileFacts, ImportKind, LocalSymbol, SiteId};
 use crate::model::graph::{FileId, FileResolution, SymbolRef};
 use crate::resolve::db::Db;
-use crate::resolve::references::{relations, site};
+use crate::resolve::references::{outcome, relations, site};
 use crate::resolve::units::footprint::Asked;
 use crate::resolve::units::unit::{Unit, UnitTable};
 use crate::resolve::workspace::program::Program;
@@ -39,7 +39,14 @@ impl Tables {
         let program = Program::for_file(self, file, unit);
         let db = Db::of_file(&program, file, unit.facts);
         let sites = unit.facts.sites.list();
-        let sites = sites.iter().map(|site| site::resolve(&db, file, site)).collect();
+        let mut holders = Vec::new();
+        let resolved = |(number, site)| {
+            let found = site::resolve(&db, file, site);
+            let holder = db.holder.take().and_then(|holder| outcome::through(&found, holder));
+            holders.extend(holder.map(|holder| (SiteId::at(number), holder)));
+            found
+        };
+        let sites = sites.iter().enumerate().map(resolved).collect();
         let imports =
             (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
         if unit.language.manifest.modules.system == ModuleSystem::Includes {
@@ -60,6 +67,7 @@ impl Tables {
             .collect();
         drop(db);
         let asked = program.into_footprint().build(&self.keys);
-        Resolved { resolution: FileResolution { sites, imports, relations, containers }, asked }
+        let resolution = FileResolution { sites, holders, imports, relations, containers };
+        Resolved { resolution, asked }
     }
 }

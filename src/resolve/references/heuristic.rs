@@ -115,7 +115,7 @@ fn is_value_outside(db: &Db, file: FileId, value: ExprId) -> bool {
     })
 }
 
-fn candidates(symbols: Symbols) -> Resolution {
+pub(super) fn candidates(symbols: Symbols) -> Resolution {
     let mut candidates = symbols.to_vec();
     candidates.sort_unstable();
     candidates.dedup();

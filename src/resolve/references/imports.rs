@@ -10,6 +10,7 @@ use crate::resolve::members::{inherent, overrides};
 use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{definition, linkage, scopes};
 use crate::resolve::references::outcome::{chosen, external, module_target, unresolved};
+use crate::resolve::references::{proof, variants};
 use crate::resolve::units::import_target::ImportTarget;
 
 /// Returns the verdict of an import.
@@ -24,6 +25,9 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
         return chosen(&symbols, Step::Import, Step::Overloads);
     }
     match db.program.import_target(file, import) {
+        ImportTarget::External(name) if kind == ImportKind::Item && proof::is_unfound(name) => {
+            unresolved(Step::NoSuchName)
+        }
         ImportTarget::External(name) => external(name, Step::ExternalImport),
         ImportTarget::Path { module, path } if path.is_empty() || kind == ImportKind::Wildcard => {
             module_target(*module, Step::Import)
@@ -32,7 +36,8 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             match scopes::import_entity(db, file, site.import, &mut Visited::default()) {
                 Some(Entity::Symbols(mut symbols)) => {
                     overrides::defined(db, &mut symbols);
-                    chosen(&symbols, Step::Import, Step::SeveralValues)
+                    let several = Step::SeveralValues;
+                    variants::chosen_or_variants(db, file, &symbols, Step::Import, several)
                 }
                 Some(Entity::Module(module)) => module_target(module, Step::Import),
                 Some(Entity::External(name)) => external(&name, Step::ExternalImport),

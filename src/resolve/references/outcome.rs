@@ -59,6 +59,21 @@ pub(super) fn held_by(holder: SymbolRef) -> Resolution {
     }
 }
 
+/// Resolution of the read of a variable whose value is the target of a call; `None` if the call
+/// has no target but the variable.
+pub(super) fn through(found: &Resolution, holder: SymbolRef) -> Option<Resolution> {
+    let is_other = match &found.target {
+        Target::Symbol(symbol) => *symbol != holder,
+        Target::Candidates(symbols) => !symbols.contains(&holder),
+        Target::None | Target::External(_) | Target::File(_) => false,
+    };
+    is_other.then_some(Resolution {
+        verdict: Verdict::Resolved,
+        step: Step::FunctionValue,
+        target: Target::Symbol(holder),
+    })
+}
+
 pub(super) fn unresolved(step: Step) -> Resolution {
     Resolution { verdict: Verdict::Unresolved, step, target: Target::None }
 }

@@ -26,7 +26,8 @@ pub(in crate::resolve) fn of_file(db: &Db, file: FileId) -> Vec<Relation> {
         if matches!(entry.kind, SymbolKind::Method | SymbolKind::Field | SymbolKind::Constructor) {
             overridden(db, symbol, &mut relations);
         }
-        for to in definition::declarations_of(db, symbol) {
+        let declared = definition::declarations_of(db, symbol).into_iter();
+        for to in declared.chain(aliases::expected_by(db, symbol)) {
             relations.push(Relation { kind: RelationKind::Defines, from: symbol, to });
         }
         if entry.implements.is_some()

@@ -9,15 +9,15 @@ use crate::resolve::calls::call::CallArguments;
 use crate::resolve::calls::{call, overload, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::{
-    aliases, hierarchy, inherent, lookup, overrides, prototypes, receiver,
-};
+use crate::resolve::members::{aliases, inherent, lookup, overrides, prototypes, receiver};
 use crate::resolve::names::{conditions, definition, linkage, namespaces};
+use crate::resolve::references::constructed::{construct_site, field_site, super_site};
 use crate::resolve::references::outcome::{
     chosen, external, held_by, module_target, receiver_step, unresolved,
 };
+use crate::resolve::references::written::Key;
 use crate::resolve::references::{
-    by_interface, exhaustiveness, heuristic, imports, instead, tiered, variants,
+    by_interface, exhaustiveness, heuristic, imports, instead, proof, tiered, variants, written,
 };
 use crate::resolve::types::{callee, generics, lists, symbol_types};
 use crate::resolve::{Name, Symbols};
@@ -99,10 +99,28 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                 }
             }
         }
+        Expr::Member(object, name) if site.kind == SiteKind::Write => {
+            let name = db.name(file, name);
+            match written::key(db, file, object, name) {
+                Some(Key::Fields(fields)) => {
+                    symbols_site(db, file, site, &fields, Step::DeclaredType)
+                }
+                Some(Key::Unknown(step)) => unresolved(step),
+                None => member_site(db, file, site, object, name),
+            }
+        }
         Expr::Member(object, name) => {
             let name = db.name(file, name);
             member_site(db, file, site, object, name)
         }
+        Expr::Construct(ty, args) if site.kind == SiteKind::Construct => {
+            let constructors = call::implied_constructors(db, file, ty, args);
+            match constructors.is_empty() {
+                true => unresolved(Step::LocalValue),
+                false => symbols_site(db, file, site, &constructors, Step::DeclaredType),
+            }
+        }
+        Expr::Argument(..) if site.kind == SiteKind::Write => unresolved(Step::LocalValue),
         Expr::SelfValue(_) if site.kind == SiteKind::Call => {
             let of = db.ty(file, site.target);
             match of {
@@ -163,6 +181,8 @@ fn entity_site(db: &Db, file: FileId, site: &Site, entity: &Entity, step: Step) 
         Entity::External(_) if step == Step::Wildcard && db.tier(file) != Tier::Full => {
             unresolved(Step::NoSuchName)
         }
+        // No library has such a name: a module was looked for and not found.
+        Entity::External(name) if proof::is_unfound(name) => unresolved(Step::NoSuchName),
         Entity::External(name) => external(name, Step::ExternalImport),
         Entity::Builtin(name) => external(db.program.text(*name), Step::Builtin),
         Entity::Local(..) if !is_call(site.kind) => unresolved(Step::LocalValue),
@@ -207,6 +227,8 @@ fn value_site(db: &Db, file: FileId, site: &Site, callee: &Ty) -> Resolution {
                 _ => unresolved(Step::Dynamic),
             }
         }
+        // What a library gave back may be a function of the repository.
+        Ty::External(name) if name.ends_with("()") => unresolved(Step::Dynamic),
         Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
             external(name, Step::Builtin)
         }
@@ -251,6 +273,13 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
         site,
         namespaces::fitting_kind(db, site.kind, symbols),
     );
+    let symbols = match aliases::aliased_member(db, &symbols) {
+        Some(original) => {
+            db.holder.set(symbols.first().copied());
+            original
+        }
+        None => symbols,
+    };
     let symbols = generics::of_arity(db, file, site.target, symbols);
     let symbols = conditions::compiled_with(db, file, site.byte, symbols);
     let symbols = linkage::without_openings(db, symbols);
@@ -294,9 +323,14 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     if symbols.len() == 1 && is_variable {
         let callee = symbol_types::symbols_ty(db, &symbols, false, None);
         let found = value_site(db, file, site, &callee);
-        // A builtin value is not callable: the type is the result of the held function.
-        let is_open = found.verdict == Verdict::Unresolved || matches!(callee, Ty::Builtin(..));
-        return if is_open && site.kind == SiteKind::Call { held_by(symbols[0]) } else { found };
+        // A builtin value is not callable: the type is the result of the held function. What a
+        // library made stays the value of the variable.
+        let is_open = matches!(found.verdict, Verdict::Unresolved | Verdict::External);
+        if is_open {
+            return held_by(symbols[0]);
+        }
+        db.holder.set(Some(symbols[0]));
+        return found;
     }
     let symbols = receivers::for_type_or_instance(db, file, site, symbols);
     let symbols = instead::of_type_arguments(db, file, site, symbols);
@@ -313,60 +347,6 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     let together = symbols.iter().all(|symbol| scope(symbol) == scope(&symbols[0]));
     let several = if together { Step::Overloads } else { Step::SeveralValues };
     variants::chosen_or_variants(db, file, &fitting, step, several)
-}
-
-/// Resolves an instantiation: to the constructor, where overloads distinguish constructors,
-/// else to the type.
-fn construct_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Step) -> Resolution {
-    let of = aliases::alias_target(db, symbols[0]).unwrap_or(symbols[0]);
-    if linkage::is_conversion(db, of) {
-        return external(db.program.text(db.program.name_of(symbols[0])), Step::Builtin);
-    }
-    if let Some(outside) = instead::outside_alias(db, of) {
-        return external(&outside, Step::Builtin);
-    }
-    if !db.program.known(of.file).language.manifest.resolution.overloads {
-        return chosen(&Symbols::from_slice(&[of]), step, step);
-    }
-    let constructors = call::makers(db, of, !receivers::is_inside(db, file, site, of));
-    let count = overload::argument_count(site.args);
-    let accepts = |symbol: &SymbolRef| overload::accepts(db, *symbol, count, site.spread);
-    // Others are implied by the header of the type, or by its bases.
-    let fit_place = |symbols| conditions::compiled_with(db, file, site.byte, symbols);
-    if !constructors.iter().any(accepts) {
-        let definitions = fit_place(aliases::definitions_of_type(db, of));
-        let of = if definitions.is_empty() { Symbols::from_slice(&[of]) } else { definitions };
-        return variants::chosen_or_variants(db, file, &of, step, step);
-    }
-    let fitting =
-        call::fitting(db, file, &constructors, CallArguments::Written(site.args), site.spread);
-    variants::chosen_or_variants(db, file, &fit_place(fitting), step, Step::Overloads)
-}
-
-/// Resolves the initialization of a field with arguments: to the constructor of the field's
-/// type.
-fn field_site(
-    db: &Db,
-    file: FileId,
-    site: &Site,
-    field: crate::model::graph::SymbolRef,
-) -> Resolution {
-    let ty = db.program.symbol(field).ty;
-    let facts = db.program.known(field.file).facts;
-    let holds_value = matches!(
-        ty.get().map(|position| facts.exprs[position]),
-        Some(Expr::Name(..) | Expr::Member(..) | Expr::Apply(..))
-    );
-    if !holds_value {
-        return unresolved(Step::LocalValue);
-    }
-    match db.instance_of_expr(field.file, ty) {
-        Ty::Instance(symbol, _) => {
-            construct_site(db, file, site, &Symbols::from_slice(&[symbol]), Step::DeclaredType)
-        }
-        Ty::External(name) | Ty::Builtin(name, _) => external(&name, Step::Builtin),
-        _ => unresolved(Step::ReceiverUnknown),
-    }
 }
 
 /// Resolves a name without a visible binding: a called one by argument-dependent lookup.
@@ -435,6 +415,7 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
             let step =
                 if step == Step::ModuleMember { Step::ExternalImport } else { Step::Builtin };
             by_interface::implementation(db, file, site, &of, name)
+                .or_else(|| proof::unproven(db, file, site, (object, &of, name)))
                 .unwrap_or_else(|| external(&outside, step))
         }
         // Members may be copied from and to an object without a name.
@@ -445,22 +426,6 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
             unresolved(Step::NoSuchMember)
         }
         Member::None | Member::Unknown => heuristic::by_receiver(db, file, site, Some(&of), name),
-    }
-}
-
-/// Resolves a call of `super(...)` itself: to the constructor of the base.
-fn super_site(db: &Db, file: FileId, site: &Site, of: &Ty) -> Resolution {
-    let Ty::Super(symbol) = of else { return unresolved(Step::ReceiverUnknown) };
-    match hierarchy::extended(db, *symbol) {
-        Some(Ty::Type(base, _) | Ty::Instance(base, _)) => {
-            construct_site(db, file, site, &Symbols::from_slice(&[base]), Step::SuperMember)
-        }
-        Some(Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) => {
-            external(&name, Step::Builtin)
-        }
-        Some(Ty::Callable(symbols, _)) => chosen(&symbols, Step::SuperMember, Step::SeveralValues),
-        Some(_) => unresolved(Step::ReceiverUnknown),
-        None => unresolved(Step::NoSuchMember),
     }
 }
 

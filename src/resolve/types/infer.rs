@@ -300,6 +300,10 @@ fn outside_path(db: &Db, file: FileId, path: ExprId, object: &Ty) -> Option<Ty> 
 /// Returns an instance of the type that an expression names.
 pub(in crate::resolve) fn instance_of_expr(db: &Db, file: FileId, expr: ExprId) -> Ty {
     let ty = type_of(db, file, expr);
-    let ty = instance_of(&ty);
-    aliases::unaliased(db, ty)
+    let written = expr.get().map(|position| db.program.known(file).facts.exprs[position]);
+    match (written, &ty) {
+        // The type of a value, or of a member of a type, that is a callable.
+        (Some(Expr::TypeOf(_) | Expr::Member(..)), Ty::Callable(..)) => ty,
+        _ => aliases::unaliased(db, instance_of(&ty)),
+    }
 }

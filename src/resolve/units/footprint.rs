@@ -96,6 +96,11 @@ impl Question {
         Self::of(10, name)
     }
 
+    /// Fields with a name.
+    pub(in crate::resolve) fn fields(name: &str) -> Self {
+        Self::of(11, name)
+    }
+
     fn short(self) -> u32 {
         (self.0 >> 32) as u32
     }

@@ -4,8 +4,9 @@ use super::spaces::{Nesting, Spaces};
 use super::unit::{Unit, UnitTable};
 use crate::grammar::{self, Language};
 use crate::model::LanguageId;
-use crate::model::facts::FileFacts;
+use crate::model::facts::{FileFacts, NameId};
 use crate::resolve::Name;
+use crate::resolve::units::import_target::SharedImport;
 use crate::resolve::units::interner::Names;
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ pub struct Head {
     /// True if the file extends types of other files, see `has_extensions`.
     pub(in crate::resolve) extends_types: bool,
     pub(in crate::resolve) nesting: Option<Arc<Nesting>>,
+    /// Imports for all files of the project.
+    pub(in crate::resolve) everywhere: Arc<[SharedImport]>,
 }
 
 /// Exported part of a file.
@@ -71,6 +74,7 @@ impl Prepared {
             package: facts.package.clone(),
             extends_types: has_extensions(facts, language),
             nesting: Nesting::of(facts, language, &spaces).map(Arc::new),
+            everywhere: everywhere(facts, language).into(),
         };
         Self { table, spaces, head }
     }
@@ -81,6 +85,17 @@ impl Prepared {
         let language = head.language;
         (head, Content { facts, language, table, spaces })
     }
+}
+
+fn everywhere(facts: &FileFacts, language: &Language) -> Vec<SharedImport> {
+    if !language.manifest.modules.share_imports() {
+        return Vec::new();
+    }
+    let shared = facts.imports.iter().filter(|import| import.reexport);
+    let text = |name: NameId| name.get().map_or("", |position| &facts.names[position]).into();
+    shared
+        .map(|import| SharedImport { module: import.module.clone(), alias: text(import.alias) })
+        .collect()
 }
 
 /// True if the file contributes to the derived tables: only such files are read for them.

@@ -6,6 +6,7 @@ use crate::model::LanguageId;
 use crate::model::facts::{ImportId, LocalSymbol, ScopeId};
 use crate::model::packed::{Pass, Reader, Writer};
 use crate::resolve::units::footprint::{Asked, Question};
+use crate::resolve::units::import_target::SharedImport;
 use crate::resolve::units::prepared::Head;
 use crate::resolve::units::{space::Space, spaces::Nesting};
 use std::sync::Arc;
@@ -25,7 +26,8 @@ impl PackedEntry {
     /// Encodes the entry.
     pub fn write(&self, writer: &mut Writer) {
         let mut write = || -> Option<()> {
-            let Head { language, interface, package, extends_types, nesting } = &self.head;
+            let Head { language, interface, package, extends_types, nesting, everywhere } =
+                &self.head;
             writer.small(u32::from(language.id.0))?;
             writer.bits(*interface)?;
             writer.flag(package.is_some())?;
@@ -35,6 +37,7 @@ impl PackedEntry {
             if let Some(nesting) = nesting {
                 pass_over(writer, nesting)?;
             }
+            shared_imports(writer, everywhere)?;
             keys(writer, &self.imported)?;
             writer.bytes(&self.asked.bytes())?;
             Some(())
@@ -56,6 +59,7 @@ impl PackedEntry {
         } else {
             None
         };
+        let everywhere = shared_imports(reader, &[])?.into();
         let imported = keys(reader, &[])?;
         let asked = Asked::from_bytes(&reader.bytes(&[])?)?;
         let package = has_package.then_some(package);
@@ -65,9 +69,17 @@ impl PackedEntry {
             package,
             extends_types,
             nesting,
+            everywhere,
         };
         Some(Self { head, imported, asked })
     }
+}
+
+fn shared_imports<P: Pass>(pass: &mut P, all: &[SharedImport]) -> Option<Vec<SharedImport>> {
+    let none = SharedImport { module: Box::default(), alias: Box::default() };
+    pass.list(all, &none, |pass, import| {
+        Some(SharedImport { module: pass.text(&import.module)?, alias: pass.text(&import.alias)? })
+    })
 }
 
 fn keys<P: Pass>(pass: &mut P, keys: &[u32]) -> Option<Vec<u32>> {

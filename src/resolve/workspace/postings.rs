@@ -35,6 +35,9 @@ pub(in crate::resolve) fn of_file(
             SymbolKind::Method | SymbolKind::Constructor => {
                 Question::members(unit.text(symbol.name))
             }
+            SymbolKind::Field if unit.language.tier() == Tier::Full && !rules.declarations => {
+                Question::fields(unit.text(symbol.name))
+            }
             SymbolKind::Macro => Question::macros(unit.text(symbol.name)),
             kind if by_name
                 && (kind == SymbolKind::Function || kind.is_type())

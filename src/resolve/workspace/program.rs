@@ -13,7 +13,7 @@ use crate::resolve::workspace::postings::Definitions;
 use crate::resolve::{Name, Symbols};
 use crate::resolve::{
     imports::Modules,
-    units::import_target::{ImportTarget, Module},
+    units::import_target::{ImportTarget, Module, Seen},
 };
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -182,7 +182,12 @@ impl<'a> Program<'a> {
         self.tables.derived.interfaces.get(&name)
     }
 
-    /// Returns every member with a name.
+    /// Returns every field with a name, where types are not declared apart from their definitions.
+    pub(in crate::resolve) fn fields(&self, name: Name) -> Option<&'a Symbols> {
+        self.ask_list(Question::fields(self.text(name)))
+    }
+
+    /// Returns every callable member with a name.
     pub(in crate::resolve) fn members(&self, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::members(self.text(name)))
     }
@@ -231,6 +236,11 @@ impl<'a> Program<'a> {
     pub(in crate::resolve) fn import_targets(&self, file: FileId) -> &'a [ImportTarget] {
         self.asked.borrow_mut().links.insert(file);
         self.tables.import_targets(file)
+    }
+
+    /// Returns the imports that a file sees as one of its project.
+    pub(in crate::resolve) fn shared_imports(&self, file: FileId) -> &'a Seen {
+        self.linked(file).shared(file)
     }
 
     /// Returns the file that an import leads to or through.

@@ -7,7 +7,7 @@ use typed_arena::Arena;
 
 use crate::model::facts::{FileFacts, LocalSymbol, NameId, Site};
 use crate::model::graph::{FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target};
-use crate::model::{Step, Verdict};
+use crate::model::{SiteKind, Step, Verdict};
 use crate::store::format::columns::Mark;
 use crate::store::format::front_coding;
 
@@ -271,11 +271,31 @@ pub(super) struct SiteSpan {
     pub(in crate::store) len: u32,
 }
 
-/// Stored sites of one file, in order of position. Sites of local values are excluded.
+/// Stored sites of one file, in order of position, with the reads of variables that hold what a
+/// site leads to. Sites of local values are excluded.
 pub(in crate::store) struct FileSites<'g> {
     sites: Vec<ResolvedSite<'g>>,
-    /// Index of each among all sites of the file.
-    positions: Vec<usize>,
+    /// Index of each among all sites of the file, then among the holders.
+    positions: Vec<Place>,
+}
+
+/// Index of a resolution.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Among those of the sites.
+    Site(usize),
+    /// Among those of the holders.
+    Holder(usize),
+}
+
+impl Place {
+    fn of(self, found: &FileResolution) -> &Resolution {
+        match self {
+            Self::Site(position) => found.sites.get(position),
+            Self::Holder(position) => found.holders.get(position).map(|(_, holder)| holder),
+        }
+        .unwrap_or(&FAULT)
+    }
 }
 
 impl<'g> FileSites<'g> {
@@ -287,17 +307,22 @@ impl<'g> FileSites<'g> {
     /// Sites of a file; none if it was skipped.
     pub(in crate::store) fn of(record: &FileRecord, found: &'g FileResolution) -> Self {
         let all = record.content.as_ref().map(|facts| facts.sites.list()).unwrap_or_default();
-        let resolution = |position: usize| found.sites.get(position).unwrap_or(&FAULT);
-        let mut positions: Vec<usize> =
-            (0..all.len()).filter(|&position| is_stored(resolution(position))).collect();
-        // Extraction yields this order already; readers rely on it.
-        positions.sort_by_key(|&position| all[position].at);
-        let site = |&position: &usize| ResolvedSite {
-            facts: all[position],
-            resolution: resolution(position),
+        let is_kept = |position: &usize| is_stored(Place::Site(*position).of(found));
+        let own =
+            (0..all.len()).filter(is_kept).map(|position| (Place::Site(position), all[position]));
+        let holders = found.holders.iter().enumerate().filter_map(|(position, (site, _))| {
+            let site = *all.get(site.get()?)?;
+            Some((Place::Holder(position), Site { kind: SiteKind::Read, ..site }))
+        });
+        let mut all: Vec<(Place, Site)> = own.chain(holders).collect();
+        // Extraction yields this order already but for the holders; readers rely on it.
+        all.sort_by_key(|(_, site)| site.at);
+        let site = |(place, facts): &(Place, Site)| ResolvedSite {
+            facts: *facts,
+            resolution: place.of(found),
         };
-        let sites = positions.iter().map(site).collect();
-        Self { sites, positions }
+        let sites = all.iter().map(site).collect();
+        Self { sites, positions: all.into_iter().map(|(place, _)| place).collect() }
     }
 
     /// The same sites under another resolution of the file.
@@ -305,7 +330,7 @@ impl<'g> FileSites<'g> {
         &self,
         resolution: &'r FileResolution,
     ) -> impl Iterator<Item = &'r Resolution> {
-        self.positions.iter().map(|position| resolution.sites.get(*position).unwrap_or(&FAULT))
+        self.positions.iter().map(|place| place.of(resolution))
     }
 
     /// Number of sites.

@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::faults::{Fault, planted};
 use crate::model::Verdict;
+use crate::model::facts::SiteId;
 use crate::model::graph::{FileId, FileResolution, SymbolRef, Target};
 use crate::store::build::key_assignment::{FileSites, Numbering, key, name_of, symbols_in};
 use crate::store::build::keys::{FileKeys, Places, Range, fitted};
@@ -123,14 +124,16 @@ impl Amendment<'_> {
     fn rewritten(&self) -> impl Iterator<Item = FileId> + '_ {
         let others = self.resolved.iter().filter(|(file, before)| {
             let after = &self.graph.resolutions[file.0 as usize];
-            let sites = |found: &FileResolution| {
-                found
-                    .sites
-                    .iter()
-                    .map(crate::store::build::key_assignment::is_stored)
-                    .collect::<Vec<_>>()
+            let is_stored = crate::store::build::key_assignment::is_stored;
+            let sites = |found: &FileResolution| -> Vec<bool> {
+                found.sites.iter().map(is_stored).collect()
             };
-            sites(before) != sites(after) || before.containers != after.containers
+            let holders = |found: &FileResolution| -> Vec<SiteId> {
+                found.holders.iter().map(|(site, _)| *site).collect()
+            };
+            sites(before) != sites(after)
+                || holders(before) != holders(after)
+                || before.containers != after.containers
         });
         self.changed.iter().copied().chain(others.map(|(file, _)| *file))
     }

@@ -27,6 +27,8 @@ struct Config {
     /// `references`, those of each part. Shared, because many configurations may extend a large
     /// one.
     paths: Vec<Arc<Patterns<Vec<String>>>>,
+    /// Directories whose contents are as if in one.
+    merged: Arc<[String]>,
 }
 
 impl Configs {
@@ -59,6 +61,27 @@ impl Configs {
             return Some(found);
         }
         exists(&normal(config.base.as_deref()?, module)?)
+    }
+}
+
+impl Configs {
+    /// Resolves a path that does not exist in the other directories that a configuration merges
+    /// with one around it.
+    pub(super) fn merged(
+        &self,
+        folder: &str,
+        path: &str,
+        exists: &impl Fn(&str) -> Option<FileId>,
+    ) -> Option<FileId> {
+        let config = folders_around(folder).find_map(|folder| self.by_folder.get(folder))?;
+        let below = |root: &String| {
+            let rest = if root.is_empty() { path } else { path.strip_prefix(root.as_str())? };
+            Some(rest.trim_start_matches('/').to_owned())
+        };
+        let rests: Vec<String> = config.merged.iter().filter_map(below).collect();
+        let places =
+            || config.merged.iter().flat_map(|root| rests.iter().map(move |it| (root, it)));
+        places().find_map(|(root, rest)| exists(&normal(root, rest)?))
     }
 }
 
@@ -95,11 +118,18 @@ impl Read<'_> {
             if !inherited.paths.is_empty() {
                 config.paths = inherited.paths;
             }
+            if !inherited.merged.is_empty() {
+                config.merged = inherited.merged;
+            }
         }
         let options = json.get("compilerOptions");
         let option = |name: &str| options.and_then(|options| options.get(name));
         if let Some(base) = option("baseUrl").and_then(Json::text) {
             config.base = normal(folder, base);
+        }
+        if let Some(roots) = option("rootDirs") {
+            let roots = roots.texts().into_iter();
+            config.merged = roots.filter_map(|root| normal(folder, root)).collect();
         }
         if let Some(paths) = option("paths") {
             let start = config.base.clone().unwrap_or_else(|| folder.to_owned());

@@ -1,0 +1,134 @@
+//! Repair: where the grammar does not understand a source, the parser may lose the definitions
+//! around the place. Forms that the manifest lists are written over, then the innermost lines that
+//! cannot be parsed are masked, and the rest is parsed again.
+//!
+//! Lengths and lines are kept, so that positions in the tree are positions in the source. A source
+//! whose tree has no error is never changed.
+
+mod errors;
+mod forms;
+mod lines;
+mod search;
+
+use crate::extract::budget::{Budget, Exhausted};
+use crate::extract::parse;
+use crate::extract::preprocess::{self, Cleared, Use};
+use crate::grammar::Language;
+use errors::Errors;
+use lines::Lines;
+use std::borrow::Cow;
+use tree_sitter::Tree;
+
+/// End of a line that is continued.
+const CONTINUED: &[u8] = b"\\\r\n";
+
+/// Greatest number of times that the lines with errors are looked for.
+const MOST_ROUNDS: usize = 4;
+
+/// Masks what cannot be parsed, parses, and repairs what is lost by that. Repair has half of the
+/// budget that the parse has left, and then leaves the tree as it is.
+pub(super) fn tree<'s>(
+    language: &'static Language,
+    source: &'s [u8],
+    budget: &Budget,
+) -> Result<(Cleared<'s>, Tree), Exhausted> {
+    let mut cleared = preprocess::clear(language, source);
+    let mut tree = parse(language, &cleared.source, budget, &[])?;
+    budget.end_first_parse();
+    let spare = budget.half();
+    if tree.root_node().has_error() {
+        join(language, &mut cleared, &mut tree, &spare);
+        rewrite(language, &mut cleared, &mut tree, &spare);
+    }
+    let mut left = Some(source.len().saturating_mul(search::MOST_TIMES));
+    for _ in 0..MOST_ROUNDS {
+        if !tree.root_node().has_error()
+            || !mask(language, &mut cleared, &mut tree, &spare, &mut left)
+        {
+            break;
+        }
+    }
+    Ok((cleared, tree))
+}
+
+/// Moves the mark of a continued line behind the carriage return that some grammars do not expect.
+fn join(language: &Language, cleared: &mut Cleared<'_>, tree: &mut Tree, budget: &Budget) {
+    let mut source = cleared.source.to_vec();
+    for at in memchr::memmem::find_iter(&cleared.source, CONTINUED) {
+        source.swap(at, at + 1);
+    }
+    if source != *cleared.source
+        && let Ok(other) = parse(language, &source, budget, &[])
+        && lost(language, &other, &source) < lost(language, tree, &cleared.source)
+    {
+        (*tree, cleared.source) = (other, Cow::Owned(source));
+    }
+}
+
+fn lost(language: &Language, tree: &Tree, source: &[u8]) -> usize {
+    Errors::of(tree, &Lines::of(language, source)).lost()
+}
+
+/// Writes over the forms that the grammar does not know: all of them, or else each kind that leaves
+/// fewer lines with errors.
+fn rewrite(language: &Language, cleared: &mut Cleared<'_>, tree: &mut Tree, budget: &Budget) {
+    let found = forms::find(&language.manifest, &cleared.source);
+    if found.is_empty() {
+        return;
+    }
+    let mut least = lost(language, tree, &cleared.source);
+    let mut attempt = |edits: &[&forms::Edits], cleared: &mut Cleared<'_>, tree: &mut Tree| {
+        let mut source = cleared.source.to_vec();
+        edits.iter().for_each(|edits| edits.apply(&mut source));
+        let Ok(other) = parse(language, &source, budget, &[]) else { return false };
+        let lost = lost(language, &other, &source);
+        let is_better = lost < least;
+        if is_better {
+            (least, *tree, cleared.source) = (lost, other, Cow::Owned(source));
+            let names = edits.iter().flat_map(|edits| edits.names.iter().cloned());
+            cleared.uses.extend(names.map(|(name, kind)| Use { name, kind }));
+            cleared.sort_uses();
+        }
+        is_better
+    };
+    let all: Vec<&forms::Edits> = found.iter().collect();
+    if !attempt(&all, cleared, tree) && all.len() > 1 {
+        for edits in all {
+            attempt(&[edits], cleared, tree);
+        }
+    }
+}
+
+/// Masks the lines behind one region with errors. False if nothing is gained by that.
+fn mask(
+    language: &Language,
+    cleared: &mut Cleared<'_>,
+    tree: &mut Tree,
+    budget: &Budget,
+    left: &mut Option<usize>,
+) -> bool {
+    let (masked, other) = {
+        let lines = Lines::of(language, &cleared.source);
+        let errors = Errors::of(tree, &lines);
+        let mut search = search::Search::new(language, &lines, budget, left);
+        let masked: Vec<_> =
+            errors.wide.iter().flat_map(|rows| search.broken_in(rows.clone())).collect();
+        if masked.is_empty() {
+            return false;
+        }
+        let ranges: Vec<_> = masked.iter().map(|rows| lines.bytes(rows)).collect();
+        let mut source = cleared.source.to_vec();
+        ranges.iter().for_each(|range| preprocess::blank(&mut source[range.clone()]));
+        let Ok(other) = parse(language, &source, budget, &[]) else { return false };
+        let still = Errors::of(&other, &Lines::of(language, &source)).lost();
+        let gone: usize = masked.iter().map(ExactSizeIterator::len).sum();
+        if still + gone >= errors.lost() {
+            return false;
+        }
+        // The line break behind the last line is no part of the problem.
+        cleared.dropped.extend(ranges.into_iter().map(|range| range.start..range.end - 1));
+        (source, other)
+    };
+    (cleared.source, *tree) = (Cow::Owned(masked), other);
+    true
+}

@@ -1,0 +1,86 @@
+//! Resolution of constructions: to the constructor, where overloads distinguish constructors, else
+//! to the type.
+
+use crate::model::Step;
+use crate::model::facts::{Expr, Site};
+use crate::model::graph::{FileId, Resolution, SymbolRef};
+use crate::resolve::Symbols;
+use crate::resolve::calls::call::CallArguments;
+use crate::resolve::calls::{call, overload, receivers};
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::Ty;
+use crate::resolve::members::{aliases, hierarchy};
+use crate::resolve::names::{conditions, linkage};
+use crate::resolve::references::outcome::{chosen, external, unresolved};
+use crate::resolve::references::{instead, variants};
+
+/// Resolves an instantiation: to the constructor, where overloads distinguish constructors,
+/// else to the type.
+pub(super) fn construct_site(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    symbols: &Symbols,
+    step: Step,
+) -> Resolution {
+    let of = aliases::alias_target(db, symbols[0]).unwrap_or(symbols[0]);
+    if linkage::is_conversion(db, of) {
+        return external(db.program.text(db.program.name_of(symbols[0])), Step::Builtin);
+    }
+    if let Some(outside) = instead::outside_alias(db, of) {
+        return external(&outside, Step::Builtin);
+    }
+    if !db.program.known(of.file).language.manifest.resolution.overloads {
+        return chosen(&Symbols::from_slice(&[of]), step, step);
+    }
+    let constructors = call::makers(db, of, !receivers::is_inside(db, file, site, of));
+    let count = overload::argument_count(site.args);
+    let accepts = |symbol: &SymbolRef| overload::accepts(db, *symbol, count, site.spread);
+    // Others are implied by the header of the type, or by its bases.
+    let fit_place = |symbols| conditions::compiled_with(db, file, site.byte, symbols);
+    if !constructors.iter().any(accepts) {
+        let definitions = fit_place(aliases::definitions_of_type(db, of));
+        let of = if definitions.is_empty() { Symbols::from_slice(&[of]) } else { definitions };
+        return variants::chosen_or_variants(db, file, &of, step, step);
+    }
+    let fitting =
+        call::fitting(db, file, &constructors, CallArguments::Written(site.args), site.spread);
+    variants::chosen_or_variants(db, file, &fit_place(fitting), step, Step::Overloads)
+}
+
+/// Resolves the initialization of a field with arguments: to the constructor of the field's
+/// type.
+pub(super) fn field_site(db: &Db, file: FileId, site: &Site, field: SymbolRef) -> Resolution {
+    let ty = db.program.symbol(field).ty;
+    let facts = db.program.known(field.file).facts;
+    let holds_value = matches!(
+        ty.get().map(|position| facts.exprs[position]),
+        Some(Expr::Name(..) | Expr::Member(..) | Expr::Apply(..))
+    );
+    if !holds_value {
+        return unresolved(Step::LocalValue);
+    }
+    match db.instance_of_expr(field.file, ty) {
+        Ty::Instance(symbol, _) => {
+            construct_site(db, file, site, &Symbols::from_slice(&[symbol]), Step::DeclaredType)
+        }
+        Ty::External(name) | Ty::Builtin(name, _) => external(&name, Step::Builtin),
+        _ => unresolved(Step::ReceiverUnknown),
+    }
+}
+
+/// Resolves a call of `super(...)` itself: to the constructor of the base.
+pub(super) fn super_site(db: &Db, file: FileId, site: &Site, of: &Ty) -> Resolution {
+    let Ty::Super(symbol) = of else { return unresolved(Step::ReceiverUnknown) };
+    match hierarchy::extended(db, *symbol) {
+        Some(Ty::Type(base, _) | Ty::Instance(base, _)) => {
+            construct_site(db, file, site, &Symbols::from_slice(&[base]), Step::SuperMember)
+        }
+        Some(Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) => {
+            external(&name, Step::Builtin)
+        }
+        Some(Ty::Callable(symbols, _)) => chosen(&symbols, Step::SuperMember, Step::SeveralValues),
+        Some(_) => unresolved(Step::ReceiverUnknown),
+        None => unresolved(Step::NoSuchMember),
+    }
+}

@@ -1,0 +1,209 @@
+//! Proof that a member is one of a library: that its receiver is a module or a type of it, or a
+//! value that cannot be of the repository. What a call of a library gives back may be anything that
+//! was passed to it, registered with it or loaded by it.
+
+use crate::model::Verdict;
+use crate::model::facts::{Expr, ExprId, Run, Site};
+use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::{Entity, Ty};
+use crate::resolve::members::lookup;
+use crate::resolve::references::heuristic;
+use crate::resolve::units::import_target::family;
+use crate::resolve::{Name, Symbols};
+
+/// Marks at the start of a module's name that no library has: paths of the repository, or aliases
+/// of such.
+const OWN_PATHS: [&str; 5] = [".", "/", "@/", "~", "#"];
+
+/// True for the name of something in a module that was looked for in the repository and not found.
+pub(super) fn is_unfound(name: &str) -> bool {
+    OWN_PATHS.iter().any(|mark| name.starts_with(mark))
+}
+
+/// Returns the resolution of a member of a library value that may be one of the repository, which
+/// defines a member of that name.
+pub(super) fn unproven(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    (object, of, name): (ExprId, &Ty, Name),
+) -> Option<Resolution> {
+    if matches!(of, Ty::External(outer) if is_unfound(outer)) {
+        return Some(possible(db, file, site, name));
+    }
+    let is_value = match of {
+        Ty::External(_) => true,
+        Ty::Builtin(made, _) => is_result_of_builtin(db, file, made),
+        _ => false,
+    };
+    (is_value && has_members(db, file, name) && is_open(db, file, object))
+        .then(|| possible(db, file, site, name))
+}
+
+/// True for the type of what a builtin function gives of which nothing is known.
+fn is_result_of_builtin(db: &Db, file: FileId, name: &str) -> bool {
+    let builtins = &db.program.known(file).language.manifest.builtins;
+    let is = |list: &[String]| list.iter().any(|one| one == name);
+    is(&builtins.functions) && !is(&builtins.types)
+}
+
+/// True if the repository defines a member of a name in the language of a file.
+fn has_members(db: &Db, file: FileId, name: Name) -> bool {
+    let own = family(db.program.known(file).language);
+    let is_own = |symbol: &SymbolRef| family(db.program.known(symbol.file).language) == own;
+    let lists = [db.program.members(name), db.program.fields(name)];
+    lists.into_iter().flatten().flatten().any(is_own)
+}
+
+/// Returns the members of a name as candidates: nothing but the name is evidence for them.
+fn possible(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
+    match heuristic::by_unique_name(db, file, site, name) {
+        Resolution { verdict: Verdict::Likely, target: Target::Symbol(only), .. } => {
+            heuristic::candidates(Symbols::from_slice(&[only]))
+        }
+        other => other,
+    }
+}
+
+/// True if a value of a library type may be of the repository.
+fn is_open(db: &Db, file: FileId, value: ExprId) -> bool {
+    let Some(position) = value.get() else { return false };
+    if db.is_too_deep() || !db.budget.take(1) {
+        return false;
+    }
+    let unit = db.program.known(file);
+    let inner = |value| is_open(db, file, value);
+    db.deeper(|| match unit.facts.exprs[position] {
+        Expr::Name(name, scope) => {
+            let name = db.name(file, name);
+            match db.lookup(file, name, scope, unit.facts.positions[position]) {
+                Some((Entity::Symbols(symbols), _)) => {
+                    symbols.iter().any(|symbol| holds_open(db, *symbol))
+                }
+                Some((Entity::Local(of, bindings), _)) => bindings.iter().any(|id| {
+                    let binding = db.program.known(of).binding(*id);
+                    match binding.ty.is_some() {
+                        true => is_generic(db, of, binding.ty),
+                        false => is_open(db, of, binding.value),
+                    }
+                }),
+                _ => false,
+            }
+        }
+        Expr::Member(object, name) => match db.ty(file, object) {
+            of @ (Ty::Instance(..) | Ty::Type(..)) => {
+                let fields = lookup::member_symbols(db, &of, db.name(file, name));
+                fields.is_empty() || fields.iter().any(|symbol| holds_open(db, *symbol))
+            }
+            _ => inner(object) || is_dynamic(db, file) && !is_path(db, file, object),
+        },
+        Expr::Call(callee, args) => is_open_result(db, file, callee, args),
+        Expr::Construct(ty, _) | Expr::OfType(ty) => is_generic(db, file, ty),
+        Expr::Await(value) | Expr::Unwrapped(value) | Expr::Argument(value, _) => inner(value),
+        Expr::Index(value, _)
+        | Expr::Element(value)
+        | Expr::Item(value, _)
+        | Expr::Key(value)
+        | Expr::Enter(value) => is_dynamic(db, file) || inner(value),
+        Expr::Union(parts) | Expr::Tuple(parts) => {
+            unit.facts.lists[parts.range()].iter().any(|part| inner(*part))
+        }
+        _ => false,
+    })
+}
+
+/// True if a variable or field may hold a value of the repository, or a property or function give
+/// one.
+fn holds_open(db: &Db, symbol: SymbolRef) -> bool {
+    let entry = db.program.symbol(symbol);
+    if entry.ty.is_some() {
+        return is_generic(db, symbol.file, entry.ty);
+    }
+    let values = &db.program.known(symbol.file).facts.lists[entry.values.range()];
+    values.iter().any(|value| is_open(db, symbol.file, *value))
+}
+
+/// True if the result of calling a library may be of the repository: where types are declared,
+/// only with arguments or a receiver of it.
+fn is_open_result(db: &Db, file: FileId, callee: ExprId, args: Run) -> bool {
+    let unit = db.program.known(file);
+    let Some(position) = callee.get() else { return true };
+    let called = unit.facts.exprs[position];
+    let (object, name) = match called {
+        Expr::Member(object, name) => (Some(object), name),
+        Expr::Name(name, _) => (None, name),
+        _ => return true,
+    };
+    let is_open_object = || object.is_some_and(|object| is_open(db, file, object));
+    if makes_instance(db, file, unit.text(name)) {
+        return is_open_object();
+    }
+    if is_dynamic(db, file) || is_open_object() {
+        return true;
+    }
+    let is_own = |ty: &Ty| {
+        let own = |ty: &Ty| {
+            matches!(
+                ty,
+                Ty::Instance(..)
+                    | Ty::Type(..)
+                    | Ty::TypeObject(_)
+                    | Ty::Callable(..)
+                    | Ty::Lambda(..)
+            )
+        };
+        ty.alternatives().iter().any(own)
+    };
+    object.is_some_and(|object| is_own(&db.ty(file, object)))
+        || unit.facts.lists[args.range()].iter().any(|arg| is_own(&db.ty(file, *arg)))
+}
+
+/// True if a call of this name makes an instance, by the custom of the language that only types
+/// have capitals.
+fn makes_instance(db: &Db, file: FileId, name: &str) -> bool {
+    let manifest = &db.program.known(file).language.manifest;
+    manifest.resolution.call_constructs
+        && !manifest.visibility.capital
+        && name.starts_with(char::is_uppercase)
+}
+
+/// True if a type as it is written has arguments.
+fn is_generic(db: &Db, file: FileId, ty: ExprId) -> bool {
+    let facts = db.program.known(file).facts;
+    let mut ty = ty;
+    loop {
+        match ty.get().map(|position| facts.exprs[position]) {
+            Some(Expr::Wrap(inner, _) | Expr::OfType(inner)) => ty = inner,
+            Some(Expr::Apply(..)) => return true,
+            _ => return false,
+        }
+    }
+}
+
+/// True for the name of a module or type of a library, or for a path that starts with one.
+fn is_path(db: &Db, file: FileId, value: ExprId) -> bool {
+    let unit = db.program.known(file);
+    let mut value = value;
+    while let Some(position) = value.get() {
+        match unit.facts.exprs[position] {
+            Expr::Member(object, _) => value = object,
+            Expr::Name(name, scope) => {
+                let (name, at) = (db.name(file, name), unit.facts.positions[position]);
+                let found = db.lookup(file, name, scope, at);
+                return matches!(
+                    found,
+                    None | Some((Entity::External(_) | Entity::Builtin(_) | Entity::Module(_), _))
+                );
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// True in languages in which results have no declared type.
+fn is_dynamic(db: &Db, file: FileId) -> bool {
+    let rules = &db.program.known(file).language.manifest.resolution;
+    rules.infer_returns && !rules.variables_keep_types
+}

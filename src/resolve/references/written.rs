@@ -1,0 +1,91 @@
+//! Keys of object literals and names of arguments: writes of the members of the value that is made.
+
+use crate::model::facts::{EXPECTED, Expr, ExprId, ScopeKind};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::model::{Step, SymbolKind};
+use crate::resolve::calls::call;
+use crate::resolve::db::Db;
+use crate::resolve::db::ty::{Ty, instance_of};
+use crate::resolve::members::{hierarchy, lookup};
+use crate::resolve::units::import_target::family;
+use crate::resolve::{Name, Symbols};
+
+/// Meaning of a key.
+pub(super) enum Key {
+    /// Fields of the type that is made.
+    Fields(Symbols),
+    /// No field is known, for this reason.
+    Unknown(Step),
+}
+
+/// Returns the meaning of a member that a key writes; `None` for other targets.
+pub(super) fn key(db: &Db, file: FileId, object: ExprId, name: Name) -> Option<Key> {
+    let facts = db.program.known(file).facts;
+    let written = match facts.exprs[object.get()?] {
+        Expr::Given(_, EXPECTED) => Some(db.ty(file, object)),
+        Expr::Union(parts)
+            if facts.lists[parts.range()].first().is_some_and(|first| {
+                let first = first.get().map(|first| facts.exprs[first]);
+                matches!(first, Some(Expr::Given(_, EXPECTED)))
+            }) =>
+        {
+            Some(db.ty(file, object))
+        }
+        Expr::Argument(made, _) => made_by(db, file, made),
+        _ => return None,
+    };
+    let Some(of) = written else { return Some(Key::Unknown(Step::LocalValue)) };
+    let is_field = |symbol: &SymbolRef| {
+        matches!(db.program.symbol(*symbol).kind, SymbolKind::Field | SymbolKind::Method)
+    };
+    let fields: Symbols =
+        lookup::member_symbols(db, &of, name).into_iter().filter(is_field).collect();
+    if !fields.is_empty() {
+        return Some(Key::Fields(fields));
+    }
+    let is_open = of
+        .alternatives()
+        .iter()
+        .all(|ty| matches!(ty, Ty::Unknown | Ty::External(_) | Ty::Param(..) | Ty::Callable(..)));
+    let step = match is_open && is_field_name(db, file, name) {
+        true => Step::ReceiverUnknown,
+        false => Step::LocalValue,
+    };
+    Some(Key::Unknown(step))
+}
+
+/// Returns what a call with named arguments makes, if their names may be those of fields: of an
+/// instance without a constructor of its own, or one whose parameters are fields, or of what is not
+/// known.
+fn made_by(db: &Db, file: FileId, made: ExprId) -> Option<Ty> {
+    let made = match db.program.known(file).facts.exprs[made.get()?] {
+        Expr::Call(callee, _) => db.ty(file, callee),
+        Expr::Construct(ty, _) => db.type_of(file, ty),
+        _ => return None,
+    };
+    match made {
+        Ty::Type(symbol, _) => {
+            let names = &db.program.known(symbol.file).language.manifest.names;
+            let is_made = |ty: &SymbolRef| !call::constructors(db, *ty).is_empty();
+            let own = hierarchy::hierarchy(db, symbol);
+            let has_parameters = own.types.iter().any(|(ty, _)| is_made(ty));
+            (!has_parameters || !names.field_parameter_words.is_empty()).then(|| instance_of(&made))
+        }
+        Ty::External(_) | Ty::Unknown => Some(Ty::Unknown),
+        _ => None,
+    }
+}
+
+/// True if a type of the repository has a field of a name.
+fn is_field_name(db: &Db, file: FileId, name: Name) -> bool {
+    let own = family(db.program.known(file).language);
+    let is_field = |symbol: &SymbolRef| {
+        let unit = db.program.known(symbol.file);
+        let entry = db.program.symbol(*symbol);
+        let in_literal = unit.scope_kind(entry.scope) == ScopeKind::Type
+            && !unit.scope_symbol(entry.scope).is_some()
+            && !unit.scope_owner(entry.scope).is_some();
+        !in_literal && family(unit.language) == own
+    };
+    db.program.fields(name).is_some_and(|all| all.iter().any(is_field))
+}
