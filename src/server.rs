@@ -39,7 +39,7 @@ mod tools;
 mod transport;
 mod workspace;
 
-pub use answers::rows::{Row, Site, rows};
+pub use answers::rows::{Row, Site, may_have_rows, rows};
 pub use base::allocator::give_back_in_time;
 pub use base::escape::{for_terminal, one_line};
 pub use base::limits::Limits;

@@ -106,9 +106,10 @@ pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) ->
     let (repositories, person) = (repositories(config, root), TerminalHost::new());
     let is_json = matches.get_flag("json");
     let ask = |form| server::call(tool, &arguments, &repositories, &person, form);
-    let mut reply = ask(if is_json || terminal.has_rows() { Form::Json } else { Form::Text });
+    let wants_rows = !is_json && terminal.has_rows() && server::may_have_rows(tool.name);
+    let mut reply = ask(if is_json || wants_rows { Form::Json } else { Form::Text });
     let mut rows = None;
-    if !is_json && terminal.has_rows() && reply.outcome.is_answer() {
+    if wants_rows && reply.outcome.is_answer() {
         rows = server::rows(&reply.text);
         if rows.is_none() {
             // No list of sites.

@@ -3,7 +3,6 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anstyle::{AnsiColor, Style};
 use clap::{Arg, ArgAction, ArgMatches};
@@ -14,7 +13,7 @@ use crate::config::Config;
 use crate::server::{self, Row, Site, one_line};
 
 /// Pager where no variable names one: it ends by itself if all fits, and keeps colours.
-const PAGER: &[&str] = &["less", "-FRX"];
+const PAGER: &str = "less -FRX";
 const PATH: Style = AnsiColor::Magenta.on_default();
 const LINE: Style = AnsiColor::Green.on_default();
 const WHAT: Style = AnsiColor::Cyan.on_default();
@@ -44,11 +43,11 @@ pub(in crate::cli) struct Terminal {
     /// Root of the files that links lead to; none without links.
     links: Option<PathBuf>,
     /// Command line of the pager; none without one.
-    pager: Option<Vec<String>>,
+    pager: Option<String>,
 }
 
 impl Terminal {
-    /// Looks at standard output, the options and the environment.
+    /// Reads the options and the environment, and checks what standard output is.
     #[expect(clippy::disallowed_methods, reason = "it only looks at what standard output is")]
     pub(in crate::cli) fn new(config: &Config, matches: &ArgMatches, root: &Path) -> Self {
         let out = io::stdout();
@@ -63,16 +62,12 @@ impl Terminal {
         let is_dumb = !anstyle_query::term_supports_color();
         let has_links = is_terminal && !is_dumb && supports_hyperlinks::supports_hyperlinks();
         let has_pager = is_terminal && !is_dumb && !matches.get_flag("no-pager");
-        let default = || PAGER.iter().map(|word| (*word).to_owned()).collect();
-        let pager = match &config.pager {
-            Some(line) => shlex::split(line).unwrap_or_default(),
-            None => default(),
-        };
+        let pager = config.pager.clone().unwrap_or_else(|| PAGER.to_owned());
         Self {
             is_terminal: is_terminal || wanted == "always",
             has_color,
             links: has_links.then(|| root.to_owned()),
-            pager: Some(pager).filter(|pager| has_pager && !pager.is_empty()),
+            pager: Some(pager).filter(|pager| has_pager && !pager.trim().is_empty()),
         }
     }
 
@@ -97,14 +92,12 @@ impl Terminal {
 
     /// Prints a text, through the pager if it is longer than the screen.
     pub(in crate::cli) fn text(&self, text: &str) -> Result<(), Stop> {
-        if let Some([program, arguments @ ..]) = self.pager.as_deref()
+        if let Some(pager) = self.pager.as_deref()
             && is_longer_than_screen(text)
         {
-            let mut command = Command::new(program);
-            command.args(arguments);
-            match server::show_through(command, text.as_bytes()) {
+            match server::show_through(pager, text.as_bytes()) {
                 Ok(()) => return Ok(()),
-                Err(error) => tracing::warn!(%error, program, "the pager does not start"),
+                Err(error) => tracing::warn!(%error, pager, "the pager does not start"),
             }
         }
         to_stdout(|out| out.write_all(text.as_bytes()))

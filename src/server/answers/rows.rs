@@ -35,6 +35,11 @@ pub struct Site {
     pub source: String,
 }
 
+/// True if answers of a tool may be lists of sites.
+pub fn may_have_rows(tool: &str) -> bool {
+    matches!(tool, "grep" | "outline" | "references" | "search" | "trace")
+}
+
 /// Rows of an answer, from its JSON. None for an answer that is no list of sites.
 pub fn rows(json: &str) -> Option<Vec<Row>> {
     let answer: Value = serde_json::from_str(json).ok()?;
@@ -260,7 +265,8 @@ mod tests {
     #[test]
     fn text_of_the_repository_is_escaped() {
         let symbol = json!({
-            "symbol": "a\u{1b}.x::f", "name": "f\u{1b}[31m", "container": "C\u{202e}", "kind": "function",
+            "symbol": "a\u{1b}.x::f", "name": "f\u{1b}[31m", "container": "C\u{202e}",
+            "kind": "function",
             "path": "a\u{1b}.x", "line": 1, "signature": "f(\u{1b}]0;title\u{7}\r)"
         });
         let answer = json!({"symbols": [symbol], "offset": 0, "total": {"count": 1}});

@@ -290,9 +290,13 @@ pub fn run_command(command: Command, at_most: Duration) -> io::Result<CommandOut
     Ok(CommandOutput { ended, output, errors: process.errors() })
 }
 
-/// Shows a text through a program that has the terminal, and waits for its end. The program stays in
-/// this process's group, so that the terminal is its own; a signal of the terminal is left to it.
-pub fn show_through(mut command: Command, text: &[u8]) -> io::Result<()> {
+/// Shows a text through the program of a command line that has the terminal, and waits for its end.
+/// It stays in this process's group, so that the terminal is its own; signals are left to it.
+pub fn show_through(line: &str, text: &[u8]) -> io::Result<()> {
+    let mut words = shlex::split(line).unwrap_or_default().into_iter();
+    let program = words.next().ok_or_else(|| io::Error::other("no command line"))?;
+    let mut command = Command::new(program);
+    command.args(words);
     // Its end is the end of this process too: until then an interrupt is a key of the program.
     let interrupted = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGINT, interrupted)?;

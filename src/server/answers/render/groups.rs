@@ -232,7 +232,7 @@ mod tests {
         let entries = [("b", "1"), ("a", "2"), ("b", "3")].map(|(at, text)| entry(at, "", text));
         assert_eq!(written(Groups::inline, 500, &entries), "head\nb: 1, 3\na: 2");
         assert_eq!(written(Groups::lines, 500, &entries), "head\nb:1,3\na:2");
-        assert_eq!(written(Groups::stacked, 14, &entries), "head\nb\n  1\na:2", "two fit");
+        assert_eq!(written(Groups::stacked, 14, &entries), "head\nb:1\na:2", "two fit");
         let with_a_run = [&entries[..], &[entry("b", "", "4")]].concat();
         assert_eq!(written(Groups::ranked, 500, &with_a_run), "head\nb:1\na:2\nb\n  3\n  4");
     }

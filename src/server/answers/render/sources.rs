@@ -1,4 +1,4 @@
-//! Source lines of a few sites: in place of their list, or behind it.
+//! Source lines of a few sites: instead of their list, or behind it.
 
 use super::{CONTENT, Groups, SOURCE_LINE, path};
 use crate::model::RepoPath;

@@ -1,4 +1,4 @@
-//! Rows of answers about the graph: references, traces, and evidence beside them.
+//! Rows of answers about the graph: references, traces, and further evidence of use.
 
 use super::{Row, Site, around, list, more, named, number, own_name, place, text};
 use crate::server::answers::render::TOP;

@@ -432,7 +432,7 @@ mod tests {
         let mut page = Page::new(1000);
         let head = traced(nodes.split_off(1), 1).render(&mut page);
         assert!(
-            page.finish(&head).starts_with("head\nby dispatch:\nsrc/file_0.x: Class"),
+            page.finish(&head).contains("\nby dispatch:\nsrc/file_0.x: Class.caller:8\n"),
             "alone they have the whole room"
         );
     }
