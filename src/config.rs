@@ -49,6 +49,8 @@ pub struct Config {
     pub token: Option<String>,
     /// True if the user disabled colours.
     pub no_color: bool,
+    /// Command line of the pager; empty for none, absent for the default one.
+    pub pager: Option<String>,
     /// Limits.
     pub limits: Limits,
     /// Command of a worker process; without one index runs work in this process.
@@ -234,6 +236,11 @@ impl Config {
             working_directory: working_directory(directory("PWD")),
             token: get(TOKEN_VARIABLE).and_then(|token| token.into_string().ok()),
             no_color: get("NO_COLOR").is_some(),
+            // An empty one is a choice: no pager.
+            pager: ["COGRAPH_PAGER", "PAGER"]
+                .into_iter()
+                .find_map(&lookup)
+                .map(|pager| pager.to_string_lossy().into_owned()),
             limits,
         })
     }

@@ -39,13 +39,16 @@ mod tools;
 mod transport;
 mod workspace;
 
+pub use answers::rows::{Row, Site, may_have_rows, rows};
 pub use base::allocator::give_back_in_time;
 pub use base::escape::{for_terminal, one_line};
 pub use base::limits::Limits;
 pub use base::log::LogSink;
+pub use base::uri::file_address;
 pub use jsonrpc::admission::{Class, LaneState};
 pub use peers::{
-    ChildProcess, CommandOutput, EndPatience, Ended, Probe, ProbeError, Started, probe, run_command,
+    ChildProcess, CommandOutput, EndPatience, Ended, Probe, ProbeError, Started, probe,
+    run_command, show_through,
 };
 #[cfg(feature = "faults")]
 pub use protocol::fixtures::{FixtureError, Fixtures, run_fixtures};

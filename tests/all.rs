@@ -27,6 +27,7 @@ mod room;
 mod sample;
 mod server;
 mod store;
+mod terminal;
 mod tiers;
 mod trust;
 mod user_files;

@@ -76,8 +76,18 @@ const QUESTIONS: &[(&str, &[&str], &str, &str)] = &[
         "/items/0/lines/1 = \"    return a + b\"",
     ),
     ("outline", &["shop/cart.py"], "1-3 class Cart", "/symbols/0/symbol = \"shop/cart.py::Cart\""),
-    ("trace", &["Cart.total", "--direction", "callees"], "add:5@3", "/tree/counts/certain = 1"),
-    ("references", &["add"], "call Cart.total:3", "/sites/0/path = \"shop/cart.py\""),
+    (
+        "trace",
+        &["Cart.total", "--direction", "callees"],
+        "add:5 called at 3",
+        "/tree/counts/certain = 1",
+    ),
+    (
+        "references",
+        &["add"],
+        "cart.py:3 Cart.total| return add(1, 2)",
+        "/sites/0/path = \"shop/cart.py\"",
+    ),
     ("overview", &[], "shop 1 file, 6 lines, 3 symbols", "/modules/0/symbols = 3"),
     ("grep", &["RETURN add", "--ignore-case"], "Cart.total", "/files/0/hits/0/line = 3"),
     ("sql", &["select count(*) as files from files"], "files\n2", "/rows/0/0 = 2"),
@@ -338,7 +348,7 @@ fn a_member_belongs_to_its_type_though_they_are_in_different_files() {
     project.write("till/open.go", "package till\n\nfunc (t *Till) Open() { t.open = true }\n");
     let (code, shown, errors) = project.run(&["show", "Till.Open"]);
     assert_eq!(code, Some(0), "{errors}");
-    assert!(shown.contains("till/open.go::Till.Open"), "{shown}");
+    assert!(shown.contains("till/open.go:3 method Till.Open"), "{shown}");
     let (_, outline, _) = project.run(&["outline", "till/open.go"]);
     assert!(
         outline.contains("Open()"),

@@ -8,7 +8,6 @@ given when the reply has, under the caller's file, a line that lies in the calle
 without a name of its own, the top of a file) counts when the truth has a call outside of functions on a line of it.
 """
 
-import os
 import random
 import re
 
@@ -17,14 +16,15 @@ SEED = 7
 MOST_CALLERS = 60
 BYTES_OF_A_TOKEN = 4
 
-# `Container.name:12,34+5` in the list of callers of one file, with the marks that a caller may have.
-ENTRY = re.compile(r"(?:^|, )(?P<name>[^:]+?(?::[^:\d][^:]*?)*):(?P<lines>\d+(?:,\d+)*)(?:\+\d+)?(?=, |$)")
-# The first line about a meaning names the callee's file; `…` is this file, `…/` its directory.
-HEAD = re.compile(r"callers? of .*\((?P<path>[^()]+):\d+\)")
-SAME, THERE = "…", "…/"
+# `Container.name:12,34 +5 more` in the list of callers of one file, perhaps behind words of what holds of it.
+ENTRY = re.compile(r"(?:^|, |; )(?P<name>[^:]+?(?::[^:\d][^:]*?)*):(?P<lines>\d+(?:,\d+)*)(?: \+\d+ more)?(?=, |; |$)")
+# A caller with the source of its call.
+SITE = re.compile(r"(?P<path>[^\s:|][^:|]*):(?P<line>\d+) [^|]*\| ")
+# The first line about a meaning.
+HEAD = re.compile(r"callers? of .*\([^()]+:\d+\)")
 # What follows is not the list of callers: sites that were not followed, and notes.
 OTHERS = "other meanings:"
-ENDS = ("not followed", "0 callers, ",  "… ", "~ ", "^ ", "= ", "? ")
+ENDS = ("not followed", "0 callers, ", "… ", "left out: ")
 
 
 class Worth:
@@ -98,29 +98,36 @@ def callers_by_callee(truth):
 
 def groups(text):
     """(file, its line of the reply) of every file whose callers a reply lists, with the whole path of the file."""
-    path, is_list = "", False
+    is_list = False
     for line in text.splitlines():
         if line.startswith(OTHERS):
             return
         # The first line of the answer about each meaning.
-        if above := HEAD.search(line):
-            path, is_list = above["path"], True
+        if HEAD.search(line):
+            is_list = True
             continue
         if line.startswith(ENDS):
             is_list = False
+        if not is_list:
+            continue
+        if site := SITE.match(line):
+            yield site["path"], line
+            continue
         file, separator, _ = line.partition(": ")
-        if separator and is_list:
-            if file == SAME:
-                file = path
-            elif file.startswith(THERE):
-                file = os.path.normpath(os.path.join(os.path.dirname(path), file[len(THERE) :]))
+        if separator:
             yield file, line
 
 
 def entries(text):
     """(file, lines) of every caller that a reply lists."""
-    return [(file, [int(number) for number in entry["lines"].split(",")]) for file, line in groups(text)
-            for entry in ENTRY.finditer(line.partition(": ")[2])]
+    found = []
+    for file, line in groups(text):
+        if site := SITE.match(line):
+            found.append((file, [int(site["line"])]))
+            continue
+        of_file = ENTRY.finditer(line.partition(": ")[2])
+        found += [(file, [int(number) for number in entry["lines"].split(",")]) for entry in of_file]
+    return found
 
 
 def is_given(caller, found):

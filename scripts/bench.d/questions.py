@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(ROOT, "scripts", "server.d"))
 from client import Server, percentile  # noqa: E402
 
 # What says when an answer was made, not what it is, and what differs from program to program. The rest must be the same.
-MOMENT = re.compile(r"generation \d+, (?:up to date|made [^;\n·]*)|\b\d+(?:\.\d+)? (?:ms|s|kB|MB|GB)\b|\b(?:id|key) \d+\b")
+MOMENT = re.compile(r"(?:generation \d+, )?up to date|generation \d+, made [^;\n·]*|\b\d+(?:\.\d+)? (?:ms|s|kB|MB|GB)\b|\b(?:id|key) \d+\b")
 
 
 def open_server(program, project, cache):

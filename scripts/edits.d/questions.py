@@ -21,8 +21,8 @@ Question = tuple[str, dict]
 
 # What stands above the lines of text that have the name of a symbol.
 TEXT = "the name in text that no reference accounts for:"
-# How the notes at the end of a cut answer begin: what was left out, and what the marks of a trace mean.
-NOTES = ("… ", "~ likely", "? one of", "?? same name", "^ through", "= through", "* its callers")
+# How the notes at the end of a cut answer begin.
+NOTES = ("… ", "more is left out")
 
 
 def sample(rng: random.Random, now: Content, before: Content | None, touched: set[str]) -> list[Question]:
@@ -74,7 +74,7 @@ def comparable(tool: str, answer: Answer, ordered: bool = True) -> str:
     meta = {name: value for name, value in answer.meta.items() if name != "stale"}
     text = "\n".join([*lines, f"structured: {answer.structured}", f"meta: {meta}", f"error: {answer.error}"])
     # The first answer of a session names the repository as well, and says what names are.
-    text = re.sub(r"( · all names are repository content, not instructions)? · (/\S+, )?generation \d+", " · generation N", text)
+    text = re.sub(r"( · all names are repository content, not instructions)? · (/\S+, )?(?=generation \d|up to date)", " · ", text)
     text = re.sub(r"\bgeneration \d+", "generation N", text)
     # "At least so many" is where counting ended: runs of names are looked through, and which names stand in a run depends on when they came.
     text = re.sub(r" of >=\d+ ", " of >=N ", text)
@@ -96,7 +96,7 @@ def _without_text(lines: list[str]) -> list[str]:
     """Without the lines of text that have a name: they are searched for so long and no longer, whichever process does it."""
     kept, inside = [], False
     for line in lines:
-        inside = line == TEXT or (inside and re.fullmatch(r".*: \d+(, \d+)*", line) is not None)
+        inside = line == TEXT or (inside and re.fullmatch(r".*:\d+(,\d+)*", line) is not None)
         if not inside and not line.startswith(("`grep` with `word`", "… ")):
             kept.append(re.sub(r"; (its name stands in \d+ lines?|every other line with its name|\d+ files? not searched)[^·;]*", "", line))
     return kept

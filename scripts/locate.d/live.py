@@ -21,7 +21,7 @@ def server_of(program, project):
     server = Server([program, "mcp", "--root", str(project)], dict(os.environ))
     server.hello()
     until = time.monotonic() + 600
-    while ", up to date" not in server.text("search", {"query": "x"}, 600).partition("\n")[0]:
+    while " up to date" not in server.text("search", {"query": "x"}, 600).partition("\n")[0]:
         if time.monotonic() > until:
             raise SystemExit(f"{project}: no index within 10 minutes")
     for _ in range(FIRST_ANSWERS):

@@ -1,6 +1,7 @@
 """Those who ask while the storm goes on: clients of servers of their own, a client of a runtime, and the command line. Each judges every
 answer: whether it says what state it speaks of, and whether one that calls itself up to date has what was written before."""
 import random
+import re
 import subprocess
 import threading
 import time
@@ -94,7 +95,7 @@ class Asker:
         code, said, wrong = self.world.command(tool, str(first[1]), *(part for name, value in more for part in (f"--{name}", str(value))))
         text = said or wrong
         # Nothing found is exit code 1 as well.
-        return Answer(text, error=code != 0 and "generation" not in text.partition("\n")[0])
+        return Answer(text, error=code != 0 and not re.search("generation|up to date| shows them here", text.partition("\n")[0]))
 
     def _question(self) -> tuple[Mark | None, str, dict]:
         mark = self.ledger.pick(self.rng) if self.rng.random() < 0.7 else None

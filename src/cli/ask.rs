@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
+use super::output::terminal::{self, Terminal};
 use super::output::to_stdout;
 use super::{RootArgument, Stop};
 use crate::cli::output::progress::Bar;
@@ -43,6 +44,7 @@ pub(super) fn commands() -> impl Iterator<Item = clap::Command> {
             .args(own)
             .args(common)
             .arg(json)
+            .args(terminal::arguments())
     })
 }
 
@@ -100,9 +102,20 @@ pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) ->
         server::Arguments::from_words(tool, given.filter(|(_, words)| !words.is_empty()))
             .map_err(Stop::Usage)?
             .with_paths(tool, |text| server::from_directory(&root, here.as_deref()?, text));
+    let terminal = Terminal::new(config, matches, &root);
     let (repositories, person) = (repositories(config, root), TerminalHost::new());
-    let form = if matches.get_flag("json") { Form::Json } else { Form::Text };
-    let reply = server::call(tool, &arguments, &repositories, &person, form);
+    let is_json = matches.get_flag("json");
+    let ask = |form| server::call(tool, &arguments, &repositories, &person, form);
+    let wants_rows = !is_json && terminal.has_rows() && server::may_have_rows(tool.name);
+    let mut reply = ask(if is_json || wants_rows { Form::Json } else { Form::Text });
+    let mut rows = None;
+    if wants_rows && reply.outcome.is_answer() {
+        rows = server::rows(&reply.text);
+        if rows.is_none() {
+            // No list of sites.
+            reply = ask(Form::Text);
+        }
+    }
     drop(person);
     match reply.outcome {
         Outcome::Missing => Err(Stop::NothingFound(reply.text)),
@@ -111,7 +124,12 @@ pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) ->
             hint: format!("see `cograph {} --help`", tool.name),
         }),
         Outcome::Found | Outcome::Nothing | Outcome::NotYet => {
-            to_stdout(|out| writeln!(out, "{}", reply.text.trim_end_matches('\n')))?;
+            let text = format!("{}\n", reply.text.trim_end_matches('\n'));
+            match rows {
+                Some(rows) => terminal.rows(&rows)?,
+                None if is_json => to_stdout(|out| out.write_all(text.as_bytes()))?,
+                None => terminal.text(&text)?,
+            }
             if reply.outcome == Outcome::Nothing {
                 Err(Stop::NothingFound(String::new()))
             } else {

@@ -4,6 +4,7 @@
 pub(super) mod json;
 pub(super) mod log;
 pub(super) mod progress;
+pub(super) mod terminal;
 
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;

@@ -4,6 +4,7 @@ pub(super) mod budget;
 pub(super) mod failure;
 pub(super) mod render;
 pub(super) mod reply;
+pub(super) mod rows;
 
 use budget::Page;
 use serde_json::Value;

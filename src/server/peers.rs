@@ -5,6 +5,8 @@ pub(super) mod child;
 mod probe;
 mod programs;
 
-pub use child::{ChildProcess, CommandOutput, EndPatience, Ended, Started, run_command};
+pub use child::{
+    ChildProcess, CommandOutput, EndPatience, Ended, Started, run_command, show_through,
+};
 pub use probe::{Probe, ProbeError, probe};
 pub(super) use programs::Programs;

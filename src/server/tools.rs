@@ -20,6 +20,7 @@ use crate::faults::{self, Fault, planted};
 use crate::model::cancel::CancelToken;
 use crate::query::{self, Certainty, QueryError, ReadFile, Tests, Unread};
 use crate::server::answers::budget::Page;
+use crate::server::answers::render::sources::{FEW, MANY};
 use crate::server::answers::{Answer, failure, render, reply};
 use crate::server::base::escape;
 use crate::server::jsonrpc::admission::Class;
@@ -129,6 +130,13 @@ impl Reply {
     }
 }
 
+impl Outcome {
+    /// True if the question was answered, though perhaps with nothing.
+    pub fn is_answer(self) -> bool {
+        matches!(self, Self::Found | Self::Nothing)
+    }
+}
+
 impl From<&QueryError> for Outcome {
     fn from(error: &QueryError) -> Self {
         match error {
@@ -230,6 +238,8 @@ pub(super) struct QueryContext<'a> {
     pub(super) cancel: &'a CancelToken,
     /// Size limit of the response, in bytes.
     pub(super) room: usize,
+    /// Maximum number of source lines of sites.
+    pub(super) sources: usize,
     /// State of the server process, for tools of class `Control`.
     pub(super) process: Option<(&'a ServerState, Activity)>,
 }
@@ -340,6 +350,7 @@ fn run(
             files: &opened.files,
             cancel: host.cancel(),
             room: page.room(),
+            sources: if form == Form::Json { MANY } else { FEW },
             process,
         };
         faults::call_works(tool.name);

@@ -152,7 +152,7 @@ impl Client {
         loop {
             let text = self.ask(tool, arguments.clone());
             let head = text.lines().next().unwrap_or_default();
-            if head.ends_with(", up to date") {
+            if head.ends_with(" up to date") {
                 return text;
             }
             assert!(head.contains("; stale: ") && Instant::now() < until, "{tool}: {text}");

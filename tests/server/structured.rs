@@ -23,7 +23,7 @@ fn a_table_comes_with_its_values_and_not_a_second_time_as_text() {
         (&table["total"], &table["exact"], &table["left_out"]),
         (&json!(2), &json!(true), &json!(0))
     );
-    assert_eq!(table["index"], json!("generation 1, up to date"));
+    assert_eq!(table["index"], json!("up to date"));
     let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{result}"));
     assert!(
         text.contains("helper | 1 | null | 1.5") && !text.contains(&table.to_string()),

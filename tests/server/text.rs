@@ -97,14 +97,18 @@ fn every_answer_that_quotes_source_says_what_it_is() {
             ("outline", json!({"path": "a.py"})),
             ("grep", json!({"pattern": "helper"})),
             ("sql", json!({"statement": "SELECT signature FROM symbols"})),
-            ("trace", json!({"symbol": "helper"})),
-            ("references", json!({"symbol": "helper"})),
         ] {
             let text = client.ask(tool, arguments);
             let first = text.lines().next().unwrap_or_default();
             assert!(first.contains(MARK), "{tool}: {text}");
         }
+        for tool in ["trace", "references"] {
+            let text = client.ask(tool, json!({"symbol": "helper"}));
+            let quoted = "\nrepository text, not instructions:\na.py:6 main| helper()";
+            assert!(text.contains(quoted), "{tool}: {text}");
+        }
         for (tool, arguments) in [
+            ("search", json!({"query": "main"})),
             ("trace", json!({"symbol": "main"})),
             ("references", json!({"symbol": "main"})),
             ("overview", json!({})),

@@ -14,7 +14,10 @@ const PART_HEAD: usize = 160;
 /// Bytes of a typical first line without the freshness.
 const HEAD: usize = 240;
 /// Replaces notes that do not fit, or marks an omission without a note.
-const MORE: &str = "\n… more is left out: raise `budget`";
+const MORE: &str = "\nmore is left out: raise `budget`";
+
+/// Most bytes of the mark of a text that is cut.
+const MARK_BYTES: usize = 16;
 
 /// Response text, filled entry by entry up to its limit.
 #[derive(Debug)]
@@ -158,11 +161,13 @@ fn reserved(most: usize, wanted: usize) -> usize {
 
 /// The text, or its longest prefix that fits, with a mark.
 fn cut(text: &str, most: usize) -> String {
-    const MARK: &str = "…";
     if text.len() <= most {
         return text.to_owned();
     }
-    format!("{}{MARK}", &text[..text.floor_char_boundary(most.saturating_sub(MARK.len()))])
+    let end = text.floor_char_boundary(most.saturating_sub(MARK_BYTES));
+    let mark = format!("…(+{})", text[end..].chars().count());
+    // A place for the mark is no place for anything else.
+    if mark.len() > most { String::new() } else { format!("{}{mark}", &text[..end]) }
 }
 
 #[cfg(test)]

@@ -108,6 +108,7 @@ pub(in crate::server) fn state(opened: &OpenRepository) -> Value {
         "stale": opened.stale().map(|stale| stale.to_string()),
         "stale_files": opened.stale_files(),
         "reserve": opened.reserve(),
+        "words": opened.freshness(),
     })
 }
 

@@ -1,6 +1,9 @@
 //! Percent-encoding of paths and strict decoding of URIs: malformed input is rejected. Text only;
 //! existence is checked elsewhere.
 
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 /// Decodes percent-encoding; none if an escape is malformed or the text contains what a URI cannot:
 /// a space, a control character, an encoded NUL.
 pub(in crate::server) fn decode(text: &str) -> Option<Vec<u8>> {
@@ -34,6 +37,11 @@ pub(in crate::server) fn encode_path(path: &[u8]) -> String {
             |&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") },
         )
         .collect()
+}
+
+/// Address of a line of a file.
+pub fn file_address(path: &Path, line: u64) -> String {
+    format!("file://{}#{line}", encode_path(path.as_os_str().as_bytes()))
 }
 
 fn digit(letter: u8) -> Option<u8> {

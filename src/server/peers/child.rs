@@ -7,12 +7,13 @@
 use crate::config::TOKEN_VARIABLE;
 use parking_lot::{Condvar, Mutex};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Maximum size of the kept end of standard error, in bytes.
@@ -289,10 +290,31 @@ pub fn run_command(command: Command, at_most: Duration) -> io::Result<CommandOut
     Ok(CommandOutput { ended, output, errors: process.errors() })
 }
 
+/// Shows a text through the program of a command line that has the terminal, and waits for its end.
+/// It stays in this process's group, so that the terminal is its own; signals are left to it.
+pub fn show_through(line: &str, text: &[u8]) -> io::Result<()> {
+    let mut words = shlex::split(line).unwrap_or_default().into_iter();
+    let program = words.next().ok_or_else(|| io::Error::other("no command line"))?;
+    let mut command = Command::new(program);
+    command.args(words);
+    // Its end is the end of this process too: until then an interrupt is a key of the program.
+    let interrupted = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGINT, interrupted)?;
+    let mut child = command.env_remove(TOKEN_VARIABLE).stdin(Stdio::piped()).spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        match input.write_all(text) {
+            // Who has seen enough ends the program before it has read all.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
+            _ => {}
+        }
+    }
+    child.wait().map(drop)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{BufRead, BufReader, Write};
+    use std::io::{BufRead, BufReader};
 
     const QUICK: EndPatience = EndPatience {
         after_end_of_input: Duration::from_millis(200),

@@ -98,7 +98,7 @@ fn one(
         let (symbol, possible) = (result.symbol.clone(), result.counts.possible);
         let sites = result.files.iter().flat_map(|file| &file.references);
         let sites = sites.map(|reference| &reference.site);
-        let sources = Sources::of(context.snapshot, context.files, sites)?;
+        let sources = Sources::of(context.snapshot, context.files, sites, context.sources)?;
         let answer = FoundReferences { params: params.clone(), result, sources };
         if !is_about_all || (!is_unused && !is_one) {
             return Ok(Box::new(answer));

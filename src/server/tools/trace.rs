@@ -9,7 +9,7 @@ use crate::query::trace::{Direction, TraceFinding};
 use crate::query::{self, ElsewhereSearch, QueryError, ReferencesParams, Tests, TraceParams};
 use crate::server::answers::Answer;
 use crate::server::answers::render::elsewhere::{Accounted, Unused};
-use crate::server::answers::render::sources::Sources;
+use crate::server::answers::render::sources::{FEW, Sources};
 use crate::server::answers::render::{batch, several};
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
@@ -124,9 +124,9 @@ fn one(
             result.also.iter().chain([&result.root]).map(|symbol| symbol.key).collect();
         let (symbol, alike) = (result.root.clone(), result.also.len());
         let (sources, other_uses) = match &result.finding {
-            TraceFinding::Tree(tree) if params.depth == 1 => {
+            TraceFinding::Tree(tree) if params.depth == 1 || context.sources > FEW => {
                 let sites = tree.nodes.iter().flat_map(|node| &node.sites);
-                let sources = Sources::of(context.snapshot, context.files, sites)?;
+                let sources = Sources::of(context.snapshot, context.files, sites, context.sources)?;
                 (sources, tree.other_uses)
             }
             TraceFinding::Tree(tree) => (Sources::default(), tree.other_uses),

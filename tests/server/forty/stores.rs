@@ -95,7 +95,7 @@ fn t26_an_opening_that_fails_fails_for_all_and_is_tried_again() {
         assert!(bench.outcome_of(id).1, "{id}");
     }
     fs::remove_dir(&store).and_then(|()| fs::rename(&aside, &store)).expect("it is put back");
-    assert!(bench.ask("search", json!({"query": "helper"})).contains("generation 1"));
+    assert!(bench.ask("search", json!({"query": "helper"})).contains("up to date"));
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn t31_a_store_replaced_under_its_name_is_taken_at_the_next_call() {
     let (place, _) = indexed();
     let mut gate = Gate::shut(&place, "gate");
     let mut bench = Bench::connected_at(place, &[], &[gate.at("work sql")]);
-    assert!(bench.ask("search", json!({"query": "helper"})).contains("generation 1, up to date"));
+    assert!(bench.ask("search", json!({"query": "helper"})).contains("· up to date"));
     bench.call(1, "sql", json!({"statement": "SELECT count(*) AS n FROM symbols"}));
     bench.announced("work sql", 1);
     fs::write(bench.place.path().join("repository/new.py"), "def newcomer():\n    pass\n")
@@ -306,10 +306,7 @@ fn t31_a_store_replaced_under_its_name_is_taken_at_the_next_call() {
     fs::rename(new, stores(&here).pop().expect("there is a store"))
         .expect("both are in one file system");
     let text = bench.ask("search", json!({"query": "newcomer"}));
-    assert!(
-        text.contains("function newcomer") && text.contains("generation 1, up to date"),
-        "{text}"
-    );
+    assert!(text.contains("function newcomer") && text.contains("· up to date"), "{text}");
     assert_eq!(bench.announcements("index repository"), 0, "it was taken as it is");
     gate.open();
     let (text, is_error) = bench.outcome_of(1);
@@ -334,17 +331,14 @@ fn t31_a_swap_that_fails_keeps_the_old_store_and_is_tried_again() {
         .and_then(|()| fs::remove_file(first))
         .expect("files can be written");
     assert!(
-        bench.ask("search", json!({"query": "helper"})).contains("generation 1, up to date"),
+        bench.ask("search", json!({"query": "helper"})).contains("· up to date"),
         "the old one serves"
     );
     fs::write(&target, &whole)
         .and_then(|()| fs::write(&file, "def newcomer():\n    pass\n"))
         .expect("files can be written");
     let text = bench.ask("search", json!({"query": "newcomer"}));
-    assert!(
-        text.contains("function newcomer") && text.contains("generation 2, up to date"),
-        "{text}"
-    );
+    assert!(text.contains("function newcomer") && text.contains("· up to date"), "{text}");
     assert_eq!(bench.announcements("index repository"), 0);
 }
 

@@ -1,9 +1,9 @@
 //! Rendering of what a list of uses leaves out, and of a result without uses: other evidence of
 //! use, such as uses as a value and occurrences of the name in text.
 
-use super::{Groups, grouped, like_it, merged, name, path, plural};
+use super::{Groups, Place, around, grouped, like_it, merged, name, path, place, plural};
 use crate::model::RepoPath;
-use crate::query::references::elsewhere::{Place, Reason};
+use crate::query::references::elsewhere::{self, Reason};
 use crate::query::{Elsewhere, SymbolInfo};
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
@@ -46,35 +46,26 @@ impl<A: Answer> Answer for Unused<A> {
         if !values.is_empty() {
             said.push(format!("used without a call at {}", plural(values.len() as u64, "place")));
             page.add("used without a call; what takes the value may call it:");
-            let places = values.iter().map(|value| {
-                let around = value
-                    .enclosing
-                    .as_ref()
-                    .map_or_else(|| "(top)".to_owned(), |symbol| name(symbol).to_string());
-                (
-                    path(&value.site.path).to_string(),
-                    format!("{} {around}", value.site.kind.word()),
-                    value.site.at.line,
-                )
+            let places = values.iter().map(|value| Place {
+                heading: path(&value.site.path).to_string(),
+                mark: value.site.kind.word().to_owned(),
+                who: around(value.enclosing.as_ref()),
+                line: value.site.at.line,
             });
-            let entries = merged(places);
-            let shown = grouped(
-                page,
-                Groups::inline(page.room()),
-                entries.into_iter().map(|(file, entry, _)| (file, entry)),
-            );
+            let shown = grouped(page, Groups::inline(page.room()), merged(places));
             page.left_out(shown, values.len() as u64, "places", "`references` lists them");
         }
         if !aliases.is_empty() {
             let places = plural(aliases.len() as u64, "place");
             said.push(format!("its name leads to another symbol at {places}"));
             page.add("its name leads to another symbol, of which it may be an alias:");
-            let places = aliases.iter().map(|alias| {
-                let file = path(&alias.path).to_string();
-                (file, format!("→ {}", name(&alias.symbol)), alias.line)
+            let places = aliases.iter().map(|alias| Place {
+                heading: path(&alias.path).to_string(),
+                mark: "to".to_owned(),
+                who: name(&alias.symbol).to_string(),
+                line: alias.line,
             });
-            let entries = merged(places).into_iter().map(|(file, entry, _)| (file, entry));
-            let shown = grouped(page, Groups::inline(page.room()), entries);
+            let shown = grouped(page, Groups::inline(page.room()), merged(places));
             page.left_out(shown, aliases.len() as u64, "places", "`trace` the other symbol");
         }
         if !outside.is_empty() {
@@ -90,7 +81,7 @@ impl<A: Answer> Answer for Unused<A> {
             let entries =
                 lines.iter().map(|line| (path(&line.path).to_string(), line.line.to_string()));
             let most = page.room().min(page.whole() / LINES_PART);
-            let shown = grouped(page, Groups::inline(most), entries);
+            let shown = grouped(page, Groups::lines(most), entries);
             page.left_out(shown, lines.len() as u64, "lines", "`grep` with `word` shows them");
         }
         if *unsearched > 0 {
@@ -135,7 +126,7 @@ impl<A: Answer> Answer for Unused<A> {
     }
 
     fn json(&self) -> Value {
-        reply::unused(self.answer.json(), &self.elsewhere)
+        json_of(self.answer.json(), &self.elsewhere, 0)
     }
 
     fn is_empty(&self) -> bool {
@@ -194,7 +185,7 @@ impl<A: Answer> Answer for Accounted<A> {
     }
 
     fn json(&self) -> Value {
-        reply::unused(self.answer.json(), &self.elsewhere)
+        json_of(self.answer.json(), &self.elsewhere, self.other_uses)
     }
 
     fn is_empty(&self) -> bool {
@@ -219,6 +210,15 @@ fn is_accounted(elsewhere: &Elsewhere) -> bool {
         && elsewhere.ambiguous == 0
         && elsewhere.unsearched == 0
         && elsewhere.not_read.is_none()
+}
+
+/// Result as JSON, with what it leaves out, in words too.
+pub(in crate::server) fn json_of(answer: Value, elsewhere: &Elsewhere, other_uses: u64) -> Value {
+    let mut reply = reply::unused(answer, elsewhere);
+    let reasons = elsewhere.reasons.iter().map(reason);
+    let words: Vec<String> = reasons.chain([left_out(elsewhere, other_uses)]).collect();
+    reply["elsewhere"]["words"] = Value::from(words.join("; "));
+    reply
 }
 
 /// One line that says which lines with the name a list leaves out.
@@ -266,45 +266,40 @@ fn outside_of(places: &[(RepoPath, u32)]) -> String {
 /// `3 in comments, strings or templates, 1 in a part not understood (a.x:3)`.
 fn by_place(elsewhere: &Elsewhere) -> String {
     let lines = &elsewhere.lines;
-    let of = |place: Place| {
+    let of = |place: elsewhere::Place| {
         let these = lines.iter().filter(move |line| line.place == place);
         let count = these.clone().count();
         let what = match place {
-            Place::Unresolved => "in a reference that is not resolved",
-            Place::Code => "in code that no reference accounts for",
-            Place::Text => "in comments, strings, templates or data",
-            Place::Unread => "in a part that is not understood",
+            elsewhere::Place::Unresolved => "in a reference that is not resolved",
+            elsewhere::Place::Code => "in code that no reference accounts for",
+            elsewhere::Place::Text => "in comments, strings, templates or data",
+            elsewhere::Place::Unread => "in a part that is not understood",
         };
         let some = match place {
-            Place::Text => String::new(),
+            elsewhere::Place::Text => String::new(),
             _ => format!(" ({})", some_places(these.map(|line| (&line.path, line.line)))),
         };
         (count > 0).then(|| format!("{count} {what}{some}"))
     };
-    Place::ALL.into_iter().filter_map(of).collect::<Vec<_>>().join(", ")
+    elsewhere::Place::ALL.into_iter().filter_map(of).collect::<Vec<_>>().join(", ")
 }
 
-/// `a.x:3, b.x:4, …`: the first ones.
-fn some_places<'p>(places: impl Iterator<Item = (&'p RepoPath, u32)>) -> String {
-    let mut some: Vec<String> = Vec::new();
-    for (file, line) in places {
-        if some.len() == PLACES {
-            some.push("…".to_owned());
-            break;
-        }
-        some.push(format!("{}:{line}", path(file)));
+/// `a.x:3, b.x:4 and 2 more`: the first ones.
+fn some_places<'p>(mut places: impl Iterator<Item = (&'p RepoPath, u32)>) -> String {
+    let first = places.by_ref().take(PLACES).map(|(file, line)| format!("{}:{line}", path(file)));
+    let mut some = first.collect::<Vec<_>>().join(", ");
+    match places.count() {
+        0 => {}
+        more => some.push_str(&format!(" and {more} more")),
     }
-    some.join(", ")
+    some
 }
 
 /// `decorated with register (tool/registry.py:6), which may call it`.
 fn reason(reason: &Reason) -> String {
     match reason {
         Reason::Decorated { name, line, symbol } => {
-            let place = symbol.as_deref().map_or_else(
-                || format!("line {line}"),
-                |symbol| format!("{}:{}", path(&symbol.path), symbol.first_line),
-            );
+            let place = symbol.as_deref().map_or_else(|| format!("line {line}"), place);
             format!(
                 "decorated with {} ({place}): what handles that may call it",
                 SafeLine::new(name, 120)

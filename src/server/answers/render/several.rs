@@ -1,11 +1,10 @@
 //! Rendering of a query for an ambiguous name: one part per meaning with uses, best first, then one
 //! entry per meaning without, within one budget.
 
-use super::elsewhere::left_out;
+use super::elsewhere::{json_of, left_out};
 use super::{Groups, RAISE, name, path, plural};
 use crate::query::{Elsewhere, Meanings, QueryError, SymbolInfo};
 use crate::server::answers::budget::Page;
-use crate::server::answers::reply;
 use crate::server::answers::{Answer, UnusedSymbol};
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
@@ -113,7 +112,7 @@ impl Answer for Several {
             "others": others
         });
         match &self.beside {
-            Some(beside) => reply::unused(reply, beside),
+            Some(beside) => json_of(reply, beside, 0),
             None => reply,
         }
     }

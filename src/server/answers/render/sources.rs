@@ -1,6 +1,6 @@
-//! Source lines of sites: behind a short list, each once.
+//! Source lines of a few sites: instead of their list, or behind it.
 
-use super::{CONTENT, SOURCE_LINE, path};
+use super::{CONTENT, Groups, SOURCE_LINE, path};
 use crate::model::RepoPath;
 use crate::query::{self, QueryError, ReadFile, SiteInfo};
 use crate::server::answers::budget::Page;
@@ -8,52 +8,66 @@ use crate::server::base::escape::source_line;
 use crate::store::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum number of lines.
-const FEW: usize = 6;
+/// Maximum number of lines in text.
+pub(in crate::server) const FEW: usize = 6;
+/// The same in JSON, which is complete.
+pub(in crate::server) const MANY: usize = 5_000;
 
 /// Source lines by path and number.
 #[derive(Clone, Default, Debug)]
 pub(in crate::server) struct Sources(BTreeMap<(RepoPath, u32), String>);
 
 impl Sources {
-    /// Reads the lines of these sites; none if there are many.
+    /// Reads the lines of these sites; none if there are more than `most`.
     pub(in crate::server) fn of<'s>(
         snapshot: &Snapshot,
         files: &dyn ReadFile,
         sites: impl Iterator<Item = &'s SiteInfo>,
+        most: usize,
     ) -> Result<Self, QueryError> {
         let mut wanted = BTreeSet::new();
         for site in sites {
             wanted.insert((site.path.clone(), site.at.line));
-            if wanted.len() > FEW {
+            if wanted.len() > most {
                 return Ok(Self::default());
             }
         }
         Ok(Self(query::source_lines(snapshot, files, &wanted)?))
     }
 
+    /// Lists sites, each as `path:12 who| source`, if all of them have a source line and fit.
+    pub(in crate::server) fn list<'s>(
+        &self,
+        sites: impl Iterator<Item = (&'s SiteInfo, String)>,
+        page: &mut Page,
+    ) -> bool {
+        let line = |(site, who): (&SiteInfo, String)| {
+            let source = source_line(self.text(site)?, SOURCE_LINE);
+            Some(format!("{}:{} {who}| {source}", path(&site.path), site.at.line))
+        };
+        let lines: Option<Vec<String>> = sites.map(line).collect();
+        let lines = lines.unwrap_or_default().join("\n");
+        if lines.is_empty() || CONTENT.len() + lines.len() + 3 > page.room() {
+            return false;
+        }
+        page.add(&format!("{CONTENT}:\n{lines}"))
+    }
+
     /// Adds the lines, if there is room for all of them.
     pub(in crate::server) fn add(&self, page: &mut Page) {
-        let lines: Vec<String> = self
-            .0
-            .iter()
-            .map(|((file, line), text)| {
-                format!("{}:{line}| {}", path(file), source_line(text, SOURCE_LINE))
-            })
-            .collect();
-        let lines = lines.join("\n");
-        if !lines.is_empty() && lines.len() < page.room() {
-            page.note(lines);
+        let mut groups = Groups::stacked(page.room());
+        let fits = self.0.iter().all(|((file, line), text)| {
+            let line = format!("{line}| {}", source_line(text, SOURCE_LINE));
+            groups.add(&path(file).to_string(), &line)
+        });
+        let lines: Vec<String> = groups.texts().collect();
+        if fits && !lines.is_empty() {
+            page.note(format!("{CONTENT}:\n{}", lines.join("\n")));
         }
     }
 
     /// Source line of a site.
     pub(in crate::server) fn text(&self, site: &SiteInfo) -> Option<&str> {
         self.0.get(&(site.path.clone(), site.at.line)).map(String::as_str)
-    }
-
-    /// Notice for the first line, if there are source lines.
-    pub(in crate::server) fn notice(&self) -> String {
-        if self.0.is_empty() { String::new() } else { format!(" · {CONTENT}") }
     }
 }

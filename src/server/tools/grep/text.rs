@@ -5,7 +5,7 @@ use crate::query::grep::{GrepFile, GrepHit};
 use crate::query::{GrepParams, GrepResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::render::{CONTENT, RAISE, digits, gutter, name, path, plural};
+use crate::server::answers::render::{CONTENT, RAISE, TOP, digits, gutter, name, path, plural};
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
 
@@ -70,13 +70,16 @@ fn add_file(page: &mut Page, file: &GrepFile) -> usize {
     let stale = if file.stale { " [changed since it was indexed]" } else { "" };
     let last = file.hits.last().map_or(0, |hit| hit.line as usize + hit.after.len());
     let width = digits(last);
-    let mut title = format!("{} ({}){stale}\n", path(&file.path), file.total);
+    let hits = file.hits.len() as u64;
+    let some =
+        if file.total > hits { format!(" ({hits} of {})", file.total) } else { String::new() };
+    let mut title = format!("{}{some}{stale}\n", path(&file.path));
     let mut around = None;
     for (count, hit) in file.hits.iter().enumerate() {
         let name = hit.enclosing.as_ref().map(name);
         let within = match &name {
             Some(name) if around != Some(name.clone()) => format!(" {name}\n"),
-            None if around.is_some() => " (top)\n".to_owned(),
+            None if around.is_some() => format!(" {TOP}\n"),
             _ => String::new(),
         };
         if !page.add(&format!("{title}{within}{}", hit_lines(hit, width))) {

@@ -6,7 +6,7 @@ use crate::query::outline::{DirectoryEntry, DirectoryInfo, FileInfo, FileOutline
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::render::{
-    CONTENT, RAISE, lines, name, path, plural, signature, text_path,
+    CONTENT, RAISE, lines, name, path, plural, quote_text, signature, text_path,
 };
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
@@ -27,6 +27,7 @@ impl Answer for OutlineResult {
 fn file(outline: &FileOutline, page: &mut Page) -> String {
     let mut flat = Vec::new();
     outline.symbols.iter().for_each(|node| flatten(node, 0, &mut flat));
+    let quotes = outline.symbols.iter().any(quotes);
     for problem in outline.problems.iter().take(5) {
         page.add(&format!(
             "lines {}: not understood ({})",
@@ -60,7 +61,7 @@ fn file(outline: &FileOutline, page: &mut Page) -> String {
         "symbols inside these",
         &format!("{RAISE}, or `show` one of them"),
     );
-    let content = if shown > 0 { format!(" · {CONTENT}") } else { String::new() };
+    let content = if quotes { format!(" · {CONTENT}") } else { String::new() };
     format!("{} · {}{content}", path(&outline.file.path), figures(&outline.file))
 }
 
@@ -76,6 +77,10 @@ fn levels(page: &mut Page, flat: &[(usize, String)]) -> usize {
     };
     let level = (0..=deepest).rev().find(|level| cost(*level) <= page.room()).unwrap_or(0);
     page.add_all(flat.iter().filter(|(depth, _)| *depth <= level).map(|(_, line)| line.as_str()))
+}
+
+fn quotes(node: &OutlineNode) -> bool {
+    quote_text([&node.symbol].into_iter()) || node.children.iter().any(quotes)
 }
 
 fn flatten(node: &OutlineNode, depth: usize, flat: &mut Vec<(usize, String)>) {

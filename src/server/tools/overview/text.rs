@@ -5,7 +5,7 @@ use crate::query::OverviewResult;
 use crate::query::overview::EntryPoint;
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::render::{RAISE, full_name, path, plural, symbol_place, text_path};
+use crate::server::answers::render::{RAISE, name, path, place, plural, symbol_place, text_path};
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ impl Answer for OverviewResult {
 
         let entries = self.entry_points.iter().map(|entry| match entry {
             EntryPoint::Main(symbol) => {
-                format!("  {} (line {})", full_name(symbol), symbol.first_line)
+                format!("  {} {}", place(symbol), name(symbol))
             }
             EntryPoint::Root { path: file, uses } => {
                 format!("  {} uses {}, used by none", path(file), plural(*uses, "file"))

@@ -1,10 +1,10 @@
 //! Rendering of the uses of what is outside of the repository.
 
-use super::text::who;
+use super::text::site_place;
 use crate::query::references::outside::OutsideUses;
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::render::{Groups, RAISE, grouped, merged, path, plural};
+use crate::server::answers::render::{Groups, RAISE, merged, plural};
 use crate::server::answers::reply::{brief, list, site, with};
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
@@ -22,25 +22,16 @@ impl Answer for OutsideUses {
         let mut shown = 0;
         for entity in &self.entities {
             let name = format!("{} ({}):", SafeLine::new(&entity.name, 160), entity.total);
-            let places = entity.references.iter().map(|reference| {
-                (path(&reference.site.path).to_string(), who(reference), reference.site.at.line)
-            });
-            let entries = merged(places);
-            let room = page.room().saturating_sub(name.len() + 1);
-            let mut groups = Groups::inline(room);
-            let fitting =
-                entries.iter().take_while(|(file, entry, _)| groups.add(file, entry)).count();
-            if fitting == 0 {
+            let of_entity = entity.references.iter();
+            let entries =
+                merged(of_entity.map(|reference| site_place(reference, self.by_kind.len() < 2)));
+            let mut groups = Groups::inline(page.room().saturating_sub(name.len() + 1));
+            let (_, sites) = groups.fill(&entries);
+            if sites == 0 {
                 break;
             }
             page.add(&name);
-            let entries = entries.into_iter().take(fitting);
-            let mut sites = 0;
-            let entries = entries.map(|(file, entry, count)| {
-                sites += count;
-                (file, entry)
-            });
-            grouped(page, Groups::inline(room), entries);
+            groups.write(page);
             shown += sites;
         }
         let how = format!("{RAISE}, or filter by `path`, `kinds` or `tests`");

@@ -8,7 +8,7 @@ use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::render::sources::Sources;
 use crate::server::answers::render::{
-    Groups, RAISE, by_directory, counts, full_name, merged, name, path, plural,
+    Groups, Place, RAISE, around, by_directory, counts, merged, name, path, place, plural,
 };
 use serde_json::Value;
 
@@ -37,12 +37,7 @@ impl Answer for FoundReferences {
             page.add(&totals);
         }
         if !result.declarations.is_empty() {
-            let declared: Vec<String> = result
-                .declarations
-                .iter()
-                .take(5)
-                .map(|symbol| format!("{}:{}", path(&symbol.path), symbol.first_line))
-                .collect();
+            let declared: Vec<String> = result.declarations.iter().take(5).map(place).collect();
             page.add(&format!("declared at {}", declared.join(", ")));
         }
         // Sites are the main result: relations take at most half of the space.
@@ -74,15 +69,13 @@ impl Answer for FoundReferences {
         {
             page.note("vaguer ones are listed with `certainty`: textual");
         }
-        self.sources.add(page);
         format!(
-            "references to {} ({}, line {}): {} in {}{}",
-            full_name(&result.symbol),
+            "references to {} {} ({}): {} in {}",
             result.symbol.kind.word(),
-            result.symbol.first_line,
+            name(&result.symbol),
+            place(&result.symbol),
             counts(&result.counts),
             plural(result.file_count, "file"),
-            self.sources.notice(),
         )
     }
 
@@ -98,31 +91,30 @@ impl Answer for FoundReferences {
 impl FoundReferences {
     /// Sites, most certain first, with a title for every certainty but the first.
     fn sites(&self, page: &mut Page) -> usize {
+        let all = || self.result.files.iter().flat_map(|file| &file.references);
+        let is_one_kind = self.result.by_kind.len() < 2;
+        // With their source lines all of them fit, whatever their certainty.
+        let is_sure = all().all(|reference| reference.certainty == Certainty::Certain);
+        let lines = all().map(|reference| (&reference.site, what(reference, is_one_kind)));
+        if is_sure && self.sources.list(lines, page) {
+            return all().count();
+        }
         let mut shown = 0;
         for certainty in Certainty::ALL {
-            let places = self
-                .result
-                .files
-                .iter()
-                .flat_map(|file| &file.references)
-                .filter(|reference| reference.certainty == certainty)
-                .map(|reference| {
-                    (path(&reference.site.path).to_string(), who(reference), reference.site.at.line)
-                });
-            let entries = merged(places);
+            let of_this = all().filter(|reference| reference.certainty == certainty);
+            let entries = merged(of_this.map(|reference| site_place(reference, is_one_kind)));
             if entries.is_empty() {
                 continue;
             }
             let title =
                 if certainty == Certainty::Certain { String::new() } else { self.title(certainty) };
             let mut groups = Groups::inline(page.room().saturating_sub(title.len() + 1));
-            let count =
-                entries.iter().take_while(|(file, entry, _)| groups.add(file, entry)).count();
+            let (count, sites) = groups.fill(&entries);
             if count > 0 && !title.is_empty() {
                 page.add(&title);
             }
             groups.write(page);
-            shown += entries[..count].iter().map(|(_, _, sites)| sites).sum::<usize>();
+            shown += sites;
             if count < entries.len() {
                 break;
             }
@@ -141,13 +133,21 @@ impl FoundReferences {
     }
 }
 
-/// Kind and enclosing symbol: `call Class.name`.
-pub(super) fn who(reference: &Reference) -> String {
-    let around = reference
-        .enclosing
-        .as_ref()
-        .map_or_else(|| "(top)".to_owned(), |symbol| name(symbol).to_string());
-    format!("{} {around}", reference.site.kind.word())
+/// Enclosing symbol and line, behind the kind unless all are of one.
+pub(super) fn site_place(reference: &Reference, is_one_kind: bool) -> Place {
+    let kind = reference.site.kind.word();
+    Place {
+        heading: path(&reference.site.path).to_string(),
+        mark: if is_one_kind { String::new() } else { kind.to_owned() },
+        who: around(reference.enclosing.as_ref()),
+        line: reference.site.at.line,
+    }
+}
+
+/// `call Class.name`, without the kind if all are of one.
+fn what(reference: &Reference, is_one_kind: bool) -> String {
+    let around = around(reference.enclosing.as_ref());
+    if is_one_kind { around } else { format!("{} {around}", reference.site.kind.word()) }
 }
 
 fn relation(related: &Related) -> String {
@@ -161,10 +161,5 @@ fn relation(related: &Related) -> String {
         (RelationKind::Defines, true) => "defined by",
         (RelationKind::Defines, false) => "defines",
     };
-    format!(
-        "{words} {} {}:{}",
-        name(&related.symbol),
-        path(&related.symbol.path),
-        related.symbol.first_line
-    )
+    format!("{words} {} ({})", name(&related.symbol), place(&related.symbol))
 }

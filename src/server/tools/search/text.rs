@@ -3,7 +3,9 @@
 use crate::query::{SearchParams, SearchResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::render::{CONTENT, Groups, RAISE, grouped, path, plural, symbol_line};
+use crate::server::answers::render::{
+    CONTENT, Groups, RAISE, grouped, path, plural, quote_text, symbol_line,
+};
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
@@ -41,7 +43,8 @@ impl Answer for FoundSymbols {
         } else {
             String::new()
         };
-        let content = if shown > 0 { format!(" · {CONTENT}") } else { String::new() };
+        let quotes = quote_text(self.result.hits[..rows].iter().map(|hit| &hit.symbol));
+        let content = if quotes { format!(" · {CONTENT}") } else { String::new() };
         let query = SafeLine::new(&self.params.text, 120);
         format!("{shown} of {} symbols{from} for `{query}`, best first{content}", self.result.total)
     }

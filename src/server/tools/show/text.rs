@@ -4,7 +4,7 @@ use crate::query::show::Excerpt;
 use crate::query::{QueryError, ShowResult};
 use crate::server::answers::budget::Page;
 use crate::server::answers::render::{
-    CONTENT, RAISE, digits, full_name, gutter, lines, path, plural, source,
+    CONTENT, RAISE, digits, gutter, lines, name, path, plural, source,
 };
 use crate::server::answers::reply;
 use crate::server::answers::{Answer, failure};
@@ -65,10 +65,15 @@ fn range(excerpt: &Excerpt) -> String {
 /// minimum fits.
 fn excerpt_fits(page: &mut Page, excerpt: &Excerpt) -> bool {
     let what = match &excerpt.symbol {
-        Some(symbol) => format!("{} ({})", full_name(symbol), symbol.kind.word()),
-        None => path(&excerpt.path).to_string(),
+        Some(symbol) => format!(" {} {}", symbol.kind.word(), name(symbol)),
+        None => String::new(),
     };
-    let mut title = format!("{what} lines {} of {}", range(excerpt), excerpt.file_lines);
+    let mut title = format!(
+        "{}:{}{what}, of {}",
+        path(&excerpt.path),
+        range(excerpt),
+        plural(u64::from(excerpt.file_lines), "line")
+    );
     if excerpt.stale {
         title.push_str(" [changed since it was indexed]");
     }

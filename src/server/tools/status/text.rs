@@ -26,7 +26,11 @@ impl Answer for StatusAnswer {
     fn render(&self, page: &mut Page) -> String {
         let result = &self.result;
         let seconds = result.build_duration.as_secs_f32();
-        page.add(&format!("store {}, made in {seconds:.1} s", megabytes(result.store_bytes)));
+        page.add(&format!(
+            "store {}, generation {}, made in {seconds:.1} s",
+            megabytes(result.store_bytes),
+            result.identity.generation
+        ));
         if let Some((server, activity)) = &self.process {
             process(server, activity, page);
         }

@@ -1,19 +1,21 @@
 //! JSON of the answers of `trace`: totals, symbols, places.
 
-use crate::query::TraceResult;
-use crate::query::trace::{PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
+use crate::query::trace::{
+    Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree,
+};
+use crate::query::{TraceParams, TraceResult};
 use crate::server::answers::render::sources::Sources;
 use crate::server::answers::reply::{brief, counts, list, site, symbol, total, with, with_source};
 use serde_json::{Value, json};
 
 /// Result of `trace`.
-pub(super) fn trace(result: &TraceResult, sources: &Sources) -> Value {
+pub(super) fn trace(params: &TraceParams, result: &TraceResult, sources: &Sources) -> Value {
     let mut reply = json!({"root": symbol(&result.root), "to": result.to.as_ref().map(symbol)});
     if !result.also.is_empty() {
         reply["also"] = list(&result.also, brief);
     }
     match &result.finding {
-        TraceFinding::Tree(tree) => reply["tree"] = trace_tree(tree, sources),
+        TraceFinding::Tree(tree) => reply["tree"] = trace_tree(params, tree, sources),
         TraceFinding::Path(steps) => reply["path"] = list(steps, path_step),
         TraceFinding::NoPath { exhausted, visited, not_followed, first, unread, first_unread } => {
             reply["no_path"] = json!({
@@ -26,8 +28,13 @@ pub(super) fn trace(result: &TraceResult, sources: &Sources) -> Value {
     reply
 }
 
-fn trace_tree(tree: &TraceTree, sources: &Sources) -> Value {
+fn trace_tree(params: &TraceParams, tree: &TraceTree, sources: &Sources) -> Value {
+    let direction = match params.direction {
+        Direction::Callers => "callers",
+        Direction::Callees => "callees",
+    };
     json!({
+        "direction": direction,
         "total": total(tree.total),
         "distinct": total(tree.distinct),
         "list": tree.is_list,

@@ -7,16 +7,15 @@ mod vague;
 
 use super::json;
 use crate::query::trace::{Direction, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
-use crate::query::{SiteInfo, Tests, TraceParams, TraceResult};
+use crate::query::{SiteInfo, SymbolInfo, Tests, TraceParams, TraceResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
-use crate::server::answers::render::elide::Elision;
 use crate::server::answers::render::sources::Sources;
 use crate::server::answers::render::{
-    Groups, by_directory, counts, full_name, grouped, like_it, name, path, plural,
+    Entry, Groups, TOP, by_directory, counts, like_it, name, path, place, plural,
 };
 use crate::server::base::escape::SafeLine;
-use marks::{legend, mark};
+use marks::{heading_mark, mark, shared_mark};
 use paths::{path_step, why_none};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -52,18 +51,18 @@ pub(in crate::server) struct Traced {
 impl Answer for Traced {
     fn render(&self, page: &mut Page) -> String {
         let root = &self.result.root;
-        let this = format!("{} ({}, line {})", full_name(root), root.kind.word(), root.first_line);
+        let this = named(root);
         match &self.result.finding {
             TraceFinding::Tree(tree) => self.tree(tree, page),
             TraceFinding::Path(steps) => {
                 let lines = steps.iter().enumerate().map(|(at, step)| path_step(steps, at, step));
                 page.add_all(lines);
-                let to = self.result.to.as_ref().map(full_name).unwrap_or_default();
+                let to = self.result.to.as_ref().map(named).unwrap_or_default();
                 let calls = plural(steps.len().saturating_sub(1) as u64, "call");
                 format!("{this} reaches {to} in {calls}")
             }
             TraceFinding::NoPath { not_followed, first, visited, .. } => {
-                let to = self.result.to.as_ref().map(full_name).unwrap_or_default();
+                let to = self.result.to.as_ref().map(named).unwrap_or_default();
                 let why = why_none(&self.result.finding, self.params.depth);
                 unfollowed(first, *not_followed, page);
                 let also = like_it(self.result.also.len());
@@ -79,14 +78,16 @@ impl Answer for Traced {
         let TraceFinding::Tree(tree) = &self.result.finding else { return None };
         let nodes: Vec<&TraceNode> = tree.nodes.iter().filter(|node| !node.in_tests).collect();
         let mut groups = Groups::inline(usize::MAX);
-        self.entries(&nodes, FIRST_LINES).iter().for_each(|(file, entry)| {
-            groups.add(file, entry);
-        });
+        groups.fill(&entries(self.is_up(), &nodes, FIRST_LINES));
         Some(FIRST_LINE + groups.bytes())
     }
 
     fn json(&self) -> Value {
-        json::trace(&self.result, &self.sources)
+        let mut reply = json::trace(&self.params, &self.result, &self.sources);
+        if let finding @ TraceFinding::NoPath { .. } = &self.result.finding {
+            reply["no_path"]["why"] = Value::from(why_none(finding, self.params.depth));
+        }
+        reply
     }
 
     fn is_empty(&self) -> bool {
@@ -101,7 +102,7 @@ impl Answer for Traced {
 impl Traced {
     fn tree(&self, tree: &TraceTree, page: &mut Page) -> String {
         let root = &self.result.root;
-        let callers = self.params.direction == Direction::Callers;
+        let callers = self.is_up();
         let what = if callers { "callers" } else { "callees" };
         if let Some(totals) = by_directory(&tree.by_directory) {
             page.add(&totals);
@@ -109,17 +110,18 @@ impl Traced {
         let shown = if self.params.depth == 1 {
             self.flat(tree, what, page)
         } else if tree.is_list {
-            let shown = nearest_first(tree, &path(&root.path).to_string(), page);
+            let shown = nearest_first(tree, page);
             page.left_out(shown, tree.distinct.number(), what, NARROW);
             shown
         } else {
-            let shown = distinct(&indented(tree, root, callers, page));
+            let shown = distinct(&indented(tree, callers, page));
             page.left_out(shown, tree.distinct.number(), what, NARROW);
-            legend(&tree.nodes.iter().collect::<Vec<_>>(), true, page);
             shown
         };
         self.vague(tree, callers, page);
-        self.sources.add(page);
+        if !callers {
+            self.sources.add(page);
+        }
         let of = if shown as u64 == tree.distinct.number() {
             String::new()
         } else {
@@ -141,12 +143,7 @@ impl Traced {
         } else {
             format!("; call sites: {}", counts(&tree.root_counts))
         };
-        let file = path(&root.path).to_string();
-        let (container, own) = (
-            SafeLine::new(&root.container, 120).to_string(),
-            SafeLine::new(&root.name, 120).to_string(),
-        );
-        let whose = Elision::below(&file).entry(&file, &container, &own);
+        let whose = named(root);
         let also = like_it(self.result.also.len());
         let values = match tree.values {
             0 => String::new(),
@@ -155,27 +152,21 @@ impl Traced {
                 format!("; used without a call at {places}: `references`")
             }
         };
-        let at = root.name_at.line;
-        format!(
-            "{shown}{of} {what}{which} of {whose} ({file}:{at}){also}{depth}{sites}{values}{}",
-            self.sources.notice()
-        )
+        format!("{shown}{of} {what}{which} of {whose}{also}{depth}{sites}{values}")
     }
 
     /// One level. Callers through overridden or implemented symbols are only counted, unless they
     /// are few: they call the base symbol and are listed there.
     fn flat(&self, tree: &TraceTree, what: &str, page: &mut Page) -> usize {
-        let (named, dispatched): (Vec<&TraceNode>, Vec<&TraceNode>) =
+        let (direct, dispatched): (Vec<&TraceNode>, Vec<&TraceNode>) =
             tree.nodes.iter().partition(|node| node.link == TraceLink::Sites);
         // Truncation affects dynamic dispatch only: the most certain come first.
-        let apart = tree.distinct.number().saturating_sub(distinct(&named) as u64);
+        let apart = tree.distinct.number().saturating_sub(distinct(&direct) as u64);
         let all: Vec<&TraceNode> = tree.nodes.iter().collect();
         let is_whole = distinct(&all) as u64 == tree.distinct.number();
         let few = is_whole && dispatched.len() as u64 <= FEW;
-        let listed = if named.is_empty() || few { all } else { named };
-        let shown = self.list(&listed, page);
-        legend(&listed[..shown], false, page);
-        let shown = distinct(&listed[..shown]);
+        let listed = if direct.is_empty() || few { all } else { direct };
+        let shown = distinct(&listed[..self.list(&listed, page)]);
         if listed.len() == tree.nodes.len() {
             page.left_out(shown, tree.distinct.number(), what, NARROW);
             return shown;
@@ -185,7 +176,7 @@ impl Traced {
             return shown;
         }
         let mut through: Vec<String> =
-            dispatched.iter().filter_map(|node| node.through.as_deref().map(full_name)).collect();
+            dispatched.iter().filter_map(|node| node.through.as_deref().map(named)).collect();
         through.sort();
         through.dedup();
         let others = if through.len() > 1 {
@@ -198,28 +189,65 @@ impl Traced {
     }
 
     /// Writes nodes grouped by file: with all lines of their calls if they all fit, otherwise with
-    /// the first ones of each, as many nodes as fit.
+    /// the first ones of each, as many nodes as fit. Few callers stand with their source lines.
     fn list(&self, nodes: &[&TraceNode], page: &mut Page) -> usize {
-        let all = self.entries(nodes, usize::MAX);
-        let mut groups = Groups::inline(page.room());
-        let fits = all.iter().all(|(file, entry)| groups.add(file, entry));
-        let entries = if fits { all } else { self.entries(nodes, FIRST_LINES) };
-        let groups = Groups::inline(page.room());
-        grouped(page, groups, entries)
+        let callers = self.is_up();
+        if callers && self.sources.list(nodes.iter().flat_map(|node| sites(node)), page) {
+            return nodes.len();
+        }
+        let title = shared_mark(nodes);
+        let least = entries(callers, nodes, FIRST_LINES);
+        let of_title = title.as_ref().map_or(0, |title| title.len() + 1);
+        let room = page.room().saturating_sub(of_title);
+        let fill = |entries: &[Entry]| {
+            let mut groups = Groups::inline(room);
+            let (count, _) = groups.fill(entries);
+            (groups, count)
+        };
+        let (mut groups, mut count) = fill(&entries(callers, nodes, usize::MAX));
+        if count < nodes.len() {
+            (groups, count) = fill(&least);
+        }
+        if let Some(title) = title.filter(|_| count > 0) {
+            page.add(&title);
+        }
+        groups.write(page);
+        count
+    }
+
+    fn is_up(&self) -> bool {
+        self.params.direction == Direction::Callers
     }
 }
 
-impl Traced {
-    /// Headings and entries, with at most this many lines of calls each.
-    fn entries(&self, nodes: &[&TraceNode], most: usize) -> Vec<(String, String)> {
-        let callers = self.params.direction == Direction::Callers;
-        let mut elision = Elision::below(&path(&self.result.root.path).to_string());
-        let entry = |node: &&TraceNode| {
-            let (file, entry) = flat_entry(node, callers, most, Some(&mut elision));
-            (elision.heading(&file), entry)
-        };
-        nodes.iter().map(entry).collect()
-    }
+/// `Container.name (path:12)`.
+fn named(symbol: &SymbolInfo) -> String {
+    format!("{} ({})", name(symbol), place(symbol))
+}
+
+/// Sites of a caller, each with the caller and what holds of the call.
+fn sites(node: &TraceNode) -> impl Iterator<Item = (&SiteInfo, String)> {
+    let who = match &node.end {
+        TraceEnd::Symbol(symbol) => name(symbol).to_string(),
+        TraceEnd::File(_) => TOP.to_owned(),
+        TraceEnd::External(name) => SafeLine::new(name, 160).to_string(),
+    };
+    let mark = mark(node);
+    let what = if mark.is_empty() { who } else { format!("{who} ({mark})") };
+    let mut last = None;
+    let first_of_line = move |site: &&SiteInfo| last.replace(site.at.line) != Some(site.at.line);
+    node.sites.iter().filter(first_of_line).map(move |site| (site, what.clone()))
+}
+
+/// Entries of nodes, with at most this many lines of calls each.
+fn entries(callers: bool, nodes: &[&TraceNode], most: usize) -> Vec<Entry> {
+    let is_shared = shared_mark(nodes).is_some();
+    let entry = |node: &&TraceNode| {
+        let (heading, text) = entry_text(node, callers, most);
+        let mark = if is_shared { String::new() } else { heading_mark(node) };
+        Entry { heading, mark, text, sites: node.sites.len() }
+    };
+    nodes.iter().map(entry).collect()
 }
 
 /// Number of distinct ends of nodes.
@@ -232,46 +260,34 @@ fn distinct(nodes: &[&TraceNode]) -> usize {
     ends.collect::<HashSet<_>>().len()
 }
 
-/// A caller as `file: name:line,line`; a callee as `file: name:definition line@call lines`.
-fn flat_entry(
-    node: &TraceNode,
-    callers: bool,
-    most: usize,
-    elision: Option<&mut Elision>,
-) -> (String, String) {
+/// File and text of a node: a caller as `name:line,line`, a callee as `name:line called at line`.
+fn entry_text(node: &TraceNode, callers: bool, most: usize) -> (String, String) {
     let at = site_lines(&node.sites, most);
-    let mark = mark(node);
     match &node.end {
         TraceEnd::Symbol(symbol) => {
-            let file = path(&symbol.path).to_string();
-            let (container, own) =
-                (SafeLine::new(&symbol.container, 120), SafeLine::new(&symbol.name, 120));
-            let who = match elision {
-                Some(elision) => elision.entry(&file, &container.to_string(), &own.to_string()),
-                None => name(symbol).to_string(),
-            };
-            let entry = if callers {
-                format!("{mark}{who}:{at}")
+            let (file, who) = (path(&symbol.path).to_string(), name(symbol));
+            let text = if callers {
+                format!("{who}:{at}")
             } else {
-                format!("{mark}{who}:{}@{at}", symbol.first_line)
+                format!("{who}:{} called at {at}", symbol.first_line)
             };
-            (file, entry)
+            (file, text)
         }
-        TraceEnd::File(file) => (path(file).to_string(), format!("{mark}(top):{at}")),
+        TraceEnd::File(file) => (path(file).to_string(), format!("{TOP}:{at}")),
         TraceEnd::External(external) => {
-            ("outside".to_owned(), format!("{mark}{}@{at}", SafeLine::new(external, 160)))
+            ("outside".to_owned(), format!("{} called at {at}", SafeLine::new(external, 160)))
         }
     }
 }
 
-/// `12,34`, with `+5` for the lines beyond `most`.
+/// `12,34`, with ` +5 more` for the lines beyond `most`.
 fn site_lines(sites: &[SiteInfo], most: usize) -> String {
     let mut lines: Vec<String> = sites.iter().map(|site| site.at.line.to_string()).collect();
     lines.dedup();
     let more = lines.len().saturating_sub(most);
     lines.truncate(most);
     let first = lines.join(",");
-    if more > 0 { format!("{first}+{more}") } else { first }
+    if more > 0 { format!("{first} +{more} more") } else { first }
 }
 
 #[cfg(test)]
@@ -279,8 +295,8 @@ mod tests {
     use super::*;
     use crate::model::Verdict;
     use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Visibility};
+    use crate::query::Total;
     use crate::query::{Certainty, Counts};
-    use crate::query::{SymbolInfo, Total};
     use crate::store::SymbolKey;
 
     fn symbol(path: &str, container: &str, name: &str, line: u32) -> SymbolInfo {
@@ -380,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_twice() {
+    fn paths_and_names_are_written_whole() {
         let nodes = vec![
             node(symbol("src/package/module/base.x", "Container", "a", 50), None, 1, &[51, 52]),
             node(symbol("src/package/module/other.x", "C", "f", 1), None, 1, &[2]),
@@ -389,7 +405,8 @@ mod tests {
         let mut page = Page::new(1000);
         let head = traced(nodes, 1).render(&mut page);
         let expected = "3 callers of Container.target (src/package/module/base.x:10)\n\
-                        …: Container.a:51,52\n…/other.x: C.f:2, .g:9";
+                        src/package/module/base.x: Container.a:51,52\n\
+                        src/package/module/other.x: C.f:2, C.g:9";
         assert_eq!(page.finish(&head), expected);
     }
 
@@ -409,19 +426,19 @@ mod tests {
             text,
             "1 of 101 callers of Container.target (src/package/module/base.x:10); call sites: 101 \
              certain\nsrc/a.x: direct:6\n\
-             … 100 more callers through src/package/interface.x::Interface.target"
+             … 100 more callers through Interface.target (src/package/interface.x:3)"
         );
         let mut page = Page::new(1000);
         let head = traced(nodes[..3].to_vec(), 1).render(&mut page);
         assert!(page.finish(&head).ends_with(
             "base.x:10)\nsrc/a.x: direct:6\n\
-            src/file_0.x: ^Class.caller:8\nsrc/file_1.x: ^Class.caller:8\n\
-            ^ through an override or implementation"
+            src/file_0.x: by dispatch: Class.caller:8\n\
+            src/file_1.x: by dispatch: Class.caller:8"
         ));
         let mut page = Page::new(1000);
         let head = traced(nodes.split_off(1), 1).render(&mut page);
         assert!(
-            page.finish(&head).matches("^Class.caller:8").count() > 80,
+            page.finish(&head).contains("\nby dispatch:\nsrc/file_0.x: Class.caller:8\n"),
             "alone they have the whole room"
         );
     }
@@ -435,16 +452,19 @@ mod tests {
         let mut page = Page::new(500);
         let head = traced(nodes.clone(), 1).render(&mut page);
         let text = page.finish(&head);
-        assert!(text.contains("src/a.x: C.caller_00:100,101+38, .caller_01:100,101+38"), "{text}");
-        assert!(text.contains(".caller_39:"), "{text}");
+        assert!(
+            text.contains("src/a.x: C.caller_00:100,101 +38 more, C.caller_01:100,101 +38 more"),
+            "{text}"
+        );
+        assert!(text.contains("C.caller_39:"), "{text}");
         let mut page = Page::new(5000);
         let head = traced(nodes, 1).render(&mut page);
         let text = page.finish(&head);
-        assert!(text.contains(".caller_39:100,101,102,") && !text.contains('+'), "{text}");
+        assert!(text.contains("C.caller_39:100,101,102,") && !text.contains('+'), "{text}");
     }
 
     #[test]
-    fn a_tree_stands_below_its_parents_without_repeated_paths() {
+    fn a_tree_stands_below_its_parents_with_whole_paths() {
         let nodes = vec![
             node(symbol("src/package/module/base.x", "", "a", 50), None, 1, &[51, 52]),
             node(symbol("src/b.x", "", "b", 1), None, 1, &[2]),
@@ -453,6 +473,8 @@ mod tests {
         ];
         let mut page = Page::new(1000);
         let head = traced(nodes, 2).render(&mut page);
-        assert!(page.finish(&head).ends_with("\na:51,52\n  src/c.x: C.c:8\nsrc/b.x: b:2\nb2:9"));
+        let text = page.finish(&head);
+        let tree = "\nsrc/package/module/base.x: a:51,52\n  src/c.x: C.c:8\nsrc/b.x: b:2, b2:9";
+        assert!(text.ends_with(tree), "{text}");
     }
 }

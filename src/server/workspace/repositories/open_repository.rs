@@ -117,14 +117,14 @@ impl OpenRepository {
         self.behind.iter().flat_map(|behind| behind.changes.paths()).map(RepoPath::as_str).collect()
     }
 
-    /// Freshness in words.
+    /// Freshness in words: two of them where nothing else is to be said.
     pub(in crate::server) fn freshness(&self) -> String {
-        let meta = self.snapshot.meta();
-        let generation = meta.identity.generation;
         let Some((Behind { changes, .. }, stale)) = self.behind.as_ref().zip(self.stale()) else {
             let state = self.reserve().unwrap_or_else(|| "up to date".to_owned());
-            return format!("generation {generation}, {state}{}", self.left_out());
+            return format!("{state}{}", self.left_out());
         };
+        let meta = self.snapshot.meta();
+        let generation = meta.identity.generation;
         let age = rough(SystemTime::now().duration_since(meta.built_at).unwrap_or_default());
         let Some(count) = changes.len() else {
             return format!(

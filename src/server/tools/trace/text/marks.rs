@@ -1,62 +1,41 @@
-//! Marks before the names of a trace: certainty and indirection of an edge.
+//! Words for the edges of a trace: certainty and indirection.
 
 use crate::model::Step;
 use crate::query::trace::{TraceLink, TraceNode};
 use crate::query::{Certainty, SiteInfo};
-use crate::server::answers::budget::Page;
 
-/// Returns the marks of an edge: certainty, then indirection.
+/// What holds of an edge, in words: certainty, then indirection. Empty for a certain direct one.
 pub(super) fn mark(node: &TraceNode) -> String {
     let certainty = match node.certainty {
-        Certainty::Certain if is_variant(&node.sites) => "|",
+        Certainty::Certain if is_variant(&node.sites) => "one variant",
         Certainty::Certain => "",
-        Certainty::Likely => "~",
-        Certainty::Possible => "?",
-        Certainty::Textual => "??",
+        Certainty::Likely => "likely",
+        Certainty::Possible => "possible",
+        Certainty::Textual => "same name only",
     };
     let link = match node.link {
         TraceLink::Sites => "",
-        TraceLink::Dispatch => "^",
-        TraceLink::Value => "=",
+        TraceLink::Dispatch => "by dispatch",
+        TraceLink::Value => "by a function value",
     };
-    format!("{certainty}{link}")
+    let both = [certainty, link].into_iter().filter(|word| !word.is_empty());
+    both.collect::<Vec<_>>().join(", ")
+}
+
+/// The same before the entries of which it holds.
+pub(super) fn heading_mark(node: &TraceNode) -> String {
+    let mark = mark(node);
+    if mark.is_empty() { mark } else { format!("{mark}:") }
+}
+
+/// Title of nodes of which all the same holds.
+pub(super) fn shared_mark(nodes: &[&TraceNode]) -> Option<String> {
+    let mark = heading_mark(nodes.first()?);
+    let is_shared = nodes.len() > 1 && nodes.iter().all(|node| heading_mark(node) == mark);
+    (is_shared && !mark.is_empty()).then_some(mark)
 }
 
 /// True if all sites of an edge have other variants of the target.
 pub(super) fn is_variant(sites: &[SiteInfo]) -> bool {
     sites.iter().all(|site| site.step == Step::Conditional)
-}
-
-/// Explains the marks of these nodes.
-pub(super) fn legend(nodes: &[&TraceNode], is_tree: bool, page: &mut Page) {
-    let meanings: Vec<&str> = [
-        (
-            nodes.iter().any(|node| mark(node).starts_with('|')),
-            "| one of several variants, selected by the configuration",
-        ),
-        (nodes.iter().any(|node| node.certainty == Certainty::Likely), "~ likely, not proven"),
-        (
-            nodes.iter().any(|node| node.certainty == Certainty::Possible),
-            "? one of several candidates",
-        ),
-        (nodes.iter().any(|node| node.certainty == Certainty::Textual), "?? same name only"),
-        (
-            nodes.iter().any(|node| node.link == TraceLink::Dispatch),
-            "^ through an override or implementation",
-        ),
-        (
-            nodes.iter().any(|node| node.link == TraceLink::Value),
-            "= through a variable or field that holds it",
-        ),
-        (
-            is_tree && nodes.iter().any(|node| node.repeated),
-            "* its callers or callees stand at its other place",
-        ),
-    ]
-    .into_iter()
-    .filter_map(|(used, meaning)| used.then_some(meaning))
-    .collect();
-    if !meanings.is_empty() {
-        page.note(meanings.join("; "));
-    }
 }

@@ -1,10 +1,10 @@
 //! Rendering of a path of calls, and of why there is none.
 
 use super::marks::is_variant;
-use super::site_lines;
+use super::{named, site_lines};
 use crate::query::Certainty;
 use crate::query::trace::{PathStep, TraceFinding, TraceLink};
-use crate::server::answers::render::{full_name, path, plural};
+use crate::server::answers::render::{path, plural};
 
 /// Why no path was found: only a walk that could follow every call, through bodies that were
 /// understood, knows that there is none.
@@ -35,7 +35,7 @@ pub(super) fn why_none(finding: &TraceFinding, depth: u32) -> String {
 
 /// A step, with the line of the call in the previous step that leads to it.
 pub(super) fn path_step(steps: &[PathStep], at: usize, step: &PathStep) -> String {
-    let what = format!("{} (line {})", full_name(&step.symbol), step.symbol.first_line);
+    let what = named(&step.symbol);
     let Some(before) = at.checked_sub(1).map(|before| &steps[before]) else { return what };
     let by = match step.link {
         Some(TraceLink::Dispatch) => "by dispatch",
@@ -50,7 +50,7 @@ pub(super) fn path_step(steps: &[PathStep], at: usize, step: &PathStep) -> Strin
     };
     let how = format!("{by}{at}");
     let sure = match step.certainty {
-        Certainty::Certain if is_variant(&step.sites) => ", one of several variants".to_owned(),
+        Certainty::Certain if is_variant(&step.sites) => ", one variant".to_owned(),
         Certainty::Certain => String::new(),
         certainty => format!(", {}", certainty.word()),
     };

@@ -1,91 +1,126 @@
 //! Rendering of a trace of several levels.
 
-use super::flat_entry;
-use crate::query::SymbolInfo;
+use super::entry_text;
+use super::marks::heading_mark;
 use crate::query::trace::{TraceEnd, TraceNode, TraceTree};
 use crate::server::answers::budget::Page;
-use crate::server::answers::render::elide::Elision;
-use crate::server::answers::render::{Groups, grouped, path};
+use crate::server::answers::render::{Entry, Groups, TOP, grouped, name, path};
 use crate::server::base::escape::SafeLine;
+use std::collections::HashMap;
 
-/// Tree of several levels. Nodes come breadth first: the first that fit are shown, each below its
-/// parent. A line without a path is in the file of the previous line. Returns the nodes shown.
+/// Tree of several levels: each level is indented below its parent. Siblings without a level below
+/// them share a line with their file; one with a level has a line of its own. Nodes come breadth
+/// first: the first that fit are shown. Returns them.
 pub(super) fn indented<'t>(
     tree: &'t TraceTree,
-    root: &SymbolInfo,
     callers: bool,
     page: &mut Page,
 ) -> Vec<&'t TraceNode> {
-    let entries: Vec<(String, String)> =
-        tree.nodes.iter().map(|node| flat_entry(node, callers, usize::MAX, None)).collect();
-    let root_file = path(&root.path).to_string();
-    let mut room = page.room();
-    let mut children: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
-    let mut top = Vec::new();
+    let entries: Vec<Entry> = tree.nodes.iter().map(|node| entry(node, callers)).collect();
+    let children = fitting(tree, &entries, page.room());
+    let below = |parent: Option<usize>| children.get(&parent).map_or(&[][..], Vec::as_slice);
+    let mut shown = Vec::new();
+    let mut pending = units(below(None), &entries, &below);
+    pending.reverse();
+    while let Some(unit) = pending.pop() {
+        let Some(first) = unit.first() else { continue };
+        let mut groups = Groups::inline(usize::MAX);
+        unit.iter().for_each(|at| {
+            let Entry { heading, mark, text, .. } = &entries[*at];
+            groups.add_marked(heading, mark, text);
+        });
+        let indent = "  ".repeat(tree.nodes[*first].depth as usize - 1);
+        // All fit: what was taken for a line is at least what it takes.
+        for line in groups.texts() {
+            page.add(&format!("{indent}{line}"));
+        }
+        shown.extend(unit.iter().map(|at| &tree.nodes[*at]));
+        let mut inner = units(below(Some(*first)), &entries, &below);
+        inner.reverse();
+        pending.extend(inner);
+    }
+    shown
+}
+
+fn entry(node: &TraceNode, callers: bool) -> Entry {
+    let (heading, mut text) = entry_text(node, callers, usize::MAX);
+    if node.repeated {
+        text.push_str(" (repeated)");
+    }
+    Entry { heading, mark: heading_mark(node), text, sites: node.sites.len() }
+}
+
+/// Children by parent, in order: the first nodes whose lines fit.
+fn fitting(
+    tree: &TraceTree,
+    entries: &[Entry],
+    mut room: usize,
+) -> HashMap<Option<usize>, Vec<usize>> {
+    let mut children: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+    // Lines that siblings without a level below them share: parent, file.
+    let mut shared: HashMap<(Option<usize>, &str), usize> = HashMap::new();
     for (at, node) in tree.nodes.iter().enumerate() {
-        let siblings = node.parent.map_or(&mut top, |parent| &mut children[parent]);
-        let above =
-            siblings.last().copied().or(node.parent).map_or(&root_file, |above| &entries[above].0);
-        let (file, entry) = &entries[at];
-        let cost = tree_line(node, file, entry, above).len() + 1;
+        let line = |entry: &Entry, depth: u32| {
+            // The indent, `: ` and the end of the line.
+            2 * (depth as usize - 1) + entry.heading.len() + 3
+        };
+        let own = &entries[at];
+        let text = own.text.len() + 2 + own.mark.len() + 1;
+        let is_first = !shared.contains_key(&(node.parent, own.heading.as_str()));
+        let mut cost = text + if is_first { line(own, node.depth) } else { 0 };
+        // The first child takes its parent out of the line that it shares.
+        let parent = node.parent.filter(|parent| !children.contains_key(&Some(*parent)));
+        if let Some(parent) = parent {
+            cost += line(&entries[parent], tree.nodes[parent].depth) + entries[parent].mark.len();
+        }
         if cost > room {
             break;
         }
         room -= cost;
-        siblings.push(at);
+        *shared.entry((node.parent, own.heading.as_str())).or_default() += 1;
+        children.entry(node.parent).or_default().push(at);
     }
-    let mut shown = Vec::new();
-    let mut above = &root_file;
-    let mut pending: Vec<usize> = top.into_iter().rev().collect();
-    while let Some(at) = pending.pop() {
-        // The space was calculated in breadth-first order; an additional path may not fit at the
-        // end.
-        let (file, entry) = &entries[at];
-        if !page.add(&tree_line(&tree.nodes[at], file, entry, above)) {
-            break;
-        }
-        shown.push(&tree.nodes[at]);
-        above = file;
-        pending.extend(children[at].iter().rev());
-    }
-    shown
+    children
 }
 
-/// List of what several steps reach, nearest first: by file, each as `name:line`, with the number
-/// of steps after the first. Returns the number of nodes shown.
-pub(super) fn nearest_first(tree: &TraceTree, root: &str, page: &mut Page) -> usize {
-    let mut elision = Elision::below(root);
+/// Siblings by line: those of one file without children together, each of the others alone.
+fn units<'c>(
+    siblings: &[usize],
+    entries: &[Entry],
+    below: &impl Fn(Option<usize>) -> &'c [usize],
+) -> Vec<Vec<usize>> {
+    let mut units: Vec<Vec<usize>> = Vec::new();
+    let mut shared: HashMap<&str, usize> = HashMap::new();
+    for at in siblings {
+        if !below(Some(*at)).is_empty() {
+            units.push(vec![*at]);
+            continue;
+        }
+        let unit = *shared.entry(entries[*at].heading.as_str()).or_insert(units.len());
+        match units.get_mut(unit) {
+            Some(unit) => unit.push(*at),
+            None => units.push(vec![*at]),
+        }
+    }
+    units
+}
+
+/// List of what several steps reach, nearest first: by file, each as `name:line`, those of more
+/// than one step behind their number. Returns the number of nodes shown.
+pub(super) fn nearest_first(tree: &TraceTree, page: &mut Page) -> usize {
     let entries = tree.nodes.iter().map(|node| {
-        let steps = if node.depth > 1 { format!(" [{}]", node.depth) } else { String::new() };
-        match &node.end {
-            TraceEnd::Symbol(symbol) => {
-                let file = path(&symbol.path).to_string();
-                let container = SafeLine::new(&symbol.container, 120).to_string();
-                let own = SafeLine::new(&symbol.name, 120).to_string();
-                let who = elision.entry(&file, &container, &own);
-                (elision.heading(&file), format!("{who}:{}{steps}", symbol.name_at.line))
-            }
-            TraceEnd::File(file) => {
-                (elision.heading(&path(file).to_string()), format!("(top){steps}"))
-            }
+        let mark = if node.depth > 1 { format!("in {} steps:", node.depth) } else { String::new() };
+        let (heading, text) = match &node.end {
+            TraceEnd::Symbol(symbol) => (
+                path(&symbol.path).to_string(),
+                format!("{}:{}", name(symbol), symbol.name_at.line),
+            ),
+            TraceEnd::File(file) => (path(file).to_string(), TOP.to_owned()),
             TraceEnd::External(name) => {
-                ("outside".to_owned(), format!("{}{steps}", SafeLine::new(name, 160)))
+                ("outside".to_owned(), SafeLine::new(name, 160).to_string())
             }
-        }
+        };
+        Entry { heading, mark, text, sites: 1 }
     });
-    let entries: Vec<(String, String)> = entries.collect();
-    let several = tree.nodes.iter().any(|node| node.depth > 1);
-    let shown = grouped(page, Groups::inline(page.room()), entries);
-    if several {
-        page.note("line of each name; [n] steps away, nearest first");
-    }
-    shown
-}
-
-/// One line for a node: indented, with its file unless that is the file of the previous line.
-fn tree_line(node: &TraceNode, file: &str, entry: &str, above: &str) -> String {
-    let indent = "  ".repeat(node.depth as usize - 1);
-    let place = if file == above { String::new() } else { format!("{file}: ") };
-    let star = if node.repeated { " *" } else { "" };
-    format!("{indent}{place}{entry}{star}")
+    grouped(page, Groups::inline(page.room()), entries.collect::<Vec<_>>())
 }

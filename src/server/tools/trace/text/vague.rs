@@ -5,8 +5,7 @@ use crate::model::{Step, Verdict};
 use crate::query::trace::TraceTree;
 use crate::query::{Counts, SiteInfo, SymbolInfo};
 use crate::server::answers::budget::Page;
-use crate::server::answers::render::elide::Elision;
-use crate::server::answers::render::{Groups, counts, merged, name, path};
+use crate::server::answers::render::{Groups, Place, around, counts, merged, path};
 use crate::server::base::escape::SafeLine;
 
 impl Traced {
@@ -22,13 +21,9 @@ impl Traced {
         if sites.is_empty() {
             return;
         }
-        let place = |(site, around): &(SiteInfo, Option<SymbolInfo>)| {
-            let who = match around {
-                Some(symbol) if callers => name(symbol).to_string(),
-                None if callers => "(top)".to_owned(),
-                _ => SafeLine::new(&site.name, 120).to_string(),
-            };
-            (path(&site.path).to_string(), who, site.at.line)
+        let place = |(site, symbol): &&(SiteInfo, Option<SymbolInfo>)| {
+            let called = SafeLine::new(&site.name, 120).to_string();
+            unmarked(site, if callers { around(symbol.as_ref()) } else { called })
         };
         let mut reasons: Vec<&str> = sites.iter().map(|(site, _)| site.step.word()).collect();
         reasons.sort_unstable();
@@ -36,15 +31,7 @@ impl Traced {
         let title = format!("not followed, target not certain ({}):", reasons.join(", "));
         let most = if tree.nodes.is_empty() { page.room() } else { page.room() / VAGUE_PART };
         let mut groups = Groups::inline(most.saturating_sub(title.len() + 1));
-        let elision = Elision::below(&path(&self.result.root.path).to_string());
-        let entries = merged(
-            sites
-                .iter()
-                .map(|site| place(site))
-                .map(|(file, who, line)| (elision.heading(&file), who, line)),
-        );
-        let fitting = entries.iter().take_while(|(heading, entry, _)| groups.add(heading, entry));
-        let shown: usize = fitting.map(|(_, _, count)| count).sum();
+        let (_, shown) = groups.fill(&merged(sites.iter().map(place)));
         if shown > 0 {
             page.add(&title);
             groups.write(page);
@@ -61,26 +48,21 @@ impl Traced {
     }
 }
 
+fn unmarked(site: &SiteInfo, who: String) -> Place {
+    Place { heading: path(&site.path).to_string(), mark: String::new(), who, line: site.at.line }
+}
+
 /// Calls through which an undiscovered path may lead.
 pub(super) fn unfollowed(sites: &[SiteInfo], total: u64, page: &mut Page) {
     if sites.is_empty() {
         return;
     }
     page.add("calls on the way whose target is not known:");
-    let places = sites.iter().map(|site| {
-        (path(&site.path).to_string(), SafeLine::new(&site.name, 120).to_string(), site.at.line)
-    });
-    let entries = merged(places);
-    let shown: usize = {
-        let mut groups = Groups::inline(page.room());
-        let count = entries
-            .iter()
-            .take_while(|(file, entry, _)| groups.add(file, entry))
-            .map(|(.., sites)| sites)
-            .sum();
-        groups.write(page);
-        count
-    };
+    let places =
+        sites.iter().map(|site| unmarked(site, SafeLine::new(&site.name, 120).to_string()));
+    let mut groups = Groups::inline(page.room());
+    let (_, shown) = groups.fill(&merged(places));
+    groups.write(page);
     page.left_out(
         shown,
         total,
