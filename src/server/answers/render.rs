@@ -4,6 +4,7 @@
 pub(in crate::server) mod batch;
 pub(in crate::server) mod elide;
 pub(in crate::server) mod elsewhere;
+mod header;
 pub(in crate::server) mod several;
 pub(in crate::server) mod sources;
 
@@ -53,10 +54,7 @@ pub(in crate::server) fn signature(symbol: &SymbolInfo) -> SafeLine {
 
 /// Rest of the header after the name: parameters, types, bases. Empty if there is none.
 pub(in crate::server) fn after_name(symbol: &SymbolInfo) -> SafeLine {
-    let rest = symbol
-        .signature
-        .find(&symbol.name)
-        .map_or("", |at| &symbol.signature[at + symbol.name.len()..]);
+    let rest = header::after(&symbol.signature, &symbol.name, symbol.kind.is_callable());
     // The quote behind a name that stands in quotes.
     let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
     SafeLine::new(rest.trim_end(), 120)
@@ -202,8 +200,13 @@ impl Groups {
 
     /// Writes the groups, all of which fit.
     pub(in crate::server) fn write(self, page: &mut Page) {
+        page.add_all(self.texts());
+    }
+
+    /// Text of each group.
+    pub(in crate::server) fn texts(self) -> Vec<String> {
         let stacked = self.separator.starts_with('\n');
-        for (heading, entries) in self.order {
+        let text = |(heading, entries): (String, Vec<String>)| {
             let first = if stacked {
                 self.separator
             } else if heading.is_empty() {
@@ -211,8 +214,9 @@ impl Groups {
             } else {
                 ": "
             };
-            page.add(&format!("{heading}{first}{}", entries.join(self.separator)));
-        }
+            format!("{heading}{first}{}", entries.join(self.separator))
+        };
+        self.order.into_iter().map(text).collect()
     }
 }
 
