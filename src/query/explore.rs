@@ -64,8 +64,9 @@ pub struct Explored {
     pub why: Why,
     /// Source, possibly truncated, or the error.
     pub source: Result<Source, QueryError>,
-    /// Symbols with a certain or likely call or use of it: non-test code first, then by number of
-    /// references, which are compared for the first [`MAX_COMPARED`]. At most `limit`.
+    /// Symbols with a certain or likely call or use of it: non-test code first, of each those that
+    /// are not among the symbols themselves, then by number of references, which are compared for
+    /// the first [`MAX_COMPARED`]. At most `limit`.
     pub callers: Vec<SymbolInfo>,
     /// Number of callers.
     pub caller_total: u64,
@@ -224,7 +225,7 @@ pub fn explore(
             .map(|excerpt| more::with_words(excerpt, &found));
         symbols.push(Explored {
             why: why(located, &found.words),
-            ..describe(&lookup, &uses, &graph, &row, source, params)?
+            ..describe(&lookup, &uses, &graph, &row, &keys, source, params)?
         });
     }
     let other = |(at, located): (usize, &Located)| {
@@ -302,6 +303,7 @@ fn describe(
     uses: &CallGraph<'_, '_>,
     calls: &CallGraph<'_, '_>,
     symbol: &SymbolRow,
+    listed: &[SymbolKey],
     source: Result<Source, QueryError>,
     params: &ExploreParams,
 ) -> Result<Explored, QueryError> {
@@ -317,7 +319,7 @@ fn describe(
         why: Why::default(),
         source,
         caller_total: callers.len() as u64,
-        callers: infos(&by_references(lookup, callers)?)?,
+        callers: infos(&by_references(lookup, callers, listed)?)?,
         callee_total: callees.len() as u64,
         callees: infos(&callees)?,
         possible_callers: calling.counts.possible,
@@ -334,16 +336,20 @@ fn symbols_at(neighbours: &Neighbours, itself: SymbolKey) -> Vec<SymbolKey> {
     ends.filter(|key| seen.insert(*key)).collect()
 }
 
-/// Returns the first callers, non-test code first, then by number of references.
+/// Returns the first callers: non-test code first, and of each those that are not listed anyway,
+/// then by number of references.
 fn by_references(
     lookup: &Lookup<'_>,
     mut callers: Vec<SymbolKey>,
+    listed: &[SymbolKey],
 ) -> Result<Vec<SymbolKey>, QueryError> {
     callers.truncate(MAX_COMPARED);
     let mut ranked = Vec::with_capacity(callers.len());
     for key in callers {
         let row = lookup.symbol(key)?;
-        ranked.push((lookup.is_test(&row)?, Reverse(row.references), lookup.order().row(&row)));
+        let order = lookup.order().row(&row);
+        let is_listed = listed.contains(&key);
+        ranked.push((lookup.is_test(&row)?, is_listed, Reverse(row.references), order));
     }
     ranked.sort_unstable();
     Ok(ranked.into_iter().map(|(.., rank)| rank.key()).collect())

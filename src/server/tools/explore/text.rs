@@ -90,11 +90,12 @@ impl ExploreResult {
             .map(|one| connection(one, &shared))
             .collect();
         let sources = Sources::of(self, with_source, |symbol| full_name(&shared.short(symbol)));
-        let (tests, test_count) = self.tests(page.whole() / TESTS_PART, &shared);
+        let tests = self.tests(page.whole() / TESTS_PART, &shared);
         // The source comes last and has its share all the same.
         let names: usize = self.functions.iter().map(|file| file.symbols.len()).sum();
         let names = (page.whole() / FUNCTIONS_PART).min(names * SHORT_HEADER);
-        let after: usize = connections.iter().chain(&tests).map(|line| line.len() + 1).sum();
+        let after = connections.iter().chain(tests.iter().map(|(text, _)| text));
+        let after: usize = after.map(|text| text.len() + 1).sum();
         let kept = (page.whole() / SOURCE_PART).min(sources.wanted()) + names + after + NOTES;
         let room = page.room();
         let others_room = room.saturating_sub(kept).max(room.min(page.whole() / OTHERS_PART));
@@ -108,8 +109,9 @@ impl ExploreResult {
         let listed: Vec<_> = self.others[..others].iter().map(|other| other.symbol.key).collect();
         let functions = self.functions(page, &listed, &shared);
         let connections = page.section("how they connect:", connections);
-        let test_count = if page.add_all(&tests) == tests.len() { test_count } else { 0 };
-        page.left_out(test_count, self.test_total.number(), "tests", "`trace` with `tests`: only");
+        let tests = tests.into_iter().take_while(|(text, _)| page.add(text));
+        let tests: usize = tests.map(|(_, count)| count).sum();
+        page.left_out(tests, self.test_total.number(), "tests", "`trace` with `tests`: only");
         let sources = self.sources(page, &sources, with_source, others, &shared);
         if let Some(note) = unmatched(&self.unmatched) {
             page.note(note);
@@ -118,13 +120,12 @@ impl ExploreResult {
         let content = if count > 0 { format!(" · {CONTENT}") } else { String::new() };
         let head =
             format!("{count} of {} symbols that fit{}{content}", self.total, shared.notice());
-        let tests = test_count;
         (head, Shown { symbols: shown, others, functions, connections, tests, sources })
     }
 
-    /// Tests grouped by what they reach, at most `TESTS`, as lines, and their number.
-    fn tests(&self, room: usize, shared: &Shared) -> (Vec<String>, usize) {
-        let (mut lines, mut shown, mut room) = (Vec::new(), 0, room);
+    /// Tests grouped by what they reach, at most `TESTS`: text and number of each group.
+    fn tests(&self, mut room: usize, shared: &Shared) -> Vec<(String, usize)> {
+        let mut found = Vec::new();
         let tests = &self.tests[..self.tests.len().min(TESTS)];
         for group in tests.chunk_by(|one, other| one.covers == other.covers) {
             let covered: Vec<String> = group[0]
@@ -146,10 +147,9 @@ impl ExploreResult {
             }
             let text = format!("{title}\n{}", groups.texts().join("\n"));
             room = room.saturating_sub(text.len() + 1);
-            lines.push(text);
-            shown += count;
+            found.push((text, count));
         }
-        (lines, shown)
+        found
     }
 
     /// Further symbols, one line each, by rank.
