@@ -10,6 +10,7 @@ mod bad_input;
 mod commands;
 mod coverage;
 mod doctor;
+mod exploring;
 mod file_size;
 mod fixtures;
 mod freshness;

@@ -32,7 +32,7 @@ def sample(rng: random.Random, now: Content, before: Content | None, touched: se
     symbols = [rng.choice(near if turn < 2 else now.symbols) for turn in range(4)] if now.symbols else []
     named = [f"{path}::{container}.{name}" if container else f"{path}::{name}" for path, _, _, name, _, container in symbols]
     bare = [symbol[3] for symbol in symbols] or ["main"]
-    changed = sorted(now.names ^ before.names) if before else []
+    changed = sorted((now.names ^ before.names) - {""}) if before else []
     word = rng.choice(changed) if changed else rng.choice(bare)
     part = word[rng.randrange(max(1, len(word) - 3)):][:5]
     known = [path for path in sorted(touched) if path in paths] or paths or ["none"]

@@ -6,6 +6,7 @@
 //! large repository.
 
 mod document;
+mod irregular;
 mod posting;
 mod prose;
 mod stem;
@@ -153,8 +154,8 @@ impl TermFilter {
     }
 }
 
-/// Filter for words by their first two letters, which stemming keeps except for a `y`: rejects most
-/// words whose stem is none of a few.
+/// Filter for words by their first two letters, which stemming keeps except for a `y` and in
+/// irregular verbs: rejects most words whose stem is none of a few.
 #[derive(Clone)]
 pub struct StemFilter(Box<[u64; 1 << 10]>);
 
@@ -166,7 +167,14 @@ impl Default for StemFilter {
 
 impl StemFilter {
     /// Adds a stem.
-    pub fn insert(&mut self, stem: &[u8]) {
+    pub fn insert(&mut self, added: &[u8]) {
+        self.insert_letters(added);
+        for form in irregular::forms_of(added) {
+            self.insert_letters(form);
+        }
+    }
+
+    fn insert_letters(&mut self, stem: &[u8]) {
         match *stem {
             [first, second, ..] => {
                 self.set(first, second);
@@ -238,6 +246,13 @@ mod tests {
             stem(&mut stemmed);
             filter.insert(&stemmed);
             assert!(filter.may_have(&word), "{}", String::from_utf8_lossy(&word));
+        }
+        for (form, _) in irregular::forms() {
+            let mut filter = StemFilter::default();
+            let mut stemmed = form.to_vec();
+            stem(&mut stemmed);
+            filter.insert(&stemmed);
+            assert!(filter.may_have(form), "{}", String::from_utf8_lossy(form));
         }
         let mut filter = StemFilter::default();
         filter.insert(b"pars");

@@ -2,6 +2,7 @@
 //! the tests that cover them, and further candidates.
 
 mod connect;
+mod more;
 
 use std::cmp::Reverse;
 
@@ -10,8 +11,8 @@ use rustc_hash::FxHashSet;
 use super::locate::{self, Located};
 use super::show::{Excerpt, excerpt};
 use super::{Certainty, QueryError, ReadFile, SymbolInfo, Tests, Total};
-use crate::model::SiteKind;
 use crate::model::cancel::CancelToken;
+use crate::model::{RepoPath, SiteKind};
 use crate::query::graph::calls::{CallGraph, End, Neighbours, Unresolved};
 use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
@@ -28,6 +29,10 @@ pub struct ExploreParams {
     pub limit: usize,
     /// Maximum number of further symbols without source.
     pub others: usize,
+    /// Maximum number of further functions by name only.
+    pub functions: usize,
+    /// Maximum number of further symbols whose source is read.
+    pub sources: usize,
     /// Maximum length of a call path between two symbols.
     pub depth: u32,
     /// Maximum number of source lines for each symbol; a truncated excerpt reports the number of
@@ -42,8 +47,10 @@ impl Default for ExploreParams {
             path: None,
             limit: 4,
             others: 15,
+            functions: 60,
+            sources: 4,
             depth: 3,
-            lines_per_symbol: 60,
+            lines_per_symbol: 2_000,
         }
     }
 }
@@ -56,9 +63,10 @@ pub struct Explored {
     /// Reason for the inclusion.
     pub why: Why,
     /// Source, possibly truncated, or the error.
-    pub source: Result<Excerpt, QueryError>,
-    /// Symbols with a certain or likely call or use of it: non-test code first, then by number of
-    /// references, which are compared for the first [`MAX_COMPARED`]. At most `limit`.
+    pub source: Result<Source, QueryError>,
+    /// Symbols with a certain or likely call or use of it: non-test code first, of each those that
+    /// are not among the symbols themselves, then by number of references, which are compared for
+    /// the first [`MAX_COMPARED`]. At most `limit`.
     pub callers: Vec<SymbolInfo>,
     /// Number of callers.
     pub caller_total: u64,
@@ -68,6 +76,16 @@ pub struct Explored {
     pub callee_total: u64,
     /// Number of ambiguous call sites with it as a candidate.
     pub possible_callers: u64,
+}
+
+/// Source of a symbol.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// Lines.
+    pub excerpt: Excerpt,
+    /// For each line the words of the question in it, as positions in
+    /// [`ExploreResult::word_weights`].
+    pub words: Vec<Vec<u16>>,
 }
 
 /// Reason for the inclusion of a symbol.
@@ -86,6 +104,26 @@ pub struct OtherSymbol {
     pub symbol: SymbolInfo,
     /// Reason for the inclusion.
     pub why: Why,
+    /// Source of the first ones.
+    pub source: Option<Source>,
+}
+
+/// Functions of one file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileFunctions {
+    /// File.
+    pub path: RepoPath,
+    /// Functions, best first.
+    pub symbols: Vec<SymbolInfo>,
+}
+
+/// Word of the question that is in no file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnmatchedWord {
+    /// Word.
+    pub word: String,
+    /// Similar names of symbols in the best files.
+    pub similar: Vec<String>,
 }
 
 /// Call path between two of the symbols.
@@ -123,6 +161,12 @@ pub struct ExploreResult {
     pub tests: Vec<CoveringTest>,
     /// Number of tests found within `depth` calls.
     pub test_total: Total,
+    /// Further functions of the best files; those of `others` included.
+    pub functions: Vec<FileFunctions>,
+    /// Words of the question that are in no file.
+    pub unmatched: Vec<UnmatchedWord>,
+    /// Weight of each word of the question.
+    pub word_weights: Vec<f64>,
 }
 
 /// Kinds of sites that are calls.
@@ -147,6 +191,9 @@ pub const MAX_COMPARED: usize = 1_000;
 /// Multiple of the further symbols among which they are selected.
 const OTHERS_CONSIDERED: usize = 8;
 
+/// Number of ranked symbols among which functions of the best files are selected.
+const FUNCTIONS_CONSIDERED: usize = 600;
+
 /// Answers `explore`.
 pub fn explore(
     snapshot: &Snapshot,
@@ -161,34 +208,56 @@ pub fn explore(
         return Err(QueryError::InvalidParameter { parameter: "text", reason });
     }
     let many = params.limit + params.others * OTHERS_CONSIDERED;
-    let mut found = locate::locate(&lookup, &filter, &params.text, many)?;
+    let mut found = locate::locate(&lookup, &filter, &params.text, many.max(FUNCTIONS_CONSIDERED))?;
+    let functions = more::functions(&lookup, &found.symbols, params.limit, params.functions)?;
+    let unmatched = more::unmatched(&lookup, &found)?;
+    found.symbols.truncate(many);
     let rest = found.symbols.split_off(found.symbols.len().min(params.limit));
     let rest = over_files(&found.symbols, rest, params.others);
-    let first = found.symbols;
+    let first = std::mem::take(&mut found.symbols);
     let keys: Vec<SymbolKey> = first.iter().map(|located| located.head.key).collect();
     let uses = CallGraph::new(&lookup, &USES, true, Certainty::Likely, Tests::Include);
     let graph = CallGraph::new(&lookup, &CALLS, true, Certainty::Likely, Tests::Include);
     let mut symbols = Vec::with_capacity(first.len());
     for located in &first {
         let row = lookup.symbol(located.head.key)?;
+        let source = read_source(&lookup, files, &row, params)
+            .map(|excerpt| more::with_words(excerpt, &found));
         symbols.push(Explored {
             why: why(located, &found.words),
-            ..describe(&lookup, &uses, &graph, files, &row, params)?
+            ..describe(&lookup, &uses, &graph, &row, &keys, source, params)?
         });
     }
-    let other = |located: &Located| {
+    let other = |(at, located): (usize, &Located)| {
+        let row = lookup.symbol(located.head.key)?;
+        let source = match at < params.sources {
+            true => read_source(&lookup, files, &row, params).ok(),
+            false => None,
+        };
         Ok(OtherSymbol {
-            symbol: lookup.info_of(located.head.key)?,
+            symbol: lookup.info(&row)?,
             why: why(located, &found.words),
+            source: source.map(|excerpt| more::with_words(excerpt, &found)),
         })
     };
-    let others = rest.iter().map(other).collect::<Result<_, QueryError>>()?;
+    let others = rest.iter().enumerate().map(other).collect::<Result<_, QueryError>>()?;
     let connections = connect::connections(&lookup, &graph, &keys, params.depth)?;
     let (mut tests, test_total) = connect::covering_tests(&lookup, &graph, &keys, params.depth)?;
     tests.truncate(params.limit * 2);
     let total =
         if found.is_partial { Total::AtLeast(found.total) } else { Total::Exact(found.total) };
-    Ok(ExploreResult { symbols, others, total, connections, tests, test_total })
+    let word_weights = found.weights;
+    Ok(ExploreResult {
+        symbols,
+        others,
+        total,
+        connections,
+        tests,
+        test_total,
+        functions,
+        unmatched,
+        word_weights,
+    })
 }
 
 /// Selects further symbols: the best ones, and in the last third the best of each file that has
@@ -217,18 +286,28 @@ fn why(located: &Located, words: &[String]) -> Why {
     Why { is_named: located.is_named, words: matched.collect() }
 }
 
+/// Reads the lines of a symbol.
+fn read_source(
+    lookup: &Lookup<'_>,
+    files: &dyn ReadFile,
+    symbol: &SymbolRow,
+    params: &ExploreParams,
+) -> Result<Excerpt, QueryError> {
+    let (first, last) = (symbol.extent.start.line, symbol.extent.end.line);
+    let shown = last.min(first.saturating_add(params.lines_per_symbol.saturating_sub(1)));
+    excerpt(files, &*lookup.file(symbol.file)?, None, first, shown)
+}
+
 fn describe(
     lookup: &Lookup<'_>,
     uses: &CallGraph<'_, '_>,
     calls: &CallGraph<'_, '_>,
-    files: &dyn ReadFile,
     symbol: &SymbolRow,
+    listed: &[SymbolKey],
+    source: Result<Source, QueryError>,
     params: &ExploreParams,
 ) -> Result<Explored, QueryError> {
     let info = lookup.info(symbol)?;
-    let (first, last) = (info.first_line, info.last_line);
-    let shown = last.min(first.saturating_add(params.lines_per_symbol.saturating_sub(1)));
-    let source = excerpt(files, &*lookup.file(symbol.file)?, None, first, shown);
     let calling = uses.callers(symbol.key, Unresolved::Counted)?;
     let callers = symbols_at(&calling, symbol.key);
     let callees = symbols_at(&calls.callees(symbol.key)?, symbol.key);
@@ -240,7 +319,7 @@ fn describe(
         why: Why::default(),
         source,
         caller_total: callers.len() as u64,
-        callers: infos(&by_references(lookup, callers)?)?,
+        callers: infos(&by_references(lookup, callers, listed)?)?,
         callee_total: callees.len() as u64,
         callees: infos(&callees)?,
         possible_callers: calling.counts.possible,
@@ -257,16 +336,20 @@ fn symbols_at(neighbours: &Neighbours, itself: SymbolKey) -> Vec<SymbolKey> {
     ends.filter(|key| seen.insert(*key)).collect()
 }
 
-/// Returns the first callers, non-test code first, then by number of references.
+/// Returns the first callers: non-test code first, and of each those that are not listed anyway,
+/// then by number of references.
 fn by_references(
     lookup: &Lookup<'_>,
     mut callers: Vec<SymbolKey>,
+    listed: &[SymbolKey],
 ) -> Result<Vec<SymbolKey>, QueryError> {
     callers.truncate(MAX_COMPARED);
     let mut ranked = Vec::with_capacity(callers.len());
     for key in callers {
         let row = lookup.symbol(key)?;
-        ranked.push((lookup.is_test(&row)?, Reverse(row.references), lookup.order().row(&row)));
+        let order = lookup.order().row(&row);
+        let is_listed = listed.contains(&key);
+        ranked.push((lookup.is_test(&row)?, is_listed, Reverse(row.references), order));
     }
     ranked.sort_unstable();
     Ok(ranked.into_iter().map(|(.., rank)| rank.key()).collect())

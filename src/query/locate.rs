@@ -2,7 +2,7 @@
 //! question, or an issue with code and a stack trace.
 //!
 //! `question` parses the text. `candidates` selects files by the terms that the store has for each
-//! (see `model::words`). `units` reads what the store has of their symbols and counts term
+//! (see `model::words`) and prefers those that the text gives as its `scope`. `units` reads what the store has of their symbols and counts term
 //! frequencies by field: names, containers, paths, signatures, documentation, bodies. `rank`
 //! computes a BM25F score, adds symbols that the text names explicitly (`named`), and propagates
 //! scores along calls (`spread`).
@@ -11,11 +11,13 @@ mod candidates;
 mod named;
 mod question;
 mod rank;
+mod scope;
 mod spread;
 mod units;
 mod weight;
 
 use super::QueryError;
+use crate::model::words;
 use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
 use crate::store::SymbolHead;
@@ -57,10 +59,32 @@ pub(super) struct Location {
     pub(super) symbols: Vec<Located>,
     /// Words of the text.
     pub(super) words: Vec<String>,
+    /// Weight of each word: that in the text by its inverse document frequency.
+    pub(super) weights: Vec<f64>,
+    /// Words of the text that are in no file.
+    pub(super) unmatched: Vec<String>,
     /// Number of symbols with a positive score.
     pub(super) total: u64,
     /// True if only the best files were read.
     pub(super) is_partial: bool,
+    /// Text.
+    question: question::Question,
+}
+
+impl Location {
+    /// Words of the text in a line, as positions in `words`.
+    pub(super) fn words_in(&self, line: &str) -> Vec<u16> {
+        let mut found = Vec::new();
+        let mut add = |word: &mut Vec<u8>| {
+            let place = self.question.position_of(word);
+            found.extend(place.filter(|place| !found.contains(place)));
+        };
+        for (_, run) in words::runs(line.as_bytes()) {
+            words::parts(run, &mut add);
+            add(&mut words::joined(run));
+        }
+        found
+    }
 }
 
 /// Finds at most `limit` symbols.
@@ -81,5 +105,14 @@ pub(super) fn locate(
     let units = units::read_units(lookup, &question, &chosen)?;
     let mut scored = rank::score(&question, &chosen, &units);
     spread::spread(lookup, &units, &mut scored)?;
-    rank::best(lookup, &question, &chosen, units, scored, &named, limit)
+    let ranked = rank::best(lookup, &question, &chosen, units, scored, &named, limit)?;
+    Ok(Location {
+        symbols: ranked.symbols,
+        words: question.words[..question.singles].iter().map(|word| word.text.clone()).collect(),
+        weights: chosen.weights(&question),
+        unmatched: chosen.missing(&question).map(str::to_owned).collect(),
+        total: ranked.total,
+        is_partial: chosen.is_partial,
+        question,
+    })
 }

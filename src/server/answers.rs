@@ -24,6 +24,10 @@ pub(super) trait Answer {
     }
     /// The complete result as JSON.
     fn json(&self) -> Value;
+    /// The result as JSON for a budget: with the contents of the text if those are selected.
+    fn json_within(&self, _page: &mut Page) -> Value {
+        self.json()
+    }
     /// Structured output of at most `room` bytes, if the tool declares it. `freshness` is the
     /// freshness in words.
     fn structured(&self, _room: usize, _freshness: &str) -> Option<Value> {

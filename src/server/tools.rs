@@ -368,8 +368,8 @@ fn run(
                 repositories.was_answered(&opened);
                 let outcome = if answer.is_empty() { Outcome::Nothing } else { Outcome::Found };
                 if form == Form::Json {
-                    let text =
-                        reply::with(answer.json(), "index", reply::state(&opened)).to_string();
+                    let json = answer.json_within(&mut page);
+                    let text = reply::with(json, "index", reply::state(&opened)).to_string();
                     return Reply { text, outcome, structured: None, marks: Marks::default() };
                 }
                 let structured = answer.structured(page.room(), &freshness);

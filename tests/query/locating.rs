@@ -283,3 +283,64 @@ fn many_matches_of_one_file_leave_room_for_the_best_of_others() {
     assert!(names[..12].iter().all(|name| name.starts_with("invoice_totals")), "{names:?}");
     assert!(names.contains(&"columns".to_owned()), "{names:?}");
 }
+
+#[test]
+fn a_scope_in_the_first_line_prefers_its_files() {
+    let function = |name: &str| format!("def {name}(retries):\n    return retries.timeout + 1\n");
+    let text = format!(
+        "//- store/client/retry.py\n{}//- store/proxy/retry.py\n{}{}",
+        function("again"),
+        function("retries_after_timeout"),
+        (0..8).map(|at| format!("//- store/part{at}/x.py\n{}", function("f"))).collect::<String>(),
+    );
+    let project = project(&text);
+    let without = "retries after a timeout";
+    assert_eq!(found(&project, without)[0], "retries_after_timeout");
+    for scope in ["client: ", "fix(client): ", "[client] ", "feat(store/client)!: "] {
+        assert_eq!(found(&project, &format!("{scope}{without}"))[0], "again", "{scope}");
+    }
+    // A type of change, a scope without files, and one of all files.
+    for scope in ["fix: ", "perf: ", "elsewhere: ", "store: "] {
+        let names = found(&project, &format!("{scope}{without}"));
+        assert_eq!(names[0], "retries_after_timeout", "{scope}");
+    }
+}
+
+#[test]
+fn irregular_verbs_are_their_bases() {
+    let project = project(
+        "//- a.py
+def rebuild(index):
+    return index
+
+
+def send(packet):
+    return packet
+
+
+def choose(member):
+    return member
+
+
+def written_rows(rows):
+    return rows
+
+
+def kept_alive(peer):
+    return peer
+//- b.py
+def left(side):
+    return side
+",
+    );
+    for (asked, expected) in [
+        ("when are they rebuilt", "rebuild"),
+        ("what is sent", "send"),
+        ("which is chosen", "choose"),
+        ("who writes", "written_rows"),
+        ("how to keep peers", "kept_alive"),
+    ] {
+        assert_eq!(found(&project, asked).first().map(String::as_str), Some(expected), "{asked}");
+    }
+    assert!(found(&project, "they leave").is_empty(), "`left` is a side");
+}

@@ -318,7 +318,7 @@ fn explore_finds_what_matters_and_how_it_hangs_together() {
     assert_eq!(symbols, ["app/service.x::Service.handle", "app/util.x::helper"]);
     let handle = &result.symbols[0];
     assert_eq!((handle.caller_total, handle.callee_total), (2, 3));
-    let source = handle.source.as_ref().expect("a file");
+    let source = &handle.source.as_ref().expect("a file").excerpt;
     assert_eq!(
         (source.first_line, source.lines[0].as_str(), source.lines.len()),
         (4, "  def handle(n) {", 4)

@@ -1,11 +1,14 @@
-//! English stemming, so that `parsed`, `parsing` and `parses` are one term: the suffix rules of
-//! Porter's algorithm. Input in lower case.
+//! English stemming, so that `parsed`, `parsing` and `parses` are one term: bases of irregular verbs
+//! (`irregular`), then the suffix rules of Porter's algorithm. Input in lower case.
+
+use super::irregular;
 
 /// Stems a word in place. Words with letters other than a to z are unchanged.
 pub fn stem(word: &mut Vec<u8>) {
     if word.len() < 3 || !word.iter().all(u8::is_ascii_lowercase) {
         return;
     }
+    irregular::to_base(word);
     plural(word);
     past_or_progressive(word);
     final_y(word);
@@ -191,6 +194,13 @@ mod tests {
             ["run", "runs", "running"],
             ["file", "filing", "files"],
             ["resolve", "resolving", "resolved"],
+            ["rebuild", "rebuilt", "rebuilding"],
+            ["send", "sent", "sends"],
+            ["choose", "chosen", "chose"],
+            ["write", "written", "writes"],
+            ["find", "found", "finding"],
+            ["keep", "kept", "keeps"],
+            ["override", "overridden", "overrode"],
         ] {
             assert!(
                 forms.iter().all(|form| stemmed(form) == stemmed(forms[0])),
@@ -208,6 +218,9 @@ mod tests {
             ("process", "proceed"),
             ("string", "strong"),
             ("news", "new_"),
+            ("left", "leave"),
+            ("bound", "bind"),
+            ("sender", "sent_"),
         ] {
             assert_ne!(stemmed(one), stemmed(other));
         }

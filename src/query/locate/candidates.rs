@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::named::NamedItems;
 use super::question::Question;
+use super::scope;
 use super::weight;
 use super::{FILES, NAMED_FILES};
 use crate::model::words::{FileWords, Frequency};
@@ -20,6 +21,8 @@ pub(super) struct Candidate {
     pub(super) key: FileKey,
     /// Factor for the kind of code: less than 1 for tests and third-party code.
     pub(super) standing: f64,
+    /// Factor for the scope of the question: more than 1 for a file in it.
+    pub(super) scope: f64,
 }
 
 /// Candidate files with statistics of the terms.
@@ -30,6 +33,8 @@ pub(super) struct Chosen {
     pub(super) idf: Vec<f64>,
     /// Document frequency by word.
     frequency: Vec<u32>,
+    /// Files in the scope of the question.
+    scope: Scope,
     /// True if further files contain some of the words.
     pub(super) is_partial: bool,
 }
@@ -39,6 +44,12 @@ impl Chosen {
     pub(super) fn missing<'a>(&'a self, question: &'a Question) -> impl Iterator<Item = &'a str> {
         let words = question.words[..question.singles].iter().zip(&self.frequency);
         words.filter(|(_, count)| **count == 0).map(|(word, _)| word.text.as_str())
+    }
+
+    /// Returns the weight of each word in the question by its inverse document frequency.
+    pub(super) fn weights(&self, question: &Question) -> Vec<f64> {
+        let words = question.words[..question.singles].iter().zip(&self.idf);
+        words.map(|(word, idf)| word.weight * idf).collect()
     }
 
     /// Adds the files of named symbols that are not among the candidates.
@@ -58,9 +69,20 @@ impl Chosen {
         });
         for (key, _) in files.into_iter().take(NAMED_FILES) {
             let standing = standing_of(lookup, key, wants_tests)?;
-            self.files.push(Candidate { key, standing });
+            let scope = self.scope.of(key);
+            self.files.push(Candidate { key, standing, scope });
         }
         Ok(())
+    }
+}
+
+/// Files in the scope of the question.
+struct Scope(FxHashSet<FileKey>);
+
+impl Scope {
+    /// Factor for a file.
+    fn of(&self, key: FileKey) -> f64 {
+        if self.0.contains(&key) { weight::SCOPE } else { 1.0 }
     }
 }
 
@@ -146,6 +168,10 @@ pub(super) fn choose(
         }
         raw = admitted;
     }
+    let scope = Scope(scope::files(lookup, question)?);
+    for (score, key) in &mut raw {
+        *score *= scope.of(*key);
+    }
     let order = lookup.order();
     let by_score = |one: &(f64, FileKey), other: &(f64, FileKey)| {
         other.0.total_cmp(&one.0).then_with(|| order.file(one.1).cmp(&order.file(other.1)))
@@ -159,7 +185,8 @@ pub(super) fn choose(
     let mut scored = Vec::with_capacity(raw.len());
     for (score, key) in raw {
         let standing = standing_of(lookup, key, question.wants_tests)?;
-        scored.push((score * standing.max(0.3), Candidate { key, standing }));
+        let scope = scope.of(key);
+        scored.push((score * standing.max(0.3), Candidate { key, standing, scope }));
     }
     let total: f64 = scored.iter().map(|(score, _)| *score).fold(0.0, f64::max);
     for (score, file) in &mut scored {
@@ -183,6 +210,7 @@ pub(super) fn choose(
         files: scored.into_iter().map(|(_, file)| file).collect(),
         idf,
         frequency,
+        scope,
         is_partial,
     })
 }

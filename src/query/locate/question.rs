@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::scope::scope_of;
 use super::weight;
 use crate::model::words::{self, StemFilter, Term, TermFilter, joined};
 
@@ -88,6 +89,8 @@ pub(super) struct Question {
     pub(super) singles: usize,
     pub(super) names: Vec<QuestionName>,
     pub(super) places: Vec<QuestionLocation>,
+    /// Scope in the first line.
+    pub(super) scope: Option<String>,
     /// Words of a short text without stop words that contains a name written as code: it may be a
     /// list of names.
     pub(super) list: Vec<String>,
@@ -127,7 +130,8 @@ impl Question {
             && !alone.iter().any(|word| is_stop_word(word.to_ascii_lowercase().as_bytes()));
         let list =
             if is_list { alone.into_iter().map(str::to_owned).collect() } else { Vec::new() };
-        Question { list, ..reader.finish(is_short) }
+        let scope = text.lines().next().and_then(scope_of).map(str::to_owned);
+        Question { list, scope, ..reader.finish(is_short) }
     }
 
     /// Returns the terms of the single words, by position.
@@ -409,6 +413,7 @@ impl TextReader {
             singles,
             names: self.names,
             places: self.places,
+            scope: None,
             list: Vec::new(),
             wants_tests: is_short && self.wants_tests,
             is_short,

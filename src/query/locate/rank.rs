@@ -5,11 +5,19 @@ use super::named::NamedItems;
 use super::question::Question;
 use super::units::{FIELDS, Unit};
 use super::weight::{self, FIELD, LENGTH, SATURATION};
-use super::{Located, Location, MATCHED};
+use super::{Located, MATCHED};
 use crate::model::facts::flags;
 use crate::query::QueryError;
 use crate::query::graph::lookup::Lookup;
 use smallvec::SmallVec;
+
+/// Ranked units.
+pub(super) struct Ranked {
+    /// Best symbols, best first.
+    pub(super) symbols: Vec<Located>,
+    /// Number of symbols with a positive score.
+    pub(super) total: u64,
+}
 
 /// Computes the score of every unit from its own terms.
 pub(super) fn score(question: &Question, chosen: &Chosen, units: &[Unit]) -> Vec<f64> {
@@ -60,13 +68,14 @@ pub(super) fn score(question: &Question, chosen: &Chosen, units: &[Unit]) -> Vec
             let kind = if unit.head.kind.is_callable() { 1.0 } else { weight::NOT_CALLABLE };
             let size =
                 (f64::from(unit.lines + 1).log2() / weight::LARGE).min(1.0).powf(weight::SIZE);
-            let standing = chosen.files[unit.file as usize].standing;
+            let file = &chosen.files[unit.file as usize];
+            let standing = file.standing;
             let standing = if unit.head.flags & flags::TEST != 0 && !question.wants_tests {
                 standing.min(candidates::STANDING_OF_TESTS)
             } else {
                 standing
             };
-            own * coverage * standing * kind * size
+            own * coverage * standing * file.scope * kind * size
         })
         .collect()
 }
@@ -80,7 +89,7 @@ pub(super) fn best(
     mut scores: Vec<f64>,
     named: &NamedItems,
     limit: usize,
-) -> Result<Location, QueryError> {
+) -> Result<Ranked, QueryError> {
     let mut of_file = vec![0.0_f64; chosen.files.len()];
     for (unit, &score) in units.iter().zip(&scores) {
         let best = &mut of_file[unit.file as usize];
@@ -126,14 +135,14 @@ pub(super) fn best(
             is_named: named.symbols.contains_key(&unit.head.key),
         });
     }
-    let words = question.words[..question.singles].iter().map(|word| word.text.clone()).collect();
-    Ok(Location { symbols: kept, words, total, is_partial: chosen.is_partial })
+    Ok(Ranked { symbols: kept, total })
 }
 
 /// Returns the place of each word of the question in order of weighted inverse document frequency,
 /// descending.
 fn places(question: &Question, chosen: &Chosen) -> Vec<usize> {
-    let weight = |word: usize| chosen.idf[word] * question.words[word].weight;
+    let weights = chosen.weights(question);
+    let weight = |word: usize| weights[word];
     let text = |word: usize| &question.words[word].text;
     let mut order: Vec<usize> = (0..question.singles).collect();
     order.sort_by(|&one, &other| {

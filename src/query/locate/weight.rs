@@ -45,6 +45,9 @@ pub(super) const CALLERS: f64 = 0.15;
 /// members call is how the container does it.
 pub(super) const FELLOW_MEMBERS: f64 = 3.0;
 
+/// Factor for the files that the question gives as its scope.
+pub(super) const SCOPE: f64 = 2.0;
+
 /// Share of the best score of a file for other symbols in it.
 pub(super) const OF_FILE: f64 = 0.1;
 

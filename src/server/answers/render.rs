@@ -5,6 +5,7 @@
 pub(in crate::server) mod batch;
 pub(in crate::server) mod elsewhere;
 mod groups;
+mod header;
 pub(in crate::server) mod several;
 pub(in crate::server) mod sources;
 
@@ -56,24 +57,10 @@ pub(in crate::server) fn signature(symbol: &SymbolInfo) -> SafeLine {
 
 /// Rest of the header after the name: parameters, types, bases. Empty if there is none.
 pub(in crate::server) fn after_name(symbol: &SymbolInfo) -> SafeLine {
-    let rest = behind_name(&symbol.signature, &symbol.name).unwrap_or_default();
+    let rest = header::after(&symbol.signature, &symbol.name, symbol.kind.is_callable());
     // The quote behind a name that stands in quotes.
     let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
     SafeLine::new(rest.trim_end(), 120)
-}
-
-/// Returns what follows the name in a header. Before it, a receiver or a type may contain it: it is
-/// a word of its own, the first one with a list behind it if there is one.
-fn behind_name<'s>(signature: &'s str, name: &str) -> Option<&'s str> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let parts = signature.match_indices(name).map(|(at, _)| {
-        let (before, rest) = (&signature[..at], &signature[at + name.len()..]);
-        let is_part = name.starts_with(is_word) && before.ends_with(is_word)
-            || name.ends_with(is_word) && rest.starts_with(is_word);
-        (is_part, rest)
-    });
-    let rests = || parts.clone().filter(|(is_part, _)| !is_part).map(|(_, rest)| rest);
-    rests().find(|rest| rest.starts_with(['(', '<', '['])).or_else(|| rests().next())
 }
 
 /// `path:12`.
@@ -195,20 +182,6 @@ pub(in crate::server) fn by_directory(totals: &[(String, u64)]) -> Option<String
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_header_goes_on_behind_the_name_and_not_inside_of_another() {
-        for (signature, name, rest) in [
-            ("func (sc *serverCmd) server(cmd string) error", "server", "(cmd string) error"),
-            ("func (run run) run(run int)", "run", "(run int)"),
-            ("class Shop(Base)", "Shop", "(Base)"),
-            ("port int", "port", " int"),
-            ("operator+(int)", "operator+", "(int)"),
-        ] {
-            assert_eq!(behind_name(signature, name), Some(rest), "{signature}");
-        }
-        assert_eq!(behind_name("serverCmd", "server"), None);
-    }
 
     #[test]
     fn source_stands_behind_its_line_numbers() {

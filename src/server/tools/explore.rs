@@ -1,7 +1,10 @@
 //! `explore`: entry point for a task description or a question.
 
 mod json;
+mod shared;
+mod sources;
 mod text;
+mod windows;
 
 use super::{Handler, QueryContext};
 use crate::query::{self, ExploreParams, QueryError};

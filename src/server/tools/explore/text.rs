@@ -1,15 +1,20 @@
-//! Rendering of `explore`.
+//! Rendering of `explore`: what fits into the budget, as text and, with the same symbols and lines,
+//! as JSON.
 
 use super::json;
-use crate::query::explore::{Connection, CoveringTest, Explored, OtherSymbol, Why};
+use super::shared::Shared;
+use super::sources::{Extract, Sources, symbols};
+use crate::query::explore::{
+    Connection, CoveringTest, Explored, FileFunctions, OtherSymbol, UnmatchedWord, Why,
+};
 use crate::query::{ExploreResult, SymbolInfo};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::render::{
-    CONTENT, Groups, RAISE, after_name, full_name, name, path, plural, symbol_line, symbol_place,
+    CONTENT, Groups, RAISE, after_name, full_name, path, plural, symbol_line, symbol_place,
 };
 use crate::server::base::escape::SafeLine;
-use crate::server::tools::show::text::beginning;
+use crate::store::SymbolKey;
 use serde_json::Value;
 
 /// Number of callers and callees per symbol.
@@ -18,40 +23,47 @@ const NEIGHBOURS: usize = 4;
 const TESTS: usize = 4;
 /// Number of call chains.
 const CONNECTIONS: usize = 4;
-/// Divisor: share of the limit for further symbols.
-const OTHERS_PART: usize = 2;
 /// Divisor: share of the budget for source.
-const SOURCE_PART: usize = 5;
+const SOURCE_PART: usize = 2;
+/// Divisor: share of the budget for further symbols that source does not take.
+const OTHERS_PART: usize = 6;
+/// Divisor: share of the budget for names of further functions, and their number.
+const FUNCTIONS_PART: usize = 12;
+const FUNCTIONS: usize = 40;
+const FUNCTIONS_TITLE: &str = "further functions of the best files:";
+/// Divisor: share of the budget for tests.
+const TESTS_PART: usize = 16;
+/// Bytes reserved for notes in addition to those of the page.
+const NOTES: usize = 160;
 /// Maximum length of a header on the line of a further symbol, in bytes.
 const SHORT_HEADER: usize = 44;
 
+/// What is shown of a result.
+pub(super) struct Shown<'r> {
+    /// Numbers of symbols with neighbours and of others.
+    pub(super) symbols: usize,
+    pub(super) others: usize,
+    /// Further functions by file.
+    pub(super) functions: Vec<(&'r FileFunctions, Vec<&'r SymbolInfo>)>,
+    /// Numbers of call chains and of tests.
+    pub(super) connections: usize,
+    pub(super) tests: usize,
+    /// Lines of source.
+    pub(super) sources: Vec<Extract<'r>>,
+}
+
 impl Answer for ExploreResult {
     fn render(&self, page: &mut Page) -> String {
-        let mut shown = page.add_all(self.symbols.iter().map(summary));
-        if let (0, Some(best)) = (shown, self.symbols.first()) {
-            shown = usize::from(page.add(&place(best)));
-        }
-        let others = self.others(page);
-        page.left_out(
-            shown + others,
-            self.total.number(),
-            "symbols fit less",
-            "name one, give `path`, or use `search`",
-        );
-        if shown == self.symbols.len() {
-            let connections = self.connections.iter().take(CONNECTIONS).map(connection);
-            page.section("how they connect:", connections);
-        }
-        let tests = self.tests(page);
-        page.left_out(tests, self.test_total.number(), "tests", "`trace` with `tests`: only");
-        self.sources(page);
-        let shown = shown + others;
-        let content = if shown > 0 { format!(" · {CONTENT}") } else { String::new() };
-        format!("{shown} of {} symbols that fit{content}", self.total)
+        self.lay_out(page).0
     }
 
     fn json(&self) -> Value {
-        json::explore(self)
+        self.json_within(&mut Page::new(u64::from(u32::MAX)))
+    }
+
+    fn json_within(&self, page: &mut Page) -> Value {
+        let (_, shown) = self.lay_out(page);
+        json::explore(self, &shown)
     }
 
     fn is_empty(&self) -> bool {
@@ -60,39 +72,91 @@ impl Answer for ExploreResult {
 }
 
 impl ExploreResult {
-    /// Tests grouped by what they reach, at most `TESTS`.
-    fn tests(&self, page: &mut Page) -> usize {
-        let mut shown = 0;
+    /// Fills the page. Returns the first line, and what is shown.
+    fn lay_out(&self, page: &mut Page) -> (String, Shown<'_>) {
+        let shared = Shared::of(symbols(self));
+        let mut shown = page.add_all(self.symbols.iter().map(|one| summary(one, &shared)));
+        let mut with_source = shown;
+        if let (0, Some(best)) = (shown, self.symbols.first()) {
+            shown = usize::from(page.add(&place(&best.symbol, &shared)));
+            with_source = 0;
+        }
+        let all = shown == self.symbols.len();
+        let connections: Vec<String> = self
+            .connections
+            .iter()
+            .take(if all { CONNECTIONS } else { 0 })
+            .map(|one| connection(one, &shared))
+            .collect();
+        let sources = Sources::of(self, with_source, |symbol| full_name(&shared.short(symbol)));
+        let tests = self.tests(page.whole() / TESTS_PART, &shared);
+        // The source comes last and has its share all the same.
+        let names: usize = self.functions.iter().map(|file| file.symbols.len()).sum();
+        let names = (page.whole() / FUNCTIONS_PART).min(names * SHORT_HEADER);
+        let after = connections.iter().chain(tests.iter().map(|(text, _)| text));
+        let after: usize = after.map(|text| text.len() + 1).sum();
+        let kept = (page.whole() / SOURCE_PART).min(sources.wanted()) + names + after + NOTES;
+        let room = page.room();
+        let others_room = room.saturating_sub(kept).max(room.min(page.whole() / OTHERS_PART));
+        let others = self.others(page, others_room, &shared);
+        page.left_out(
+            shown + others,
+            self.total.number(),
+            "symbols fit less",
+            "name one, give `path`, or use `search`",
+        );
+        let listed: Vec<_> = self.others[..others].iter().map(|other| other.symbol.key).collect();
+        let functions = self.functions(page, &listed, &shared);
+        let connections = page.section("how they connect:", connections);
+        let tests = tests.into_iter().take_while(|(text, _)| page.add(text));
+        let tests: usize = tests.map(|(_, count)| count).sum();
+        page.left_out(tests, self.test_total.number(), "tests", "`trace` with `tests`: only");
+        let sources = self.sources(page, &sources, with_source, others, &shared);
+        if let Some(note) = unmatched(&self.unmatched) {
+            page.note(note);
+        }
+        let count = shown + others;
+        let content = if count > 0 { format!(" · {CONTENT}") } else { String::new() };
+        let head =
+            format!("{count} of {} symbols that fit{}{content}", self.total, shared.notice());
+        (head, Shown { symbols: shown, others, functions, connections, tests, sources })
+    }
+
+    /// Tests grouped by what they reach, at most `TESTS`: text and number of each group.
+    fn tests(&self, mut room: usize, shared: &Shared) -> Vec<(String, usize)> {
+        let mut found = Vec::new();
         let tests = &self.tests[..self.tests.len().min(TESTS)];
         for group in tests.chunk_by(|one, other| one.covers == other.covers) {
             let covered: Vec<String> = group[0]
                 .covers
                 .iter()
                 .filter_map(|&at| self.symbols.get(at))
-                .map(|explored| name(&explored.symbol).to_string())
+                .map(|explored| shared.name(&explored.symbol))
                 .collect();
             let title = format!("tests that reach {}:", covered.join(", "));
-            let mut groups = Groups::inline(page.room().saturating_sub(title.len() + 1));
+            let mut groups = Groups::inline(room.saturating_sub(title.len() + 1));
             let count = group
                 .iter()
                 .take_while(|test| {
-                    groups.add(&path(&test.symbol.path).to_string(), &test_entry(test))
+                    groups.add(&path(&test.symbol.path).to_string(), &test_entry(test, shared))
                 })
                 .count();
-            if count > 0 {
-                page.add(&title);
+            if count == 0 {
+                break;
             }
-            groups.write(page);
-            shown += count;
+            let text = format!("{title}\n{}", groups.texts().collect::<Vec<_>>().join("\n"));
+            room = room.saturating_sub(text.len() + 1);
+            found.push((text, count));
         }
-        shown
+        found
     }
 
     /// Further symbols, one line each, by rank.
-    fn others(&self, page: &mut Page) -> usize {
-        let mut groups = Groups::ranked(page.room() / OTHERS_PART);
-        let entry =
-            |other: &OtherSymbol| format!("{}{}", short_line(&other.symbol), because(&other.why));
+    fn others(&self, page: &mut Page, room: usize, shared: &Shared) -> usize {
+        let mut groups = Groups::ranked(room);
+        let entry = |other: &OtherSymbol| {
+            format!("{}{}", short_line(&shared.short(&other.symbol)), because(&other.why))
+        };
         let shown = self
             .others
             .iter()
@@ -102,43 +166,95 @@ impl ExploreResult {
         shown
     }
 
-    /// Source of the symbols, best first, with the remaining space shared so that no symbol takes
-    /// all of it.
-    fn sources(&self, page: &mut Page) {
-        let mut without = Vec::new();
-        // Further symbols are as useful as source.
-        let mut left = page.whole() / SOURCE_PART;
-        for (at, explored) in self.symbols.iter().enumerate() {
-            let Ok(excerpt) = &explored.source else { continue };
-            let title = full_name(&explored.symbol);
-            // A symbol may take half of the remaining space, the last one all of it.
-            let last = at + 1 == self.symbols.len();
-            let room = page.room().min(left);
-            let share = if last { room } else { room / 2 };
-            match beginning(excerpt, share.saturating_sub(title.len() + 100)) {
-                Some((text, lines)) => {
-                    let whole = explored.symbol.last_line.saturating_sub(explored.symbol.first_line)
-                        as usize
-                        + 1;
-                    let more = if whole > lines {
-                        format!("\n… {} more lines: `show`", whole - lines)
-                    } else {
-                        String::new()
-                    };
-                    let entry = format!("{title}{text}{more}");
-                    left = left.saturating_sub(entry.len());
-                    page.add(&entry);
+    /// Names of further functions of the best files, one line for each file.
+    fn functions<'r>(
+        &'r self,
+        page: &mut Page,
+        listed: &[SymbolKey],
+        shared: &Shared,
+    ) -> Vec<(&'r FileFunctions, Vec<&'r SymbolInfo>)> {
+        let room = page.room().min(page.whole() / FUNCTIONS_PART);
+        let mut left = room.saturating_sub(FUNCTIONS_TITLE.len() + 1);
+        let (mut shown, mut lines, mut count) = (Vec::new(), Vec::new(), 0);
+        for file in &self.functions {
+            let heading = path(&file.path).to_string();
+            let (mut line, mut own) = (format!("{heading}:"), Vec::new());
+            for symbol in file.symbols.iter().filter(|symbol| !listed.contains(&symbol.key)) {
+                let short = shared.short(symbol);
+                let entry = short.qualified_name();
+                let separator = if own.is_empty() { " " } else { ", " };
+                let entry =
+                    format!("{separator}{}:{}", SafeLine::new(&entry, 160), symbol.first_line);
+                if count == FUNCTIONS || line.len() + entry.len() + 1 > left {
+                    break;
                 }
-                None => without.push(name(&explored.symbol).to_string()),
+                line.push_str(&entry);
+                own.push(symbol);
+                count += 1;
+            }
+            if !own.is_empty() {
+                left = left.saturating_sub(line.len() + 1);
+                lines.push(line);
+                shown.push((file, own));
             }
         }
+        shown.truncate(page.section(FUNCTIONS_TITLE, lines));
+        shown
+    }
+
+    /// Source of the symbols: whole, or around the words of the question.
+    fn sources<'r>(
+        &'r self,
+        page: &mut Page,
+        sources: &Sources<'r>,
+        with_source: usize,
+        others: usize,
+        shared: &Shared,
+    ) -> Vec<Extract<'r>> {
+        let last = self.symbols.len() + others;
+        let mut shown = Vec::new();
+        let mut is_folded = false;
+        for extract in sources.fit(page.room().saturating_sub(NOTES)) {
+            let Some(symbol) = symbols(self).nth(extract.at).filter(|_| extract.at < last) else {
+                continue;
+            };
+            let text = extract.text(symbol);
+            if page.add(&format!("{}{text}", full_name(&shared.short(symbol)))) {
+                is_folded |= extract.folded(symbol) > 0;
+                shown.push(extract);
+            }
+        }
+        let without: Vec<String> = self.symbols[..with_source]
+            .iter()
+            .enumerate()
+            .filter(|(at, one)| one.source.is_ok() && !shown.iter().any(|own| own.at == *at))
+            .map(|(_, one)| shared.name(&one.symbol))
+            .collect();
         if !without.is_empty() {
             page.omit(format!(
                 "… no room for the source of {}: `show`, or {RAISE}",
                 without.join(", ")
             ));
+        } else if is_folded {
+            page.omit(format!("… folded lines: `show`, or {RAISE}"));
         }
+        shown
     }
+}
+
+/// Note about words of the question that are in no file; `None` without any.
+fn unmatched(words: &[UnmatchedWord]) -> Option<String> {
+    let one = |unmatched: &UnmatchedWord| {
+        let word = SafeLine::new(&unmatched.word, 40);
+        let similar: Vec<String> =
+            unmatched.similar.iter().map(|name| format!("`{}`", SafeLine::new(name, 60))).collect();
+        match similar.is_empty() {
+            true => format!("`{word}`"),
+            false => format!("`{word}` (near: {})", similar.join(", ")),
+        }
+    };
+    let words: Vec<String> = words.iter().map(one).collect();
+    (!words.is_empty()).then(|| format!("in no indexed file: {}", words.join(", ")))
 }
 
 /// ` · named; has parse, token`: why the symbol was selected.
@@ -166,21 +282,21 @@ fn short_line(symbol: &SymbolInfo) -> String {
 }
 
 /// `name:line`, with the distance if it is not a direct test.
-fn test_entry(test: &CoveringTest) -> String {
+fn test_entry(test: &CoveringTest, shared: &Shared) -> String {
     let steps =
         if test.distance > 1 { format!(" ({} calls)", test.distance) } else { String::new() };
-    format!("{}:{}{steps}", name(&test.symbol), test.symbol.first_line)
+    format!("{}:{}{steps}", shared.name(&test.symbol), test.symbol.first_line)
 }
 
 /// Where a symbol is defined, where there is no room for its header.
-fn place(explored: &Explored) -> String {
-    format!("{}:{}", path(&explored.symbol.path), symbol_place(&explored.symbol))
+fn place(symbol: &SymbolInfo, shared: &Shared) -> String {
+    format!("{}:{}", path(&symbol.path), symbol_place(&shared.short(symbol)))
 }
 
-fn summary(explored: &Explored) -> String {
+fn summary(explored: &Explored, shared: &Shared) -> String {
     let symbol = &explored.symbol;
-    let mut text =
-        format!("{}:{}{}", path(&symbol.path), symbol_line(symbol), because(&explored.why));
+    let line = symbol_line(&shared.short(symbol));
+    let mut text = format!("{}:{line}{}", path(&symbol.path), because(&explored.why));
     let possible = if explored.possible_callers > 0 {
         format!(", {} possible", explored.possible_callers)
     } else {
@@ -194,7 +310,7 @@ fn summary(explored: &Explored) -> String {
             let shown = names.len().min(NEIGHBOURS);
             let more = if total > shown as u64 { ", …" } else { "" };
             let neighbours: Vec<String> =
-                names[..shown].iter().map(|other| neighbour(other, symbol)).collect();
+                names[..shown].iter().map(|other| neighbour(other, symbol, shared)).collect();
             text.push_str(&format!("\n  {what} ({total}{note}): {}{more}", neighbours.join(", ")));
         } else if !note.is_empty() {
             text.push_str(&format!("\n  {what} (0{note})"));
@@ -204,26 +320,22 @@ fn summary(explored: &Explored) -> String {
 }
 
 /// A neighbour of a symbol; its path only if it differs.
-fn neighbour(symbol: &SymbolInfo, near: &SymbolInfo) -> String {
+fn neighbour(symbol: &SymbolInfo, near: &SymbolInfo, shared: &Shared) -> String {
+    let name = shared.name(symbol);
     if symbol.path == near.path {
-        format!("{}:{}", name(symbol), symbol.first_line)
+        format!("{name}:{}", symbol.first_line)
     } else {
-        format!("{} {}:{}", name(symbol), path(&symbol.path), symbol.first_line)
+        format!("{name} {}:{}", path(&symbol.path), symbol.first_line)
     }
 }
 
-fn connection(connection: &Connection) -> String {
-    let steps: Vec<String> =
-        connection
-            .chain
-            .iter()
-            .map(|(symbol, line)| {
-                if *line > 0 {
-                    format!("{}:{line}", name(symbol))
-                } else {
-                    name(symbol).to_string()
-                }
-            })
-            .collect();
+fn connection(connection: &Connection, shared: &Shared) -> String {
+    let steps: Vec<String> = connection
+        .chain
+        .iter()
+        .map(|(symbol, line)| {
+            if *line > 0 { format!("{}:{line}", shared.name(symbol)) } else { shared.name(symbol) }
+        })
+        .collect();
     format!("  {} ({})", steps.join(" → "), plural(steps.len().saturating_sub(1) as u64, "call"))
 }

@@ -3,9 +3,7 @@
 use crate::query::show::Excerpt;
 use crate::query::{QueryError, ShowResult};
 use crate::server::answers::budget::Page;
-use crate::server::answers::render::{
-    CONTENT, RAISE, digits, gutter, lines, name, path, plural, source,
-};
+use crate::server::answers::render::{CONTENT, RAISE, lines, name, path, plural, source};
 use crate::server::answers::reply;
 use crate::server::answers::{Answer, failure};
 use crate::server::base::escape::SafeLine;
@@ -127,22 +125,4 @@ fn body(excerpt: &Excerpt) -> Vec<(u32, String)> {
         }
     }
     body
-}
-
-/// First lines of an excerpt for another response, within a number of bytes. None if fewer than the
-/// minimum fit.
-pub(in crate::server) fn beginning(excerpt: &Excerpt, room: usize) -> Option<(String, usize)> {
-    let width = digits(excerpt.first_line as usize + excerpt.lines.len());
-    let mut text = String::new();
-    let mut shown = 0;
-    for (line, number) in excerpt.lines.iter().zip(excerpt.first_line..) {
-        let line = gutter(number, width, line);
-        if text.len() + line.len() + 1 > room {
-            break;
-        }
-        text.push('\n');
-        text.push_str(&line);
-        shown += 1;
-    }
-    (shown >= FEW.min(excerpt.lines.len()) && shown > 0).then_some((text, shown))
 }
