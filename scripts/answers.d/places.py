@@ -98,7 +98,7 @@ class Answer:
             self.put(self.asked, calls["calls"], calls["head"])
         elif re.fullmatch(r"\d+(-\d+)?", chunk) and self.current:
             # `path: 3, 7` and `path | 3`, not a count that follows a place.
-            self.listing = bool(self.path_of(before)) or self.listing and before.isdigit()
+            self.listing = before != "…" and bool(self.path_of(before)) or self.listing and before.isdigit()
             if self.listing or before in ("line", "lines"):
                 self.places.add(self.current, chunk.split("-")[0])
         elif self.current:
@@ -173,7 +173,7 @@ def check():
         [
             "3 callers of Run (src/a.go:10) · generation 1, up to date\n"
             "…: DB.start:20,21 +2, stop:5\n…/b.go: Other.go:7\n…/../test/a_test.go: .TestOld:9 [2]\ndb.go: open:33@12\noutside: range@14\n"
-            "src/b.go:40| x(a:99, b:98)\nleft out: 12 more; 77 lines",
+            "src/b.go:40| x(a:99, b:98)\nleft out: 1 in src (src/b.go:40, …), 2 in text; 77 lines",
             "db.go::DB.Update (method, line 349) reaches src/a.go::write in 2 calls\n→ src/a.go::write (line 65) called at db.go:397",
             "made by array src/a.go:77\nsrc/b.go | 15 | Data\nreferences to db.go::open (function, line 96): 6 certain in 2 files\nby directory: src 3\nREADME: 1, 2\nsrc/b.go: 61, 62",
             "1 of 1 targets\ntest/a_test.go::TestRun (function) lines 3-5 of 9\n3| func TestRun() {\n… 1 lines\n5| }",
