@@ -497,3 +497,29 @@ fn a_step_by_dispatch_names_the_line_of_the_call() {
     let answer = repository.asked(&["trace", "begin", "--to", "Fast.ended"]);
     assert!(answer.contains("by dispatch at run.ts:4"), "{answer}");
 }
+
+#[test]
+fn a_kind_of_use_is_found_whatever_a_language_writes_for_it() {
+    let files: &[(&str, &[u8])] = &[
+        ("a.py", b"class Broken(Exception):\n    pass\n\n\ndef fail():\n    raise Broken()\n"),
+        ("a.rb", b"class Basket\nend\n\ndef fill\n  Basket.new\nend\n"),
+        ("A.cs", b"interface ITask {}\nclass Quick : ITask {}\nclass Slow : Quick {}\n"),
+        ("a.ts", b"export interface Job {}\nexport class Fast implements Job {}\n"),
+        ("A.kt", b"interface Shape\nclass Round : Shape\n"),
+    ];
+    let repository = Repository::with(files);
+    for (symbol, kind, place) in [
+        ("Broken", "construct", "a.py:6"),
+        ("ITask", "implement", "A.cs:2"),
+        ("Job", "implement", "a.ts:2"),
+        ("Shape", "implement", "A.kt:2"),
+    ] {
+        let answer = repository.asked(&["references", symbol, "--kinds", kind]);
+        assert!(first_line(&answer).contains("1 certain in 1 file"), "{answer}");
+        let (file, line) = place.split_once(':').expect("a line");
+        let is_there = |text: &str| text.contains(file) && text.contains(&format!(":{line}"));
+        assert!(answer.lines().any(is_there), "{place}: {answer}");
+    }
+    let answer = repository.asked(&["references", "Quick", "--kinds", "implement"]);
+    assert!(first_line(&answer).contains("0 in 0 files"), "a class is inherited: {answer}");
+}

@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 use super::names;
 use super::{Certainty, Counts, Meanings, QueryError, SiteInfo, SymbolInfo, Tests};
 use crate::model::cancel::CancelToken;
-use crate::model::{RelationKind, RepoPath, SiteKind, Step};
+use crate::model::{RelationKind, RepoPath, SiteKind, Step, SymbolKind};
 use crate::query::graph::calls::MAX_RELATED;
 use crate::query::graph::calls::within::Group;
 use crate::query::graph::filter::{FileFilter, directories};
@@ -171,8 +171,7 @@ fn references_of(
     for site in sites {
         lookup.check()?;
         let file = lookup.file(site.file)?;
-        let kind_fits = params.kinds.is_empty() || params.kinds.contains(&site.kind);
-        if kind_fits
+        if is_of_kinds(&params.kinds, symbol.kind, site.kind)
             && filter.admits(file.mark())
             && params.tests.admits(is_test(lookup, &site, &file)?)
         {
@@ -240,6 +239,17 @@ fn references_of(
         }
     }
     Ok(result)
+}
+
+/// True if a reference to a symbol is of one of these kinds, or if there are none. A call of a type
+/// constructs it, and what inherits an interface implements it, whatever the language writes.
+fn is_of_kinds(kinds: &[SiteKind], of: SymbolKind, kind: SiteKind) -> bool {
+    let also = match kind {
+        SiteKind::Call if of.is_type() => Some(SiteKind::Construct),
+        SiteKind::Inherit if of == SymbolKind::Interface => Some(SiteKind::Implement),
+        _ => None,
+    };
+    kinds.is_empty() || kinds.contains(&kind) || also.is_some_and(|also| kinds.contains(&also))
 }
 
 struct Found {

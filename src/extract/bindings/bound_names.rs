@@ -153,7 +153,9 @@ fn assign_known<'t>(
     let Some(known) = walk.facts.visible(from, name) else { return LocalSymbol::NONE };
     let (kind, scope, symbol) = (known.kind, known.scope, known.symbol);
     let has_type = known.ty.is_some() || known.value.is_some();
-    if has_type && walk.input.language.manifest.resolution.variables_keep_types {
+    // The type stays, but of two names either may be the function that the variable holds.
+    let are_names = !known.ty.is_some() && walk.is_name(known.value) && walk.is_name(flow.value);
+    if has_type && walk.input.language.manifest.resolution.variables_keep_types && !are_names {
         return symbol;
     }
     match kind {
@@ -164,6 +166,13 @@ fn assign_known<'t>(
         _ => {}
     }
     symbol
+}
+
+impl Walk<'_> {
+    /// True if an expression is a bare name.
+    fn is_name(&self, expr: ExprId) -> bool {
+        expr.is_some() && matches!(self.facts.get(expr), Expr::Name(..))
+    }
 }
 
 fn write<'t>(walk: &mut Walk<'t>, node: Node<'t>, name: NameId) {
