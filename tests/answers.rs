@@ -463,13 +463,13 @@ fn a_path_is_looked_for_between_all_meanings_of_two_names() {
     ];
     let repository = Repository::with(files);
     let answer = repository.asked(&["trace", "take", "--to", "Link.open"]);
-    assert!(first_line(&answer).contains("Link.open in 2 calls"), "{answer}");
+    assert!(first_line(&answer).contains("Link.open (Pool.java:7) in 2 calls"), "{answer}");
     assert!(answer.contains("called at Pool.java:3"), "{answer}");
     let answer = repository.asked(&["trace", "step", "--to", "end"]);
-    assert!(first_line(&answer).contains("::end in 1 call "), "{answer}");
+    assert!(first_line(&answer).contains("end (b.py:1) in 1 call "), "{answer}");
     assert!(answer.contains("called at b.py:6"), "{answer}");
     let answer = repository.asked(&["trace", "Pool.take", "--via", "open", "--to", "Link.open"]);
-    assert!(first_line(&answer).contains("Link.open in 2 calls"), "{answer}");
+    assert!(first_line(&answer).contains("Link.open (Pool.java:7) in 2 calls"), "{answer}");
     let answer = repository.asked(&["trace", "end", "--to", "step"]);
     let first = first_line(&answer);
     assert!(first.contains("and one like it") && first.contains("none at any depth"), "{answer}");

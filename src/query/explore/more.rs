@@ -110,7 +110,7 @@ mod tests {
         {
             assert!(is_similar(one, other) && is_similar(other, one), "{one} {other}");
         }
-        for (one, other) in [("get", "set"), ("context", "content"), ("parser", "printer")] {
+        for (one, other) in [("get", "set"), ("settings", "strings"), ("parser", "printer")] {
             assert!(!is_similar(one, other), "{one} {other}");
         }
     }

@@ -50,9 +50,10 @@ pub(in crate::server) fn like_it(count: usize) -> String {
     }
 }
 
-/// Declaration header on one line.
-pub(in crate::server) fn signature(symbol: &SymbolInfo) -> SafeLine {
-    SafeLine::new(&symbol.signature, 200)
+/// Declaration header on one line, below the symbol's container, which a receiver would repeat.
+pub(in crate::server) fn signature_below(symbol: &SymbolInfo) -> SafeLine {
+    let (first, rest) = header::without_receiver(&symbol.signature, &symbol.name);
+    SafeLine::new(&format!("{first}{rest}"), 200)
 }
 
 /// Rest of the header after the name: parameters, types, bases. Empty if there is none.

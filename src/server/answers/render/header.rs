@@ -14,6 +14,19 @@ pub(super) fn after<'h>(header: &'h str, name: &str, is_callable: bool) -> &'h s
     of_callable.or(ends.first()).map_or("", |end| &header[*end..])
 }
 
+/// A header without the receiver in brackets between its first word and the name: what contains the
+/// symbol says it. `func (s *server) stop()` is `func stop()`.
+pub(super) fn without_receiver<'h>(header: &'h str, name: &str) -> (&'h str, &'h str) {
+    let whole = (header, "");
+    let Some((word, rest)) = header.split_once(" (") else { return whole };
+    let Some((receiver, own)) = rest.split_once(") ") else { return whole };
+    let is_word = !word.is_empty() && word.chars().all(char::is_alphanumeric);
+    match is_word && !receiver.contains(['(', ')']) && own.starts_with(name) {
+        true => (&header[..=word.len()], own),
+        false => whole,
+    }
+}
+
 /// Offsets of the occurrences of a name that are no part of a longer word.
 fn whole_words<'h>(header: &'h str, name: &'h str) -> impl Iterator<Item = usize> {
     let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
@@ -49,7 +62,21 @@ fn without_type_parameters(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::after;
+    use super::{after, without_receiver};
+
+    #[test]
+    fn a_receiver_between_the_first_word_and_the_name_is_left_out() {
+        for (header, name, expected) in [
+            ("func (sc *serverCmd) server(cmd string)", "server", "func server(cmd string)"),
+            ("func (Pair[K, V]) first() K", "first", "func first() K"),
+            ("func first(a (b) int)", "first", "func first(a (b) int)"),
+            ("int (*pick(int a)) (int)", "pick", "int (*pick(int a)) (int)"),
+            ("__attribute__((noinline)) int f(void)", "f", "__attribute__((noinline)) int f(void)"),
+        ] {
+            let (first, rest) = without_receiver(header, name);
+            assert_eq!(format!("{first}{rest}"), expected);
+        }
+    }
 
     #[test]
     fn a_name_is_a_whole_word_that_parameters_follow() {

@@ -6,7 +6,7 @@ use crate::query::outline::{DirectoryEntry, DirectoryInfo, FileInfo, FileOutline
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::render::{
-    CONTENT, RAISE, lines, name, path, plural, quote_text, signature, text_path,
+    CONTENT, RAISE, lines, name, path, plural, quote_text, signature_below, text_path,
 };
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
@@ -88,7 +88,7 @@ fn flatten(node: &OutlineNode, depth: usize, flat: &mut Vec<(usize, String)>) {
     let what = if symbol.signature.is_empty() {
         format!("{} {}", symbol.kind.word(), SafeLine::new(&symbol.name, 120))
     } else {
-        signature(symbol).to_string()
+        signature_below(symbol).to_string()
     };
     let at = lines(symbol.first_line, symbol.last_line);
     flat.push((depth, format!("{}{at} {what}", "  ".repeat(depth))));
