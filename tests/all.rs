@@ -32,5 +32,6 @@ mod terminal;
 mod tiers;
 mod trust;
 mod user_files;
+mod uses;
 mod watch;
 mod worker;

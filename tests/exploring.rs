@@ -84,7 +84,8 @@ fn lines_of_two_symbols_are_shown_once() {
     let files = [
         (
             "data/labels.json",
-            "{\n  \"exportDialog\": {\n    \"title\": \"Export dialog\",\n    \"exportButton\": \"Export\"\n  }\n}\n",
+            "{\n  \"exportDialog\": {\n    \"title\": \"Export dialog\",\n\
+             \x20   \"exportButton\": \"Export\"\n  }\n}\n",
         ),
         ("src/shape.py", "class ExportDialog:\n    def export_dialog(self):\n        return 1\n"),
     ];
@@ -171,7 +172,9 @@ fn what_all_names_share_is_written_once() {
     let files = [
         (
             "wire.cc",
-            "namespace google { namespace wire {\nstruct Reader {\n  int varint_size() { return varint(); }\n  int varint() { return 1; }\n};\nint varint_of(int x) { return x; }\n} }\n",
+            "namespace google { namespace wire {\nstruct Reader {\n\
+             \x20 int varint_size() { return varint(); }\n  int varint() { return 1; }\n};\n\
+             int varint_of(int x) { return x; }\n} }\n",
         ),
         (
             "table.cc",
@@ -196,7 +199,8 @@ fn words_that_are_in_no_file_are_named_with_similar_names() {
     let files = [
         (
             "a.py",
-            "def settle_invoices(rows):\n    return rows\n\n\ndef authenticate(user):\n    return user\n",
+            "def settle_invoices(rows):\n    return rows\n\n\ndef authenticate(user):\n\
+             \x20   return user\n",
         ),
         ("b.py", "def invoice_totals(rows):\n    return settle_invoices(rows)\n"),
     ];
@@ -218,11 +222,14 @@ fn a_header_is_cut_behind_the_name_and_not_within_another_word() {
     let files = [
         (
             "a.go",
-            "package a\n\ntype pairBinding struct{}\n\nfunc (pairBinding) Bind(x int) int { return x }\n\nfunc (Bind2) Bind2(y int) {}\n",
+            "package a\n\ntype pairBinding struct{}\n\n\
+             func (pairBinding) Bind(x int) int { return x }\n\n\
+             func (Bind2) Bind2(y int) {}\n",
         ),
         (
             "D.java",
-            "class D {\n    List<Item> Item(Item item) { return null; }\n    int t(int t) { return t; }\n}\n",
+            "class D {\n    List<Item> Item(Item item) { return null; }\n\
+             \x20   int t(int t) { return t; }\n}\n",
         ),
         ("i.c", "struct item { int a; };\nstruct item *item(struct item *it) { return it; }\n"),
         ("u.ts", "export function use(reuse: boolean, use2: number) { return reuse; }\n"),

@@ -92,8 +92,8 @@ fn a_field_that_is_called_has_the_calls_among_its_references() {
 #[test]
 fn a_path_goes_through_what_a_field_holds() {
     let answer = asked(&["trace", "use", "--to", "my_read"]);
-    assert!(answer.contains("reaches my_read (a.c:2) in 1 calls"), "{answer}");
-    assert!(answer.contains("by a function value, likely"), "{answer}");
+    assert!(answer.contains("reaches my_read (a.c:2) in 1 call"), "{answer}");
+    assert!(answer.contains("by a function value at a.c:11, likely"), "{answer}");
 }
 
 #[test]

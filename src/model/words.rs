@@ -169,7 +169,7 @@ impl StemFilter {
     /// Adds a stem.
     pub fn insert(&mut self, added: &[u8]) {
         self.insert_letters(added);
-        for form in irregular::forms_of(added) {
+        for form in stem::irregular_forms(added) {
             self.insert_letters(form);
         }
     }

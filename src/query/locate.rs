@@ -2,10 +2,10 @@
 //! question, or an issue with code and a stack trace.
 //!
 //! `question` parses the text. `candidates` selects files by the terms that the store has for each
-//! (see `model::words`) and prefers those that the text gives as its `scope`. `units` reads what the store has of their symbols and counts term
-//! frequencies by field: names, containers, paths, signatures, documentation, bodies. `rank`
-//! computes a BM25F score, adds symbols that the text names explicitly (`named`), and propagates
-//! scores along calls (`spread`).
+//! (see `model::words`) and prefers those that the text gives as its `scope`. `units` reads what
+//! the store has of their symbols and counts term frequencies by field: names, containers, paths,
+//! signatures, documentation, bodies. `rank` computes a BM25F score, adds symbols that the text
+//! names explicitly (`named`), and propagates scores along calls (`spread`).
 
 mod candidates;
 mod named;

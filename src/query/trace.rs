@@ -209,77 +209,10 @@ pub fn trace(
     let lookup = Lookup::new(snapshot, cancel)?;
     let graph = graph(&lookup, params);
     if let Some(end) = &params.to {
-        return path_to(&lookup, &graph, end, params);
+        return path::between(&lookup, &graph, end, params);
     }
     let start = names::symbol(&lookup, &params.symbol)?;
     from(&lookup, &graph, &names::Meaning { symbol: start, also: Vec::new() }, params)
-}
-
-/// Looks for a path from any meaning of the start to any of the end.
-fn path_to(
-    lookup: &Lookup<'_>,
-    graph: &CallGraph<'_, '_>,
-    end: &str,
-    params: &TraceParams,
-) -> Result<TraceResult, QueryError> {
-    let start = Stop::named(lookup, &params.symbol)?;
-    let end = Stop::named(lookup, end)?;
-    let Some(via) = &params.via else {
-        let finding = path::shortest(lookup, graph, &start.keys, &end.keys, params.depth)?;
-        return TraceResult::between(lookup, &start, &end, finding);
-    };
-    let via = Stop::named(lookup, via)?;
-    let mut steps = match path::shortest(lookup, graph, &start.keys, &via.keys, params.depth)? {
-        TraceFinding::Path(steps) => steps,
-        none => return TraceResult::between(lookup, &start, &via, none),
-    };
-    let from = steps.last().map(|step| step.symbol.key).map_or(via.keys, |reached| vec![reached]);
-    match path::shortest(lookup, graph, &from, &end.keys, params.depth)? {
-        TraceFinding::Path(rest) => {
-            steps.extend(rest.into_iter().skip(1));
-            TraceResult::between(lookup, &start, &end, TraceFinding::Path(steps))
-        }
-        none => TraceResult::between(lookup, &Stop { keys: from }, &end, none),
-    }
-}
-
-/// Start or end of a path: every symbol that the name means, best first; never empty.
-struct Stop {
-    keys: Vec<SymbolKey>,
-}
-
-impl Stop {
-    fn named(lookup: &Lookup<'_>, name: &str) -> Result<Self, QueryError> {
-        let meanings = names::meanings(lookup, name)?;
-        Ok(Self { keys: meanings.iter().flat_map(names::Meaning::keys).collect() })
-    }
-}
-
-impl TraceResult {
-    /// Result for a path, or for none, between two stops.
-    fn between(
-        lookup: &Lookup<'_>,
-        start: &Stop,
-        end: &Stop,
-        finding: TraceFinding,
-    ) -> Result<Self, QueryError> {
-        let infos = |keys: &[SymbolKey]| {
-            keys.iter().map(|&key| lookup.info_of(key)).collect::<Result<Vec<_>, _>>()
-        };
-        Ok(match &finding {
-            TraceFinding::Path(steps) => {
-                let (root, to) = (steps[0].symbol.clone(), steps[steps.len() - 1].symbol.clone());
-                Self { root, also: Vec::new(), to: Some(to), also_to: 0, finding }
-            }
-            _ => Self {
-                root: lookup.info_of(start.keys[0])?,
-                also: infos(&start.keys[1..])?,
-                to: Some(lookup.info_of(end.keys[0])?),
-                also_to: end.keys.len() as u64 - 1,
-                finding,
-            },
-        })
-    }
 }
 
 /// Traverses calls from every meaning of the name, best first, at most `most` meanings. A path is

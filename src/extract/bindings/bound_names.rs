@@ -154,7 +154,7 @@ fn assign_known<'t>(
     let (kind, scope, symbol) = (known.kind, known.scope, known.symbol);
     let has_type = known.ty.is_some() || known.value.is_some();
     // The type stays, but of two names either may be the function that the variable holds.
-    let are_names = !known.ty.is_some() && walk.is_name(known.value) && walk.is_name(flow.value);
+    let are_names = !known.ty.is_some() && is_name(walk, known.value) && is_name(walk, flow.value);
     if has_type && walk.input.language.manifest.resolution.variables_keep_types && !are_names {
         return symbol;
     }
@@ -168,11 +168,9 @@ fn assign_known<'t>(
     symbol
 }
 
-impl Walk<'_> {
-    /// True if an expression is a bare name.
-    fn is_name(&self, expr: ExprId) -> bool {
-        expr.is_some() && matches!(self.facts.get(expr), Expr::Name(..))
-    }
+/// True if an expression is a bare name.
+fn is_name(walk: &Walk<'_>, expr: ExprId) -> bool {
+    expr.is_some() && matches!(walk.facts.get(expr), Expr::Name(..))
 }
 
 fn write<'t>(walk: &mut Walk<'t>, node: Node<'t>, name: NameId) {

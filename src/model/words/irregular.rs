@@ -5,8 +5,6 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-use super::stem;
-
 /// One verb a line: its base, then its irregular forms.
 const VERBS: &str = "
 arise arose arisen
@@ -140,17 +138,6 @@ write wrote written
 /// Bases by form.
 static BASES: LazyLock<FxHashMap<&[u8], &[u8]>> = LazyLock::new(|| forms().collect());
 
-/// Forms by the stem of their base.
-static FORMS: LazyLock<FxHashMap<Vec<u8>, Vec<&[u8]>>> = LazyLock::new(|| {
-    let mut by_stem: FxHashMap<Vec<u8>, Vec<&[u8]>> = FxHashMap::default();
-    for (form, base) in forms() {
-        let mut stemmed = base.to_vec();
-        stem(&mut stemmed);
-        by_stem.entry(stemmed).or_default().push(form);
-    }
-    by_stem
-});
-
 /// Irregular forms with their bases.
 pub(super) fn forms() -> impl Iterator<Item = (&'static [u8], &'static [u8])> {
     VERBS.lines().flat_map(|line| {
@@ -166,9 +153,4 @@ pub(super) fn to_base(word: &mut Vec<u8>) {
         word.clear();
         word.extend_from_slice(base);
     }
-}
-
-/// Irregular forms with this stem.
-pub(super) fn forms_of(stem: &[u8]) -> &'static [&'static [u8]] {
-    FORMS.get(stem).map_or(&[], Vec::as_slice)
 }

@@ -1,7 +1,27 @@
-//! English stemming, so that `parsed`, `parsing` and `parses` are one term: bases of irregular verbs
-//! (`irregular`), then the suffix rules of Porter's algorithm. Input in lower case.
+//! English stemming, so that `parsed`, `parsing` and `parses` are one term: bases of irregular
+//! verbs (`irregular`), then the suffix rules of Porter's algorithm. Input in lower case.
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
 
 use super::irregular;
+
+/// Irregular forms by the stem of their base.
+static IRREGULAR: LazyLock<FxHashMap<Vec<u8>, Vec<&[u8]>>> = LazyLock::new(|| {
+    let mut by_stem: FxHashMap<Vec<u8>, Vec<&[u8]>> = FxHashMap::default();
+    for (form, base) in irregular::forms() {
+        let mut stemmed = base.to_vec();
+        stem(&mut stemmed);
+        by_stem.entry(stemmed).or_default().push(form);
+    }
+    by_stem
+});
+
+/// Irregular forms with this stem.
+pub(super) fn irregular_forms(stem: &[u8]) -> &'static [&'static [u8]] {
+    IRREGULAR.get(stem).map_or(&[], Vec::as_slice)
+}
 
 /// Stems a word in place. Words with letters other than a to z are unchanged.
 pub fn stem(word: &mut Vec<u8>) {

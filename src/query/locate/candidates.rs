@@ -168,7 +168,7 @@ pub(super) fn choose(
         }
         raw = admitted;
     }
-    let scope = Scope(scope::files(lookup, question)?);
+    let scope = Scope(scope::files(lookup, question.scope.as_deref())?);
     for (score, key) in &mut raw {
         *score *= scope.of(*key);
     }

@@ -3,7 +3,6 @@
 
 use rustc_hash::FxHashSet;
 
-use super::question::Question;
 use crate::model::words::{joined, parts, runs, stem};
 use crate::query::QueryError;
 use crate::query::graph::lookup::Lookup;
@@ -50,11 +49,10 @@ fn is_word(text: &str) -> bool {
 /// those are most of all files.
 pub(super) fn files(
     lookup: &Lookup<'_>,
-    question: &Question,
+    scope: Option<&str>,
 ) -> Result<FxHashSet<FileKey>, QueryError> {
     let mut found = FxHashSet::default();
-    let wanted: Vec<Vec<u8>> = question
-        .scope
+    let wanted: Vec<Vec<u8>> = scope
         .iter()
         .flat_map(|scope| runs(scope.as_bytes()))
         .map(|(_, run)| run.to_ascii_lowercase())

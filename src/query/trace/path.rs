@@ -4,17 +4,82 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{MAX_NOT_FOLLOWED, PathStep, TraceFinding, link_of, sites};
+use super::{MAX_NOT_FOLLOWED, PathStep, TraceFinding, TraceParams, TraceResult, link_of, sites};
 use crate::grammar::{self, Tier};
 use crate::model::facts::flags;
 use crate::query::graph::calls::{CallGraph, Edge, End, Through};
 use crate::query::graph::lookup::Lookup;
-use crate::query::{Certainty, QueryError, SymbolInfo};
+use crate::query::{Certainty, QueryError, SymbolInfo, names};
 use crate::store::{FileKey, SiteRow, SymbolKey};
+
+/// Looks for a path from any meaning of the start to any of the end.
+pub(super) fn between(
+    lookup: &Lookup<'_>,
+    graph: &CallGraph<'_, '_>,
+    end: &str,
+    params: &TraceParams,
+) -> Result<TraceResult, QueryError> {
+    let start = PathEnd::named(lookup, &params.symbol)?;
+    let end = PathEnd::named(lookup, end)?;
+    let Some(via) = &params.via else {
+        let finding = shortest(lookup, graph, &start.keys, &end.keys, params.depth)?;
+        return result(lookup, &start, &end, finding);
+    };
+    let via = PathEnd::named(lookup, via)?;
+    let mut steps = match shortest(lookup, graph, &start.keys, &via.keys, params.depth)? {
+        TraceFinding::Path(steps) => steps,
+        none => return result(lookup, &start, &via, none),
+    };
+    let from = steps.last().map(|step| step.symbol.key).map_or(via.keys, |reached| vec![reached]);
+    match shortest(lookup, graph, &from, &end.keys, params.depth)? {
+        TraceFinding::Path(rest) => {
+            steps.extend(rest.into_iter().skip(1));
+            result(lookup, &start, &end, TraceFinding::Path(steps))
+        }
+        none => result(lookup, &PathEnd { keys: from }, &end, none),
+    }
+}
+
+/// Start or end of a path: every symbol that the name means, best first; never empty.
+struct PathEnd {
+    keys: Vec<SymbolKey>,
+}
+
+impl PathEnd {
+    fn named(lookup: &Lookup<'_>, name: &str) -> Result<Self, QueryError> {
+        let meanings = names::meanings(lookup, name)?;
+        Ok(Self { keys: meanings.iter().flat_map(names::Meaning::keys).collect() })
+    }
+}
+
+/// Result for a path, or for none, between two ends.
+fn result(
+    lookup: &Lookup<'_>,
+    start: &PathEnd,
+    end: &PathEnd,
+    finding: TraceFinding,
+) -> Result<TraceResult, QueryError> {
+    let infos = |keys: &[SymbolKey]| {
+        keys.iter().map(|&key| lookup.info_of(key)).collect::<Result<Vec<_>, _>>()
+    };
+    Ok(match &finding {
+        TraceFinding::Path(steps) => {
+            let (root, to) = (steps[0].symbol.clone(), steps[steps.len() - 1].symbol.clone());
+            TraceResult { root, also: Vec::new(), to: Some(to), also_to: 0, finding }
+        }
+        _ => TraceResult {
+            root: lookup.info_of(start.keys[0])?,
+            also: infos(&start.keys[1..])?,
+            to: Some(lookup.info_of(end.keys[0])?),
+            also_to: end.keys.len() as u64 - 1,
+            finding,
+        },
+    })
+}
 
 /// Breadth-first search over callees, from all starts at once: of several starts and ends, those
 /// with the shortest path, in the order given.
-pub(super) fn shortest(
+fn shortest(
     lookup: &Lookup<'_>,
     graph: &CallGraph<'_, '_>,
     starts: &[SymbolKey],

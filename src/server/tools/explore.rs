@@ -2,6 +2,7 @@
 
 mod json;
 mod shared;
+mod shown;
 mod sources;
 mod text;
 mod windows;

@@ -1,7 +1,7 @@
 //! JSON of the answers of `explore`: what the text shows, with complete identities.
 
+use super::shown::Shown;
 use super::sources::Extract;
-use super::text::Shown;
 use crate::query::ExploreResult;
 use crate::query::explore::{Explored, Why};
 use crate::server::answers::reply::{brief, list, path, symbol, total, with};

@@ -1,5 +1,5 @@
-//! Prefix that the names of all listed symbols share: a namespace, a package, a type. The first line
-//! contains it once.
+//! Prefix that the names of all listed symbols share: a namespace, a package, a type. The first
+//! line contains it once.
 
 use crate::query::SymbolInfo;
 use crate::server::answers::render::name;

@@ -3,6 +3,7 @@
 
 use super::json;
 use super::shared::Shared;
+use super::shown::Shown;
 use super::sources::{Extract, Sources, symbols};
 use crate::query::explore::{
     Connection, CoveringTest, Explored, FileFunctions, OtherSymbol, UnmatchedWord, Why,
@@ -37,20 +38,6 @@ const TESTS_PART: usize = 16;
 const NOTES: usize = 160;
 /// Maximum length of a header on the line of a further symbol, in bytes.
 const SHORT_HEADER: usize = 44;
-
-/// What is shown of a result.
-pub(super) struct Shown<'r> {
-    /// Numbers of symbols with neighbours and of others.
-    pub(super) symbols: usize,
-    pub(super) others: usize,
-    /// Further functions by file.
-    pub(super) functions: Vec<(&'r FileFunctions, Vec<&'r SymbolInfo>)>,
-    /// Numbers of call chains and of tests.
-    pub(super) connections: usize,
-    pub(super) tests: usize,
-    /// Lines of source.
-    pub(super) sources: Vec<Extract<'r>>,
-}
 
 impl Answer for ExploreResult {
     fn render(&self, page: &mut Page) -> String {

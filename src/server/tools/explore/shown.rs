@@ -1,0 +1,19 @@
+//! What is shown of a result of `explore`: the text and the JSON have the same.
+
+use super::sources::Extract;
+use crate::query::SymbolInfo;
+use crate::query::explore::FileFunctions;
+
+/// What is shown of a result.
+pub(super) struct Shown<'r> {
+    /// Numbers of symbols with neighbours and of others.
+    pub(super) symbols: usize,
+    pub(super) others: usize,
+    /// Further functions by file.
+    pub(super) functions: Vec<(&'r FileFunctions, Vec<&'r SymbolInfo>)>,
+    /// Numbers of call chains and of tests.
+    pub(super) connections: usize,
+    pub(super) tests: usize,
+    /// Lines of source.
+    pub(super) sources: Vec<Extract<'r>>,
+}
