@@ -85,7 +85,7 @@ const QUESTIONS: &[(&str, &[&str], &str, &str)] = &[
     (
         "references",
         &["add"],
-        "cart.py:3 Cart.total| return add(1, 2)",
+        "cart.py: Cart.total:3| return add(1, 2)",
         "/sites/0/path = \"shop/cart.py\"",
     ),
     ("overview", &[], "shop 1 file, 6 lines, 3 symbols", "/modules/0/symbols = 3"),

@@ -56,6 +56,8 @@ fn status(stream: &TcpStream, web: &Web, session: &str) -> String {
 
 #[test]
 fn silent_connections_keep_no_client_out() {
+    /// Connections without a token that are kept.
+    const MAX_SILENT: usize = 64;
     let web = Web::start(&[]);
     let session = web.ask("POST", &[], &initialize("2025-11-25")).session();
     let known = TcpStream::connect(&web.host).expect("it listens");
@@ -63,12 +65,14 @@ fn silent_connections_keep_no_client_out() {
     assert_eq!(status(&known, &web, &session), "HTTP/1.1 200 OK");
     let silent: Vec<TcpStream> =
         (0..600).map(|_| TcpStream::connect(&web.host).expect("it listens")).collect();
+    // The last of these is closed when all have been accepted: none comes in behind the client.
+    for mut old in &silent[..600 - MAX_SILENT] {
+        old.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
+        assert_eq!(old.read(&mut [0]).expect("it is closed"), 0);
+    }
     for _ in 0..20 {
         assert_eq!(web.ask("POST", &[], &initialize("2025-11-25")).status, 200);
     }
-    let mut oldest = &silent[0];
-    oldest.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
-    assert_eq!(oldest.read(&mut [0]).expect("it is closed"), 0);
     assert_eq!(status(&known, &web, &session), "HTTP/1.1 200 OK", "it has shown the token");
 }
 

@@ -35,7 +35,7 @@ impl Sources {
         Ok(Self(query::source_lines(snapshot, files, &wanted)?))
     }
 
-    /// Lists sites, each as `path:12 who| source`, if all of them have a source line and fit.
+    /// Lists sites, each as `path: who:12| source`, if all of them have a source line and fit.
     pub(in crate::server) fn list<'s>(
         &self,
         sites: impl Iterator<Item = (&'s SiteInfo, String)>,
@@ -43,7 +43,7 @@ impl Sources {
     ) -> bool {
         let line = |(site, who): (&SiteInfo, String)| {
             let source = source_line(self.text(site)?, SOURCE_LINE);
-            Some(format!("{}:{} {who}| {source}", path(&site.path), site.at.line))
+            Some(format!("{}: {who}:{}| {source}", path(&site.path), site.at.line))
         };
         let lines: Option<Vec<String>> = sites.map(line).collect();
         let lines = lines.unwrap_or_default().join("\n");
