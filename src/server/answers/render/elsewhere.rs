@@ -193,7 +193,7 @@ impl<A: Answer> Answer for Accounted<A> {
     }
 }
 
-/// Statement that nothing is left out.
+/// Statement that nothing is left out, where there is nothing else.
 const ACCOUNTED: &str =
     "every other line with its name belongs to a symbol or reference that is known";
 
@@ -227,11 +227,8 @@ pub(in crate::server) fn left_out(elsewhere: &Elsewhere, other_uses: u64) -> Str
     if other_uses > 0 {
         said.push(format!("{} of other kinds: `references`", plural(other_uses, "reference")));
     }
-    if is_accounted(elsewhere) {
-        if said.is_empty() {
-            said.push("nothing".to_owned());
-        }
-        return format!("left out: {}; {ACCOUNTED}", said.join("; "));
+    if is_accounted(elsewhere) && said.is_empty() {
+        return "left out: nothing".to_owned();
     }
     let Elsewhere { lines, outside, ambiguous, unsearched, not_read, .. } = elsewhere;
     if *ambiguous > 0 {
