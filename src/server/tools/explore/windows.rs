@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn without_words_the_beginning_is_shown_and_the_room_is_used() {
-        assert_eq!(selected(100, &[], 120), (0..10).collect::<Vec<_>>());
+        assert_eq!(selected(100, &[], 100 + FOLD), (0..10).collect::<Vec<_>>());
         assert!(selected(100, &[], 5).is_empty());
     }
 
