@@ -168,6 +168,31 @@ fn further_functions_of_the_best_files_are_named() {
 }
 
 #[test]
+fn further_functions_are_the_best_of_three_files_not_all_of_the_first() {
+    let function = |name: String, words: &str| {
+        format!("def {name}({words}):\n    rows = {words}\n    return rows\n\n")
+    };
+    let (mut first, mut second) = (String::new(), String::new());
+    for number in 0..40 {
+        // Four of the first file are the best symbols, and its others fit less than the second.
+        let (name, words) = if number < 4 {
+            (format!("refund_invoice_ledger_{number}"), "refund, invoice, ledger")
+        } else {
+            (format!("plain_{number}"), "ledger, rows")
+        };
+        first.push_str(&function(name, words));
+        second.push_str(&function(format!("invoice_ledger_{number}"), "invoice, ledger"));
+    }
+    let files = [("src/a.py".to_owned(), first), ("src/b.py".to_owned(), second)];
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let answer = repository(&files).asked(&["explore", "refund an invoice of the ledger"]);
+    let lines = answer.lines().skip_while(|line| !line.starts_with("further functions"));
+    let line = lines.skip(1).find(|line| line.starts_with("src/b.py: "));
+    assert!(line.is_some_and(|line| line.matches("invoice_ledger_").count() > 10), "{answer}");
+}
+
+#[test]
 fn what_all_names_share_is_written_once() {
     let files = [
         (

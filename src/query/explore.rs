@@ -11,8 +11,8 @@ use rustc_hash::FxHashSet;
 use super::locate::{self, Located};
 use super::show::{Excerpt, excerpt};
 use super::{Certainty, QueryError, ReadFile, SymbolInfo, Tests, Total};
+use crate::model::SiteKind;
 use crate::model::cancel::CancelToken;
-use crate::model::{RepoPath, SiteKind};
 use crate::query::graph::calls::{CallGraph, End, Neighbours, Unresolved};
 use crate::query::graph::filter::FileFilter;
 use crate::query::graph::lookup::Lookup;
@@ -108,15 +108,6 @@ pub struct OtherSymbol {
     pub source: Option<Source>,
 }
 
-/// Functions of one file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FileFunctions {
-    /// File.
-    pub path: RepoPath,
-    /// Functions, best first.
-    pub symbols: Vec<SymbolInfo>,
-}
-
 /// Word of the question that is in no file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnmatchedWord {
@@ -161,8 +152,8 @@ pub struct ExploreResult {
     pub tests: Vec<CoveringTest>,
     /// Number of tests found within `depth` calls.
     pub test_total: Total,
-    /// Further functions of the best files; those of `others` included.
-    pub functions: Vec<FileFunctions>,
+    /// Further functions of the best files, best first; those of `others` included.
+    pub functions: Vec<SymbolInfo>,
     /// Words of the question that are in no file.
     pub unmatched: Vec<UnmatchedWord>,
     /// Weight of each word of the question.

@@ -1,12 +1,12 @@
 //! What `explore` adds to the ranked symbols: further functions of the best files, the words of the
 //! question in each line of source, and words that are in no file.
 
-use super::{FileFunctions, Source, UnmatchedWord};
-use crate::query::QueryError;
+use super::{Source, UnmatchedWord};
 use crate::query::graph::lookup::Lookup;
 use crate::query::locate::{Located, Location};
 use crate::query::names::text;
 use crate::query::show::Excerpt;
+use crate::query::{QueryError, SymbolInfo};
 use crate::store::FileKey;
 
 /// Maximum number of files whose further functions are listed.
@@ -23,13 +23,14 @@ const MAX_SIMILAR: usize = 2;
 const MIN_LETTERS: usize = 3;
 const MIN_BEGINNING: usize = 4;
 
-/// Returns the best functions of the first files, other than the first `skipped` symbols.
+/// Returns the best functions of the first files, best first, other than the first `skipped`
+/// symbols.
 pub(super) fn functions(
     lookup: &Lookup<'_>,
     ranked: &[Located],
     skipped: usize,
     limit: usize,
-) -> Result<Vec<FileFunctions>, QueryError> {
+) -> Result<Vec<SymbolInfo>, QueryError> {
     let mut files: Vec<FileKey> = Vec::new();
     for located in ranked {
         if !files.contains(&located.head.file) {
@@ -41,18 +42,8 @@ pub(super) fn functions(
     }
     let is_one =
         |located: &&Located| located.head.kind.is_callable() && files.contains(&located.head.file);
-    let best: Vec<&Located> = ranked.iter().skip(skipped).filter(is_one).take(limit).collect();
-    let mut found = Vec::new();
-    for file in files {
-        let own = best.iter().filter(|located| located.head.file == file);
-        let symbols = own
-            .map(|located| lookup.info_of(located.head.key))
-            .collect::<Result<Vec<_>, QueryError>>()?;
-        if let Some(first) = symbols.first() {
-            found.push(FileFunctions { path: first.path.clone(), symbols });
-        }
-    }
-    Ok(found)
+    let best = ranked.iter().skip(skipped).filter(is_one).take(limit);
+    best.map(|located| lookup.info_of(located.head.key)).collect()
 }
 
 /// Adds the words of the question in each line to an excerpt.

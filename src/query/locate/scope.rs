@@ -36,6 +36,11 @@ pub(super) fn scope_of(line: &str) -> Option<&str> {
         }
     };
     let is_type = |scope: &str| TYPES.split_whitespace().any(|one| scope.eq_ignore_ascii_case(one));
+    // `fix/client: ..`
+    let scope = match scope.split_once('/') {
+        Some((kind, rest)) if is_type(kind) => rest,
+        _ => scope,
+    };
     (scope.len() <= MAX_BYTES && is_word(scope) && !is_type(scope)).then_some(scope)
 }
 
@@ -102,6 +107,7 @@ mod tests {
             ("feat(axum-extra)!: typed headers", Some("axum-extra")),
             ("[query] simplify", Some("query")),
             ("[internal/e2e]: run", Some("internal/e2e")),
+            ("fix/tracer: quiet", Some("tracer")),
             ("fix: crash", None),
             ("Docs: more", None),
             ("[CI] run", None),

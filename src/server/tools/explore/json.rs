@@ -24,8 +24,9 @@ pub(super) fn explore(result: &ExploreResult, shown: &Shown<'_>) -> Value {
         "total": total(result.total),
         "symbols": symbols,
         "others": others.collect::<Vec<_>>(),
-        "functions": list(&shown.functions, |(file, symbols)| {
-            json!({"path": path(&file.path), "symbols": list(symbols, |symbol| brief(symbol))})
+        "functions": list(&shown.functions, |symbols| {
+            let file = symbols.first().map(|symbol| path(&symbol.path));
+            json!({"path": file, "symbols": list(symbols, |symbol| brief(symbol))})
         }),
         "connections": list(&result.connections[..shown.connections], |connection| {
             list(&connection.chain, |(end, line)| with(brief(end), "call_line", json!(line)))

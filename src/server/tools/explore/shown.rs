@@ -2,7 +2,6 @@
 
 use super::sources::Extract;
 use crate::query::SymbolInfo;
-use crate::query::explore::FileFunctions;
 
 /// What is shown of a result.
 pub(super) struct Shown<'r> {
@@ -10,7 +9,7 @@ pub(super) struct Shown<'r> {
     pub(super) symbols: usize,
     pub(super) others: usize,
     /// Further functions by file.
-    pub(super) functions: Vec<(&'r FileFunctions, Vec<&'r SymbolInfo>)>,
+    pub(super) functions: Vec<Vec<&'r SymbolInfo>>,
     /// Numbers of call chains and of tests.
     pub(super) connections: usize,
     pub(super) tests: usize,

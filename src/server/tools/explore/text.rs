@@ -5,9 +5,7 @@ use super::json;
 use super::shared::Shared;
 use super::shown::Shown;
 use super::sources::{Extract, Sources, symbols};
-use crate::query::explore::{
-    Connection, CoveringTest, Explored, FileFunctions, OtherSymbol, UnmatchedWord, Why,
-};
+use crate::query::explore::{Connection, CoveringTest, Explored, OtherSymbol, UnmatchedWord, Why};
 use crate::query::{ExploreResult, SymbolInfo};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
@@ -78,8 +76,7 @@ impl ExploreResult {
         let sources = Sources::of(self, with_source, |symbol| full_name(&shared.short(symbol)));
         let tests = self.tests(page.whole() / TESTS_PART, &shared);
         // The source comes last and has its share all the same.
-        let names: usize = self.functions.iter().map(|file| file.symbols.len()).sum();
-        let names = (page.whole() / FUNCTIONS_PART).min(names * SHORT_HEADER);
+        let names = (page.whole() / FUNCTIONS_PART).min(self.functions.len() * SHORT_HEADER);
         let after = connections.iter().chain(tests.iter().map(|(text, _)| text));
         let after: usize = after.map(|text| text.len() + 1).sum();
         let kept = (page.whole() / SOURCE_PART).min(sources.wanted()) + names + after + NOTES;
@@ -153,40 +150,40 @@ impl ExploreResult {
         shown
     }
 
-    /// Names of further functions of the best files, one line for each file.
+    /// Names of further functions of the best files, the best ones that fit, one line for each
+    /// file.
     fn functions<'r>(
         &'r self,
         page: &mut Page,
         listed: &[SymbolKey],
         shared: &Shared,
-    ) -> Vec<(&'r FileFunctions, Vec<&'r SymbolInfo>)> {
+    ) -> Vec<Vec<&'r SymbolInfo>> {
         let room = page.room().min(page.whole() / FUNCTIONS_PART);
         let mut left = room.saturating_sub(FUNCTIONS_TITLE.len() + 1);
-        let (mut shown, mut lines, mut count) = (Vec::new(), Vec::new(), 0);
-        for file in &self.functions {
-            let heading = path(&file.path).to_string();
-            let (mut line, mut own) = (format!("{heading}:"), Vec::new());
-            for symbol in file.symbols.iter().filter(|symbol| !listed.contains(&symbol.key)) {
-                let short = shared.short(symbol);
-                let entry = short.qualified_name();
-                let separator = if own.is_empty() { " " } else { ", " };
-                let entry =
-                    format!("{separator}{}:{}", SafeLine::new(&entry, 160), symbol.first_line);
-                if count == FUNCTIONS || line.len() + entry.len() + 1 > left {
-                    break;
-                }
-                line.push_str(&entry);
-                own.push(symbol);
-                count += 1;
+        let mut files: Vec<(String, Vec<&SymbolInfo>)> = Vec::new();
+        let further = self.functions.iter().filter(|symbol| !listed.contains(&symbol.key));
+        for symbol in further.take(FUNCTIONS) {
+            let known = files.iter().position(|(_, own)| own[0].path == symbol.path);
+            let heading = format!("{}:", path(&symbol.path));
+            let name = shared.short(symbol).qualified_name();
+            let entry = format!(" {}:{}", SafeLine::new(&name, 160), symbol.first_line);
+            let cost = entry.len() + known.map_or(heading.len() + 1, |_| 1);
+            if cost > left {
+                break;
             }
-            if !own.is_empty() {
-                left = left.saturating_sub(line.len() + 1);
-                lines.push(line);
-                shown.push((file, own));
+            left -= cost;
+            match known {
+                Some(at) => {
+                    let (line, own) = &mut files[at];
+                    line.push(',');
+                    line.push_str(&entry);
+                    own.push(symbol);
+                }
+                None => files.push((format!("{heading}{entry}"), vec![symbol])),
             }
         }
-        shown.truncate(page.section(FUNCTIONS_TITLE, lines));
-        shown
+        let count = page.section(FUNCTIONS_TITLE, files.iter().map(|(line, _)| line));
+        files.into_iter().take(count).map(|(_, own)| own).collect()
     }
 
     /// Source of the symbols: whole, or around the words of the question.
