@@ -1,4 +1,4 @@
-//! Source lines of a few sites: instead of their list, or behind it.
+//! Source lines of a few sites, behind their list.
 
 use super::{CONTENT, Groups, SOURCE_LINE, path};
 use crate::model::RepoPath;
@@ -33,24 +33,6 @@ impl Sources {
             }
         }
         Ok(Self(query::source_lines(snapshot, files, &wanted)?))
-    }
-
-    /// Lists sites, each as `path: who:12| source`, if all of them have a source line and fit.
-    pub(in crate::server) fn list<'s>(
-        &self,
-        sites: impl Iterator<Item = (&'s SiteInfo, String)>,
-        page: &mut Page,
-    ) -> bool {
-        let line = |(site, who): (&SiteInfo, String)| {
-            let source = source_line(self.text(site)?, SOURCE_LINE);
-            Some(format!("{}: {who}:{}| {source}", path(&site.path), site.at.line))
-        };
-        let lines: Option<Vec<String>> = sites.map(line).collect();
-        let lines = lines.unwrap_or_default().join("\n");
-        if lines.is_empty() || CONTENT.len() + lines.len() + 3 > page.room() {
-            return false;
-        }
-        page.add(&format!("{CONTENT}:\n{lines}"))
     }
 
     /// Adds the lines, if there is room for all of them.

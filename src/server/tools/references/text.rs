@@ -93,12 +93,6 @@ impl FoundReferences {
     fn sites(&self, page: &mut Page) -> usize {
         let all = || self.result.files.iter().flat_map(|file| &file.references);
         let is_one_kind = self.result.by_kind.len() < 2;
-        // With their source lines all of them fit, whatever their certainty.
-        let is_sure = all().all(|reference| reference.certainty == Certainty::Certain);
-        let lines = all().map(|reference| (&reference.site, what(reference, is_one_kind)));
-        if is_sure && self.sources.list(lines, page) {
-            return all().count();
-        }
         let mut shown = 0;
         for certainty in Certainty::ALL {
             let of_this = all().filter(|reference| reference.certainty == certainty);
@@ -119,6 +113,7 @@ impl FoundReferences {
                 break;
             }
         }
+        self.sources.add(page);
         shown
     }
 
@@ -142,12 +137,6 @@ pub(super) fn site_place(reference: &Reference, is_one_kind: bool) -> Place {
         who: around(reference.enclosing.as_ref()),
         line: reference.site.at.line,
     }
-}
-
-/// `call Class.name`, without the kind if all are of one.
-fn what(reference: &Reference, is_one_kind: bool) -> String {
-    let around = around(reference.enclosing.as_ref());
-    if is_one_kind { around } else { format!("{} {around}", reference.site.kind.word()) }
 }
 
 fn relation(related: &Related) -> String {

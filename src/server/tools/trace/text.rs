@@ -15,7 +15,7 @@ use crate::server::answers::render::{
     Entry, Groups, TOP, by_directory, counts, like_it, name, path, place, plural,
 };
 use crate::server::base::escape::SafeLine;
-use marks::{heading_mark, mark, shared_mark};
+use marks::{heading_mark, shared_mark};
 use paths::{path_step, why_none};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -119,9 +119,7 @@ impl Traced {
             shown
         };
         self.vague(tree, callers, page);
-        if !callers {
-            self.sources.add(page);
-        }
+        self.sources.add(page);
         let of = if shown as u64 == tree.distinct.number() {
             String::new()
         } else {
@@ -189,12 +187,9 @@ impl Traced {
     }
 
     /// Writes nodes grouped by file: with all lines of their calls if they all fit, otherwise with
-    /// the first ones of each, as many nodes as fit. Few callers stand with their source lines.
+    /// the first ones of each, as many nodes as fit.
     fn list(&self, nodes: &[&TraceNode], page: &mut Page) -> usize {
         let callers = self.is_up();
-        if callers && self.sources.list(nodes.iter().flat_map(|node| sites(node)), page) {
-            return nodes.len();
-        }
         let title = shared_mark(nodes);
         let least = entries(callers, nodes, FIRST_LINES);
         let of_title = title.as_ref().map_or(0, |title| title.len() + 1);
@@ -223,20 +218,6 @@ impl Traced {
 /// `Container.name (path:12)`.
 fn named(symbol: &SymbolInfo) -> String {
     format!("{} ({})", name(symbol), place(symbol))
-}
-
-/// Sites of a caller, each with the caller and what holds of the call.
-fn sites(node: &TraceNode) -> impl Iterator<Item = (&SiteInfo, String)> {
-    let who = match &node.end {
-        TraceEnd::Symbol(symbol) => name(symbol).to_string(),
-        TraceEnd::File(_) => TOP.to_owned(),
-        TraceEnd::External(name) => SafeLine::new(name, 160).to_string(),
-    };
-    let mark = mark(node);
-    let what = if mark.is_empty() { who } else { format!("{who} ({mark})") };
-    let mut last = None;
-    let first_of_line = move |site: &&SiteInfo| last.replace(site.at.line) != Some(site.at.line);
-    node.sites.iter().filter(first_of_line).map(move |site| (site, what.clone()))
 }
 
 /// Entries of nodes, with at most this many lines of calls each.
