@@ -150,7 +150,7 @@ fn a_call_leads_to_every_variant_of_its_target_and_counts_once() {
     for definition in ["work.h:4", "fast.c:2"] {
         let answer = repository.asked(&["trace", definition]);
         assert!(answer.starts_with("1 caller of work"), "{answer}");
-        assert!(answer.contains("\nuse.c: one variant use:2\n"), "{answer}");
+        assert!(answer.contains("\nuse.c: one variant: use:2\n"), "{answer}");
         let answer = repository.asked(&["references", definition]);
         assert!(answer.contains("1 certain in 1 file"), "{answer}");
     }
