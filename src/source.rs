@@ -12,6 +12,7 @@ mod rules;
 mod stamp;
 mod sweep;
 mod text;
+mod traversal;
 mod walk;
 
 use std::io::{self, Read};

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::config::{Limits, WorkerCommand};
 use crate::faults;
+use crate::index::build::workers::guarded;
 use crate::index::slow_files::{self, SlowFiles};
 use crate::model::SkipReason;
 use crate::model::cancel::CancelToken;
@@ -338,7 +339,7 @@ impl SharedJobs {
                 residents: Some(&self.residents),
                 ..Run::quiet(self.limits, &job.cancel)
             };
-            let ended = crate::index::build::workers::guarded(|| match &job.changes {
+            let ended = guarded(|| match &job.changes {
                 Some(changes) => apply(&job.location, changes, WRITER_TIMEOUT, &run),
                 None => refresh(&job.location, WRITER_TIMEOUT, &run),
             });
@@ -348,19 +349,20 @@ impl SharedJobs {
         } else {
             Err(IndexError::Cancelled { root: job.location.root().to_path_buf() })
         };
-        if let Ok(outcome @ Outcome::Published { .. }) = &outcome {
-            (self.on_published)(job, outcome);
-        }
         let outcome = outcome.map_err(Arc::new);
         let made_whole = outcome.as_ref().is_ok_and(|outcome| outcome.is_whole(&job.location));
         let made_in_place = matches!(&outcome, Ok(Outcome::Published { .. })) && !made_whole;
-        if made_whole {
-            self.enforce_quota(&job.location);
-            let run = Run::quiet(self.limits, &job.cancel);
-            match slow_files::deferred(&job.location, &run) {
-                Ok(files) => self.lock().slow.list(&job.location, files),
-                Err(error) => tracing::info!(%error, "slow files are tried by the next process"),
+        // Whatever fails here, the run must end: calls wait for it.
+        let followed = guarded(|| {
+            if let Ok(outcome @ Outcome::Published { .. }) = &outcome {
+                (self.on_published)(job, outcome);
             }
+            if made_whole {
+                self.after_whole_build(job);
+            }
+        });
+        if let Err(reason) = followed {
+            tracing::error!(reason, "the work after a run has failed");
         }
         {
             let mut state = self.lock();
@@ -394,7 +396,7 @@ impl SharedJobs {
         // The files are being edited: prepare, so that the next change is incremental.
         if has_changed && self.workers.is_none() {
             let run = Run::quiet(self.limits, &job.cancel);
-            match crate::index::build::workers::guarded(|| {
+            match guarded(|| {
                 prepare(&job.location, &self.residents, &run)
             }) {
                 Ok(Ok(())) | Ok(Err(IndexError::Cancelled { .. })) => {}
@@ -406,6 +408,15 @@ impl SharedJobs {
             self.start_slow(&job.location);
         }
         self.lock().preparing.retain(|(other, _)| !Arc::ptr_eq(other, job));
+    }
+
+    fn after_whole_build(&self, job: &Job) {
+        self.enforce_quota(&job.location);
+        let run = Run::quiet(self.limits, &job.cancel);
+        match slow_files::deferred(&job.location, &run) {
+            Ok(files) => self.lock().slow.list(&job.location, files),
+            Err(error) => tracing::info!(%error, "slow files are tried by the next process"),
+        }
     }
 
     fn enforce_quota(&self, location: &Location) {

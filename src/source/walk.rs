@@ -12,14 +12,13 @@
 
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, DirEntry, FileType};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
-
 use super::filter::Filter;
+use super::traversal::traverse;
 use super::{RULES, Rules, SourceError, names, stamp};
 use crate::grammar;
 use crate::model::cancel::CancelToken;
@@ -70,11 +69,10 @@ pub fn walk_below(
     paths: &BTreeSet<RepoPath>,
     cancel: &CancelToken,
 ) -> Result<Walk, SourceError> {
-    let (paths, top) = (paths.clone(), root.to_path_buf());
     // Parent directories are visited on the way, and must belong to the repository themselves.
-    let is_wanted = move |path: &Path| {
-        let path = path.strip_prefix(&top).ok().and_then(names::from_os);
-        path.is_none_or(|path| leads_to(&path, &paths))
+    let is_wanted = |path: &Path| {
+        let path = path.strip_prefix(root).ok().and_then(names::from_os);
+        path.is_none_or(|path| leads_to(&path, paths))
     };
     walk_where(root, 1, cancel, TIMEOUT, is_wanted)
 }
@@ -103,32 +101,15 @@ fn walk_where(
     threads: usize,
     cancel: &CancelToken,
     longest: Duration,
-    is_wanted: impl Fn(&Path) -> bool + Send + Sync + 'static,
+    is_wanted: impl Fn(&Path) -> bool + Sync,
 ) -> Result<Walk, SourceError> {
     let failed = |source| SourceError::Root { root: root.to_path_buf(), source };
     fs::read_dir(root).map_err(failed)?;
-    let (filter, is_wanted) = (Arc::new(Filter::new(root)), Arc::new(is_wanted));
-    let admits = {
-        let (filter, is_wanted) = (Arc::clone(&filter), Arc::clone(&is_wanted));
-        move |entry: &DirEntry| {
-            let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
-            let path = entry.path();
-            let is_in = entry.depth() == 0
-                || is_wanted(path)
-                    && !filter.excludes(path, is_directory)
-                    && is_part_of_the_repository(entry);
-            if is_in && is_directory && entry.depth() > 0 {
-                filter.enter(path);
-            }
-            is_in
-        }
-    };
-    let mut builder = WalkBuilder::new(root);
-    // `Filter` applies the ignore rules: the builder would follow links at the paths of ignore
-    // files.
-    builder.standard_filters(false).follow_links(false).threads(threads).filter_entry(admits);
+    let filter = Filter::new(root);
     let (found, until) = (Mutex::new(Walk::default()), Instant::now() + longest);
-    builder.build_parallel().visit(&mut Collectors { root, cancel, until, found: &found });
+    let lister =
+        Lister { root, cancel, until, filter: &filter, is_wanted: &is_wanted, found: &found };
+    traverse(root.to_path_buf(), threads, &|directory| lister.list(directory));
     if cancel.is_cancelled() {
         return Err(SourceError::Cancelled { root: root.to_path_buf() });
     }
@@ -163,21 +144,20 @@ fn add_unread(walk: &mut Walk, root: &Path, unread: impl Iterator<Item = PathBuf
     }
 }
 
-/// True if a directory belongs to the repository. Files are checked later.
-fn is_part_of_the_repository(entry: &DirEntry) -> bool {
-    let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
-    if entry.depth() == 0 || !is_directory {
-        return entry.depth() == 0 || entry.file_name() != ".git";
+/// True if an entry belongs to the repository. Files are checked later.
+fn is_part_of_the_repository(path: &Path, is_directory: bool) -> bool {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    if !is_directory {
+        return name != b".git";
     }
-    let name = entry.file_name().as_encoded_bytes();
     if matches!(name, b".git" | b".hg" | b".svn" | b".jj" | b".bzr" | b".pijul") {
         return false;
     }
-    let is_there = |name: &str| entry.path().join(name).symlink_metadata().is_ok();
+    let is_there = |name: &str| path.join(name).symlink_metadata().is_ok();
     if name.starts_with(b".") && (is_there("CACHEDIR.TAG") || is_there("pyvenv.cfg")) {
         return false;
     }
-    !is_linked_work_tree(entry.path())
+    !is_linked_work_tree(path)
 }
 
 /// True if the directory is another check-out of a repository (`git worktree add`). A submodule is
@@ -195,102 +175,116 @@ fn is_linked_work_tree(directory: &Path) -> bool {
             .is_ok_and(|text| text.starts_with("gitdir:") && text.contains("/worktrees/"))
 }
 
-/// Factory of collectors, one for each thread; each merges its results at its end.
-struct Collectors<'a> {
+/// Lists directories, on several threads.
+struct Lister<'a, W> {
     root: &'a Path,
     cancel: &'a CancelToken,
     until: Instant,
+    filter: &'a Filter,
+    is_wanted: &'a W,
     found: &'a Mutex<Walk>,
 }
 
-struct Collector<'a> {
-    root: &'a Path,
-    cancel: &'a CancelToken,
-    until: Instant,
-    found: &'a Mutex<Walk>,
-    own: Walk,
-}
-
-impl<'s, 'a: 's> ParallelVisitorBuilder<'s> for Collectors<'a> {
-    fn build(&mut self) -> Box<dyn ParallelVisitor + 's> {
-        let &mut Self { root, cancel, until, found } = self;
-        Box::new(Collector { root, cancel, until, found, own: Walk::default() })
-    }
-}
-
-impl ParallelVisitor for Collector<'_> {
-    fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
-        if self.cancel.is_cancelled() || Instant::now() > self.until {
-            return WalkState::Quit;
+impl<W: Fn(&Path) -> bool> Lister<'_, W> {
+    /// Records the contents of a directory, and returns the directories in it.
+    fn list(&self, directory: &Path) -> Vec<PathBuf> {
+        let (mut own, mut below) = (Walk::default(), Vec::new());
+        if let Err(error) = self.read(directory, &mut own, &mut below) {
+            own.files.extend(self.failure(directory, &error));
         }
-        match entry {
-            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => {
-                self.directory(&entry)
-            }
-            Ok(entry) if RULES.iter().any(|name| entry.file_name() == *name) => {
-                self.ignore_file(&entry)
-            }
-            Ok(entry) => self.own.files.extend(self.file(&entry)),
-            Err(error) => self.own.files.extend(self.failure(&error)),
-        }
-        WalkState::Continue
+        let mut found = self.found.lock();
+        found.files.append(&mut own.files);
+        found.directories.append(&mut own.directories);
+        found.ignore_files.append(&mut own.ignore_files);
+        found.rules.extend(own.rules);
+        below
     }
-}
 
-impl Collector<'_> {
+    #[expect(clippy::disallowed_methods, reason = "source is the one walker")]
+    fn read(
+        &self,
+        directory: &Path,
+        own: &mut Walk,
+        below: &mut Vec<PathBuf>,
+    ) -> std::io::Result<()> {
+        if let Some(path) = self.relative(directory) {
+            if directory.join(".git").symlink_metadata().is_ok() {
+                own.rules.add_repository(directory);
+            }
+            own.directories.push(path);
+        }
+        for entry in fs::read_dir(directory)? {
+            if self.cancel.is_cancelled() || Instant::now() > self.until {
+                below.clear();
+                break;
+            }
+            let entry = entry?;
+            let path = entry.path();
+            let kind = match entry.file_type() {
+                Ok(kind) => kind,
+                Err(error) => {
+                    own.files.extend(self.failure(&path, &error));
+                    continue;
+                }
+            };
+            let is_in = (self.is_wanted)(&path)
+                && !self.filter.excludes(&path, kind.is_dir())
+                && is_part_of_the_repository(&path, kind.is_dir());
+            if !is_in {
+                continue;
+            }
+            if kind.is_dir() {
+                self.filter.enter(&path);
+                below.push(path);
+                continue;
+            }
+            if RULES.iter().any(|name| entry.file_name() == *name)
+                && let (Some(path), Ok((_, stamp))) =
+                    (self.relative(&path), stamp::taken(|| entry.metadata()))
+            {
+                // A language may claim it by name as well.
+                own.ignore_files.push(WalkedFile { path, stamp, skipped: None });
+            }
+            own.files.extend(self.file(&entry, kind));
+        }
+        Ok(())
+    }
+
     /// Returns the relative path; `None` for the root.
-    fn path(&self, entry: &DirEntry) -> Option<RepoPath> {
-        names::from_os(entry.path().strip_prefix(self.root).ok()?)
+    fn relative(&self, path: &Path) -> Option<RepoPath> {
+        names::from_os(path.strip_prefix(self.root).ok()?)
     }
 
-    fn directory(&mut self, entry: &DirEntry) {
-        let Some(path) = self.path(entry) else { return };
-        if entry.path().join(".git").symlink_metadata().is_ok() {
-            self.own.rules.add_repository(entry.path());
-        }
-        self.own.directories.push(path);
-    }
-
-    /// Records an ignore file. A language may claim it by name as well.
-    fn ignore_file(&mut self, entry: &DirEntry) {
-        if let (Some(path), Ok((_, stamp))) = (self.path(entry), stamp::taken(|| entry.metadata()))
-        {
-            self.own.ignore_files.push(WalkedFile { path, stamp, skipped: None });
-        }
-        self.own.files.extend(self.file(entry));
-    }
-
-    fn file(&self, entry: &DirEntry) -> Option<WalkedFile> {
-        let file_type = entry.file_type()?;
-        let path = self.path(entry)?;
+    fn file(&self, entry: &DirEntry, kind: FileType) -> Option<WalkedFile> {
+        let path = self.relative(&entry.path())?;
         if is_hidden(&path) && grammar::detect(&path, &[], &[]).is_none() {
             return None;
         }
-        let skipped = if file_type.is_file() {
+        let skipped = if kind.is_file() {
             None
-        } else if file_type.is_symlink() {
+        } else if kind.is_symlink() {
             Some(SkipReason::Symlink)
         } else {
             Some(SkipReason::Special)
         };
         match stamp::taken(|| entry.metadata()) {
             Ok((_, stamp)) => Some(WalkedFile { path, stamp, skipped }),
-            Err(error) if is_not_found(&error) => None,
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(_) => Some(unreadable(path)),
         }
     }
 
     /// Returns an entry for a failed access, unless the file was removed meanwhile.
-    fn failure(&self, error: &ignore::Error) -> Option<WalkedFile> {
-        if is_not_found(error) {
+    fn failure(&self, path: &Path, error: &std::io::Error) -> Option<WalkedFile> {
+        if error.kind() == ErrorKind::NotFound {
             return None;
         }
-        let path =
-            path_of(error).and_then(|path| names::from_os(path.strip_prefix(self.root).ok()?));
-        if path.is_none() {
-            tracing::warn!(%error, "an entry of the repository could not be looked at");
+        let relative = self.relative(path);
+        if relative.is_none() {
+            tracing::warn!(path = %path.display(), %error, "an entry of the repository could not \
+                be looked at");
         }
-        path.map(unreadable)
+        relative.map(unreadable)
     }
 }
 
@@ -298,33 +292,8 @@ fn unreadable(path: RepoPath) -> WalkedFile {
     WalkedFile { path, stamp: FileStamp::default(), skipped: Some(SkipReason::Unreadable) }
 }
 
-impl Drop for Collector<'_> {
-    fn drop(&mut self) {
-        let mut found = self.found.lock();
-        found.files.append(&mut self.own.files);
-        found.directories.append(&mut self.own.directories);
-        found.ignore_files.append(&mut self.own.ignore_files);
-        found.rules.extend(std::mem::take(&mut self.own.rules));
-    }
-}
-
 fn is_hidden(path: &RepoPath) -> bool {
     path.as_str().starts_with('.') || path.as_str().contains("/.")
-}
-
-fn is_not_found(error: &ignore::Error) -> bool {
-    error.io_error().is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound)
-}
-
-fn path_of(error: &ignore::Error) -> Option<&Path> {
-    match error {
-        ignore::Error::WithPath { path, .. } => Some(path),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
-            path_of(err)
-        }
-        ignore::Error::Partial(errors) => errors.iter().find_map(path_of),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
