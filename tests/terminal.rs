@@ -32,6 +32,7 @@ impl Project {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
         command.current_dir(self.root()).args(arguments).env("TERM", "xterm-256color");
         for name in [
+            "CI",
             "NO_COLOR",
             "PAGER",
             "COGRAPH_PAGER",
@@ -115,6 +116,7 @@ fn colour_is_for_terminals_that_have_it_or_where_it_is_asked_for() {
     for (variables, option) in [
         (&[("NO_COLOR", "1")][..], "--color=auto"),
         (&[("TERM", "dumb")], "--color=auto"),
+        (&[("TERM", "dumb"), ("CI", "1")], "--color=auto"),
         (&[], "--color=never"),
     ] {
         let text = project.on_terminal(50, &[trace, &[option]].concat(), variables);

@@ -53,13 +53,17 @@ impl Terminal {
         let out = io::stdout();
         let is_terminal = out.is_terminal();
         let wanted = matches.get_one::<String>("color").map_or("auto", String::as_str);
+        // `TERM=dumb`: it has no colours, also where `CI` is set, and cannot scroll.
+        let is_dumb = !anstyle_query::term_supports_color();
         let has_color = match wanted {
             "always" => true,
             "never" => false,
-            _ => anstream::AutoStream::choice(&out) != anstream::ColorChoice::Never && is_terminal,
+            _ => {
+                anstream::AutoStream::choice(&out) != anstream::ColorChoice::Never
+                    && is_terminal
+                    && (!is_dumb || anstyle_query::clicolor_force())
+            }
         };
-        // `TERM=dumb`: it has no colours either, and cannot scroll.
-        let is_dumb = !anstyle_query::term_supports_color();
         let has_links = is_terminal && !is_dumb && supports_hyperlinks::supports_hyperlinks();
         let has_pager = is_terminal && !is_dumb && !matches.get_flag("no-pager");
         let pager = config.pager.clone().unwrap_or_else(|| PAGER.to_owned());
