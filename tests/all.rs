@@ -11,7 +11,7 @@ mod commands;
 mod coverage;
 mod doctor;
 mod exploring;
-mod file_size;
+
 mod fixtures;
 mod freshness;
 mod function_values;
@@ -28,6 +28,7 @@ mod room;
 mod sample;
 mod server;
 mod store;
+mod system_limits;
 mod terminal;
 mod tiers;
 mod trust;

@@ -396,9 +396,7 @@ impl SharedJobs {
         // The files are being edited: prepare, so that the next change is incremental.
         if has_changed && self.workers.is_none() {
             let run = Run::quiet(self.limits, &job.cancel);
-            match guarded(|| {
-                prepare(&job.location, &self.residents, &run)
-            }) {
+            match guarded(|| prepare(&job.location, &self.residents, &run)) {
                 Ok(Ok(())) | Ok(Err(IndexError::Cancelled { .. })) => {}
                 Ok(Err(error)) => tracing::info!(%error, "the next changes mean a whole build"),
                 Err(reason) => tracing::error!(reason, "the next changes mean a whole build"),

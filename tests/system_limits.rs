@@ -1,5 +1,5 @@
-//! A limit on the size of files (`ulimit -f`): a build or a change that exceeds it is an error that
-//! says so, and the index that stood before is as it was.
+//! Limits that the system sets for a process (`ulimit`): what exceeds them is an error that says
+//! so or takes longer, and the index that stood before is as it was.
 
 use std::fs;
 use std::path::Path;
@@ -21,9 +21,14 @@ fn write(place: &Path, file: usize, name: &str) {
     fs::write(place.join("repository").join(format!("m{file}.py")), text).expect("written");
 }
 
-/// Runs the program in the repository, with a limit in blocks of 512 bytes if there is one.
+/// Runs the program in the repository, with files of at most so many blocks of 512 bytes if there
+/// is a limit.
 fn run(place: &Path, limit: Option<u32>, arguments: &[&str]) -> Output {
     let limit = limit.map_or(String::new(), |blocks| format!("ulimit -f {blocks}; "));
+    run_under(place, &limit, arguments)
+}
+
+fn run_under(place: &Path, limit: &str, arguments: &[&str]) -> Output {
     Command::new("sh")
         .args(["-c", &format!("{limit}exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_cograph")])
         .args(arguments)
@@ -77,4 +82,33 @@ fn a_change_beyond_the_file_size_limit_leaves_the_index_as_it_was() {
     }
     assert!(run(place.path(), None, &["index"]).status.success());
     finds(place.path(), "new_7_7");
+}
+
+#[test]
+fn threads_that_the_system_refuses_end_no_walk() {
+    let place = tempfile::tempdir().expect("a temporary directory");
+    for number in 0..20 {
+        let directory = place.path().join("repository").join(format!("d{number}"));
+        fs::create_dir_all(&directory).expect("created");
+        fs::write(directory.join("a.py"), format!("def old_{number}():\n    return 1\n"))
+            .expect("written");
+    }
+    assert!(run(place.path(), None, &["index"]).status.success());
+    let (mut answers, mut walks_alone) = (0, 0);
+    for megabytes in (60..480).step_by(6) {
+        let limit = format!("export COGRAPH_THREADS=64; ulimit -v {}; ", megabytes * 1024);
+        let output = run_under(
+            place.path(),
+            &limit,
+            &["search", "--mode", "name", "old_7", "--log-level", "warn"],
+        );
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!said.contains("failed to spawn thread"), "{megabytes} MB: {said}");
+        answers += usize::from(output.status.success());
+        walks_alone += usize::from(said.contains("one thread lists the files"));
+    }
+    assert!(
+        answers > 20 && walks_alone > 5,
+        "{answers} answers, {walks_alone} walks by one thread"
+    );
 }
