@@ -19,6 +19,9 @@ use crate::query::graph::filter::{FileFilter, directories};
 use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, SiteRow, SiteTarget, Snapshot, SymbolKey, SymbolRank};
 
+/// Number of possible and textual references that are listed without being asked for.
+const FEW_VAGUE: usize = 5;
+
 /// Parameters of `references`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReferencesParams {
@@ -30,9 +33,9 @@ pub struct ReferencesParams {
     pub path: Option<String>,
     /// Treatment of test code.
     pub tests: Tests,
-    /// Lowest certainty that is listed if there are certain or likely references. Others are only
-    /// counted.
-    pub list: Certainty,
+    /// Lowest certainty that is listed if there are certain or likely references; without one,
+    /// likely, or any if few are vaguer. Others are only counted.
+    pub list: Option<Certainty>,
     /// Number of references to skip.
     pub offset: usize,
     /// Maximum number of references to list.
@@ -46,7 +49,7 @@ impl Default for ReferencesParams {
             kinds: Vec::new(),
             path: None,
             tests: Tests::default(),
-            list: Certainty::Likely,
+            list: None,
             offset: 0,
             limit: 500,
         }
@@ -194,7 +197,7 @@ fn references_of(
         counts: Counts::default(),
         by_kind: by_kind(&found),
         reasons: reasons(&found),
-        listed: if found.iter().any(Found::is_sure) { params.list } else { Certainty::Textual },
+        listed: listed(params.list, &found),
         file_count: 0,
         by_directory: Vec::new(),
         files: Vec::new(),
@@ -239,6 +242,17 @@ fn references_of(
         }
     }
     Ok(result)
+}
+
+/// Lowest certainty of the references that are listed.
+fn listed(wanted: Option<Certainty>, found: &[Found]) -> Certainty {
+    let vague = found.iter().filter(|found| !found.is_sure()).count();
+    match wanted {
+        _ if vague == found.len() => Certainty::Textual,
+        None if vague <= FEW_VAGUE => Certainty::Textual,
+        None => Certainty::Likely,
+        Some(wanted) => wanted,
+    }
 }
 
 /// True if a reference to a symbol is of one of these kinds, or if there are none. A call of a type

@@ -272,7 +272,7 @@ pub(super) const MAX_MEANINGS: usize = 64;
 const CERTAINTY: Parameter = Parameter::new(
     "certainty",
     Shape::Word(&["certain", "likely", "possible", "textual"]),
-    "Vaguest uses to list, default likely",
+    "Vaguest uses to list, default likely, or all if few",
 );
 
 fn tests(arguments: &Arguments) -> Tests {
@@ -283,8 +283,8 @@ fn tests(arguments: &Arguments) -> Tests {
     }
 }
 
-fn certainty(arguments: &Arguments, default: Certainty) -> Certainty {
-    arguments.text("certainty").and_then(Certainty::from_word).unwrap_or(default)
+fn certainty(arguments: &Arguments) -> Option<Certainty> {
+    arguments.text("certainty").and_then(Certainty::from_word)
 }
 
 fn kinds<T>(arguments: &Arguments, from_word: fn(&str) -> Option<T>) -> Vec<T> {

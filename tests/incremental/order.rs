@@ -93,7 +93,7 @@ fn answers(repository: &Repository, cache: &str) -> String {
         for limit in [3, 500] {
             let params = ReferencesParams {
                 symbol: symbol.to_owned(),
-                list: Certainty::Textual,
+                list: Some(Certainty::Textual),
                 limit,
                 ..ReferencesParams::default()
             };

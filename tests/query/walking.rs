@@ -275,7 +275,8 @@ fn references_are_grouped_counted_and_filtered() {
         .map(|found| (found.certainty, found.site.at.line))
         .collect();
     assert_eq!(listed, [(Certainty::Certain, 6), (Certainty::Likely, 9)]);
-    let all = ask(&ReferencesParams { list: Certainty::Textual, ..params("app/util.x::helper") });
+    let all =
+        ask(&ReferencesParams { list: Some(Certainty::Textual), ..params("app/util.x::helper") });
     let last = all.files.last().expect("three files");
     assert_eq!(
         (last.path.as_str(), last.references[0].certainty),

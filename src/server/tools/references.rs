@@ -65,13 +65,12 @@ fn one(
     arguments: &Arguments,
     context: &QueryContext<'_>,
 ) -> Result<Box<dyn Answer>, QueryError> {
-    let defaults = ReferencesParams::default();
     let params = ReferencesParams {
         symbol: symbol.to_owned(),
         kinds: kinds(arguments, SiteKind::from_word),
         path: arguments.text("path").map(str::to_owned),
         tests: tests(arguments),
-        list: certainty(arguments, defaults.list),
+        list: certainty(arguments),
         offset: super::offset(arguments),
         limit: context.entries(8),
     };

@@ -88,7 +88,7 @@ fn one(
         depth: super::depth(arguments, if is_far { PATH_DEPTH } else { defaults.depth }),
         via: arguments.text("via").map(str::to_owned),
         to,
-        follow: certainty(arguments, defaults.follow),
+        follow: certainty(arguments).unwrap_or(defaults.follow),
         tests: tests(arguments),
         limit: context.entries(24),
         ..defaults

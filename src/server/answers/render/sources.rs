@@ -1,6 +1,6 @@
-//! Source lines of a few sites, behind their list.
+//! Source lines of a few sites: each beside its site, or all behind a list.
 
-use super::{CONTENT, Groups, SOURCE_LINE, path};
+use super::{CONTENT, Groups, Place, SOURCE_LINE, merged, path};
 use crate::model::RepoPath;
 use crate::query::{self, QueryError, ReadFile, SiteInfo};
 use crate::server::answers::budget::Page;
@@ -33,6 +33,39 @@ impl Sources {
             }
         }
         Ok(Self(query::source_lines(snapshot, files, &wanted)?))
+    }
+
+    /// Text of a list of sites with their source lines: `path: who:12| source`, or the lines below
+    /// the sites of a path that has several. None if a site has no source line.
+    pub(in crate::server) fn list<'s>(
+        &self,
+        sites: impl Iterator<Item = (&'s SiteInfo, Place)>,
+    ) -> Option<String> {
+        let mut files: Vec<(Vec<Place>, BTreeMap<u32, String>)> = Vec::new();
+        for (site, place) in sites {
+            let line = source_line(self.text(site)?, SOURCE_LINE);
+            let file = files.iter().position(|(of, _)| of[0].heading == place.heading);
+            let file = file.unwrap_or_else(|| {
+                files.push(Default::default());
+                files.len() - 1
+            });
+            files[file].0.push(place);
+            files[file].1.insert(site.at.line, line);
+        }
+        let texts = files.into_iter().map(|(places, lines)| {
+            let mut groups = Groups::inline(usize::MAX);
+            groups.fill(&merged(places));
+            let mut text: String = groups.texts().collect();
+            let is_single = lines.len() == 1;
+            for (number, line) in lines {
+                let row =
+                    if is_single { format!("| {line}") } else { format!("\n  {number}| {line}") };
+                text.push_str(&row);
+            }
+            text
+        });
+        let texts: Vec<String> = texts.collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
     /// Adds the lines, if there is room for all of them.

@@ -1,14 +1,14 @@
 //! Rendering of `references`.
 
 use super::json;
-use crate::model::RelationKind;
+use crate::model::{RelationKind, SiteKind};
 use crate::query::references::{Reference, Related};
 use crate::query::{Certainty, ReferencesParams, ReferencesResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::render::sources::Sources;
 use crate::server::answers::render::{
-    Groups, Place, RAISE, around, by_directory, counts, merged, name, path, place, plural,
+    CONTENT, Groups, Place, RAISE, around, by_directory, counts, merged, name, path, place, plural,
 };
 use serde_json::Value;
 
@@ -25,7 +25,8 @@ pub(in crate::server) struct FoundReferences {
 impl Answer for FoundReferences {
     fn render(&self, page: &mut Page) -> String {
         let result = &self.result;
-        if !result.by_kind.is_empty() {
+        // Of one kind that was asked for, the header says all.
+        if result.by_kind.len() > 1 || self.params.kinds.is_empty() && !result.by_kind.is_empty() {
             let kinds: Vec<String> = result
                 .by_kind
                 .iter()
@@ -46,10 +47,11 @@ impl Answer for FoundReferences {
             *used += line.len() + 1;
             *used <= most
         };
-        let lines: Vec<String> = result.related.iter().map(relation).collect();
+        let apart = result.related.iter().filter(|related| !self.is_listed(related));
+        let lines: Vec<String> = apart.map(relation).collect();
         let related =
             page.add_all(lines.iter().scan(0, |used, line| fits(used, line).then_some(line)));
-        page.left_out(related, result.related.len() as u64, "relations", RAISE);
+        page.left_out(related, lines.len() as u64, "relations", RAISE);
         let shown = self.sites(page);
         let seen = self.params.offset + shown;
         let listed: u64 = Certainty::ALL
@@ -89,10 +91,25 @@ impl Answer for FoundReferences {
 }
 
 impl FoundReferences {
+    /// True if a relation is that of a site in the list, which names the same symbol.
+    fn is_listed(&self, related: &Related) -> bool {
+        let symbol = &related.symbol;
+        let files = self.result.files.iter().filter(|file| file.path == symbol.path);
+        files.flat_map(|file| &file.references).any(|reference| {
+            matches!(reference.site.kind, SiteKind::Inherit | SiteKind::Implement)
+                && reference.enclosing.as_ref().is_some_and(|around| around.key == symbol.key)
+        })
+    }
+
     /// Sites, most certain first, with a title for every certainty but the first.
     fn sites(&self, page: &mut Page) -> usize {
         let all = || self.result.files.iter().flat_map(|file| &file.references);
         let is_one_kind = self.result.by_kind.len() < 2;
+        if let Some(text) = self.with_sources(is_one_kind)
+            && page.add(&text)
+        {
+            return all().count();
+        }
         let mut shown = 0;
         for certainty in Certainty::ALL {
             let of_this = all().filter(|reference| reference.certainty == certainty);
@@ -113,8 +130,25 @@ impl FoundReferences {
                 break;
             }
         }
-        self.sources.add(page);
         shown
+    }
+
+    /// All sites, each with its source line; none if they are too many.
+    fn with_sources(&self, is_one_kind: bool) -> Option<String> {
+        let mut text = format!("{CONTENT}:");
+        for certainty in Certainty::ALL {
+            let all = self.result.files.iter().flat_map(|file| &file.references);
+            let mut of_this = all.filter(|of| of.certainty == certainty).peekable();
+            if of_this.peek().is_none() {
+                continue;
+            }
+            if certainty != Certainty::Certain {
+                text.push_str(&format!("\n{}", self.title(certainty)));
+            }
+            let rows = of_this.map(|of| (&of.site, site_place(of, is_one_kind)));
+            text.push_str(&format!("\n{}", self.sources.list(rows)?));
+        }
+        Some(text).filter(|_| !self.result.files.is_empty())
     }
 
     /// `possible (5 receiver-unknown, 2 overloads):`.

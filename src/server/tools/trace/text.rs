@@ -12,7 +12,7 @@ use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::render::sources::Sources;
 use crate::server::answers::render::{
-    Entry, Groups, TOP, by_directory, counts, like_it, name, path, place, plural,
+    CONTENT, Entry, Groups, Place, TOP, by_directory, counts, like_it, name, path, place, plural,
 };
 use crate::server::base::escape::SafeLine;
 use marks::{heading_mark, shared_mark};
@@ -119,7 +119,10 @@ impl Traced {
             shown
         };
         self.vague(tree, callers, page);
-        self.sources.add(page);
+        // The list of direct callers has them beside its sites.
+        if !callers || self.params.depth > 1 {
+            self.sources.add(page);
+        }
         let of = if shown as u64 == tree.distinct.number() {
             String::new()
         } else {
@@ -186,10 +189,16 @@ impl Traced {
         shown
     }
 
-    /// Writes nodes grouped by file: with all lines of their calls if they all fit, otherwise with
-    /// the first ones of each, as many nodes as fit.
+    /// Writes nodes grouped by file: few callers with the source of their calls, others with all
+    /// lines of their calls if they all fit, else with the first ones of each, as many as fit.
     fn list(&self, nodes: &[&TraceNode], page: &mut Page) -> usize {
         let callers = self.is_up();
+        if callers
+            && let Some(text) = self.sources.list(nodes.iter().flat_map(|node| sites(node)))
+            && page.add(&format!("{CONTENT}:\n{text}"))
+        {
+            return nodes.len();
+        }
         let title = shared_mark(nodes);
         let least = entries(callers, nodes, FIRST_LINES);
         let of_title = title.as_ref().map_or(0, |title| title.len() + 1);
@@ -218,6 +227,21 @@ impl Traced {
 /// `Container.name (path:12)`.
 fn named(symbol: &SymbolInfo) -> String {
     format!("{} ({})", name(symbol), place(symbol))
+}
+
+/// Sites of a caller, one for each line.
+fn sites(node: &TraceNode) -> impl Iterator<Item = (&SiteInfo, Place)> {
+    let who = match &node.end {
+        TraceEnd::Symbol(symbol) => name(symbol).to_string(),
+        TraceEnd::File(_) => TOP.to_owned(),
+        TraceEnd::External(name) => SafeLine::new(name, 160).to_string(),
+    };
+    let mut last = None;
+    let first_of_line = move |site: &&SiteInfo| last.replace(site.at.line) != Some(site.at.line);
+    node.sites.iter().filter(first_of_line).map(move |site| {
+        let (mark, who) = (heading_mark(node), who.clone());
+        (site, Place { heading: path(&site.path).to_string(), mark, who, line: site.at.line })
+    })
 }
 
 /// Entries of nodes, with at most this many lines of calls each.
