@@ -67,6 +67,8 @@ pub(in crate::extract) fn named_type<'t>(
     let definition =
         Definition { name, name_node, node: whole, kind: *kind, header_end, has_body: true };
     let symbol = symbols::define(walk, &definition);
+    // The path before the name (`module A::B`) owns the type, not what its body defines.
+    let owner = std::mem::replace(&mut walk.context.around.owner, ExprId::NONE);
     let declarations = walk.input.language.manifest.resolution.declarations;
     if declarations && body_node.is_none() && body.is_some() && params.is_none() {
         walk.facts.symbol_mut(symbol).flags |= flags::DECLARATION;
@@ -89,6 +91,7 @@ pub(in crate::extract) fn named_type<'t>(
     unruled::visit_left_out(walk, node);
     let outer = before.outer.scope;
     callable_scope::leave_callable(walk, before);
+    walk.context.around.owner = owner;
     if *kind == SymbolKind::Enum {
         bind_variants(walk, symbol, node);
     }
