@@ -310,9 +310,9 @@ fn few_sites_have_their_source_and_many_their_directories() {
     ];
     let repository = Repository::with(files);
     let answer = repository.asked(&["trace", "rare"]);
-    assert!(answer.contains("\nbase.py:10| return rare()"), "{answer}");
+    assert!(answer.contains("\nbase.py: last:10| return rare()"), "{answer}");
     let answer = repository.asked(&["references", "rare"]);
-    assert!(answer.contains("\nbase.py:10| return rare()"), "{answer}");
+    assert!(answer.contains("\nbase.py: last:10| return rare()"), "{answer}");
     let answer = repository.asked(&["trace", "used"]);
     assert!(!answer.contains("return used()"), "{answer}");
     assert!(answer.contains("\nby directory: sub 12, . 2"), "{answer}");

@@ -82,7 +82,12 @@ const QUESTIONS: &[(&str, &[&str], &str, &str)] = &[
         "add:5 called at 3",
         "/tree/counts/certain = 1",
     ),
-    ("references", &["add"], "cart.py:3| return add(1, 2)", "/sites/0/path = \"shop/cart.py\""),
+    (
+        "references",
+        &["add"],
+        "cart.py: Cart.total:3| return add(1, 2)",
+        "/sites/0/path = \"shop/cart.py\"",
+    ),
     ("overview", &[], "shop 1 file, 6 lines, 3 symbols", "/modules/0/symbols = 3"),
     ("grep", &["RETURN add", "--ignore-case"], "Cart.total", "/files/0/hits/0/line = 3"),
     ("sql", &["select count(*) as files from files"], "files\n2", "/rows/0/0 = 2"),

@@ -126,7 +126,7 @@ fn colour_is_for_terminals_that_have_it_or_where_it_is_asked_for() {
         project.on_terminal(50, &["trace", "helper", "--color=always"], &[("NO_COLOR", "1")]);
     assert!(text.contains(PATH), "an option is above a variable: {text:?}");
     let compact = project.in_pipe(trace);
-    assert!(compact.contains("\na b.py:6| return helper(1)\n"), "{compact}");
+    assert!(compact.contains("\na b.py: main:6| return helper(1)\n"), "{compact}");
     assert_eq!(project.in_pipe(&["trace", "helper", "--color=never"]), compact);
     let text = project.in_pipe(&["trace", "helper", "--color=always"]);
     assert!(text.contains(PATH) && !text.contains("\u{1b}]8"), "{text:?}");

@@ -118,7 +118,7 @@ fn uses_of_an_alias_are_shown_though_they_lead_to_another_symbol() {
     // The call of the function that the name holds is a read of the name.
     let answer = repository.asked(&["references", "res.set"]);
     assert!(answer.contains("1 certain in 1 file"), "{answer}");
-    assert!(answer.contains("\nresponse.js: res.type:4\n"), "{answer}");
+    assert!(answer.contains("\nresponse.js: res.type:4| "), "{answer}");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_call_leads_to_every_variant_of_its_target_and_counts_once() {
     for definition in ["work.h:4", "fast.c:2"] {
         let answer = repository.asked(&["trace", definition]);
         assert!(answer.starts_with("1 caller of work"), "{answer}");
-        assert!(answer.contains("\nuse.c: one variant: use:2\n"), "{answer}");
+        assert!(answer.contains("\nuse.c: one variant: use:2| int use(void)"), "{answer}");
         let answer = repository.asked(&["references", definition]);
         assert!(answer.contains("1 certain in 1 file"), "{answer}");
     }
@@ -188,7 +188,7 @@ fn uses_in_the_body_of_a_macro_are_references_and_other_words_in_it_lines_with_t
     };
     let answer = asked("($($part:tt)*) => { if $crate::messages::enabled() { f!($($part)*); } };");
     assert!(answer.contains("1 certain in 1 file"), "{answer}");
-    assert!(answer.contains("\nsrc/lib.rs: message:4\n"), "{answer}");
+    assert!(answer.contains("\nsrc/lib.rs: message:4| "), "{answer}");
     for rule in ["(enabled) => { 1 };", "($module:ident) => { $crate::$module::enabled() };"] {
         let answer = asked(rule);
         assert!(
@@ -218,7 +218,8 @@ fn what_overrides_a_method_is_listed_however_far_down_it_is() {
     }
     let repository = Repository::with(&[("all.py", source.as_bytes())]);
     let answer = repository.asked(&["references", "Base.run"]);
-    assert_eq!(answer.matches("\noverridden by C").count(), 30, "{answer}");
+    let listed = answer.lines().skip_while(|line| *line != "overridden by:").nth(1);
+    assert_eq!(listed.unwrap_or_default().matches(".run:").count(), 30, "{answer}");
     assert!(!answer.contains("more relations"), "{answer}");
 }
 

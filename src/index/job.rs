@@ -1,6 +1,8 @@
 //! Background index runs: at most one per repository, shared by all waiting calls, with a bounded
 //! number at a time.
 
+mod failures;
+
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
@@ -17,21 +19,14 @@ use crate::index::slow_files::{self, SlowFiles};
 use crate::model::SkipReason;
 use crate::model::cancel::CancelToken;
 use crate::store::{self, Dropped, Location, Snapshot, StoreError};
+use failures::Failures;
+pub use failures::{FIRST_PAUSE, Failure, GREATEST_PAUSE};
 
 /// Maximum number of concurrent runs; others are queued.
 const MAX_CONCURRENT_RUNS: usize = 2;
 
 /// How long a run waits for another process's writer lock.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(600);
-
-/// Pause after the second failed run in a row, doubled with each further one up to the greatest:
-/// without it every question would start a run that fails for the same reason, such as a full disk.
-/// After the first failure the next question tries again: its reason may be gone.
-pub const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// Greatest pause after a failed run.
-pub const GREATEST_PAUSE: Duration = Duration::from_secs(60);
-/// Repositories whose failures are remembered; the oldest is forgotten.
-const MAX_FAILURES: usize = 64;
 
 /// Starts runs and tracks the current ones. Drop cancels them and joins their threads.
 pub struct Jobs {
@@ -60,30 +55,6 @@ pub enum JobState {
     Done(Result<Outcome, Arc<IndexError>>),
 }
 
-/// Failure of the last run of a repository.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    location: Location,
-    /// Error.
-    pub error: Arc<IndexError>,
-    /// Length of the pause after it.
-    pause: Duration,
-    /// End of the pause: until then no run is started.
-    until: Instant,
-}
-
-impl Failure {
-    /// Repository.
-    pub fn location(&self) -> &Location {
-        &self.location
-    }
-
-    /// Time left until another run may be started.
-    pub fn pause_left(&self) -> Duration {
-        self.until.saturating_duration_since(Instant::now())
-    }
-}
-
 type OnPublished = Box<dyn Fn(&Job, &Outcome) + Send + Sync>;
 
 struct SharedJobs {
@@ -104,8 +75,8 @@ struct JobsState {
     /// Runs that have published their result and prepare for the next change.
     preparing: Vec<(Arc<Job>, JoinHandle<()>)>,
     working: usize,
-    /// Failures without a later success, oldest first.
-    failures: Vec<Failure>,
+    /// Failures without a later success.
+    failures: Failures,
     /// Slow files that wait for a run.
     slow: SlowFiles,
     /// Repositories whose stores were evicted.
@@ -174,12 +145,12 @@ impl Jobs {
 
     /// Failure of the last run of a repository; none if it succeeded.
     pub fn failure(&self, location: &Location) -> Option<Failure> {
-        self.shared.lock().failure(location).cloned()
+        self.shared.lock().failures.of(location).cloned()
     }
 
     /// Failures without a later success, oldest first.
     pub fn failures(&self) -> Vec<Failure> {
-        self.shared.lock().failures.clone()
+        self.shared.lock().failures.all()
     }
 
     /// Repositories whose stores were evicted by this process.
@@ -197,41 +168,6 @@ impl JobsState {
     fn job(&self, location: &Location) -> Option<Arc<Job>> {
         let (job, _) = self.jobs.iter().find(|(job, _)| job.location == *location)?;
         Some(Arc::clone(job))
-    }
-
-    fn failure(&self, location: &Location) -> Option<&Failure> {
-        self.failures.iter().find(|failure| failure.location == *location)
-    }
-
-    /// True if a failure is so recent that no run is started.
-    fn pauses(&self, location: &Location) -> bool {
-        self.failure(location).is_some_and(|failure| !failure.pause_left().is_zero())
-    }
-
-    /// Records the end of a run: a failure begins a pause, a success ends all of them.
-    fn record(&mut self, location: &Location, outcome: &Result<Outcome, Arc<IndexError>>) {
-        let before = self.failure(location).map(|failure| failure.pause);
-        let error = match outcome {
-            // No call wanted the run any more.
-            Err(error) if matches!(**error, IndexError::Cancelled { .. }) => return,
-            // The walk fails at once, and may succeed as soon as the directory exists.
-            Err(error) if matches!(**error, IndexError::Source(_)) => None,
-            Err(error) => Some(error),
-            Ok(_) => None,
-        };
-        self.failures.retain(|failure| failure.location != *location);
-        if let Some(error) = error {
-            let pause = before
-                .map_or(Duration::ZERO, |before| (before * 2).clamp(FIRST_PAUSE, GREATEST_PAUSE));
-            let most = MAX_FAILURES - 1;
-            self.failures.drain(..self.failures.len().saturating_sub(most));
-            self.failures.push(Failure {
-                location: location.clone(),
-                error: Arc::clone(error),
-                pause,
-                until: Instant::now() + pause,
-            });
-        }
     }
 }
 
@@ -272,7 +208,7 @@ impl SharedJobs {
     /// Starts a run for the next slow files, unless there is a run.
     fn start_slow(self: &Arc<Self>, location: &Location) {
         let mut state = self.lock();
-        if state.ended || state.job(location).is_some() || state.pauses(location) {
+        if state.ended || state.job(location).is_some() || state.failures.pauses(location) {
             return;
         }
         if let Some(changes) = state.slow.take(location) {
@@ -302,7 +238,9 @@ impl SharedJobs {
             job.end(Err(Arc::new(IndexError::Cancelled { root: location.root().to_path_buf() })));
             return job;
         }
-        if let Some(failure) = state.failure(location).filter(|_| state.pauses(location)) {
+        if let Some(failure) = state.failures.of(location)
+            && state.failures.pauses(location)
+        {
             job.end(Err(Arc::clone(&failure.error)));
             return job;
         }
@@ -370,7 +308,7 @@ impl SharedJobs {
                 let ended = state.jobs.swap_remove(place);
                 state.preparing.push(ended);
             }
-            state.record(&job.location, &outcome);
+            state.failures.record(&job.location, &outcome);
             if outcome.is_err() {
                 state.slow.forget(&job.location);
             }

@@ -14,6 +14,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::grammar::{self, Tier};
 use crate::model::facts::flags;
 use crate::model::{RelationKind, SymbolKind};
 use crate::query::graph::lookup::{Lookup, is_path_suffix};
@@ -288,7 +289,8 @@ fn is_suffix(wanted: &str, path: &str) -> bool {
 }
 
 /// Drops other symbols of the same entity: declarations of a definition, extensions of a type,
-/// constructors named like their type.
+/// constructors named like their type. Where there is code, drops headings of documents, keys of
+/// data and blocks of tests, which have the name of what they are about.
 fn prefer_definitions(
     lookup: &Lookup<'_>,
     found: &mut Vec<Rc<SymbolRow>>,
@@ -314,6 +316,16 @@ fn prefer_definitions(
         dropped.extend(found.iter().filter(|symbol| is_extension(symbol)).map(|symbol| symbol.key));
     }
     found.retain(|symbol| !dropped.contains(&symbol.key));
+    let mut is_code = Vec::with_capacity(found.len());
+    for symbol in found.iter() {
+        let language = lookup.language(lookup.file(symbol.file)?.language);
+        let is_read = grammar::tier_of(language) != Some(Tier::Structure);
+        is_code.push(is_read && symbol.kind != SymbolKind::Test);
+    }
+    if is_code.contains(&true) {
+        let mut is_code = is_code.into_iter();
+        found.retain(|_| is_code.next() == Some(true));
+    }
     Ok(())
 }
 

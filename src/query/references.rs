@@ -99,6 +99,8 @@ pub struct ReferencesResult {
     pub counts: Counts,
     /// Certain and likely references that pass the filters, by kind, most frequent first.
     pub by_kind: Vec<(SiteKind, u64)>,
+    /// Number of certain and likely references that only the filter by kind leaves out.
+    pub of_other_kinds: u64,
     /// Steps of possible and textual references with their numbers, by certainty, then by number.
     pub reasons: Vec<(Certainty, Step, u64)>,
     /// Lowest certainty that is listed: any if none is certain or likely.
@@ -170,15 +172,17 @@ fn references_of(
     );
     let group = same.iter().copied().collect();
     let mut group = Group::new(&group);
-    let mut found = Vec::new();
+    let (mut found, mut other_kinds) = (Vec::new(), FxHashSet::default());
     for site in sites {
         lookup.check()?;
         let file = lookup.file(site.file)?;
-        if is_of_kinds(&params.kinds, symbol.kind, site.kind)
-            && filter.admits(file.mark())
-            && params.tests.admits(is_test(lookup, &site, &file)?)
-        {
-            found.push(Found { certainty: group.certainty(lookup, &site)?, file, site });
+        if filter.admits(file.mark()) && params.tests.admits(is_test(lookup, &site, &file)?) {
+            let found_site = Found { certainty: group.certainty(lookup, &site)?, file, site };
+            if is_of_kinds(&params.kinds, symbol.kind, found_site.site.kind) {
+                found.push(found_site);
+            } else if found_site.is_sure() {
+                other_kinds.insert(found_site.site.key);
+            }
         }
     }
     found.sort_by(|a, b| {
@@ -196,6 +200,7 @@ fn references_of(
         declarations: same[1..].iter().map(|&key| lookup.info_of(key)).collect::<Result<_, _>>()?,
         counts: Counts::default(),
         by_kind: by_kind(&found),
+        of_other_kinds: other_kinds.len() as u64,
         reasons: reasons(&found),
         listed: listed(params.list, &found),
         file_count: 0,
@@ -260,7 +265,10 @@ fn listed(wanted: Option<Certainty>, found: &[Found]) -> Certainty {
 fn is_of_kinds(kinds: &[SiteKind], of: SymbolKind, kind: SiteKind) -> bool {
     let also = match kind {
         SiteKind::Call if of.is_type() => Some(SiteKind::Construct),
-        SiteKind::Inherit if of == SymbolKind::Interface => Some(SiteKind::Implement),
+        // What constructs an interface is the body of an anonymous class.
+        SiteKind::Inherit | SiteKind::Construct if of == SymbolKind::Interface => {
+            Some(SiteKind::Implement)
+        }
         _ => None,
     };
     kinds.is_empty() || kinds.contains(&kind) || also.is_some_and(|also| kinds.contains(&also))

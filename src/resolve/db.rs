@@ -8,7 +8,7 @@ pub(super) mod ty;
 pub(super) mod wildcards;
 
 use crate::grammar::Tier;
-use crate::model::facts::{FileFacts, NameId, ScopeId};
+use crate::model::facts::{ExprId, FileFacts, NameId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::units::bounds::{Budget, MAX_DEPTH};
 use crate::resolve::units::footprint::FileSet;
@@ -19,7 +19,7 @@ use crate::resolve::{Name, Symbols, Wanted};
 use expression_types::ExpressionTypes;
 use memo::Memo;
 use rustc_hash::FxHashMap;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use ty::{Hierarchy, Member, OwnNames, Parameter, Ty};
 use wildcards::Wildcards;
@@ -36,12 +36,17 @@ pub(super) struct Db<'a> {
     pub(super) types_only: Cell<bool>,
     /// Nesting of type inference.
     pub(super) depth: Cell<u32>,
+    /// Expressions whose types are being looked for: a type that depends on itself is unknown on
+    /// that path.
+    pub(super) naming: RefCell<Vec<(FileId, ExprId)>>,
     /// Variable whose value the current reference leads to.
     pub(super) holder: Cell<Option<SymbolRef>>,
 
     // Types.
     pub(super) types: ExpressionTypes,
     pub(super) literals: Memo<Name, Ty>,
+    /// Targets of aliases; an instance of the alias itself while it is looked for.
+    pub(super) aliased: Memo<SymbolRef, Ty>,
     /// Types of variables, and results of callables.
     pub(super) results: Memo<SymbolRef, Ty>,
     pub(super) parameters: Memo<SymbolRef, Rc<[Ty]>>,
@@ -95,9 +100,11 @@ impl<'a> Db<'a> {
             wanted: Cell::default(),
             types_only: Cell::default(),
             depth: Cell::default(),
+            naming: RefCell::default(),
             holder: Cell::default(),
             types: ExpressionTypes::default(),
             literals: Memo::default(),
+            aliased: Memo::default(),
             results: Memo::default(),
             parameters: Memo::default(),
             generic: Memo::default(),

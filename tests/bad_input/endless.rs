@@ -329,6 +329,58 @@ fn types_that_double_come_to_an_end() {
     holds("aliases", aliases, &["open resolved aliases.ts"]);
 }
 
+/// Aliases with themselves among the arguments of their target, in languages that allow it, and
+/// extensions of a type with arguments.
+fn aliases_of_themselves() -> Files {
+    files([
+        (
+            "types.ts",
+            "export class Leaf { name() {} }\n\
+             export class List<T> { item: T; }\n\
+             export type Tree = Leaf | List<Tree> | Map<Tree, Leaf | List<Tree>>;\n\
+             export type Pair = List<Pair> | List<List<Pair> | Tree>;\n\
+             export function isTree(one: unknown): one is Tree { return isPair(one); }\n\
+             export function isPair(one: unknown): one is Pair { return isTree(one); }\n\
+             export function leaf(of: List<Tree>) { if (isPair(of)) of.item; inTs(new Leaf()); }\n\
+             export function inTs(one: Tree) { if (isTree(one)) isPair(one); }\n"
+                .to_owned(),
+        ),
+        (
+            "types.py",
+            "type Tree = Leaf | list[Tree] | dict[Tree, Leaf | list[Tree]]\n\n\
+             class Leaf:\n    def name(self): ...\n\n\
+             def in_py(one: Tree, other: list[Tree]) -> Tree:\n    return in_py(other[0], [one])\n"
+                .to_owned(),
+        ),
+        (
+            "types.swift",
+            "struct Box<T> { func open() {} }\n\
+             extension Box<Int> {\n  func inSwift() { open() }\n  func more() { inSwift() }\n}\n\
+             extension Collection<String> {\n  func all() { each() }\n  func each() {}\n}\n"
+                .to_owned(),
+        ),
+    ])
+}
+
+#[test]
+fn types_that_name_themselves_cost_what_others_do() {
+    let found = [
+        "inTs resolved types.ts",
+        "isPair resolved types.ts",
+        "in_py resolved types.py",
+        "inSwift resolved types.swift",
+    ];
+    holds("aliases_of_themselves", aliases_of_themselves, &found);
+    let repository = Repository::with(&[]);
+    for (path, text) in aliases_of_themselves() {
+        repository.write(&path, text.as_bytes());
+    }
+    run(&repository, &["index"]);
+    let statement = "SELECT path, line, name FROM refs WHERE step = 'fault'";
+    let spent = stdout(&run(&repository, &["sql", statement]));
+    assert!(spent.starts_with("0 of 0 rows"), "{spent}");
+}
+
 #[test]
 fn bases_and_types_without_an_end_come_to_one() {
     holds("bases", bases, &["go resolved b.py", "go external -"]);

@@ -118,7 +118,11 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     ),
     (
         "source",
-        &[&["filter", "mounts", "names", "stamp", "text"], &["root", "rules", "sweep"], &["walk"]],
+        &[
+            &["filter", "mounts", "names", "stamp", "text"],
+            &["root", "rules", "sweep", "traversal"],
+            &["walk"],
+        ],
     ),
     ("store", &[&["format"], &["read"], &["build", "name_index"], &["lifecycle", "update"]]),
     ("watch", &[&["queue"]]),

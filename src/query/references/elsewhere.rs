@@ -29,10 +29,10 @@ pub const TIME: Duration = Duration::from_millis(500);
 /// Maximum number of files with the name that are searched line by line.
 pub const MAX_FILES: usize = 200;
 /// The same in addition to a list of uses.
-pub const MAX_FILES_BESIDE: usize = 24;
+pub const MAX_FILES_BESIDE: usize = 64;
 /// Maximum number of files without an index of their words that are searched in addition to a list
 /// of uses.
-pub const MAX_OTHER_FILES: usize = 16;
+pub const MAX_OTHER_FILES: usize = 32;
 
 /// How many files are read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -121,25 +121,45 @@ pub(in crate::resolve) fn underlying(db: &Db, value: &Ty) -> Option<Ty> {
     Some(target.map(&map)).filter(|target| target != value)
 }
 
-/// Replaces an instance of an alias by an instance of the aliased type.
+/// Replaces an instance of an alias by an instance of the aliased type. An alias in its own target
+/// (`type T = A | List<T>`) stays one until it is used as a value: its expansion has no end.
 pub(in crate::resolve) fn unaliased(db: &Db, ty: Ty) -> Ty {
-    if let Ty::Instance(symbol, args) = &ty {
-        if let Some(declaration) = declaration_of(db, *symbol) {
-            return Ty::Instance(declaration, args.clone());
-        }
-        let entry = db.program.symbol(*symbol);
-        let distinct = db.program.extensions(*symbol).is_some();
-        if entry.kind == SymbolKind::TypeAlias
-            && entry.ty.is_some()
-            && !distinct
-            && !db.is_too_deep()
-        {
-            let target = db.deeper(|| db.instance_of_expr(symbol.file, entry.ty));
+    let Ty::Instance(symbol, args) = &ty else { return ty };
+    if let Some(declaration) = declaration_of(db, *symbol) {
+        return Ty::Instance(declaration, args.clone());
+    }
+    if !is_transparent(db, *symbol) || db.is_too_deep() {
+        return ty;
+    }
+    let entry = db.program.symbol(*symbol);
+    if db.naming.borrow().contains(&(symbol.file, entry.ty)) {
+        return ty;
+    }
+    let target = db.aliased.get(symbol).unwrap_or_else(|| {
+        let in_progress = Ty::instance(*symbol);
+        db.aliased.insert(*symbol, in_progress.clone());
+        let target = db.deeper(|| db.instance_of_expr(symbol.file, entry.ty));
+        let others = target.alternatives().iter().filter(|part| **part != in_progress);
+        let target = Ty::union(others.cloned());
+        db.aliased.insert(*symbol, target.clone());
+        target
+    });
+    match target {
+        Ty::Instance(of, _) if of == *symbol => ty,
+        Ty::Unknown => Ty::Unknown,
+        target => {
             let map = db.arguments_of(*symbol, args);
-            return if target.is_known() { target.map(&map) } else { Ty::Unknown };
+            target.map(&map)
         }
     }
-    ty
+}
+
+/// True for an alias that is the same type as its target.
+fn is_transparent(db: &Db, symbol: SymbolRef) -> bool {
+    let entry = db.program.symbol(symbol);
+    entry.kind == SymbolKind::TypeAlias
+        && entry.ty.is_some()
+        && db.program.extensions(symbol).is_none()
 }
 
 /// Returns the method that a symbol is another name of, if it is one that was there before.

@@ -24,7 +24,8 @@ pub(in crate::resolve) fn ty(db: &Db, file: FileId, expr: ExprId) -> Ty {
     db.types.set(file, expr, Ty::Unknown);
     let ty = db.deeper(|| {
         db.filtered(None, || {
-            compute(db, file, db.program.known(file).facts.exprs[position], position)
+            let ty = compute(db, file, db.program.known(file).facts.exprs[position], position);
+            aliases::unaliased(db, ty)
         })
     });
     db.types.set(file, expr, ty.clone());
@@ -192,7 +193,14 @@ pub(in crate::resolve) fn type_of(db: &Db, file: FileId, expr: ExprId) -> Ty {
     if db.is_too_deep() || !db.budget.take(1) {
         return Ty::Unknown;
     }
-    db.deeper(|| db.filtered(None, || named(db, file, expr, position)))
+    // A name in the head of an extension is looked up among the members of what is extended.
+    if db.naming.borrow().contains(&(file, expr)) {
+        return Ty::Unknown;
+    }
+    db.naming.borrow_mut().push((file, expr));
+    let ty = db.deeper(|| db.filtered(None, || named(db, file, expr, position)));
+    db.naming.borrow_mut().pop();
+    ty
 }
 
 /// Does the same within the bounds of recursion, without a filter.

@@ -82,8 +82,8 @@ fn one(
         }
         found => found?,
     };
-    let is_about_all =
-        params.kinds.is_empty() && params.path.is_none() && params.tests == Tests::default();
+    let is_of_all_files = params.path.is_none() && params.tests == Tests::default();
+    let is_about_all = is_of_all_files && params.kinds.is_empty();
     let mut search = ElsewhereSearch::new(context.snapshot, context.files, context.cancel);
     let is_one = found.is_one();
     let beside = match found.answers.first() {
@@ -99,12 +99,12 @@ fn one(
         let sites = sites.map(|reference| &reference.site);
         let sources = Sources::of(context.snapshot, context.files, sites, context.sources)?;
         let answer = FoundReferences { params: params.clone(), result, sources };
-        if !is_about_all || (!is_unused && !is_one) {
-            return Ok(Box::new(answer));
+        if !is_unused && is_one && is_of_all_files {
+            let (other_uses, elsewhere) = (answer.result.of_other_kinds, search.beside(&symbols)?);
+            return Ok(Box::new(Accounted { answer, other_uses, elsewhere }));
         }
-        if !is_unused {
-            let elsewhere = search.beside(&symbols)?;
-            return Ok(Box::new(Accounted { answer, other_uses: 0, elsewhere }));
+        if !is_unused || !is_about_all {
+            return Ok(Box::new(answer));
         }
         let elsewhere = search.of(&symbols)?;
         let what = "references";

@@ -225,7 +225,7 @@ pub(in crate::server) fn json_of(answer: Value, elsewhere: &Elsewhere, other_use
 pub(in crate::server) fn left_out(elsewhere: &Elsewhere, other_uses: u64) -> String {
     let mut said = Vec::new();
     if other_uses > 0 {
-        said.push(format!("{} of other kinds: `references`", plural(other_uses, "reference")));
+        said.push(format!("{} of other kinds", plural(other_uses, "reference")));
     }
     if is_accounted(elsewhere) && said.is_empty() {
         return "left out: nothing".to_owned();
@@ -246,7 +246,7 @@ pub(in crate::server) fn left_out(elsewhere: &Elsewhere, other_uses: u64) -> Str
     }
     if *unsearched > 0 {
         let files = plural(*unsearched, "file");
-        said.push(format!("{files} with words like it not looked at: `grep` with `word`"));
+        said.push(format!("{files} not searched: `grep` with `word`"));
     }
     if said.is_empty() {
         said.push("lines of symbols and references that are known".to_owned());

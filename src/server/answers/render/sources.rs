@@ -1,4 +1,4 @@
-//! Source lines of a few sites: each beside its site, or all behind a list.
+//! Source lines of a few sites: each next to its site, or all behind a list.
 
 use super::{CONTENT, Groups, Place, SOURCE_LINE, merged, path};
 use crate::model::RepoPath;

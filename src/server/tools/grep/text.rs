@@ -47,6 +47,12 @@ impl Answer for FoundText {
                 plural(result.not_text, "file")
             ));
         }
+        let is_like_regex = |text: &str| {
+            text.contains(['*', '|', '^', '\\', '[', '$', '+']) && regex::Regex::new(text).is_ok()
+        };
+        if result.files.is_empty() && !self.params.regex && is_like_regex(&self.params.pattern) {
+            page.note("searched as text: `regex` reads it as a regular expression");
+        }
         let pattern = SafeLine::new(&self.params.pattern, 120);
         let kind = if self.params.regex { "regular expression " } else { "" };
         let content = if shown > 0 { format!(" · {CONTENT}") } else { String::new() };

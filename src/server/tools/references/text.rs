@@ -25,7 +25,7 @@ pub(in crate::server) struct FoundReferences {
 impl Answer for FoundReferences {
     fn render(&self, page: &mut Page) -> String {
         let result = &self.result;
-        // Of one kind that was asked for, the header says all.
+        // Of one kind that the filter names, the header says all.
         if result.by_kind.len() > 1 || self.params.kinds.is_empty() && !result.by_kind.is_empty() {
             let kinds: Vec<String> = result
                 .by_kind
@@ -41,17 +41,7 @@ impl Answer for FoundReferences {
             let declared: Vec<String> = result.declarations.iter().take(5).map(place).collect();
             page.add(&format!("declared at {}", declared.join(", ")));
         }
-        // Sites are the main result: relations take at most half of the space.
-        let most = page.room() / 2;
-        let fits = |used: &mut usize, line: &String| {
-            *used += line.len() + 1;
-            *used <= most
-        };
-        let apart = result.related.iter().filter(|related| !self.is_listed(related));
-        let lines: Vec<String> = apart.map(relation).collect();
-        let related =
-            page.add_all(lines.iter().scan(0, |used, line| fits(used, line).then_some(line)));
-        page.left_out(related, lines.len() as u64, "relations", RAISE);
+        self.relations(page);
         let shown = self.sites(page);
         let seen = self.params.offset + shown;
         let listed: u64 = Certainty::ALL
@@ -91,6 +81,34 @@ impl Answer for FoundReferences {
 }
 
 impl FoundReferences {
+    /// Related symbols by the kind of their relation: `overridden by:`, then `path: name:12`.
+    fn relations(&self, page: &mut Page) {
+        // Sites are the main result: relations take at most half of the space.
+        let mut room = page.room() / 2;
+        let apart: Vec<&Related> =
+            self.result.related.iter().filter(|related| !self.is_listed(related)).collect();
+        let mut shown = 0;
+        for of_kind in apart.chunk_by(|a, b| words_of(a) == words_of(b)) {
+            let title = format!("{}:", words_of(of_kind[0]));
+            let places = of_kind.iter().map(|Related { symbol, .. }| Place {
+                heading: path(&symbol.path).to_string(),
+                mark: String::new(),
+                who: name(symbol).to_string(),
+                line: symbol.first_line,
+            });
+            let mut groups = Groups::inline(room.saturating_sub(title.len() + 1));
+            let (_, count) = groups.fill(&merged(places));
+            if count == 0 {
+                break;
+            }
+            room = room.saturating_sub(title.len() + 1 + groups.bytes());
+            page.add(&title);
+            groups.write(page);
+            shown += count;
+        }
+        page.left_out(shown, apart.len() as u64, "relations", RAISE);
+    }
+
     /// True if a relation is that of a site in the list, which names the same symbol.
     fn is_listed(&self, related: &Related) -> bool {
         let symbol = &related.symbol;
@@ -173,8 +191,8 @@ pub(super) fn site_place(reference: &Reference, is_one_kind: bool) -> Place {
     }
 }
 
-fn relation(related: &Related) -> String {
-    let words = match (related.kind, related.incoming) {
+fn words_of(related: &Related) -> &'static str {
+    match (related.kind, related.incoming) {
         (RelationKind::Overrides, true) => "overridden by",
         (RelationKind::Overrides, false) => "overrides",
         (RelationKind::Inherits, true) => "base of",
@@ -183,6 +201,5 @@ fn relation(related: &Related) -> String {
         (RelationKind::Implements, false) => "implements",
         (RelationKind::Defines, true) => "defined by",
         (RelationKind::Defines, false) => "defines",
-    };
-    format!("{words} {} ({})", name(&related.symbol), place(&related.symbol))
+    }
 }

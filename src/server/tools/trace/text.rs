@@ -119,7 +119,7 @@ impl Traced {
             shown
         };
         self.vague(tree, callers, page);
-        // The list of direct callers has them beside its sites.
+        // The list of direct callers has them next to its sites.
         if !callers || self.params.depth > 1 {
             self.sources.add(page);
         }
