@@ -267,6 +267,7 @@ impl SharedJobs {
         });
         let has_turn = self.wait_for_turn(job);
         drop(wake);
+        let begun = Instant::now();
         let outcome = if has_turn {
             let progress = |progress: Progress| job.set(JobState::Running(progress));
             progress(Progress { phase: Phase::Walk, done: 0, total: 0 });
@@ -287,7 +288,7 @@ impl SharedJobs {
         } else {
             Err(IndexError::Cancelled { root: job.location.root().to_path_buf() })
         };
-        let outcome = outcome.map_err(Arc::new);
+        let (outcome, took) = (outcome.map_err(Arc::new), begun.elapsed());
         let made_whole = outcome.as_ref().is_ok_and(|outcome| outcome.is_whole(&job.location));
         let made_in_place = matches!(&outcome, Ok(Outcome::Published { .. })) && !made_whole;
         // Whatever fails here, the run must end: calls wait for it.
@@ -308,7 +309,7 @@ impl SharedJobs {
                 let ended = state.jobs.swap_remove(place);
                 state.preparing.push(ended);
             }
-            state.failures.record(&job.location, &outcome);
+            state.failures.record(&job.location, &outcome, took);
             if outcome.is_err() {
                 state.slow.forget(&job.location);
             }

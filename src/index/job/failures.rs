@@ -10,6 +10,8 @@ use crate::store::Location;
 /// without it every question would start a run that fails for the same reason, such as a full disk.
 /// After the first failure the next question tries again: its reason may be gone.
 pub const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// Length of a pause as a multiple of the run before it, at least.
+const RUNS_IN_A_PAUSE: u32 = 4;
 /// Greatest pause after a failed run.
 pub const GREATEST_PAUSE: Duration = Duration::from_secs(60);
 /// Repositories whose failures are remembered; the oldest is forgotten.
@@ -59,10 +61,14 @@ impl Failures {
     }
 
     /// Records the end of a run: a failure begins a pause, a success ends all of them.
+    ///
+    /// The pause is several times as long as the run took: runs that fail, each of which may parse
+    /// much, leave most of the processor to others.
     pub(super) fn record(
         &mut self,
         location: &Location,
         outcome: &Result<Outcome, Arc<IndexError>>,
+        took: Duration,
     ) {
         let before = self.of(location).map(|failure| failure.pause);
         let error = match outcome {
@@ -75,8 +81,9 @@ impl Failures {
         };
         self.0.retain(|failure| failure.location != *location);
         if let Some(error) = error {
-            let pause = before
-                .map_or(Duration::ZERO, |before| (before * 2).clamp(FIRST_PAUSE, GREATEST_PAUSE));
+            let least = (took * RUNS_IN_A_PAUSE).max(FIRST_PAUSE);
+            let pause =
+                before.map_or(Duration::ZERO, |before| (before * 2).max(least).min(GREATEST_PAUSE));
             let most = MAX_FAILURES - 1;
             self.0.drain(..self.0.len().saturating_sub(most));
             self.0.push(Failure {

@@ -43,7 +43,7 @@ pub(super) fn with_text(
 }
 
 fn by_terms(lookup: &Lookup<'_>, terms: &[Term], effort: Effort) -> Result<Files, QueryError> {
-    let Having { files: mut with_words, without_words } = having(lookup, terms)?;
+    let Having { files: mut with_words, mut without_words } = having(lookup, terms)?;
     let mut left_out = with_words.len().saturating_sub(effort.files()) as u64;
     if left_out > 0 {
         with_words.sort_by_key(|file| lookup.order().file(*file));
@@ -53,6 +53,10 @@ fn by_terms(lookup: &Lookup<'_>, terms: &[Term], effort: Effort) -> Result<Files
     for file in with_words {
         lookup.check()?;
         rows.extend(lookup.snapshot.file(file)?.filter(is_text));
+    }
+    if without_words.len() > effort.files_without_words() {
+        // In an order that does not depend on the history of the index.
+        without_words.sort_by_key(|file| lookup.order().file(*file));
     }
     let (mut read, mut bytes) = (0, 0);
     for file in without_words {
