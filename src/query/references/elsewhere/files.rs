@@ -54,8 +54,8 @@ fn by_terms(lookup: &Lookup<'_>, terms: &[Term], effort: Effort) -> Result<Files
         lookup.check()?;
         rows.extend(lookup.snapshot.file(file)?.filter(is_text));
     }
-    if without_words.len() > effort.files_without_words() {
-        // In an order that does not depend on the history of the index.
+    if effort == Effort::Few {
+        // The first that fit, in an order that does not depend on the history of the index.
         without_words.sort_by_key(|file| lookup.order().file(*file));
     }
     let (mut read, mut bytes) = (0, 0);
