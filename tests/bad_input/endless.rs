@@ -376,9 +376,9 @@ fn types_that_name_themselves_cost_what_others_do() {
         repository.write(&path, text.as_bytes());
     }
     run(&repository, &["index"]);
-    let statement = "SELECT path, line, name FROM refs WHERE step = 'fault'";
-    let spent = stdout(&run(&repository, &["sql", statement]));
-    assert!(spent.starts_with("0 of 0 rows"), "{spent}");
+    let statement = "SELECT count(*) FROM refs WHERE step = 'fault'";
+    let given_up = stdout(&run(&repository, &["sql", statement]));
+    assert_eq!(given_up.lines().last(), Some("0"), "{given_up}");
 }
 
 #[test]
