@@ -296,7 +296,7 @@ fn t31_a_store_replaced_under_its_name_is_taken_at_the_next_call() {
     let (place, _) = indexed();
     let mut gate = Gate::shut(&place, "gate");
     let mut bench = Bench::connected_at(place, &[], &[gate.at("work sql")]);
-    assert!(bench.ask("search", json!({"query": "helper"})).contains("· up to date"));
+    assert!(bench.ask("search", json!({"query": "helper"})).contains("up to date"));
     bench.call(1, "sql", json!({"statement": "SELECT count(*) AS n FROM symbols"}));
     bench.announced("work sql", 1);
     fs::write(bench.place.path().join("repository/new.py"), "def newcomer():\n    pass\n")

@@ -59,12 +59,11 @@ fn by_terms(lookup: &Lookup<'_>, terms: &[Term], effort: Effort) -> Result<Files
         without_words.sort_by_key(|file| lookup.order().file(*file));
     }
     let (mut read, mut bytes) = (0, 0);
-    for file in without_words {
+    let mut others = without_words.into_iter();
+    // Rows beyond the bounds are counted, not fetched: a repository has thousands of such files.
+    while read < effort.files_without_words() && (effort == Effort::All || bytes <= MAX_BYTES) {
         lookup.check()?;
-        if read >= effort.files_without_words() {
-            left_out += 1;
-            continue;
-        }
+        let Some(file) = others.next() else { break };
         let Some(row) = lookup.snapshot.file(file)?.filter(is_text) else { continue };
         bytes += row.size;
         if effort == Effort::Few && bytes > MAX_BYTES {
@@ -74,5 +73,6 @@ fn by_terms(lookup: &Lookup<'_>, terms: &[Term], effort: Effort) -> Result<Files
         read += 1;
         rows.push(row);
     }
+    left_out += others.len() as u64;
     Ok(Files { rows, left_out })
 }

@@ -15,6 +15,8 @@ const MIN_ROOM: usize = 200;
 const UNUSED_PART: usize = 16;
 /// Title of the meanings that are only listed.
 const OTHERS: &str = "other meanings:";
+/// Stands for a list that an earlier meaning has too.
+const SAME: &str = "as listed above";
 /// Bytes per token.
 const TOKEN: usize = 4;
 
@@ -61,7 +63,7 @@ impl Answer for Several {
         let share = page.room() / whole.len().max(1);
         let least: Vec<usize> = whole.iter().map(|part| part.least().unwrap_or(share)).collect();
         let of_unused = if unused.is_empty() { 0 } else { page.whole() / UNUSED_PART };
-        let mut shown = 0;
+        let (mut shown, mut lists) = (0, Vec::<String>::new());
         for part in &whole {
             let others = least[shown + 1..].iter().sum::<usize>() + of_unused;
             // Tests of the best parts come after the rest of all others.
@@ -73,7 +75,16 @@ impl Answer for Several {
             let mut own = Page::part(room / TOKEN);
             let head =
                 if is_unused { part.render(&mut own) } else { part.render_briefly(&mut own) };
-            if !page.add(&own.finish(&head)) {
+            let mut text = own.finish(&head);
+            // Variants of one definition have the same uses.
+            if let Some((head, list)) = text.split_once('\n') {
+                if lists.iter().any(|before| before == list) {
+                    text = format!("{head}\n{SAME}");
+                } else {
+                    lists.push(list.to_owned());
+                }
+            }
+            if !page.add(&text) {
                 break;
             }
             shown += 1;
@@ -182,6 +193,14 @@ mod tests {
                 lines: 3,
             })
         }
+    }
+
+    #[test]
+    fn a_list_that_two_meanings_share_is_written_once() {
+        let variant = || Fake { name: "one", callers: 2, in_tests: 0, values: 0 };
+        let text = rendered(vec![variant(), variant()]);
+        assert_eq!(text.matches("one: caller_000000001").count(), 1, "{text}");
+        assert!(text.ends_with("2 callers of one\nas listed above"), "{text}");
     }
 
     fn rendered(fakes: Vec<Fake>) -> String {

@@ -11,12 +11,13 @@ use crate::server::base::escape::SafeLine;
 impl Traced {
     /// Sites at the root that are too uncertain to be followed: listed last, separately.
     pub(super) fn vague(&self, tree: &TraceTree, callers: bool, page: &mut Page) {
-        // If other sites were followed, mentions of the same name are only counted in the first
-        // line.
+        // If other callers were followed, mentions of the same name are only counted in the first
+        // line. Calls in the body itself are all named.
         let may_lead_on = |site: &SiteInfo| {
             site.verdict == Verdict::Ambiguous || site.step == Step::FunctionValue
         };
-        let listed = |site: &SiteInfo| tree.nodes.is_empty() || may_lead_on(site);
+        let lists_all = tree.nodes.is_empty() || !callers;
+        let listed = |site: &SiteInfo| lists_all || may_lead_on(site);
         let sites: Vec<_> = tree.not_followed.iter().filter(|(site, _)| listed(site)).collect();
         if sites.is_empty() {
             return;
@@ -37,8 +38,7 @@ impl Traced {
             groups.write(page);
         }
         let possible = tree.root_counts.possible;
-        let total =
-            if tree.nodes.is_empty() { possible + tree.root_counts.textual } else { possible };
+        let total = if lists_all { possible + tree.root_counts.textual } else { possible };
         page.left_out(
             shown,
             total.max(sites.len() as u64),
