@@ -11,8 +11,10 @@ use crate::store::FileKey;
 pub(in crate::query) struct Having {
     /// Files that have all terms: possibly a few more, never less.
     pub(in crate::query) files: Vec<FileKey>,
-    /// Files whose words are not indexed.
+    /// Files whose words are not indexed, and keys of files that are gone.
     pub(in crate::query) without_words: Vec<FileKey>,
+    /// Number of the former.
+    pub(in crate::query) unindexed: u64,
 }
 
 /// Returns the files that have all of these terms. There is at least one.
@@ -33,11 +35,12 @@ pub(in crate::query) fn having(lookup: &Lookup<'_>, terms: &[Term]) -> Result<Ha
     }
     let mut files = files.unwrap_or_default();
     let (mut changed, mut without_now) = (FxHashSet::default(), Vec::new());
-    let mut with_them = Vec::new();
+    let (mut with_them, mut indexed) = (Vec::new(), 0_u64);
     lookup.snapshot.visit_later_words(|file, words| {
         changed.insert(file);
         match words.and_then(FileWords::read) {
             Some(words) => {
+                indexed += 1;
                 let own: FxHashSet<Term> = words.map(|(term, _)| term).collect();
                 if terms.iter().all(|term| own.contains(term)) {
                     with_them.push(file);
@@ -54,10 +57,16 @@ pub(in crate::query) fn having(lookup: &Lookup<'_>, terms: &[Term]) -> Result<Ha
     without_words.sort_unstable();
     let lengths = lookup.snapshot.file_lengths()?;
     // The lengths end at the last file that has words.
-    let indexed = (1..=lookup.snapshot.meta().last_file).filter(|key| {
-        let place = usize::try_from(key - 1).unwrap_or(usize::MAX);
-        lengths.get(place).copied().flatten().is_none()
-    });
-    without_words.extend(indexed.map(FileKey).filter(|key| !changed.contains(key)));
-    Ok(Having { files, without_words })
+    for key in 1..=lookup.snapshot.meta().last_file {
+        let (file, place) = (FileKey(key), usize::try_from(key - 1).unwrap_or(usize::MAX));
+        if changed.contains(&file) {
+            continue;
+        }
+        match lengths.get(place).copied().flatten() {
+            Some(_) => indexed += 1,
+            None => without_words.push(file),
+        }
+    }
+    let unindexed = lookup.snapshot.meta().files.saturating_sub(indexed);
+    Ok(Having { files, without_words, unindexed })
 }

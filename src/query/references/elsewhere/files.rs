@@ -43,7 +43,7 @@ pub(super) fn with_text(
 }
 
 fn by_terms(lookup: &Lookup<'_>, terms: &[Term], effort: Effort) -> Result<Files, QueryError> {
-    let Having { files: mut with_words, mut without_words } = having(lookup, terms)?;
+    let Having { files: mut with_words, mut without_words, unindexed } = having(lookup, terms)?;
     let mut left_out = with_words.len().saturating_sub(effort.files()) as u64;
     if left_out > 0 {
         with_words.sort_by_key(|file| lookup.order().file(*file));
@@ -58,21 +58,23 @@ fn by_terms(lookup: &Lookup<'_>, terms: &[Term], effort: Effort) -> Result<Files
         // The first that fit, in an order that does not depend on the history of the index.
         without_words.sort_by_key(|file| lookup.order().file(*file));
     }
-    let (mut read, mut bytes) = (0, 0);
-    let mut others = without_words.into_iter();
+    let (mut read, mut bytes, mut looked_at) = (0, 0, 0);
     // Rows beyond the bounds are counted, not fetched: a repository has thousands of such files.
-    while read < effort.files_without_words() && (effort == Effort::All || bytes <= MAX_BYTES) {
+    for file in without_words {
         lookup.check()?;
-        let Some(file) = others.next() else { break };
-        let Some(row) = lookup.snapshot.file(file)?.filter(is_text) else { continue };
-        bytes += row.size;
-        if effort == Effort::Few && bytes > MAX_BYTES {
-            left_out += 1;
-            continue;
+        let Some(row) = lookup.snapshot.file(file)? else { continue };
+        if effort == Effort::Few && bytes + row.size > MAX_BYTES {
+            break;
         }
-        read += 1;
-        rows.push(row);
+        looked_at += 1;
+        if is_text(&row) {
+            (read, bytes) = (read + 1, bytes + row.size);
+            rows.push(row);
+        }
+        if read >= effort.files_without_words() {
+            break;
+        }
     }
-    left_out += others.len() as u64;
+    left_out += unindexed.saturating_sub(looked_at);
     Ok(Files { rows, left_out })
 }

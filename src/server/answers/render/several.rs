@@ -15,7 +15,7 @@ const MIN_ROOM: usize = 200;
 const UNUSED_PART: usize = 16;
 /// Title of the meanings that are only listed.
 const OTHERS: &str = "other meanings:";
-/// Stands for a list that an earlier meaning has too.
+/// Written in place of a list that an earlier meaning has too.
 const SAME: &str = "as listed above";
 /// Bytes per token.
 const TOKEN: usize = 4;
