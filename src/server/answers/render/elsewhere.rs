@@ -75,7 +75,7 @@ impl<A: Answer> Answer for Unused<A> {
             said.push(format!(
                 "its name stands in {} that no reference accounts for: {}",
                 plural(lines.len() as u64, "line"),
-                by_place(&self.elsewhere)
+                counted(&by_place(&self.elsewhere))
             ));
             page.add("the name in text that no reference accounts for:");
             let entries =
@@ -225,7 +225,7 @@ pub(in crate::server) fn json_of(answer: Value, elsewhere: &Elsewhere, other_use
 pub(in crate::server) fn left_out(elsewhere: &Elsewhere, other_uses: u64) -> String {
     let mut said = Vec::new();
     if other_uses > 0 {
-        said.push(format!("{} of other kinds", plural(other_uses, "reference")));
+        said.push(format!("{other_uses} of other kinds"));
     }
     if is_accounted(elsewhere) && said.is_empty() {
         return "left out: nothing".to_owned();
@@ -239,14 +239,17 @@ pub(in crate::server) fn left_out(elsewhere: &Elsewhere, other_uses: u64) -> Str
     }
     if !lines.is_empty() {
         let more = plural(lines.len() as u64, "line");
-        said.push(format!("{more} more with the word: {}", by_place(elsewhere)));
+        said.push(match &by_place(elsewhere)[..] {
+            [(_, only)] => format!("{more} more with the word {only}"),
+            all => format!("{more} more with the word: {}", counted(all)),
+        });
     }
     if let Some(language) = not_read {
         said.push(format!("references of {} are not read", SafeLine::new(language, 40)));
     }
     if *unsearched > 0 {
         let files = plural(*unsearched, "file");
-        said.push(format!("{files} not searched: `grep` with `word`"));
+        said.push(format!("{files} not searched"));
     }
     if said.is_empty() {
         said.push("lines of symbols and references that are known".to_owned());
@@ -260,8 +263,15 @@ fn outside_of(places: &[(RepoPath, u32)]) -> String {
     format!("{} whose target is thought to be outside ({some})", places.len())
 }
 
+/// `3 in text, 1 in code`.
+fn counted(places: &[(usize, String)]) -> String {
+    let places: Vec<String> =
+        places.iter().map(|(count, place)| format!("{count} {place}")).collect();
+    places.join(", ")
+}
+
 /// `3 in comments, strings or templates, 1 in a part not understood (a.x:3)`.
-fn by_place(elsewhere: &Elsewhere) -> String {
+fn by_place(elsewhere: &Elsewhere) -> Vec<(usize, String)> {
     let lines = &elsewhere.lines;
     let of = |place: elsewhere::Place| {
         let these = lines.iter().filter(move |line| line.place == place);
@@ -276,9 +286,9 @@ fn by_place(elsewhere: &Elsewhere) -> String {
             elsewhere::Place::Text => String::new(),
             _ => format!(" ({})", some_places(these.map(|line| (&line.path, line.line)))),
         };
-        (count > 0).then(|| format!("{count} {what}{some}"))
+        (count > 0).then(|| (count, format!("{what}{some}")))
     };
-    elsewhere::Place::ALL.into_iter().filter_map(of).collect::<Vec<_>>().join(", ")
+    elsewhere::Place::ALL.into_iter().filter_map(of).collect()
 }
 
 /// `a.x:3, b.x:4 and 2 more`: the first ones.
