@@ -22,6 +22,7 @@ mod install;
 #[cfg(feature = "faults")]
 mod isolation;
 mod layering;
+mod lists;
 mod query;
 mod readme;
 mod room;

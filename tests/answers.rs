@@ -440,19 +440,3 @@ fn absolute_paths_and_paths_of_the_working_directory_are_taken_everywhere() {
         assert!(first_line(&answer).starts_with("1 caller of handler"), "{place}: {answer}");
     }
 }
-
-#[test]
-fn files_that_are_gone_are_not_among_those_that_are_not_searched() {
-    let notes: Vec<String> = (0..60).map(|number| format!("notes{number:02}.unknown")).collect();
-    let mut files: Vec<(&str, &[u8])> =
-        notes.iter().map(|name| (name.as_str(), &b"plain text\n"[..])).collect();
-    files.push(("a.py", b"def helper():\n    pass\n\n\ndef main():\n    helper()\n"));
-    let repository = Repository::with(&files);
-    let answer = repository.asked(&["references", "helper"]);
-    assert!(answer.contains("left out: 28 files not searched"), "{answer}");
-    for name in &notes[5..15] {
-        std::fs::remove_file(repository.root().join(name)).expect("it is there");
-    }
-    let answer = repository.asked(&["references", "helper"]);
-    assert!(answer.contains("left out: 18 files not searched"), "{answer}");
-}

@@ -356,7 +356,7 @@ fn aliases_of_themselves() -> Files {
             "types.swift",
             "struct Box<T> { func open() {} }\n\
              extension Box<Int> {\n  func inSwift() { open() }\n  func more() { inSwift() }\n}\n\
-             extension Collection<String> {\n  func all() { each() }\n  func each() {}\n}\n"
+             extension Collection<String> {\n  func all() { item() }\n  func item() {}\n}\n"
                 .to_owned(),
         ),
     ])
@@ -369,6 +369,7 @@ fn types_that_name_themselves_cost_what_others_do() {
         "isPair resolved types.ts",
         "in_py resolved types.py",
         "inSwift resolved types.swift",
+        "item resolved types.swift",
     ];
     holds("aliases_of_themselves", aliases_of_themselves, &found);
     let repository = Repository::with(&[]);

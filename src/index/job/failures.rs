@@ -95,3 +95,32 @@ impl Failures {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn a_pause_is_several_times_as_long_as_the_run_and_doubles() {
+        let location = Location::new(Path::new("/cache"), Path::new("/repository"));
+        let failed = || {
+            let root = location.root().to_path_buf();
+            Err(Arc::new(IndexError::Defect { root, reason: "planted".to_owned() }))
+        };
+        let mut failures = Failures::default();
+        let mut pauses = [0, 5, 0, 0, 20].map(|seconds| {
+            failures.record(&location, &failed(), Duration::from_secs(seconds));
+            failures.of(&location).expect("it failed").pause.as_secs()
+        });
+        assert_eq!(pauses, [0, 20, 40, 60, 60], "at once, four runs, doubled, at most a minute");
+        failures = Failures::default();
+        pauses = [0; 5].map(|_| {
+            failures.record(&location, &failed(), Duration::ZERO);
+            failures.of(&location).expect("it failed").pause.as_secs()
+        });
+        assert_eq!(pauses, [0, 1, 2, 4, 8]);
+        assert!(failures.pauses(&location));
+    }
+}
