@@ -118,6 +118,14 @@ pub enum IndexError {
         /// End of its standard error output.
         said: String,
     },
+    /// The worker process needs more memory than it may have, and no file is the cause.
+    #[error("indexing {} needs more than {} MiB of memory", root.display(), limit >> 20)]
+    Memory {
+        /// Repository.
+        root: PathBuf,
+        /// Limit in bytes.
+        limit: u64,
+    },
     /// The worker process reported an error.
     #[error("{message}")]
     Reported {
@@ -172,8 +180,12 @@ impl IndexError {
                 "check that the program is still there and that more processes may be started"
             }
             Self::Worker { .. } => {
-                "if it was killed for lack of memory, lower COGRAPH_THREADS or \
-                 COGRAPH_MEMORY_LIMIT; else report it"
+                "if the system ended it for lack of memory, lower COGRAPH_THREADS or \
+                 COGRAPH_MEMORY_LIMIT; if it was refused memory, raise COGRAPH_MEMORY_LIMIT; else \
+                 report it"
+            }
+            Self::Memory { .. } => {
+                "raise COGRAPH_MEMORY_LIMIT, or leave directories out by .cographignore"
             }
             Self::Stalled { .. } => {
                 "raise COGRAPH_FILE_SECONDS if the machine is slow, else report it"

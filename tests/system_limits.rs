@@ -1,5 +1,5 @@
-//! Limits that the system sets for a process (`ulimit`): what exceeds them is an error that says
-//! so or takes longer, and the index that stood before is as it was.
+//! Limits of a whole process: of the system (`ulimit`) and of memory. What exceeds them is an error
+//! that says so or takes longer, and the index that stood before is as it was.
 
 use std::fs;
 use std::path::Path;
@@ -82,6 +82,25 @@ fn a_change_beyond_the_file_size_limit_leaves_the_index_as_it_was() {
     }
     assert!(run(place.path(), None, &["index"]).status.success());
     finds(place.path(), "new_7_7");
+}
+
+#[test]
+fn a_repository_beyond_the_memory_limit_is_told_apart_from_a_file_that_is() {
+    let repository = repository();
+    let place = repository.path();
+    const LIMIT: &str = "export COGRAPH_MEMORY_LIMIT=16777216; ";
+    let is_refused = |output: Output| {
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("needs more than 16 MiB of memory"), "{said}");
+        assert!(said.contains("raise COGRAPH_MEMORY_LIMIT"), "{said}");
+        assert!(!said.contains("died") && !said.contains("left out;"), "{said}");
+    };
+    is_refused(run_under(place, LIMIT, &["index"]));
+    finds(place, "old_39_0");
+    is_refused(run_under(place, LIMIT, &["index", "--force"]));
+    let whole = finds(place, "old_39_399");
+    assert!(whole.contains("up to date") && !whole.contains("skipped"), "{whole}");
 }
 
 #[test]

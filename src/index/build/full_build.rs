@@ -95,9 +95,8 @@ pub(in crate::index) fn build(
             foreign_relations.entry(relation.from.file).or_default().push(relation)
         });
     }
-    let outline = Outline { symbol_names: tables.symbol_names(), references };
     let index = archive::write_index(&draft, &neighbours, &tables)?;
-    drop(tables);
+    let outline = Outline { symbol_names: tables.into_symbol_names(), references };
     let files = files.into_iter().map(Head::of).collect();
     stopwatch.lap(Phase::Resolve);
 

@@ -26,8 +26,8 @@ use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SkipReason};
 use crate::store::Snapshot;
 
-/// Address space on top of the memory limit, in bytes: program, libraries and per-thread allocator
-/// reservations.
+/// Address space on top of twice the memory limit, in bytes: program, libraries and per-thread
+/// allocator reservations.
 const RESERVED_BYTES: u64 = 1 << 30;
 const THREAD_BYTES: u64 = 128 << 20;
 
@@ -42,7 +42,7 @@ pub fn serve_worker() -> io::Result<()> {
     let by_hand = |_| io::Error::other("a worker is started by this program, not by hand");
     let first = orders.recv().map_err(by_hand)?;
     bound_memory(&first.limits)?;
-    let reports = Arc::new(Reports::to(output));
+    let reports = Arc::new(Reports::to(output, first.location.root(), first.limits.memory_bytes));
     let watching = Arc::clone(&reports);
     let limit = first.limits.file_time;
     Builder::new().name("worker-watchdog".to_owned()).spawn(move || watching.watch(limit))?;
@@ -166,11 +166,14 @@ fn quarantined(
     Ok(files.into_iter().map(|file| (file.path, left_out(file.hash))).collect())
 }
 
-/// Makes an allocation fail, which ends the worker, before the machine runs out of memory.
+/// Makes an allocation fail, which ends the worker, before the machine runs out of memory: the
+/// watchdog bounds what is resident, but not at once. The allocator keeps the address space of
+/// memory that it has given back: up to as much again.
 fn bound_memory(limits: &Limits) -> io::Result<()> {
     let thread = limits.stack_bytes as u64 + THREAD_BYTES;
     let bytes = limits
         .memory_bytes
+        .saturating_mul(2)
         .saturating_add(RESERVED_BYTES)
         .saturating_add(limits.threads as u64 * thread);
     let current = getrlimit(Resource::As);

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ use super::effort::{
     Effort, MemoryUse, ThreadId, Ticks, memory_use, this_thread, use_of_process, use_of_thread,
 };
 use super::message::Message;
+use crate::index::IndexError;
 use crate::index::progress::{Phase, Progress};
 use crate::index::quarantine::Observer;
 use crate::model::RepoPath;
@@ -39,6 +41,13 @@ const KEPT_PER_BYTE: u64 = 200;
 /// maps ahead, and for the threads that do not parse.
 pub const UNWATCHED_MEMORY: u64 = 192 << 20;
 
+/// True if the process has grown by more than the constant part since the work on a file that is
+/// being parsed began.
+fn may_be_to_blame(working: &BTreeMap<usize, Working>, memory: u64) -> bool {
+    let parsed = working.values().filter(|file| file.bytes.is_some());
+    parsed.into_iter().any(|file| memory.saturating_sub(file.memory.anonymous) > FILE_MEMORY)
+}
+
 /// Message output of a worker's threads, and what each works on.
 pub(super) struct Reports {
     output: Mutex<File>,
@@ -51,6 +60,10 @@ pub(super) struct Reports {
     memory: Mutex<Option<(MemoryUse, Instant)>>,
     /// `RLIMIT_DATA` of the process while no file is parsed.
     data_limit: Rlimit,
+    /// Repository, for messages.
+    root: PathBuf,
+    /// Memory limit of the process, in bytes.
+    memory_limit: u64,
     /// Bytes of the files that have been parsed.
     parsed: AtomicU64,
 }
@@ -96,8 +109,10 @@ fn allowed_memory(
 }
 
 impl Reports {
-    pub(super) fn to(output: File) -> Self {
+    pub(super) fn to(output: File, root: &Path, memory_limit: u64) -> Self {
         Self {
+            root: root.to_path_buf(),
+            memory_limit,
             output: Mutex::new(output),
             working: Mutex::default(),
             phase: Mutex::default(),
@@ -184,8 +199,18 @@ impl Reports {
         let working = self.working();
         let parsed = self.parsed.load(Ordering::Relaxed);
         let allowed = allowed_memory(&working, parsed, |memory| memory.anonymous);
-        if allowed.is_none_or(|allowed| memory.anonymous <= allowed) {
+        let is_within = allowed.is_none_or(|allowed| memory.anonymous <= allowed);
+        if is_within && memory.anonymous <= self.memory_limit {
             return;
+        }
+        if is_within && !may_be_to_blame(&working, memory.anonymous) {
+            let error = IndexError::Memory { root: self.root.clone(), limit: self.memory_limit };
+            let failed =
+                Message::Failed { message: error.to_string(), hint: error.hint().to_owned() };
+            // The lock is kept: no other message may follow.
+            let mut output = self.output.lock();
+            let _ = output.write_all(&failed.bytes());
+            exit_now()
         }
         let mut parsed = working.values().filter(|file| file.bytes.is_some());
         // Of several files the next worker finds the one that it is.

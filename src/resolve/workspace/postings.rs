@@ -267,11 +267,10 @@ impl Postings {
     }
 
     /// Returns every list of a full build, sorted by hash.
-    pub(super) fn in_order(&self) -> Vec<(Question, &Symbols)> {
-        let mut lists: Vec<(Question, &Symbols)> =
-            self.lists.iter().map(|(list, symbols)| (*list, symbols)).collect();
-        lists.sort_unstable_by_key(|(list, _)| *list);
-        lists
+    pub(super) fn in_order(&self) -> impl Iterator<Item = (Question, &Symbols)> {
+        let mut lists: Vec<Question> = self.lists.keys().copied().collect();
+        lists.sort_unstable();
+        lists.into_iter().map(|list| (list, &self.lists[&list]))
     }
 }
 

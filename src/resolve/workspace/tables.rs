@@ -155,8 +155,8 @@ impl Tables {
     }
 
     /// Returns the distinct names of all symbols, unordered, with the empty name for unnamed
-    /// symbols. Requires all facts in memory.
-    pub fn symbol_names(&self) -> Vec<Box<str>> {
+    /// symbols. Requires all facts in memory, and frees the tables before it copies the names.
+    pub fn into_symbol_names(self) -> Vec<Box<str>> {
         let mut is_used = vec![false; self.names.len()];
         let mut has_unnamed = false;
         for (_, unit) in self.units() {
@@ -167,17 +167,17 @@ impl Tables {
                 }
             }
         }
+        let names = Arc::clone(&self.names);
+        drop(self);
         let used =
             (0_u32..).zip(is_used).filter_map(|(name, is_used)| is_used.then_some(Name(name)));
-        used.map(|name| Box::from(self.names.text(name)))
-            .chain(has_unnamed.then(Box::default))
-            .collect()
+        used.map(|name| Box::from(names.text(name))).chain(has_unnamed.then(Box::default)).collect()
     }
 
     /// Returns every posting list in order: its hash, and its symbols by file key and position,
     /// each with its flags. Requires all facts in memory.
     pub fn posting_lists(&self) -> impl Iterator<Item = (u64, Vec<crate::resolve::Posting>)> {
-        self.postings.in_order().into_iter().map(|(list, symbols)| {
+        self.postings.in_order().map(|(list, symbols)| {
             let posting = |symbol: &SymbolRef| crate::resolve::Posting {
                 file: self.key(symbol.file),
                 symbol: symbol.symbol.0,
