@@ -7,6 +7,7 @@
 
 mod answers;
 mod bad_input;
+mod cases;
 mod commands;
 mod coverage;
 mod doctor;

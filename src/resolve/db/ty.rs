@@ -4,6 +4,7 @@
 use crate::model::facts::{BindingId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::units::import_target::Module;
+use crate::resolve::units::space::Space;
 use crate::resolve::{Name, Symbols};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -48,6 +49,9 @@ pub(in crate::resolve) enum Ty {
     Lambda(FileId, ScopeId),
     /// Module.
     Module(Module),
+    /// Namespace that only the paths of definitions below it name, as far as is known: a type of
+    /// the name may be behind it.
+    Namespace(Space),
     /// Instance of a builtin or library type, by name.
     Builtin(Rc<str>, TyList),
     /// Builtin or library type, as a value.
@@ -259,7 +263,7 @@ impl Ty {
     }
 
     pub(in crate::resolve) fn is_known(&self) -> bool {
-        !matches!(self, Ty::Unknown)
+        !matches!(self, Ty::Unknown | Ty::Namespace(_))
     }
 
     /// Creates a union without duplicates and unknown types.

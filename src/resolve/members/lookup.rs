@@ -198,6 +198,13 @@ fn super_member(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
 pub(in crate::resolve) fn member(db: &Db, of: &Ty, name: Name) -> Member {
     match of {
         Ty::Unknown => Member::Unknown,
+        Ty::Namespace(space) => {
+            let opened = db.program.openings(space.below(db.program.text(name)));
+            match opened.and_then(|opened| opened.first()) {
+                Some(first) => Member::Symbols(Symbols::from_slice(&[linkage::whole(db, *first)])),
+                None => Member::Unknown,
+            }
+        }
         Ty::Type(symbol, _) if is_module(db, *symbol) => inline_member(db, *symbol, name),
         Ty::Type(symbol, _) if let Some(found) = prototypes::exported_beside(db, *symbol, name) => {
             found

@@ -82,7 +82,7 @@ pub(super) fn unresolved(step: Step) -> Resolution {
 pub(super) fn receiver_step(db: &Db, file: FileId, object: ExprId, of: &Ty) -> Step {
     match of {
         Ty::Module(_) => return Step::ModuleMember,
-        Ty::Type(..) => return Step::TypeMember,
+        Ty::Type(..) | Ty::Namespace(_) => return Step::TypeMember,
         Ty::Super(_) => return Step::SuperMember,
         _ => {}
     }

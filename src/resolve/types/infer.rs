@@ -4,11 +4,13 @@
 use crate::model::Step;
 use crate::model::facts::{Expr, ExprId, Run};
 use crate::model::graph::FileId;
+use crate::resolve::Name;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{ARRAY, Entity, MAPPING, Member, Ty, instance_of};
 use crate::resolve::members::{aliases, hierarchy, prototypes, receiver, type_flow};
 use crate::resolve::names::namespaces;
 use crate::resolve::types::{builtin_types, callee, generics, lists, operators, symbol_types};
+use crate::resolve::units::space::Space;
 use std::rc::Rc;
 
 /// Returns the type of an expression's value.
@@ -48,7 +50,10 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                     callee::implicit_outside(db, file, name, scope)
                 }
                 Some((entity, _)) => symbol_types::entity_ty(db, &entity, false),
-                None => callee::implicit_outside(db, file, name, scope),
+                None => match callee::implicit_outside(db, file, name, scope) {
+                    Ty::Unknown => namespace(db, file, &Ty::Unknown, name),
+                    outside => outside,
+                },
             }
         }
         Expr::Member(object, name) => {
@@ -62,6 +67,9 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                 |ty| !ty.is_known(),
             );
             match found {
+                Ty::Unknown if matches!(object, Ty::Namespace(_)) => {
+                    namespace(db, file, &object, name)
+                }
                 Ty::Function(value) if is_library_property(db, file, &object) => (*value).clone(),
                 found => found,
             }
@@ -213,7 +221,7 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
             let at = facts.positions[position];
             match namespaces::lookup_type(db, file, name, scope, at) {
                 Some((entity, _)) => of_arity(db, symbol_types::entity_ty(db, &entity, true), 0),
-                None => Ty::Unknown,
+                None => namespace(db, file, &Ty::Unknown, name),
             }
         }
         Expr::Member(object, name) => {
@@ -228,6 +236,9 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
                         }
                         Member::Entity(entity) => symbol_types::entity_ty(db, &entity, true),
                         Member::Outside(name) => Ty::External(name),
+                        Member::Unknown if matches!(object, Ty::Namespace(_)) => {
+                            namespace(db, file, &object, name)
+                        }
                         Member::None | Member::Unknown => {
                             outside_path(db, file, expr, &object).unwrap_or(Ty::Unknown)
                         }
@@ -273,6 +284,21 @@ fn of_arity(db: &Db, ty: Ty, count: usize) -> Ty {
         Ty::Type(symbol, args) => Ty::Type(hierarchy::of_arity(db, symbol, count), args),
         other => other,
     }
+}
+
+/// Returns the namespace that a constant means which nothing defines, in languages in which a path
+/// before the name of a type opens it (`class A::B`): below `around`, or at the top.
+fn namespace(db: &Db, file: FileId, around: &Ty, name: Name) -> Ty {
+    let language = db.program.known(file).language;
+    let text = db.program.text(name);
+    if !language.manifest.resolution.open_types || !text.starts_with(char::is_uppercase) {
+        return Ty::Unknown;
+    }
+    let around = match around {
+        Ty::Namespace(space) => *space,
+        _ => Space::root(language),
+    };
+    Ty::Namespace(around.below(text))
 }
 
 /// Returns the type of a library that a path of names means whose first segment nothing defines:

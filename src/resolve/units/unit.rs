@@ -108,7 +108,9 @@ impl UnitTable {
             .symbols
             .iter()
             .filter(|symbol| {
-                symbol.owner.is_some() && symbol.inner.is_some() && !symbol.kind.is_type()
+                // The body of a type that is defined in another is its own.
+                let inner = symbol.inner.get().map(|inner| facts.scopes[inner].kind);
+                symbol.owner.is_some() && inner.is_some_and(|kind| kind != ScopeKind::Type)
             })
             .map(|symbol| (symbol.inner, symbol.owner))
             .collect();
