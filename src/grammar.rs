@@ -29,8 +29,9 @@ pub use manifest::words::{
     CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord, TestMacroKind,
 };
 pub use manifest::{
-    Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MarkMeaning, Markup,
-    MemberLookup, ModuleSystem, Names, Repairs, Resolution, SelfRule, TestMarkers, VisibilityRule,
+    Builtins, ConstructorNames, Documentation, ExportRule, GeneratedMember, Manifest, MarkMeaning,
+    Markup, MemberLookup, ModuleSystem, Names, Repairs, Resolution, SelfRule, TestMarkers,
+    VisibilityRule,
 };
 pub(crate) use pattern::{Gathers, Pattern};
 pub use preprocessor::Preprocessor;

@@ -13,6 +13,7 @@ pub use repairs::Repairs;
 pub use values::Builtins;
 
 use super::tier::Tier;
+use crate::model::SymbolKind;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 pub use values::MemberLookup;
@@ -386,6 +387,36 @@ pub struct Modifiers {
     /// Decorator -> its meaning for its definition. A decorator is named by its last segment, its
     /// path, or its whole text without white space.
     pub decorators: BTreeMap<String, Vec<DecoratorMeaning>>,
+    /// Decorator of a type or of a field -> members that a compiler plugin makes for it.
+    pub generates: BTreeMap<String, Vec<GeneratedMember>>,
+}
+
+/// Member that is made of each field of a type, or of a field; with a `name`, of the type.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct GeneratedMember {
+    /// What comes before the name of the field, which then begins with a capital.
+    #[serde(default)]
+    pub prefix: String,
+    /// Whole name of a member that is made of the type.
+    pub name: Option<String>,
+    /// Kind of the member.
+    #[serde(default = "method", deserialize_with = "crate::grammar::rule::parts::symbol_kind")]
+    pub kind: SymbolKind,
+    /// True for a method with one parameter, the new value of the field.
+    #[serde(default)]
+    pub takes: bool,
+    /// A member of the type, not of its instances.
+    #[serde(default, rename = "static")]
+    pub is_static: bool,
+    /// Declared type of the fields that it is made of, if only those.
+    pub only: Option<String>,
+    /// Declared type of fields that it is not made of.
+    pub unless: Option<String>,
+}
+
+fn method() -> SymbolKind {
+    SymbolKind::Method
 }
 
 /// Visibility of symbols.

@@ -2,7 +2,7 @@
 //! the relevant children.
 
 pub(super) mod case;
-mod parts;
+pub(super) mod parts;
 
 use super::Selector;
 use super::import_form::ImportForm;

@@ -35,6 +35,7 @@ pub(in crate::extract) fn declaration<'t>(
     };
     let pending = std::mem::take(&mut walk.context.pending);
     walk.context.pending.comment = pending.comment;
+    walk.context.pending.decorators = pending.decorators;
     symbols::visit_modifiers(walk, node);
     let mut pending_here = std::mem::take(&mut walk.context.pending);
     pending_here.start = pending.start;

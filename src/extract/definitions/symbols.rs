@@ -1,6 +1,7 @@
 //! Symbols: conversion of definitions, with their modifiers and decorators.
 
 use crate::extract::definitions::doc_types;
+use crate::extract::definitions::generated;
 use crate::extract::facts::builder::Builder;
 use crate::extract::facts::text;
 use crate::extract::walk::Context;
@@ -28,6 +29,10 @@ pub(in crate::extract) fn define<'t>(
     definition: &Definition<'t>,
 ) -> LocalSymbol {
     doc_types::keep_comment(&walk.input, &mut walk.context);
+    let generated = match definition.kind.is_type() {
+        true => Vec::new(),
+        false => generated::of_pending(walk),
+    };
     let pending = std::mem::take(&mut walk.context.pending);
     let whole = walk
         .context
@@ -112,6 +117,7 @@ pub(in crate::extract) fn define<'t>(
     if matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field) {
         take_closures(walk, symbol, offset(whole.start_byte()));
     }
+    generated::note(walk, symbol, generated);
     // A constructor named like its type is reachable only through the type.
     let is_hidden = kind == SymbolKind::Constructor
         && walk.input.language.manifest.names.constructor_rule == ConstructorNames::TypeName;

@@ -5,6 +5,7 @@ use crate::extract::bindings::bound_names::Flow;
 use crate::extract::bindings::variables;
 use crate::extract::definitions::callable_scope;
 use crate::extract::definitions::callable_scope::CallableContext;
+use crate::extract::definitions::generated;
 use crate::extract::definitions::parameters;
 use crate::extract::definitions::symbols;
 use crate::extract::imports::import;
@@ -66,6 +67,7 @@ pub(in crate::extract) fn named_type<'t>(
     let header_end = body_node.map_or(whole.end_byte(), |body| body.start_byte());
     let definition =
         Definition { name, name_node, node: whole, kind: *kind, header_end, has_body: true };
+    let generated = generated::of_pending(walk);
     let symbol = symbols::define(walk, &definition);
     // The path before the name (`module A::B`) owns the type, not what its body defines.
     let owner = std::mem::replace(&mut walk.context.around.owner, ExprId::NONE);
@@ -89,6 +91,7 @@ pub(in crate::extract) fn named_type<'t>(
         };
     }
     unruled::visit_left_out(walk, node);
+    generated::define(walk, symbol, inner, &generated);
     let outer = before.outer.scope;
     callable_scope::leave_callable(walk, before);
     walk.context.around.owner = owner;

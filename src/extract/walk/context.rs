@@ -2,6 +2,7 @@
 //! decorators and comments.
 
 use crate::extract::budget::Budget;
+use crate::grammar::GeneratedMember;
 use crate::model::facts::{ExprId, LocalSymbol, NameId, ScopeId, SiteId};
 use crate::model::{SiteKind, SymbolKind, Visibility};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -45,6 +46,8 @@ pub(in crate::extract) struct Context<'t> {
     pub(in crate::extract) call_site: SiteId,
     /// Package whose body is visited.
     pub(in crate::extract) package: Option<String>,
+    /// Fields of the types around, with what their decorators generate.
+    pub(in crate::extract) generated: Vec<(LocalSymbol, Vec<&'static GeneratedMember>)>,
     pub(super) depth: u32,
 }
 
@@ -70,6 +73,7 @@ impl Context<'_> {
             everywhere: None,
             call_site: SiteId::NONE,
             package: None,
+            generated: Vec::new(),
             depth: 0,
         }
     }

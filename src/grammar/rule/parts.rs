@@ -79,7 +79,7 @@ fn kind_of_word<E: serde::de::Error>(word: &str) -> Result<SymbolKind, E> {
     SymbolKind::from_word(word).ok_or_else(|| E::custom(format!("no symbol kind `{word}`")))
 }
 
-pub(super) fn symbol_kind<'de, D: Deserializer<'de>>(
+pub(in crate::grammar) fn symbol_kind<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<SymbolKind, D::Error> {
     kind_of_word(&String::deserialize(deserializer)?)

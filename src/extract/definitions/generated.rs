@@ -1,0 +1,141 @@
+//! Members that a decorator has a compiler plugin make of the fields of a type: accessors and the
+//! like, of which no source exists. Their extent is that of the field, or of the type.
+
+use crate::extract::walk::Walk;
+use crate::grammar::GeneratedMember;
+use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, Symbol, flags};
+use crate::model::{SymbolKind, Visibility};
+
+/// Members that the pending decorators generate.
+pub(super) fn of_pending(walk: &Walk<'_>) -> Vec<&'static GeneratedMember> {
+    let generates = &walk.input.language.manifest.modifiers.generates;
+    if generates.is_empty() {
+        return Vec::new();
+    }
+    let pending = &walk.context.pending.decorators;
+    let last = |name: &str| name.rsplit(['.', ':']).next().unwrap_or_default().to_owned();
+    pending.iter().filter_map(|mark| generates.get(&last(&mark.name))).flatten().collect()
+}
+
+/// Notes what the decorators of a field generate, until its type ends.
+pub(super) fn note(
+    walk: &mut Walk<'_>,
+    field: LocalSymbol,
+    generated: Vec<&'static GeneratedMember>,
+) {
+    if !generated.is_empty() {
+        walk.context.generated.push((field, generated));
+    }
+}
+
+/// Defines the members that the decorators of a type and of its fields generate; its scope is open.
+pub(super) fn define(
+    walk: &mut Walk<'_>,
+    of: LocalSymbol,
+    scope: ScopeId,
+    by_type: &[&'static GeneratedMember],
+) {
+    if by_type.is_empty() && walk.context.generated.is_empty() {
+        return;
+    }
+    let Some(own) = of.get() else { return };
+    let is_field = |symbol: &Symbol| {
+        symbol.container == of
+            && symbol.kind == SymbolKind::Field
+            && symbol.flags & flags::STATIC == 0
+    };
+    let symbols = &walk.facts.facts.symbols;
+    let fields: Vec<LocalSymbol> = (own + 1..symbols.len())
+        .filter(|&at| is_field(&symbols[at]))
+        .map(LocalSymbol::at)
+        .collect();
+    let (noted, others): (Vec<_>, Vec<_>) = std::mem::take(&mut walk.context.generated)
+        .into_iter()
+        .partition(|(field, _)| fields.contains(field));
+    walk.context.generated = others;
+    for field in fields {
+        let by_field = noted.iter().filter(|(noted, _)| *noted == field).flat_map(|(_, of)| of);
+        let members: Vec<_> = by_type.iter().chain(by_field).copied().collect();
+        for member in members.into_iter().filter(|member| member.name.is_none()) {
+            define_one(walk, of, scope, field, member);
+        }
+    }
+    for member in by_type.iter().filter(|member| member.name.is_some()) {
+        define_one(walk, of, scope, of, member);
+    }
+}
+
+/// Defines a member that is made of a field, or of the type itself, unless it is written.
+fn define_one(
+    walk: &mut Walk<'_>,
+    ty: LocalSymbol,
+    scope: ScopeId,
+    from: LocalSymbol,
+    member: &GeneratedMember,
+) {
+    let Some(source) = from.get().map(|at| walk.facts.facts.symbols[at].clone()) else { return };
+    let declared = declared_name(walk, source.ty);
+    if member.only.as_ref().is_some_and(|only| declared != only.as_str())
+        || member.unless.as_ref().is_some_and(|other| declared == other.as_str())
+    {
+        return;
+    }
+    let text = match &member.name {
+        Some(name) => name.clone(),
+        None => format!("{}{}", member.prefix, capitalized(walk.facts.text(source.name))),
+    };
+    let name = walk.facts.name(&text);
+    if is_written(walk, ty, name) {
+        return;
+    }
+    let is_method = member.kind.is_callable();
+    let arity = u16::from(is_method && member.takes);
+    let signature = if is_method { format!("{text}()") } else { text };
+    let symbol = walk.facts.symbol(Symbol {
+        name,
+        kind: member.kind,
+        container: ty,
+        scope,
+        inner: ScopeId::NONE,
+        flags: source.flags & flags::CONDITIONAL
+            | flags::EXPORTED
+            | if member.is_static { flags::STATIC } else { 0 },
+        visibility: Visibility::Public,
+        signature: signature.into(),
+        doc: Box::default(),
+        arity: (arity, arity),
+        ty: if member.takes || from == ty { ExprId::NONE } else { source.ty },
+        params: Default::default(),
+        values: Default::default(),
+        decorators: Default::default(),
+        bases: Default::default(),
+        type_params: Default::default(),
+        owner: ExprId::NONE,
+        implements: ExprId::NONE,
+        extent: source.extent,
+        name_at: source.name_at,
+    });
+    walk.facts.bind_symbol(scope, scope, name, 0, symbol);
+}
+
+fn is_written(walk: &Walk<'_>, ty: LocalSymbol, name: NameId) -> bool {
+    let own = ty.get().map_or(0, |ty| ty + 1);
+    walk.facts.facts.symbols[own..]
+        .iter()
+        .any(|symbol| symbol.container == ty && symbol.name == name)
+}
+
+/// Name of the declared type of a field; empty without one.
+fn declared_name<'w>(walk: &'w Walk<'_>, ty: ExprId) -> &'w str {
+    match ty.is_some().then(|| walk.facts.get(ty)) {
+        Some(Expr::Name(name, _) | Expr::Literal(name)) => walk.facts.text(name),
+        _ => "",
+    }
+}
+
+/// A field's name with a capital, without the mark of a private field.
+fn capitalized(name: &str) -> String {
+    let name = name.strip_prefix("m_").unwrap_or(name).trim_start_matches('_');
+    let mut letters = name.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
