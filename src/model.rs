@@ -3,10 +3,12 @@
 //!
 //! `facts`: result of extraction for one file. `graph`: result of resolution for the repository.
 //! `cancel`: cancellation tokens. `packed`: binary encoding of facts and results. `words`:
-//! tokenization of source text. `thread_use`: heap and CPU time of a thread.
+//! tokenization of source text. `thread_use`: heap and CPU time of a thread. `freed_pages`: their
+//! return to the system.
 
 pub mod cancel;
 pub mod facts;
+pub(crate) mod freed_pages;
 pub mod graph;
 pub mod packed;
 pub mod thread_use;

@@ -136,7 +136,7 @@ class Asker:
         wrong = said.wrong if not (answer.error and (tool in MAY_FAIL or self.tally.is_disturbed())) else ""
         if said.failed and not self.tally.is_disturbed():
             wrong = wrong or "an index run has failed although nothing was done to it"
-        self.tally.answer(said, f"{self.kind}, `{tool}` {arguments}: {wrong}: {head[:400]!r}" if wrong else "", asked)
+        self.tally.answer(said, f"{self.kind}, `{tool}` {arguments}: {wrong}: {head[:250]!r} .. {head[-250:]!r}" if wrong else "", asked)
         if said.state in (FRESH, RESERVED):
             self.failing_since = None
             if mark is not None and self.ledger.holds(mark):

@@ -10,7 +10,6 @@ use std::thread::Builder;
 
 use rustc_hash::FxHashMap;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tikv_jemalloc_ctl::{Access, AsName};
 
 use super::message::{Message, Order, Work};
 use super::watchdog::{self, Reports};
@@ -24,6 +23,7 @@ use crate::index::{
     if_readable, newest, prepare,
 };
 use crate::model::cancel::CancelToken;
+use crate::model::freed_pages;
 use crate::model::{RepoPath, SkipReason};
 use crate::store::Snapshot;
 
@@ -43,7 +43,7 @@ pub fn serve_worker() -> io::Result<()> {
     let by_hand = |_| io::Error::other("a worker is started by this program, not by hand");
     let first = orders.recv().map_err(by_hand)?;
     bound_memory(&first.limits)?;
-    give_back_soon();
+    freed_pages::give_back_soon();
     let reports = Arc::new(Reports::to(output, first.location.root(), first.limits.memory_bytes));
     let watching = Arc::clone(&reports);
     let limit = first.limits.file_time;
@@ -166,19 +166,6 @@ fn quarantined(
     let files = snapshot.files_skipped(SkipReason::Quarantined)?;
     let left_out = |hash| LeftOut { hash: Some(hash), reason: SkipReason::Quarantined };
     Ok(files.into_iter().map(|file| (file.path, left_out(file.hash))).collect())
-}
-
-/// Has the allocator return freed pages after a second instead of ten: what is freed and still
-/// resident counts towards the memory limit.
-fn give_back_soon() {
-    const AFTER_MS: isize = 1_000;
-    // <https://jemalloc.net/jemalloc.3.html#arenas.dirty_decay_ms>: of arenas yet to come, and of
-    // the one of this thread. No effect with another allocator.
-    for name in ["arenas.dirty_decay_ms\0", "arena.0.dirty_decay_ms\0"] {
-        if let Err(error) = name.name().write(AFTER_MS) {
-            tracing::debug!(%error, name, "freed pages stay for ten seconds");
-        }
-    }
 }
 
 /// Makes an allocation fail, which ends the worker, before the machine runs out of memory: the

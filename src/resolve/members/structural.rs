@@ -5,6 +5,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{SymbolKind, Visibility};
 use crate::resolve::Name;
 use crate::resolve::db::Db;
+use crate::resolve::db::ty::Ty;
 use crate::resolve::members::hierarchy;
 use crate::resolve::workspace::program::Program;
 use std::rc::Rc;
@@ -144,12 +145,30 @@ fn satisfies(db: &Db, ty: SymbolRef, interface: SymbolRef) -> bool {
     })
 }
 
-/// True if two callables have the same parameter types, as far as they are known.
+/// True if two callables have the same types of parameters and results, as far as they are known.
 fn have_same_types(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
-    let (one, other) = (db.parameter_types(one), db.parameter_types(other));
-    one.len() == other.len()
-        && one
-            .iter()
-            .zip(other.iter())
-            .all(|(one, other)| !one.is_known() || !other.is_known() || one == other)
+    let (params, others) = (db.parameter_types(one), db.parameter_types(other));
+    let [result, other_result] = [one, other].map(|callable| {
+        let result = db.program.symbol(callable).ty;
+        result.is_some().then(|| db.instance_of_expr(callable.file, result))
+    });
+    let results_agree = match (result, other_result) {
+        (Some(one), Some(other)) => agree(&one, &other),
+        (one, other) => one.is_none() && other.is_none(),
+    };
+    results_agree
+        && params.len() == others.len()
+        && params.iter().zip(others.iter()).all(|(one, other)| agree(one, other))
+}
+
+/// True if two types are the same as far as they are known; a type parameter may be any.
+fn agree(one: &Ty, other: &Ty) -> bool {
+    match (one, other) {
+        (Ty::Param(..), _) | (_, Ty::Param(..)) => true,
+        (Ty::Tuple(ones), Ty::Tuple(others)) => {
+            ones.len() == others.len()
+                && ones.iter().zip(others.iter()).all(|(one, other)| agree(one, other))
+        }
+        _ => !one.is_known() || !other.is_known() || one == other,
+    }
 }

@@ -2,16 +2,51 @@
 //! next to an occurrence of the name.
 
 /// Returns the part of a header after the name; empty if the header has no such name. A callable is
-/// followed by its parameters, so that a type or receiver with the same letters is skipped.
+/// followed by its parameters, so that a type or receiver with the same letters is skipped; so is
+/// what stands in the text or the arguments of an annotation, and a part of the path of a receiver.
 pub(super) fn after<'h>(header: &'h str, name: &str, is_callable: bool) -> &'h str {
     let ends: Vec<usize> = whole_words(header, name).map(|at| at + name.len()).collect();
+    let (own, inner): (Vec<usize>, Vec<usize>) = match ends.len() {
+        0 | 1 => (ends, Vec::new()),
+        _ => {
+            let outside = outside_of_brackets(header);
+            let is_own =
+                |end: &usize| outside[end - name.len()] && !header[*end..].starts_with('.');
+            ends.into_iter().partition(is_own)
+        }
+    };
     let has_parameters = |end: &&usize| {
         let rest = &header[**end..];
         let before = header[..**end - name.len()].chars().next_back();
         before != Some('@') && without_type_parameters(rest).trim_start().starts_with('(')
     };
-    let of_callable = ends.iter().find(has_parameters).filter(|_| is_callable);
-    of_callable.or(ends.first()).map_or("", |end| &header[*end..])
+    let all = || own.iter().chain(&inner);
+    let of_callable = all().find(has_parameters).filter(|_| is_callable);
+    of_callable.or(all().next()).map_or("", |end| &header[*end..])
+}
+
+/// For each byte of a header, whether it is outside of all brackets and strings.
+fn outside_of_brackets(header: &str) -> Vec<bool> {
+    let (mut depth, mut quote, mut before) = (0_usize, None, ' ');
+    let mut outside = vec![false; header.len()];
+    for (at, letter) in header.char_indices() {
+        outside[at] = depth == 0 && quote.is_none();
+        match (quote, letter) {
+            (Some(open), _) if letter == open && before != '\\' => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '`') => quote = Some(letter),
+            // A letter before it: a lifetime or a prime is no string.
+            (None, '\'') if matches!(before, '(' | '[' | ',' | ' ' | '=') => {
+                quote = header[at + 1..].contains('\'').then_some(letter);
+            }
+            (None, '(' | '[' | '{' | '<') => depth += 1,
+            (None, '>') if before == '-' || before == '=' => {}
+            (None, ')' | ']' | '}' | '>') => depth = depth.saturating_sub(1),
+            (None, _) => {}
+        }
+        before = letter;
+    }
+    outside
 }
 
 /// A header without the receiver in brackets between its first word and the name: what contains the
@@ -97,6 +132,12 @@ mod tests {
             ("größe(x)", "größe", "(x)"),
             ("anything else", "f", ""),
             ("f()", "", ""),
+            ("@Deprecated(\"use load(id, cache)\") fun load(id: Int)", "load", "(id: Int)"),
+            ("[Route(\"Get(id)\")] public int Get(int id)", "Get", "(int id)"),
+            ("[[nodiscard(\"find(x)\")]] int find(int key) const", "find", "(int key) const"),
+            ("fn get<'a>(&'a self, get: &'a str)", "get", "<'a>(&'a self, get: &'a str)"),
+            ("int (*pick(int a)) (int)", "pick", "(int a)) (int)"),
+            ("bool operator<(const T &a)", "operator<", "(const T &a)"),
         ] {
             assert_eq!(after(header, name, true), expected, "{header}");
         }
@@ -110,6 +151,10 @@ mod tests {
             ("struct Items<Item>", "Items", "<Item>"),
             ("\"imageExportDialog\": {", "imageExportDialog", "\": {"),
             ("x", "y", ""),
+            ("[Name(\"Total\")] public int Total", "Total", ""),
+            ("@Size(max = size) private int size = 3", "size", " = 3"),
+            ("val app.server.Config.server: Int", "server", ": Int"),
+            ("val <first> Map<first, first>.first: first", "first", ": first"),
         ] {
             assert_eq!(after(header, name, false), expected, "{header}");
         }
