@@ -305,9 +305,11 @@ pub struct Resolution {
     pub function_scoped: bool,
     /// Declarations are visible in their whole scope, also before their position.
     pub hoisted: bool,
-    /// The scope of a local name begins behind its declaration, that of a parameter in the body: on
-    /// the right side and in the header the name has its outer meaning.
+    /// The scope of a local name begins behind its declaration: on the right side the name has its
+    /// outer meaning.
     pub scope_after_declaration: bool,
+    /// The scope of a parameter is the body: in the header its name has its outer meaning.
+    pub parameters_in_body: bool,
     /// The body of a type, and a file, are statements that run in order: on the right side of the
     /// definition of a variable its name has the meaning that it had before.
     pub runs_in_order: bool,

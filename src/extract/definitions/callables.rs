@@ -266,7 +266,7 @@ pub(in crate::extract) fn body<'t>(
     let is_block =
         matches!(rule_choice::rule_at(&walk.input, body), Some(Rule::Block {} | Rule::Flow {}));
     let inner = walk.context.scope;
-    if walk.input.language.manifest.resolution.scope_after_declaration {
+    if walk.input.language.manifest.resolution.parameters_in_body {
         begin_parameters(&mut walk.facts, inner, offset(body.start_byte()));
     }
     let value = if is_block { walk.visit_children(body) } else { walk.visit(body, READ) };

@@ -137,6 +137,14 @@ fn begins_before(unit: Unit<'_>, binding: &Binding, from: NameUse) -> bool {
         BindingKind::Value | BindingKind::Param if rules.scope_after_declaration => {
             binding.from <= from.at
         }
+        // A local function begins where it stands, and knows itself.
+        BindingKind::Symbol
+            if rules.scope_after_declaration
+                && !rules.hoisted
+                && unit.scope_kind(binding.scope) != ScopeKind::File =>
+        {
+            binding.from <= from.at
+        }
         // In a type, and at the top level, statements run in order: on the right side of its
         // own definition a name has the meaning that it had before.
         BindingKind::Symbol if rules.runs_in_order && !from.crossed => {
