@@ -53,6 +53,8 @@ pub(crate) enum Rule {
         field: Option<String>,
         /// The member of the receiver of which the symbol is another name.
         alias_of: Option<Selector>,
+        /// The type whose member that is, if one is named.
+        alias_in: Option<Selector>,
         /// Texts behind a name, with a symbol for each: one that is not empty is that of a setter.
         #[serde(default)]
         suffixes: Vec<String>,

@@ -89,11 +89,12 @@ pub(in crate::extract) fn defines<'t>(
     rule: &'static Rule,
     node: Node<'t>,
 ) -> ExprId {
-    let Rule::Defines { kind, names, field, alias_of, suffixes } = rule else {
+    let Rule::Defines { kind, names, field, alias_of, alias_in, suffixes } = rule else {
         return ExprId::NONE;
     };
     let comment = walk.context.pending.comment;
     let alias_of = alias_of.as_ref().and_then(|selector| selector.first(node));
+    let alias_in = alias_in.as_ref().and_then(|selector| selector.first(node));
     let plain = [String::new()];
     let suffixes = if suffixes.is_empty() { &plain } else { &suffixes[..] };
     let all = children::every(&walk.input, Some(names), node);
@@ -116,7 +117,15 @@ pub(in crate::extract) fn defines<'t>(
         }
         if let Some(other) = alias_of {
             let other = names::name_of(walk, other);
-            let member = member_of_receiver(walk, other);
+            let member = match alias_in {
+                Some(ty) => {
+                    let ty = names::name_of(walk, ty);
+                    let ty = walk.facts.expr(Expr::Name(ty, walk.context.scope));
+                    let of = instance_or_type(walk, ty);
+                    walk.facts.expr(Expr::Member(of, other))
+                }
+                None => member_of_receiver(walk, other),
+            };
             let value = walk.facts.expr(Expr::Call(member, Run::default()));
             walk.facts.add_value(symbol, value);
         }
@@ -126,9 +135,15 @@ pub(in crate::extract) fn defines<'t>(
 
 /// Returns a member of what the next definition is a member of: of the type, or of an instance.
 fn member_of_receiver(walk: &mut Walk<'_>, name: NameId) -> ExprId {
-    let mut of = walk.facts.expr(Expr::SelfType(walk.context.scope));
-    if !walk.context.around.declared_static {
-        of = walk.facts.expr(Expr::OfType(of));
-    }
+    let ty = walk.facts.expr(Expr::SelfType(walk.context.scope));
+    let of = instance_or_type(walk, ty);
     walk.facts.expr(Expr::Member(of, name))
+}
+
+/// Returns an instance of a type, or the type, whichever has what is defined next as a member.
+fn instance_or_type(walk: &mut Walk<'_>, ty: ExprId) -> ExprId {
+    match walk.context.around.declared_static {
+        true => ty,
+        false => walk.facts.expr(Expr::OfType(ty)),
+    }
 }
