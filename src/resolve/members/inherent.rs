@@ -244,6 +244,31 @@ pub(in crate::resolve) fn extensions_in(db: &Db, module: Module, name: Name) -> 
     all.iter().filter(is_in).copied().collect()
 }
 
+/// Returns the name of what the file being resolved imports under this name, where extensions are
+/// imported by their names.
+pub(super) fn imported_as(db: &Db, name: Name) -> Option<Name> {
+    let unit = db.program.known(db.origin.get());
+    let rules = &unit.language.manifest;
+    if !rules.resolution.closure_receivers {
+        return None;
+    }
+    let mut imports = unit.facts.imports.iter().filter(|import| import.alias.is_some());
+    let import = imports.find(|import| unit.name(import.alias) == name)?;
+    let own = match import.item.is_some() {
+        true => unit.name(import.item),
+        false => {
+            let (_, last) = import.module.rsplit_once(rules.modules.separator.as_str())?;
+            db.program.named(last)
+        }
+    };
+    (own != name).then_some(own)
+}
+
+/// True for members that are defined outside of their type.
+pub(super) fn are_extensions(db: &Db, found: &Symbols) -> bool {
+    found.iter().all(|symbol| db.program.symbol(*symbol).owner.is_some())
+}
+
 /// Returns the name of the external type, or of every type, that members defined for `owner`
 /// extend.
 pub(in crate::resolve) fn outside_owner(db: &Db, file: FileId, owner: ExprId) -> Option<Box<str>> {

@@ -196,6 +196,21 @@ fn super_member(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
 
 /// Returns the member of a module, type or value.
 pub(in crate::resolve) fn member(db: &Db, of: &Ty, name: Name) -> Member {
+    match named_member(db, of, name) {
+        open @ (Member::None | Member::Outside(_)) => {
+            match inherent::imported_as(db, name).map(|own| named_member(db, of, own)) {
+                Some(Member::Symbols(found)) if inherent::are_extensions(db, &found) => {
+                    Member::Symbols(found)
+                }
+                _ => open,
+            }
+        }
+        found => found,
+    }
+}
+
+/// Returns the member that is defined with this name.
+fn named_member(db: &Db, of: &Ty, name: Name) -> Member {
     match of {
         Ty::Unknown => Member::Unknown,
         Ty::Namespace(space) => {
