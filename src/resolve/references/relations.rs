@@ -118,12 +118,21 @@ fn overridden(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
         }
         beyond
             .extend(hierarchy::hierarchy(db, *base).types.iter().skip(1).map(|(above, _)| *above));
-        if db.program.known(symbol.file).language.manifest.resolution.declarations {
+        let rules = &db.program.known(symbol.file).language.manifest.resolution;
+        if rules.declarations {
             found = definition::with_definitions(db, &found);
         }
+        found.retain(|to| found_fits(db, symbol, *to));
+        // Of overloads with as many parameters the types of these decide, as far as they are known.
+        if rules.declarations && found.len() > 1 {
+            let of_same_types: Symbols =
+                found.iter().copied().filter(|to| overrides::overrides(db, symbol, *to)).collect();
+            if !of_same_types.is_empty() {
+                found = of_same_types;
+            }
+        }
         for to in found {
-            let same_shape = found_fits(db, symbol, to);
-            if same_shape && to != symbol {
+            if to != symbol {
                 relations.push(Relation { kind: RelationKind::Overrides, from: symbol, to });
             }
         }

@@ -69,7 +69,9 @@ fn decorators(lookup: &Lookup<'_>, symbol: &SymbolRow) -> Result<Vec<Reason>, Qu
         let may_decorate =
             matches!(site.kind, SiteKind::Decorate | SiteKind::Call | SiteKind::Construct);
         let is_before = symbol.extent.start <= site.at && site.at < symbol.name_at;
-        if !may_decorate || !is_before || site.enclosing == Some(symbol.key) {
+        // An attribute may belong to what it decorates; a call in its header is none.
+        let is_own = site.kind != SiteKind::Decorate && site.enclosing == Some(symbol.key);
+        if !may_decorate || !is_before || is_own {
             continue;
         }
         let targets = lookup.targets(&site)?;
