@@ -114,7 +114,10 @@ impl CrateIndex {
     /// Returns the root file of the library that a file refers to by a name.
     pub(in crate::resolve) fn library(&self, file: FileId, name: &str) -> Option<FileId> {
         let own = self.places.get(&file)?.package.map(|position| &self.packages[position]);
-        let name = own.and_then(|package| package.renames.get(name)).map_or(name, String::as_str);
+        if let Some(renamed) = own.and_then(|package| package.renames.get(name)) {
+            let named = |package: &&Package| package.name == *renamed;
+            return self.packages.iter().find(named)?.library;
+        }
         let named = |package: &&Package| package.library_name == name;
         own.filter(named).or_else(|| self.packages.iter().find(named))?.library
     }
@@ -138,7 +141,8 @@ impl CrateIndex {
     pub(super) fn libraries(&self, path: &impl Fn(FileId) -> u64) -> u64 {
         let mut hasher = FxHasher::default();
         for package in &self.packages {
-            (&package.folder, &package.library_name, package.library.map(path)).hash(&mut hasher);
+            let names = (&package.name, &package.library_name);
+            (&package.folder, names, package.library.map(path)).hash(&mut hasher);
         }
         hasher.finish()
     }

@@ -10,12 +10,14 @@ use toml::{Table, Value};
 #[derive(Debug)]
 pub(super) struct Package {
     pub(super) folder: String,
+    /// Its own name, as in code.
+    pub(super) name: String,
     /// Name of its library in code.
     pub(super) library_name: String,
     pub(super) library: Option<FileId>,
     /// Crate roots, the library's first.
     pub(super) roots: Vec<FileId>,
-    /// Renamed libraries: name in code -> own name.
+    /// Renamed dependencies: name in code -> name of the package, as in code.
     pub(super) renames: BTreeMap<String, String>,
     /// Names of its dependencies in code.
     pub(super) dependencies: BTreeSet<String>,
@@ -35,15 +37,18 @@ pub(super) fn read(modules: &Modules) -> Vec<Package> {
         if language.manifest.modules.system != ModuleSystem::CrateTree {
             continue;
         }
-        for (path, text) in &modules.project_files {
+        let read = |(path, text): (&'_ String, &String)| {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-            if !language.project_files.iter().any(|known| known == name) {
-                continue;
-            }
-            if let Ok(table) = text.parse() {
-                packages.extend(package(modules, language, folder, &table, &files));
-            }
-        }
+            let is_manifest = language.project_files.iter().any(|known| known == name);
+            let table: Option<Table> = is_manifest.then(|| text.parse().ok()).flatten();
+            Some((folder.to_owned(), table?))
+        };
+        let manifests: BTreeMap<String, Table> =
+            modules.project_files.iter().filter_map(read).collect();
+        packages.extend(manifests.iter().filter_map(|(folder, manifest)| {
+            let shared = workspace_dependencies(&manifests, folder);
+            package(modules, language, folder, (manifest, shared), &files)
+        }));
     }
     packages
         .sort_by(|a, b| b.folder.len().cmp(&a.folder.len()).then_with(|| a.folder.cmp(&b.folder)));
@@ -62,7 +67,7 @@ fn package(
     modules: &Modules,
     language: &Language,
     folder: &str,
-    manifest: &Table,
+    (manifest, shared): (&Table, Option<&Table>),
     files: &PackageFiles<'_>,
 ) -> Option<Package> {
     let rules = &language.manifest.modules;
@@ -87,9 +92,10 @@ fn package(
     let first = roots.len().min(1);
     roots[first..].sort_unstable();
     roots.dedup();
-    let dependencies = dependencies(manifest);
+    let dependencies = dependencies(manifest, shared);
     Some(Package {
         folder: folder.to_owned(),
+        name: in_code(name),
         library_name: in_code(text(library, "name").unwrap_or(name)),
         library: library_file,
         roots,
@@ -114,8 +120,27 @@ fn is_crate_of(language: &Language, path: &str, folder: &str) -> bool {
     }
 }
 
-/// Returns every dependency of a package: its name in code, and its own name if it is renamed.
-fn dependencies(manifest: &Table) -> BTreeMap<String, Option<String>> {
+/// Returns the dependencies that the workspace around a directory declares for its packages.
+fn workspace_dependencies<'m>(
+    manifests: &'m BTreeMap<String, Table>,
+    folder: &str,
+) -> Option<&'m Table> {
+    let mut around = Some(folder);
+    while let Some(folder) = around {
+        if let Some(workspace) = manifests.get(folder).and_then(|table| table.get("workspace")) {
+            return workspace.get("dependencies")?.as_table();
+        }
+        around = match folder.rsplit_once('/') {
+            Some((above, _)) => Some(above),
+            None => (!folder.is_empty()).then_some(""),
+        };
+    }
+    None
+}
+
+/// Returns every dependency of a package: its name in code, and its own name if it is renamed, by
+/// the manifest or by what it shares with the workspace.
+fn dependencies(manifest: &Table, shared: Option<&Table>) -> BTreeMap<String, Option<String>> {
     let mut found = BTreeMap::new();
     let targets = manifest
         .get("target")
@@ -127,7 +152,13 @@ fn dependencies(manifest: &Table) -> BTreeMap<String, Option<String>> {
         for key in ["dependencies", "dev-dependencies", "build-dependencies"] {
             for (name, dependency) in table.get(key).and_then(Value::as_table).into_iter().flatten()
             {
-                found.insert(in_code(name), text(Some(dependency), "package").map(in_code));
+                let is_shared =
+                    dependency.get("workspace").and_then(Value::as_bool).unwrap_or_default();
+                let declared = match is_shared {
+                    true => shared.and_then(|shared| shared.get(name)),
+                    false => Some(dependency),
+                };
+                found.insert(in_code(name), text(declared, "package").map(in_code));
             }
         }
     }

@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 
 /// Manifest fields of the main file in order of preference: sources before build output.
 const MAIN_FIELDS: [&str; 6] = ["source", "types", "typings", "module", "browser", "main"];
+/// Manifest fields with dependencies.
+const DEPENDENCY_FIELDS: [&str; 4] =
+    ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
 /// Source directories of a package.
 const SOURCE_FOLDERS: [&str; 3] = ["src", "source", "lib"];
 
@@ -27,6 +30,34 @@ struct Package {
     /// Alias (`#x`) -> files or packages.
     imports: Patterns<Vec<String>>,
     main: Vec<String>,
+    /// Dependencies that are in the repository under another name.
+    dependencies: BTreeMap<String, Dependency>,
+}
+
+/// Where a dependency is.
+#[derive(Debug)]
+enum Dependency {
+    /// Directory, relative to the manifest.
+    Folder(String),
+    /// Package with this name.
+    Named(String),
+}
+
+impl Dependency {
+    /// Reads a version: `file:PATH`, `link:PATH`, `portal:PATH`, `workspace:NAME@RANGE` or
+    /// `npm:NAME@RANGE`.
+    fn read(version: &str) -> Option<Self> {
+        let (scheme, rest) = version.split_once(':')?;
+        match scheme {
+            "file" | "link" | "portal" => Some(Self::Folder(rest.to_owned())),
+            "workspace" if rest.starts_with('.') => Some(Self::Folder(rest.to_owned())),
+            "workspace" | "npm" => {
+                let (name, _) = rest.rsplit_once('@').filter(|(name, _)| !name.is_empty())?;
+                Some(Self::Named(name.to_owned()))
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Packages {
@@ -78,6 +109,16 @@ impl Packages {
             false => module.find('/').unwrap_or(module.len()),
         };
         let (name, rest) = module.split_at(name_end);
+        let declared = folders_around(folder)
+            .find_map(|at| Some((at, self.by_folder.get(at)?.dependencies.get(name)?)));
+        let name = match declared {
+            Some((at, Dependency::Folder(path))) => {
+                let at = normal(at, path).filter(|at| self.by_folder.contains_key(at));
+                return self.below(&at?, rest.trim_start_matches('/'), exists);
+            }
+            Some((_, Dependency::Named(name))) => name,
+            None => name,
+        };
         let folders = self.by_name.get(name)?;
         // Of several packages of one name, the nearest one.
         let shared =
@@ -135,7 +176,13 @@ impl Package {
             .filter_map(|field| json.get(field)?.text())
             .map(str::to_owned)
             .collect();
+        let dependencies = DEPENDENCY_FIELDS
+            .iter()
+            .flat_map(|field| json.get(field).map(Json::members).unwrap_or_default())
+            .filter_map(|(name, version)| Some((name.clone(), Dependency::read(version.text()?)?)))
+            .collect();
         Self {
+            dependencies,
             exports,
             imports: imports.iter().map(|(key, value)| (key.clone(), texts(value))).collect(),
             main,
