@@ -16,6 +16,8 @@ const HEAD: usize = 240;
 /// Replaces notes that do not fit, or marks an omission without a note.
 const MORE: &str = "\nmore is left out: raise `budget`";
 
+/// Precedes the freshness in a first line.
+const FRESHNESS: &str = " · ";
 /// Most bytes of the mark of a text that is cut.
 const MARK_BYTES: usize = 16;
 
@@ -132,14 +134,14 @@ impl Page {
     }
 
     /// Builds the text from the first line and the page. A first line that exceeds its reserve,
-    /// such as one that lists many files, is truncated; notes that do not fit are replaced by a
+    /// such as one that lists many files, is truncated before its freshness; notes that do not fit are replaced by a
     /// short one.
     pub(crate) fn finish(mut self, head: &str) -> String {
         if self.is_full && self.notes.is_empty() {
             self.notes.push(MORE.trim_start().to_owned());
         }
         let kept = if self.notes.is_empty() { 0 } else { MORE.len() };
-        let mut text = cut(head, self.most.saturating_sub(self.text.len() + kept));
+        let mut text = cut_head(head, self.most.saturating_sub(self.text.len() + kept));
         text.push_str(&self.text);
         for (at, note) in self.notes.iter().enumerate() {
             let last = at + 1 == self.notes.len();
@@ -159,6 +161,18 @@ fn reserved(most: usize, wanted: usize) -> usize {
     wanted.min(most / 2)
 }
 
+/// A first line, or as much of it as fits: its end, which says how fresh the answer is, is kept.
+fn cut_head(head: &str, most: usize) -> String {
+    let Some(end) = head.rfind(FRESHNESS).filter(|_| head.len() > most) else {
+        return cut(head, most);
+    };
+    let (front, freshness) = head.split_at(end);
+    match most.checked_sub(freshness.len()).filter(|room| *room > MARK_BYTES) {
+        Some(room) => format!("{}{freshness}", cut(front, room)),
+        None => cut(head, most),
+    }
+}
+
 /// The text, or its longest prefix that fits, with a mark.
 fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {
@@ -173,6 +187,17 @@ fn cut(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_first_line_that_does_not_fit_keeps_its_end() {
+        let mut page = Page::new(100);
+        page.add_all((0..20).map(|_| "x".repeat(20)));
+        let fresh = "generation 3, made 2 s ago; stale: 1 file pending (a.py): indexing: parse";
+        let text = page.finish(&format!("{} · {fresh}", "used in many places ".repeat(40)));
+        let head = text.lines().next().expect("a first line");
+        assert!(head.starts_with("used in many") && head.ends_with(fresh), "{text}");
+        assert!(head.contains("…(+") && text.len() <= 400, "{text}");
+    }
 
     #[test]
     fn whatever_is_put_into_a_page_it_stays_within_its_budget() {
