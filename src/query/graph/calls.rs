@@ -336,6 +336,11 @@ impl<'l, 'q> CallGraph<'l, 'q> {
             SiteTarget::HeldBy(holder) => {
                 let held = self.held_by(holder)?;
                 let degree = held.certainty();
+                // What a library wraps (`f = debounce(() => ..)`) belongs to the variable.
+                if held.functions.is_empty() && self.has_calls_of_its_own(holder)? {
+                    gathered.add(End::Symbol(holder), None, Certainty::Likely, site, self.follow);
+                    return Ok(());
+                }
                 if held.functions.is_empty() || degree > self.follow {
                     gathered.vague(site, degree);
                     return Ok(());
@@ -383,6 +388,13 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         }
         gathered.add(End::Symbol(target), None, degree, site.clone(), self.follow);
         Ok(())
+    }
+
+    /// True for a variable or field in whose value calls stand.
+    fn has_calls_of_its_own(&self, holder: SymbolKey) -> Result<bool, QueryError> {
+        let row = self.lookup.symbol(holder)?;
+        let mut sites = self.lookup.snapshot.sites_in(&row)?.into_iter();
+        Ok(sites.any(|site| matches!(site.kind, SiteKind::Call | SiteKind::Construct)))
     }
 
     /// True if a symbol passes the filter of test code.
