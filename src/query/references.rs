@@ -19,6 +19,8 @@ use crate::query::graph::filter::{FileFilter, directories};
 use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, SiteRow, SiteTarget, Snapshot, SymbolKey, SymbolRank};
 
+/// Words by which a constructor calls another one.
+const RECEIVER_WORDS: [&str; 4] = ["this", "super", "base", "self"];
 /// Number of possible and textual references that are listed without being asked for.
 const FEW_VAGUE: usize = 5;
 
@@ -157,11 +159,17 @@ fn references_of(
         sites.extend(snapshot.sites_possibly_to(key)?);
     }
     if symbol.kind.is_type() {
-        // A type name that constructs it refers to the constructor.
+        // A type name, or an alias of it, that constructs it refers to the constructor.
         for constructor in lookup.constructors_of(symbol.key)? {
-            sites.extend(
-                snapshot.sites_to(constructor)?.into_iter().filter(|site| site.name == symbol.name),
-            );
+            for site in snapshot.sites_to(constructor)? {
+                let is_alias = || -> Result<bool, QueryError> {
+                    let name = lookup.name(site.name)?;
+                    Ok(site.kind == SiteKind::Construct && !RECEIVER_WORDS.contains(&&*name))
+                };
+                if site.name == symbol.name || is_alias()? {
+                    sites.push(site);
+                }
+            }
         }
     }
     sites.extend(

@@ -52,7 +52,10 @@ impl<A: Answer> Answer for Unused<A> {
                 who: around(value.enclosing.as_ref()),
                 line: value.site.at.line,
             });
-            let shown = grouped(page, Groups::inline(page.room()), merged(places));
+            let places = merged(places);
+            let sites: Vec<usize> = places.iter().map(|entry| entry.sites).collect();
+            let shown = grouped(page, Groups::inline(page.room()), places);
+            let shown = sites.iter().take(shown).sum();
             page.left_out(shown, values.len() as u64, "places", "`references` lists them");
         }
         if !aliases.is_empty() {
