@@ -20,6 +20,7 @@ use crate::extract::walk::surroundings;
 use crate::extract::walk::unruled;
 use crate::extract::walk::{READ, Usage, Walk, offset};
 use crate::grammar::Rule;
+use crate::model::facts::flags;
 use crate::model::facts::{
     BindingKind, Expr, ExprId, GIVEN, LocalSymbol, MAX_GIVEN, RESULT, ScopeKind,
 };
@@ -167,6 +168,14 @@ fn statement<'t>(walk: &mut Walk<'t>, node: Node<'t>, end: &str) -> ExprId {
     if ended { ExprId::NONE } else { value }
 }
 
+/// A value of the declared type of the results of the callable around; none if it is asynchronous.
+fn declared_result(walk: &mut Walk<'_>) -> ExprId {
+    let Some(callable) = walk.context.callable.symbol.get() else { return ExprId::NONE };
+    let symbol = &walk.facts.facts.symbols[callable];
+    let (ty, is_async) = (symbol.ty, symbol.flags & flags::ASYNC != 0);
+    if is_async { ExprId::NONE } else { walk.facts.of(ty, Expr::OfType) }
+}
+
 fn jump<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
@@ -175,7 +184,13 @@ fn jump<'t>(
 ) -> ExprId {
     let value = match of {
         Some(_) => walk.visit_selected(node, of, READ),
-        None => walk.visit_children(node),
+        None => match children::only_named_child(&walk.input, node) {
+            Some(value) => {
+                let wanted = declared_result(walk);
+                walk.visit_wanted(value, wanted)
+            }
+            None => walk.visit_children(node),
+        },
     };
     if returns && walk.context.callable.symbol.is_some() {
         walk.facts.add_value(walk.context.callable.symbol, value);

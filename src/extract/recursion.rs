@@ -16,7 +16,7 @@ use crate::extract::expressions::paths;
 use crate::extract::expressions::values;
 use crate::extract::imports::export;
 use crate::extract::types;
-use crate::extract::walk::{Declared, Definition, Usage, Walk};
+use crate::extract::walk::{Declared, Definition, READ, Usage, Walk};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{ExprId, LocalSymbol, NameId, Run};
 use crate::model::{SymbolKind, Visibility};
@@ -172,6 +172,14 @@ impl<'t> Walk<'t> {
     /// Visits a value with the expected value `wanted` for a construction without a type.
     pub(super) fn visit_as(&mut self, value: Node<'t>, wanted: ExprId) -> ExprId {
         construct::visit_as(self, value, wanted)
+    }
+
+    /// Visits a value; one that is a construction without a type has the expected one.
+    pub(super) fn visit_wanted(&mut self, value: Node<'t>, wanted: ExprId) -> ExprId {
+        match construct::is_target_typed(self, value) {
+            true => construct::visit_as(self, value, wanted),
+            false => self.visit(value, READ),
+        }
     }
 
     /// Visits decorators inside modifier nodes and adds them to the pending ones. Returns the ids

@@ -109,7 +109,9 @@ pub(in crate::extract) fn variable<'t>(
             walk.context.pending = Pending::default();
         }
     }
-    let mut given: Vec<ExprId> = values.iter().map(|value| walk.visit(*value, READ)).collect();
+    let wanted = walk.facts.of(declared, Expr::OfType);
+    let mut given: Vec<ExprId> =
+        values.iter().map(|value| walk.visit_wanted(*value, wanted)).collect();
     let owner = receiver
         .as_ref()
         .and_then(|selector| selector.first(node))

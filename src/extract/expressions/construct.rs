@@ -106,13 +106,20 @@ pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node
         return construct_untyped(walk, node);
     }
     let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
-    let mut built = ty_node
-        .map_or(ExprId::NONE, |ty| types::visit_type(walk, ty, Usage::Site(SiteKind::Construct)));
+    let outer_context = walk.context.around;
+    let wanted = std::mem::replace(&mut walk.context.around.item, ExprId::NONE);
+    walk.context.around.constructed = ExprId::NONE;
+    let mut built = match ty {
+        None => wanted_type(walk, node, wanted),
+        Some(_) => ty_node.map_or(ExprId::NONE, |ty| {
+            types::visit_type(walk, ty, Usage::Site(SiteKind::Construct))
+        }),
+    };
     if let (None, Some(ty), Expr::SelfType(_)) = (fields, ty_node, walk.facts.get(built)) {
         let name = names::name_of(walk, ty);
         walk.site(Usage::Site(SiteKind::Construct), ty, name, built);
     }
-    if !walk.context.call_site.is_some() {
+    if !walk.context.call_site.is_some() && ty.is_some() {
         unruled::computed_call(walk, ty_node.unwrap_or(node), SiteKind::Construct);
     }
     let site = walk.take_call_site();
@@ -127,6 +134,7 @@ pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node
     let outer = std::mem::take(&mut walk.context.named);
     let (list, spread, _) = arguments(walk, args_node);
     let named = std::mem::replace(&mut walk.context.named, outer);
+    walk.context.around = outer_context;
     if let Some(index) = site.get() {
         let entry = &mut walk.facts.sites[index];
         entry.args = list;
@@ -153,6 +161,23 @@ pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node
     value
 }
 
+/// The type of a construction with arguments and without a type (`new(1)`): the expected one. The
+/// site is where the construction begins.
+fn wanted_type<'t>(walk: &mut Walk<'t>, node: Node<'t>, wanted: ExprId) -> ExprId {
+    let Some(wanted) = wanted.is_some().then(|| walk.facts.get(wanted)) else {
+        return ExprId::NONE;
+    };
+    let (Expr::OfType(ty) | Expr::Construct(ty, _)) = wanted else { return ExprId::NONE };
+    let named = match walk.facts.get(ty) {
+        Expr::Apply(base, _) => walk.facts.get(base),
+        plain => plain,
+    };
+    if let Expr::Name(name, _) | Expr::Member(_, name) = named {
+        walk.site(Usage::Site(SiteKind::Construct), node, name, ty);
+    }
+    ty
+}
+
 /// Construction without a type: its type is the expected one (of the declaration, the member or
 /// the item).
 fn construct_untyped<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
@@ -177,6 +202,14 @@ fn set_expected<'t>(walk: &mut Walk<'t>, part: Node<'t>, whole: ExprId) {
                 (ExprId::NONE, ExprId::NONE)
         }
     }
+}
+
+/// True for a construction with arguments and without a type.
+pub(in crate::extract) fn is_target_typed<'t>(walk: &Walk<'t>, value: Node<'t>) -> bool {
+    matches!(
+        rule_choice::rule_at(&walk.input, value),
+        Some(Rule::Construct { ty: None, args: Some(_), .. })
+    )
 }
 
 /// Visits a value with the expected value `wanted` for a construction without a type.

@@ -124,7 +124,7 @@ fn overridden(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
         }
         found.retain(|to| found_fits(db, symbol, *to));
         // Of overloads with as many parameters the types of these decide, as far as they are known.
-        if rules.declarations && found.len() > 1 {
+        if rules.declarations && rules.overloads && found.len() > 1 {
             let of_same_types: Symbols =
                 found.iter().copied().filter(|to| overrides::overrides(db, symbol, *to)).collect();
             if !of_same_types.is_empty() {
