@@ -117,6 +117,10 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
     if !rules.has_macros() {
         return cleared;
     }
+    // What these open or close is in another file: names in between are found without it.
+    let namespaces = tokens::namespace_macros(source, &tokens);
+    apply(&mut cleared.source, namespaces.iter().cloned().map(Edit::blank));
+    tokens::remove(&mut tokens, namespaces.clone());
     let mut finder = attributes::Finder {
         source: &cleared.source,
         rules,
@@ -132,6 +136,8 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
     finder.walk();
     let edits = finder.edits;
     (cleared.uses, cleared.made) = (finder.uses, finder.made);
+    let of_macro = |name: Range<usize>| Use { name, kind: SiteKind::Read };
+    cleared.uses.extend(namespaces.into_iter().map(of_macro));
     apply(&mut cleared.source, edits);
     cleared.sort_uses();
     cleared

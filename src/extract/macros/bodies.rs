@@ -79,14 +79,8 @@ pub(in crate::extract) fn macro_definition<'t>(
         Some(params) => macro_arity(&walk.input, params),
         None => (0, 0),
     };
-    if let Some(value) = value_node
-        && params_node.is_none()
-        && let [(Token::Word, _)] = tokens(texts::text_of(&walk.input, value))[..]
-    {
-        // Alias of the named entity.
-        let other = texts::text_of(&walk.input, value).trim();
-        let other = walk.facts.name(other);
-        let named = walk.facts.expr(Expr::Name(other, ScopeId(0)));
+    if let Some(value) = value_node.filter(|_| params_node.is_none()) {
+        let named = named_path(walk, texts::text_of(&walk.input, value));
         walk.facts.add_value(symbol, named);
     }
     if let Some(value) = value_node {
@@ -95,6 +89,29 @@ pub(in crate::extract) fn macro_definition<'t>(
     }
     (walk.context.scope, walk.context.around, walk.context.enclosing) = before;
     ExprId::NONE
+}
+
+/// Returns what a name or a path of names means: the macro is another name of it. `NONE` for any
+/// other text.
+fn named_path(walk: &mut Walk<'_>, text: &str) -> ExprId {
+    let tokens = tokens(text);
+    let is_word = |at: usize| matches!(tokens.get(at), Some((Token::Word, _)));
+    let is_path = is_word(0)
+        && tokens.len() % 2 == 1
+        && tokens.chunks(2).all(|pair| {
+            pair[0].0 == Token::Word && pair.get(1).is_none_or(|(mark, _)| *mark == Token::Scope)
+        });
+    if !is_path {
+        return ExprId::NONE;
+    }
+    let mut names = tokens.into_iter().step_by(2).map(|(_, range)| &text[range]);
+    let first = names.next().map_or(NameId::NONE, |name| walk.facts.name(name));
+    let mut path = walk.facts.expr(Expr::Name(first, ScopeId(0)));
+    for name in names {
+        let name = walk.facts.name(name);
+        path = walk.facts.expr(Expr::Member(path, name));
+    }
+    path
 }
 
 fn macro_arity<'t>(input: &Input<'t>, params: Node<'t>) -> (u16, u16) {

@@ -128,6 +128,25 @@ pub(in crate::extract) fn remove(tokens: &mut Vec<Token>, mut blanks: Vec<Range<
     tokens.drain(kept..next);
 }
 
+/// Returns the macros alone on a line that open or close namespaces, by their names
+/// (`LIB_NAMESPACE_BEGIN`, `LIB_END_NAMESPACE`).
+pub(in crate::extract) fn namespace_macros(source: &[u8], tokens: &[Token]) -> Vec<Range<usize>> {
+    const WORD: &[u8] = b"NAMESPACE";
+    let is_alone = |range: &Range<usize>| {
+        let before = source[..range.start].iter().rev().find(|&&byte| byte != b' ');
+        let after = source[range.end..].iter().find(|&&byte| !matches!(byte, b' ' | b'\r'));
+        before.is_none_or(|&byte| byte == b'\n') && after.is_none_or(|&byte| byte == b'\n')
+    };
+    let is_macro = |range: &Range<usize>| {
+        let name = &source[range.clone()];
+        name.len() > WORD.len()
+            && name.iter().all(|byte| !byte.is_ascii_lowercase())
+            && name.windows(WORD.len()).any(|part| part == WORD)
+    };
+    let words = tokens.iter().filter(|token| token.kind == Kind::Word);
+    words.map(Token::range).filter(|range| is_macro(range) && is_alone(range)).collect()
+}
+
 /// Returns the blanks and comments behind the name of each macro without a value. The parser looks
 /// for a value behind them, and finds one in the next line.
 pub(in crate::extract) fn empty_values(source: &[u8], tokens: &[Token]) -> Vec<Range<usize>> {
