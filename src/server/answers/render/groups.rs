@@ -182,20 +182,30 @@ fn text(layout: Layout, heading: &str, marked: &[(String, Vec<String>)]) -> Stri
     format!("{heading}{first}{}", parts.join("; "))
 }
 
-/// Merges runs of sites with the same heading, mark and name into one entry, `name:12,34`.
+/// Merges runs of sites with the same heading, mark and name into one entry, `name:12,34`. Sites of
+/// other marks in between, as where a line reads and writes, do not end a run.
 pub(in crate::server) fn merged(places: impl IntoIterator<Item = Place>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
-    let mut last = String::new();
+    // The last entry of each mark below the present heading, and its name.
+    let mut last: Vec<(usize, String)> = Vec::new();
     for Place { heading, mark, who, line } in places {
-        if let Some(entry) = entries.last_mut()
-            && (&entry.heading, &entry.mark, &last) == (&heading, &mark, &who)
+        if entries.last().is_some_and(|entry| entry.heading != heading) {
+            last.clear();
+        }
+        let known = last.iter().position(|(at, _)| entries[*at].mark == mark);
+        if let Some((at, name)) = known.map(|known| &last[known])
+            && *name == who
         {
-            entry.text.push_str(&format!(",{line}"));
-            entry.sites += 1;
+            entries[*at].text.push_str(&format!(",{line}"));
+            entries[*at].sites += 1;
             continue;
         }
+        let next = (entries.len(), who.clone());
+        match known {
+            Some(known) => last[known] = next,
+            None => last.push(next),
+        }
         entries.push(Entry { heading, mark, text: format!("{who}:{line}"), sites: 1 });
-        last = who;
     }
     entries
 }
