@@ -134,8 +134,8 @@ impl Page {
     }
 
     /// Builds the text from the first line and the page. A first line that exceeds its reserve,
-    /// such as one that lists many files, is truncated before its freshness; notes that do not fit are replaced by a
-    /// short one.
+    /// such as one that lists many files, is truncated before its freshness; notes that do not fit
+    /// are replaced by a short one.
     pub(crate) fn finish(mut self, head: &str) -> String {
         if self.is_full && self.notes.is_empty() {
             self.notes.push(MORE.trim_start().to_owned());
