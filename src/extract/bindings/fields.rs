@@ -50,6 +50,7 @@ fn bind_to<'t>(
     };
     if made.is_some()
         && !type_scope.is_some()
+        && !walk.context.in_target
         && walk.context.declared_members.insert((walk.context.callable.self_scope, name))
     {
         let around = Surroundings { owner: made, detached: true, ..Surroundings::NONE };
@@ -72,7 +73,9 @@ fn bind_to<'t>(
     }
     let elsewhere =
         type_scope.get().is_some_and(|position| walk.facts.facts.scopes[position].owner.is_some());
-    let declared = walk.context.declared_members.contains(&(type_scope, name))
+    // What is read as well (`+=`, `++`) exists: of this type or of a base.
+    let declared = walk.context.in_target
+        || walk.context.declared_members.contains(&(type_scope, name))
         || walk.facts.bound(type_scope, name).is_some();
     if !elsewhere && !declared {
         define_field(walk, name_node, name, type_scope, Surroundings::NONE, flow);
