@@ -385,6 +385,10 @@ pub fn apply(
     {
         return Ok(Outcome::Unchanged { identity: snapshot.identity() });
     }
+    // The state of the store that is replaced takes memory that the build may need.
+    if let Some(residents) = run.residents {
+        residents.forget(location);
+    }
     let (published, timings) = build::full_build::build(&lock, started, run)?;
     Ok(Outcome::Published { published, timings })
 }

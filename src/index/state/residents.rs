@@ -57,6 +57,11 @@ impl Residents {
         self.0.touch(location);
     }
 
+    /// Drops the state of a repository.
+    pub(in crate::index) fn forget(&self, location: &Location) {
+        drop(self.0.take(location));
+    }
+
     /// Takes the state of a repository, if it matches the store.
     pub(in crate::index) fn take(
         &self,
