@@ -1,6 +1,6 @@
 //! Questions about small repositories, each with what the answer must have and must not have:
-//! `tests/cases/*.toml`. A case stands for a kind of fault that users met; kinds have several
-//! cases, in several languages.
+//! `tests/cases/*.toml`. A case is an example of a kind of fault that users met; kinds have
+//! several cases, in several languages.
 //!
 //! A case has `about`, what must hold; `language`; `[files]`, path and text; `[links]`, path and
 //! target of symbolic links; and checks: the arguments of a `command`, with `$ROOT` for the

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::config::Limits;
 use crate::index::ChangeSet;
+use crate::index::IndexError;
 use crate::index::progress::{Phase, Progress, Timing};
 use crate::index::quarantine::Suspicion;
 use crate::model::RepoPath;
@@ -167,6 +168,11 @@ impl Order {
 }
 
 impl Message {
+    /// The message of an error.
+    pub(super) fn failed(error: &IndexError) -> Self {
+        Self::Failed { message: error.to_string(), hint: error.hint().to_owned() }
+    }
+
     pub(super) fn bytes(&self) -> Vec<u8> {
         let number = |number: u64| number.to_string();
         let (word, fields) = match self {

@@ -57,9 +57,7 @@ pub fn serve_worker() -> io::Result<()> {
                 timings.iter().for_each(|timing| reports.send(&Message::Timing(*timing)));
                 Message::Finished { changed: true }
             }
-            Err(error) => {
-                Message::Failed { message: error.to_string(), hint: error.hint().to_owned() }
-            }
+            Err(error) => Message::failed(error),
         };
         reports.reach(None);
         reports.send(&last);

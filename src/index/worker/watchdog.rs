@@ -205,8 +205,7 @@ impl Reports {
         }
         if is_within && !may_be_to_blame(&working, memory.anonymous) {
             let error = IndexError::Memory { root: self.root.clone(), limit: self.memory_limit };
-            let failed =
-                Message::Failed { message: error.to_string(), hint: error.hint().to_owned() };
+            let failed = Message::failed(&error);
             // The lock is kept: no other message may follow.
             let mut output = self.output.lock();
             let _ = output.write_all(&failed.bytes());
