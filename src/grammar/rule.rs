@@ -65,13 +65,11 @@ pub(crate) enum Rule {
     Statement { end: String },
     /// A lexical scope: owns the names that are declared in it.
     Block {},
-    /// Code that writes the property around it: a lexical scope in which `value` is the name of
-    /// what is written.
+    /// Code that writes the property around it: a scope in which `value` names what is written.
     Accessor { value: String },
     /// A branch in a language with function scope: owns type narrowings, but no names.
     Flow {},
-    /// Leaves the enclosing block (return, raise, continue, …); with `returns`, `of` is the result
-    /// of the callable.
+    /// Leaves the enclosing block (return, raise, …); with `returns`, `of` is the callable's result.
     Jump {
         of: Option<Selector>,
         #[serde(default)]
@@ -103,6 +101,8 @@ pub(crate) enum Rule {
         /// It is read like a field.
         #[serde(default)]
         property: bool,
+        /// Text before the name that is part of it.
+        prefix: Option<String>,
         /// Interface that it is a member of: its own type has no member of the name.
         implements: Option<Selector>,
     },
@@ -197,7 +197,8 @@ pub(crate) enum Rule {
         #[serde(default)]
         hoisted: bool,
     },
-    /// A variable, field, constant or variant.
+    /// A variable, field, constant or variant. With `args` it constructs the type around it, by the
+    /// constructor of the name `maker` if there is one.
     Variable {
         #[serde(default, deserialize_with = "optional_symbol_kind")]
         kind: Option<SymbolKind>,
@@ -209,11 +210,11 @@ pub(crate) enum Rule {
         /// Without a name, the type is embedded in the enclosing type.
         #[serde(default)]
         embeds: bool,
+        args: Option<Selector>,
+        maker: Option<Selector>,
         /// The named parts of a variant: a body with fields.
-        #[serde(default)]
         body: Option<Selector>,
         /// Type of the receiver of an extension.
-        #[serde(default)]
         receiver: Option<Selector>,
         /// Closures behind a property; without a value, the first one gives its type.
         #[serde(default)]
@@ -289,12 +290,13 @@ pub(crate) enum Rule {
     /// The type of a value as a value (`value.class`).
     TypeOf { of: Selector },
     /// Member access on a value, type or module. Where `object` is absent the node is a plain name.
-    /// `scoped`: a path (`a::b`).
+    /// `scoped`: a path (`a::b`). `written`: it is written as well.
     Member {
         object: Option<Selector>,
         name: Selector,
         #[serde(default)]
         scoped: bool,
+        written: Option<bool>,
     },
     /// A call of `callee`; or of the member `name` of `object`; or of `name`.
     Call {
@@ -320,6 +322,8 @@ pub(crate) enum Rule {
         fields: Option<Selector>,
         type_args: Option<Selector>,
     },
+    /// A copy of the value `of`, with the members that nodes with the role `initializer` write.
+    Copy { of: Selector },
     /// A type in expression position: its members are those of the type.
     TypeValue {},
     /// Type arguments in an expression (`f::<A, B>`): each named child is a type.
@@ -375,7 +379,6 @@ pub(crate) enum Rule {
         either: Vec<String>,
         #[serde(default)]
         truth: Vec<String>,
-        /// Operators whose value is that of the right side.
         #[serde(default)]
         last: Vec<String>,
         /// Type of a truth value.
@@ -461,17 +464,14 @@ pub(crate) enum Rule {
     /// of that name, wherever it stands.
     NamedArgument { name: Option<Selector>, value: Selector },
     /// One declarator of the chain around a name; `wrap` is the type that it adds (`pointer`,
-    /// `array`, `reference`).
+    /// `array`, `reference`), `args` are those of the constructor, `returns` is a trailing result.
     Declarator {
         of: Option<Selector>,
         params: Option<Selector>,
-        #[serde(default)]
         wrap: Option<String>,
         /// The initial value.
         value: Option<Selector>,
-        /// The arguments of the constructor.
         args: Option<Selector>,
-        /// A trailing result type.
         returns: Option<Selector>,
         /// The name is the text of the node up to this child.
         up_to: Option<Selector>,

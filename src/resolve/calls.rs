@@ -8,3 +8,4 @@ pub(super) mod extensions;
 pub(super) mod overload;
 mod passing;
 pub(super) mod receivers;
+pub(super) mod untyped;

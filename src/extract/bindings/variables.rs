@@ -58,10 +58,12 @@ pub(in crate::extract) fn variable<'t>(
     rule: &'static Rule,
     node: Node<'t>,
 ) -> ExprId {
-    let Rule::Variable { kind, name, ty, value, params, embeds, body, receiver, accessors } = rule
+    let Rule::Variable { kind, name, ty, value, params, embeds, body, receiver, accessors, .. } =
+        rule
     else {
         return ExprId::NONE;
     };
+    let expected = std::mem::replace(&mut walk.context.expected, ExprId::NONE);
     let pending = std::mem::take(&mut walk.context.pending);
     walk.context.pending.comment = pending.comment;
     walk.context.pending.decorators = pending.decorators;
@@ -112,6 +114,9 @@ pub(in crate::extract) fn variable<'t>(
     let wanted = walk.facts.of(declared, Expr::OfType);
     let mut given: Vec<ExprId> =
         values.iter().map(|value| walk.visit_wanted(*value, wanted)).collect();
+    if expected.is_some() && given.is_empty() && !declared.is_some() {
+        given.push(expected);
+    }
     let owner = receiver
         .as_ref()
         .and_then(|selector| selector.first(node))

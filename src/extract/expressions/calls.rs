@@ -129,6 +129,7 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
     }
     let trailing = trailing.as_ref().and_then(|selector| selector.first(node));
     let outer = std::mem::take(&mut walk.context.named);
+    walk.context.callee = callee_value;
     let (list, spread, count) = construct::all_arguments(walk, args_node, trailing);
     let named = std::mem::replace(&mut walk.context.named, outer);
     if let Some(index) = site.get() {

@@ -138,6 +138,7 @@ fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
             PackedSites { count, bytes: pass.bytes(&packed.bytes)? }.into()
         },
         problems: pass.list(&facts.problems, &BLANK_PROBLEM, problem)?,
+        package: pass.word_if_any(facts.package.as_deref())?,
         words: DocumentTerms {
             words: pass.bytes(&facts.words.words)?,
             postings: pass.bytes(&facts.words.postings)?,
@@ -149,10 +150,12 @@ fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
 /// Rest of the facts, for resolution only.
 fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<FileFacts> {
     let (mut scope_at, mut binding_at, mut expr_at) = Default::default();
-    let FileFacts { lines, generated, test, symbols, imports, sites, problems, words, .. } = stored;
+    let FileFacts {
+        package, lines, generated, test, symbols, imports, sites, problems, words, ..
+    } = stored;
     Some(FileFacts {
         names: Vec::new(),
-        package: pass.word_if_any(facts.package.as_deref())?,
+        package,
         lines,
         generated,
         test,

@@ -11,7 +11,9 @@ use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
 use crate::resolve::members::{aliases, inherent, lookup, overrides, prototypes, receiver};
 use crate::resolve::names::{conditions, definition, linkage, namespaces};
-use crate::resolve::references::constructed::{construct_site, field_site, super_site};
+use crate::resolve::references::constructed::{
+    construct_site, field_site, makers_site, super_site,
+};
 use crate::resolve::references::outcome::{
     chosen, external, held_by, module_target, receiver_step, unresolved,
 };
@@ -72,6 +74,12 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                 _ => db.lookup(file, name, scope, site.byte),
             };
             let found = match site.kind {
+                SiteKind::Decorate
+                    if let Some(found) =
+                        namespaces::lookup_decorator(db, file, name, scope, site.byte) =>
+                {
+                    Some(found)
+                }
                 kind if namespaces::means_type(db, file, kind) => {
                     namespaces::lookup_type(db, file, name, scope, site.byte)
                 }
@@ -111,7 +119,11 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
         }
         Expr::Member(object, name) => {
             let name = db.name(file, name);
-            member_site(db, file, site, object, name)
+            let of = || db.type_of(file, object);
+            let whole = namespaces::whole_decorator(db, file, name)
+                .filter(|_| site.kind == SiteKind::Decorate)
+                .filter(|whole| matches!(db.member(&of(), *whole), Member::Symbols(_)));
+            member_site(db, file, site, object, whole.unwrap_or(name))
         }
         Expr::Construct(ty, args) if site.kind == SiteKind::Construct => {
             let constructors = call::implied_constructors(db, file, ty, args);
@@ -120,6 +132,7 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                 false => symbols_site(db, file, site, &constructors, Step::DeclaredType),
             }
         }
+        Expr::Construct(ty, _) if site.kind == SiteKind::Read => makers_site(db, file, site, ty),
         Expr::Argument(..) if site.kind == SiteKind::Write => unresolved(Step::LocalValue),
         Expr::SelfValue(_) if site.kind == SiteKind::Call => {
             let of = db.ty(file, site.target);
@@ -423,7 +436,8 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
             heuristic::by_unique_name(db, file, site, name)
         }
         Member::None if !db.program.known(file).language.manifest.resolution.open_types => {
-            unresolved(Step::NoSuchMember)
+            instead::of_holder(db, file, site, &of, name)
+                .unwrap_or_else(|| unresolved(Step::NoSuchMember))
         }
         Member::None | Member::Unknown => heuristic::by_receiver(db, file, site, Some(&of), name),
     }

@@ -266,6 +266,7 @@ impl<'f> Reach<'f> {
             | Expr::Element(of)
             | Expr::Await(of)
             | Expr::Item(of, _)
+            | Expr::Parameter(of, _)
             | Expr::OfType(of)
             | Expr::Wrap(of, _)
             | Expr::Argument(of, _)
