@@ -319,9 +319,10 @@ pub struct Resolution {
     /// The body of a type, and a file, are statements that run in order: on the right side of the
     /// definition of a variable its name has the meaning that it had before.
     pub runs_in_order: bool,
-    /// A closure assigned to a variable or member is its value, not a definition of that name;
-    /// types have declared members only.
+    /// A closure assigned to a variable or member is its value, not a definition of that name.
     pub closures_are_values: bool,
+    /// Types have declared members only: an assignment to a member of the receiver makes none.
+    pub declared_members: bool,
     /// The call that a closure is passed to may give it a receiver, whose members are names of the
     /// closure.
     pub closure_receivers: bool,
