@@ -98,6 +98,7 @@ pub fn extract(
     let embedded = walk::Embedded { trees: &nested, budget: &budget };
     let mut walk = walk::Walk::new(language, source, limits, embedded, &cleared.made);
     walk.walk(tree.root_node());
+    imports::in_comments::of_file(&mut walk);
     macros::items::moved(&mut walk, &cleared.moved);
     macros::bodies::cleared(&walk.input, &mut walk.facts, &cleared);
     bindings::bound_names::of_markup(&walk.input, &mut walk.facts, &cleared.bound);
