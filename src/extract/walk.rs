@@ -21,8 +21,8 @@ use crate::model::facts::{
 };
 use crate::model::{Position, ProblemKind, SiteKind};
 use children::Lister;
-pub(super) use context::{Generated, 
-    Callable, Context, Declared, Decorator, Definition, Embedded, Pending, QUOTES, READ,
+pub(super) use context::{
+    Callable, Context, Declared, Decorator, Definition, Embedded, Generated, Pending, QUOTES, READ,
     Surroundings, Usage, Wrapper,
 };
 pub(super) use scopes::OuterScope;

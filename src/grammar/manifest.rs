@@ -1,12 +1,14 @@
 //! The manifest of a language: `grammars/<language>/grammar.toml` as data, checked against the
 //! grammar while it is read.
 
+mod comments;
 mod markup;
 pub(super) mod position;
 mod repairs;
 pub(super) mod values;
 pub(super) mod words;
 
+pub use comments::{Documentation, TestMarkers};
 pub use markup::{MarkMeaning, Markup};
 pub(crate) use repairs::Form;
 pub use repairs::Repairs;
@@ -16,9 +18,9 @@ use super::tier::Tier;
 use crate::model::SymbolKind;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-pub use values::{GeneratedMember, MemberLookup};
+pub use values::MemberLookup;
 use values::{Conditions, Conversions, Narrowing, TypeFlow};
-use words::{CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord, TestMacroKind};
+use words::{CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord};
 
 /// A language manifest without its tables of node kinds.
 #[derive(Clone, Debug, Deserialize)]
@@ -152,6 +154,10 @@ pub struct Modules {
     /// `.ts`).
     #[serde(default)]
     pub extension_aliases: BTreeMap<String, Vec<String>>,
+    /// Endings of stems of which a build selects one: a module name without an extension means
+    /// each of the files (`./x` -> `x.ios.ts`, `x.web.ts`).
+    #[serde(default)]
+    pub variants: Vec<String>,
     /// Project files that the module system reads in addition to sources: names, possibly with a
     /// star for any text, and after a colon a text that the file contains.
     #[serde(default)]
@@ -315,339 +321,10 @@ pub struct Resolution {
     /// The body of a type, and a file, are statements that run in order: on the right side of the
     /// definition of a variable its name has the meaning that it had before.
     pub runs_in_order: bool,
-    /// A closure assigned to a variable or member is its value, not a definition of that name;
-    /// types have declared members only.
+    /// A closure assigned to a variable or member is its value, not a definition of that name.
     pub closures_are_values: bool,
-    /// The call that a closure is passed to may give it a receiver, whose members are names of the
-    /// closure.
-    pub closure_receivers: bool,
-    /// Callables have a namespace of their own: a call never refers to a variable.
-    pub separate_callables: bool,
-    /// A type and its instances have separate members: one name may mean a static member and one of
-    /// instances.
-    pub separate_statics: bool,
-    /// A type may be opened again, in any file: declarations of one qualified name are one type.
-    pub open_types: bool,
-    /// Callables of the types around a type are not visible in it: its receiver is its own.
-    pub own_receiver: bool,
-    /// Members of a base and members of the same name in derived types are overloads of each other.
-    pub inherited_overloads: bool,
-    /// The declared type of a variable is not refined by assignments.
-    pub variables_keep_types: bool,
-    /// Structural interfaces: a type implements an interface by having its methods.
-    pub structural: bool,
-    /// Types and values have separate namespaces.
-    pub separate_types: bool,
-    /// The name of a type is separate from names of values and follows a keyword, unless it is
-    /// declared as an alias.
-    pub tagged_types: bool,
-    /// Type arguments of a call choose among overloads and are those of the callee's type
-    /// parameters.
-    pub type_arguments: bool,
-    /// A member of a library type that is not called is its value, not a callable.
-    pub library_properties: bool,
-    /// Declaration merging: interfaces and classes of one name in one scope are one type.
-    pub merged_types: bool,
-    /// A name in the position of a type or of a constructed type means a type: members and
-    /// variables of that name are passed over.
-    pub typed_positions: bool,
-    /// The qualifier of a path is a module or a type, never a value.
-    pub paths_name_types: bool,
-    /// The result of a decorator replaces the decorated definition.
-    pub decorators_replace: bool,
-    /// The result type of a function without a declared one is inferred from its returns.
-    pub infer_returns: bool,
-    /// The variants of an enumeration are names of the enclosing scope.
-    pub variants_visible: bool,
-    /// Words of an enumeration whose variants are members only (`enum class`).
-    pub scoped_enum_words: Vec<String>,
-    /// Declarations and definitions of one name are the same entity (headers).
-    pub declarations: bool,
-    /// Indexing a pointer gives its target.
-    pub pointers_index: bool,
-    /// Inside a function, a declarator with a list of bare names constructs a variable and declares
-    /// no function.
-    pub locals_construct: bool,
-    /// A callable without a body node is a definition: empty bodies have no node of their own.
-    pub empty_bodies: bool,
-    /// Top-level names are visible in all files: a name with a single definition likely refers to
-    /// it.
-    pub global_names: bool,
-    /// A receiver of unknown type is likely an instance of the type with its name (`context`).
-    pub names_tell_types: bool,
-    /// Argument-dependent lookup: an unqualified call that finds no other declaration is looked up
-    /// next to the types of its arguments.
-    pub argument_lookup: bool,
-}
-
-/// Modifiers and decorators of definitions.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Modifiers {
-    /// Node kinds whose text is a list of modifiers.
-    pub nodes: Vec<String>,
-    /// Modifier -> its meanings. The words of a modifier of several words must all be present.
-    pub words: BTreeMap<String, Vec<ModifierMeaning>>,
-    /// Decorator -> its meaning for its definition. A decorator is named by its last segment, its
-    /// path, or its whole text without white space.
-    pub decorators: BTreeMap<String, Vec<DecoratorMeaning>>,
-    /// Decorator of a type or of a field -> members that a compiler plugin makes for it.
-    pub generates: BTreeMap<String, Vec<GeneratedMember>>,
-}
-
-/// Visibility of symbols.
-    #[serde(default)]
-    pub visibility: VisibilityRule,
-    /// Rule for the symbols that a file exports.
-    #[serde(default)]
-    pub exports: ExportRule,
-    /// Syntax of documentation.
-    #[serde(default)]
-    pub documentation: Documentation,
-    /// Patterns of test code.
-    #[serde(default)]
-    pub tests: TestMarkers,
-    /// Type narrowing: tests that imply the type of a value.
-    #[serde(default)]
-    pub narrowing: Narrowing,
-    /// Builtin functions and types, and names of the standard library that need no import.
-    #[serde(default)]
-    pub builtins: Builtins,
-    /// Implicit conversions of arguments, for overload resolution.
-    #[serde(default)]
-    pub conversions: Conversions,
-    /// Type flow through a builtin type, by its name: type parameters, elements, and the types of
-    /// members.
-    #[serde(default)]
-    pub flow: BTreeMap<String, TypeFlow>,
-}
-
-/// Language detection.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Detection {
-    /// File name extensions, without the dot.
-    pub extensions: Vec<String>,
-    /// Complete file names.
-    pub file_names: Vec<String>,
-    /// Interpreters in a `#!` line, without version numbers.
-    pub interpreters: Vec<String>,
-    /// Extensions shared with another language: this language is chosen where one of `markers` is
-    /// found, else by the majority of the other files in the directory.
-    pub shared_extensions: Vec<String>,
-    /// Text at the start of a line, after white space, that occurs in this language only.
-    pub markers: Vec<String>,
-    /// Maximum size of a file in bytes: a larger one is data and is not indexed, but listed as too
-    /// large.
-    pub most_bytes: Option<u64>,
-}
-
-/// Module system. A closed set.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ModuleSystem {
-    /// Dotted names map to directories and files below source roots; a directory may have an index
-    /// file.
-    DottedPackages,
-    /// Quoted paths relative to the importing file, paths mapped by a compiler configuration, or
-    /// names of packages with a manifest.
-    #[default]
-    RelativePaths,
-    /// A tree of modules from the root file of each crate; child modules are declared in their
-    /// parents.
-    CrateTree,
-    /// A directory is a package, named by the module's path and the directory below its root.
-    PackageFolders,
-    /// Each file declares its package; imports name a package and a type in it.
-    DeclaredPackages,
-    /// Textual inclusion of files.
-    Includes,
-}
-
-/// A module system with its parameters.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Modules {
-    /// The module system.
-    pub system: ModuleSystem,
-    /// Separator between the segments of a module name.
-    pub separator: String,
-    /// Stems of index files: a file that is the module of its directory.
-    #[serde(default)]
-    pub index: Vec<String>,
-    /// Extensions tried, in this order, for a module name without one.
-    #[serde(default)]
-    pub extensions: Vec<String>,
-    /// Extension in an import -> extensions of the source files that it may refer to (`.js` ->
-    /// `.ts`).
-    #[serde(default)]
-    pub extension_aliases: BTreeMap<String, Vec<String>>,
-    /// Project files that the module system reads in addition to sources: names, possibly with a
-    /// star for any text, and after a colon a text that the file contains.
-    #[serde(default)]
-    pub project_files: Vec<String>,
-    /// Path keyword -> the module that it means.
-    #[serde(default)]
-    pub words: BTreeMap<String, PathWord>,
-    /// Decorator of a child module whose argument is the path of its file.
-    #[serde(default)]
-    pub path_decorator: Option<String>,
-    /// Roots of the crates of a package, relative to its directory -> their table in the package's
-    /// manifest (`lib` for the library). A path that ends in `/` is a directory in which every file
-    /// is a crate.
-    #[serde(default)]
-    pub roots: BTreeMap<String, String>,
-    /// A module does not inherit the names of its parent module.
-    #[serde(default)]
-    pub closed: bool,
-    /// Names of the packages around that of a file are visible in it (`a.b` and `a` in `a.b.c`).
-    #[serde(default)]
-    pub enclosing_packages: bool,
-    /// Files of one directory share their top-level names.
-    #[serde(default)]
-    pub shared_folder: bool,
-    /// Suffix of a declared package name that makes a second package in the same directory
-    /// (`_test`).
-    #[serde(default)]
-    pub beside_suffix: Option<String>,
-    /// Paths that do not begin with a dot are relative as well.
-    #[serde(default)]
-    pub plain_paths: bool,
-    /// Endings of files that includes leave out.
-    #[serde(default)]
-    pub omitted_extensions: Vec<String>,
-    /// External names visible in every file without an import.
-    #[serde(default)]
-    pub prelude: Vec<String>,
-}
-
-impl Modules {
-    /// True if a project, which is a directory with a project file, has imports that all its files
-    /// see.
-    pub(crate) fn share_imports(&self) -> bool {
-        self.system == ModuleSystem::DeclaredPackages && !self.project_files.is_empty()
-    }
-}
-
-/// Recognition of constructors among methods.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ConstructorNames {
-    /// By the names in `constructors`.
-    #[default]
-    Listed,
-    /// By the name of their type.
-    TypeName,
-}
-
-/// Syntax of the receiver in a method.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SelfRule {
-    /// A keyword, or implicit.
-    #[default]
-    Keyword,
-    /// The first parameter is the receiver.
-    FirstParameter,
-    /// A parameter with a keyword of its own; members without it are associated functions.
-    Declared,
-}
-
-/// Names with a built-in meaning.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Names {
-    /// Recognition of constructors among methods.
-    pub constructor_rule: ConstructorNames,
-    /// Names of constructors.
-    pub constructors: Vec<String>,
-    /// A constructor without a statement that calls a constructor implicitly calls that of the base.
-    pub implied_base_constructor: bool,
-    /// Syntax of the receiver in a method.
-    pub self_rule: SelfRule,
-    /// Names of the enclosing type (`Self`).
-    pub self_type: Vec<String>,
-    /// Function that imports the module named by its argument (`require`) -> generic type that
-    /// wraps the result, or an empty text.
-    pub import_calls: BTreeMap<String, String>,
-    /// Function -> meaning of its call.
-    pub special_calls: BTreeMap<String, CallMeaning>,
-    /// Words in type position that request inference from the value (`var`).
-    pub inferred_types: Vec<String>,
-    /// Tokens in a parameter list that accept any number of further arguments.
-    pub rest_words: Vec<String>,
-    /// Words before a module that make its members visible in the enclosing scope
-    /// (`inline namespace`).
-    pub transparent_module_words: Vec<String>,
-    /// Names of functions and members that the language or its run time calls; `*` represents any
-    /// letters (`__*__`).
-    pub called_by_runtime: Vec<String>,
-    /// Names that bind nothing (`_`).
-    pub ignored: Vec<String>,
-    /// Parameter lists that mean no parameters (`void`).
-    pub ignored_params: Vec<String>,
-    /// Modifiers that make a parameter of a constructor a field as well. Where there are any,
-    /// other parameters of a type are no fields.
-    pub field_parameter_words: Vec<String>,
-    /// Name of the part of a type with members of the type itself (`Companion`).
-    pub statics: Option<String>,
-    /// Names of the parameters of a closure that declares none, by position (`it`).
-    pub implicit_params: Vec<String>,
-    /// Objects whose members are the exports of the file (`module.exports`, `exports`).
-    pub export_objects: Vec<String>,
-    /// Member of a type or callable that holds the members of its instances (`prototype`).
-    pub values_member: Option<String>,
-    /// Suffix of a macro name where the macro is applied (`!`). With it, macros have a namespace of
-    /// their own.
-    pub macro_suffix: Option<String>,
-    /// Library types whose derived types are enumerations: their fields are instances.
-    pub enum_bases: Vec<String>,
-    /// Variable that lists the names of a wildcard import (`__all__`).
-    pub export_list: Option<String>,
-    /// Library types whose arguments, among the bases of a type, list its type parameters
-    /// (`Generic`).
-    pub type_variable_lists: Vec<String>,
-    /// Suffix that the name of a decorator may omit (`Attribute`).
-    pub decorator_suffix: Option<String>,
-    /// Syntax -> members that it calls.
-    pub implicit_members: BTreeMap<ImplicitUse, Vec<String>>,
-    /// Operator -> method of the left operand whose result is the value.
-    pub operators: BTreeMap<String, String>,
-    /// Node kind -> characters around a name that are not part of it: sigils, quotes, colons.
-    pub trim: BTreeMap<String, String>,
-}
-
-/// Rules of name resolution and member lookup.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Resolution {
-    /// Order of member lookup in a type and its bases.
-    pub members: MemberLookup,
-    /// An unqualified name inside a type may be a member of it.
-    pub implicit_receiver: bool,
-    /// Members need a receiver, also directly inside their type or object.
-    pub members_need_receiver: bool,
-    /// Functions see the scope of the type that they are in.
-    pub type_scope_visible: bool,
-    /// Callables of one name in one scope are overloads; otherwise the last definition wins.
-    pub overloads: bool,
-    /// A call of a type constructs an instance.
-    pub call_constructs: bool,
-    /// The scope of a local name is the whole function, not the enclosing block.
-    pub function_scoped: bool,
-    /// Declarations are visible in their whole scope, also before their position.
-    pub hoisted: bool,
-    /// The scope of a local name begins behind its declaration: on the right side the name has its
-    /// outer meaning.
-    pub scope_after_declaration: bool,
-    /// The scope of a parameter is the body: in the header its name has its outer meaning.
-    pub parameters_in_body: bool,
-    /// The body of a type, and a file, are statements that run in order: on the right side of the
-    /// definition of a variable its name has the meaning that it had before.
-    pub runs_in_order: bool,
-    /// A closure assigned to a variable or member is its value, not a definition of that name;
-    /// types have declared members only.
-    pub closures_are_values: bool,
+    /// Types have declared members only: an assignment to a member of the receiver makes none.
+    pub declared_members: bool,
     /// The call that a closure is passed to may give it a receiver, whose members are names of the
     /// closure.
     pub closure_receivers: bool,
@@ -734,6 +411,11 @@ pub struct GeneratedMember {
     pub prefix: String,
     /// Whole name of a member that is made of the type.
     pub name: Option<String>,
+    /// Argument of the decorator with the whole name of a member that is made of the type: without
+    /// it none is made.
+    pub named_by: Option<String>,
+    /// Argument of the decorator with which none is made.
+    pub off: Option<String>,
     /// Kind of the member.
     #[serde(default = "method", deserialize_with = "crate::grammar::rule::parts::symbol_kind")]
     pub kind: SymbolKind,
@@ -787,44 +469,4 @@ pub enum ExportRule {
     Public,
     /// Top-level symbols with external linkage: all without a modifier of internal linkage.
     Linkage,
-}
-
-/// Syntax of documentation.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Documentation {
-    /// Kinds of comment nodes.
-    pub comments: Vec<String>,
-    /// Prefixes of comments that document the next definition; without prefixes all comments do.
-    pub prefixes: Vec<String>,
-    /// Node kind of a string that documents a definition as the first statement of its body.
-    pub body_string: Option<String>,
-    /// Tags in comments that state the type of a parameter: the type in braces, then the name
-    /// (`@param`).
-    pub param_tags: Vec<String>,
-    /// Tags in comments that state the type of the result, in braces.
-    pub result_tags: Vec<String>,
-    /// Tags in comments that state the type of a variable, in braces.
-    pub type_tags: Vec<String>,
-    /// Types in comments that carry no information.
-    pub vague_types: Vec<String>,
-    /// Types in comments have no braces: they end at white space outside of brackets. They count
-    /// where no type is declared, or one of `vague-types`.
-    pub bare_types: bool,
-    /// Generic types in comments that are arrays of their last argument.
-    pub array_types: Vec<String>,
-}
-
-/// Patterns of test code.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct TestMarkers {
-    /// Globs of test files.
-    pub files: Vec<String>,
-    /// Prefixes of names of test functions in test files.
-    pub function_prefixes: Vec<String>,
-    /// Functions that take a title and a closure with the test.
-    pub calls: Vec<String>,
-    /// Macro that defines a test -> what its arguments are. A body follows the call.
-    pub macros: BTreeMap<String, TestMacroKind>,
 }

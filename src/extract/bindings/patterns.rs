@@ -3,6 +3,7 @@
 use crate::extract::bindings::bound_names;
 use crate::extract::bindings::bound_names::{Bind, Flow};
 use crate::extract::bindings::fields;
+use crate::extract::bindings::stated_types;
 use crate::extract::facts::builder::Builder;
 use crate::extract::walk::Input;
 use crate::extract::walk::children;
@@ -12,8 +13,8 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{Pattern, Rule, Selector, Yielded};
-use crate::model::{SiteKind, SymbolKind};
 use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId};
+use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 /// Binds the names in a pattern. Returns the symbol if the pattern is a single name that became
@@ -46,7 +47,8 @@ fn bind_nested<'t>(walk: &mut Walk<'t>, node: Node<'t>, flow: Flow<'t>, how: Bin
             }
         }
         _ => {
-            walk.visit(node, READ);
+            let target = walk.visit(node, READ);
+            stated_types::of_target(walk, flow.value, target, node);
         }
     }
     LocalSymbol::NONE

@@ -42,23 +42,14 @@ fn made_with(member: &'static GeneratedMember, args: &str) -> Option<Generated> 
 }
 
 /// Notes what the decorators of a field generate, until its type ends.
-pub(super) fn note(
-    walk: &mut Walk<'_>,
-    field: LocalSymbol,
-    generated: Vec<Generated>,
-) {
+pub(super) fn note(walk: &mut Walk<'_>, field: LocalSymbol, generated: Vec<Generated>) {
     if !generated.is_empty() {
         walk.context.generated.push((field, generated));
     }
 }
 
 /// Defines the members that the decorators of a type and of its fields generate; its scope is open.
-pub(super) fn define(
-    walk: &mut Walk<'_>,
-    of: LocalSymbol,
-    scope: ScopeId,
-    by_type: &[Generated],
-) {
+pub(super) fn define(walk: &mut Walk<'_>, of: LocalSymbol, scope: ScopeId, by_type: &[Generated]) {
     if by_type.is_empty() && walk.context.generated.is_empty() {
         return;
     }

@@ -1,7 +1,6 @@
-//! Order of member lookup, members that decorators generate, and tables about values: type narrowing,
-//! conditions, conversions, and type flow through builtin types.
+//! Order of member lookup, and tables about values: type narrowing, conditions, conversions, and
+//! type flow through builtin types.
 
-use crate::model::SymbolKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -209,5 +208,3 @@ pub(in crate::grammar) fn of_kind(
 ) -> Option<String> {
     manifest.flow.iter().find(|(_, flow)| flow.kind == Some(kind)).map(|(name, _)| name.clone())
 }
-
-

@@ -51,7 +51,9 @@ pub(super) fn unproven(
             let may_be: Symbols = may_be.copied().collect();
             (!may_be.is_empty()).then(|| heuristic::candidates(may_be))
         }
-        _ => own_members(db, file, name).any(|symbol| is_below_library(db, symbol)).then_some(found),
+        _ => {
+            own_members(db, file, name).any(|symbol| is_below_library(db, symbol)).then_some(found)
+        }
     }
 }
 
@@ -116,7 +118,11 @@ fn has_members(db: &Db, file: FileId, name: Name) -> bool {
     own_members(db, file, name).next().is_some()
 }
 
-fn own_members<'d>(db: &'d Db<'_>, file: FileId, name: Name) -> impl Iterator<Item = SymbolRef> + 'd {
+fn own_members<'d>(
+    db: &'d Db<'_>,
+    file: FileId,
+    name: Name,
+) -> impl Iterator<Item = SymbolRef> + 'd {
     let own = family(db.program.known(file).language);
     let is_own = move |symbol: &SymbolRef| family(db.program.known(symbol.file).language) == own;
     let lists = [db.program.members(name), db.program.fields(name)];
