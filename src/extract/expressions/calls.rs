@@ -129,11 +129,13 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
     }
     let trailing = trailing.as_ref().and_then(|selector| selector.first(node));
     let outer = std::mem::take(&mut walk.context.named);
-    walk.context.callee = callee_value;
     let gathered = gathered_items(walk, callee_node, args_node);
     let (list, spread, count) = match gathered {
         Some(_) => (walk.facts.list(&[ExprId::NONE]), false, 1),
-        None => construct::all_arguments(walk, args_node, trailing),
+        None => {
+            walk.context.callee = callee_value;
+            construct::all_arguments(walk, args_node, trailing)
+        }
     };
     let named = std::mem::replace(&mut walk.context.named, outer);
     if let Some(index) = site.get() {
