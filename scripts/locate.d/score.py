@@ -96,7 +96,7 @@ def check():
     wanted = Task("t", "r", "s", "", ("b/y.py",), ("b/y.py:D", "b/y.py:D.m"))
     assert cause(wanted, found, 9) == "part" and cause(wanted, [Listed("b/y.py", "method", "D.n")], 9) == "member"
     assert cause(wanted, [Listed("b/y.py", "function", "g")], 9) == "sibling"
-    assert (cause(wanted, [], 2), cause(wanted, [], 3)) == ("words", "rank")
+    assert [cause(wanted, [], common) for common in (None, 2, 3)] == ["type", "words", "rank"]
     assert cause(wanted, [Listed("b/y.py", "class", "D"), Listed("b/y.py", "method", "D.m")], 9) == "later"
     matches = ranked_matches("./a\0x\n./a\0x\n./b\0x\n./b\0Y\n./c\0x\n", {"a", "b"})
     assert [item.path for item in matches] == ["b", "a"], "different words count before matches, other files not at all"
