@@ -195,6 +195,13 @@ fn entity_site(db: &Db, file: FileId, site: &Site, entity: &Entity, step: Step) 
             }
             let callee = symbol_types::entity_ty(db, entity, false);
             let found = value_site(db, file, site, &callee);
+            if matches!(found.step, Step::Dynamic | Step::SeveralValues)
+                && let Some((values, are_all)) =
+                    exhaustiveness::values_of_declared(db, *local, bindings)
+            {
+                let held = value_site(db, file, site, &values);
+                return if are_all { held } else { exhaustiveness::one_of_several(held) };
+            }
             exhaustiveness::limited_by_known_values(db, *local, bindings, found)
         }
     }
