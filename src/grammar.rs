@@ -184,9 +184,9 @@ impl Language {
 
     /// True if the language or its run time calls functions of this name.
     pub fn is_called_by_runtime(&self, name: &str) -> bool {
-        // The star of a form without a letter is that of an operator.
-        let has_letters = |form: &str| form.contains(|c: char| c.is_alphanumeric() || c == '_');
-        self.manifest.names.called_by_runtime.iter().any(|form| match has_letters(form) {
+        // A form of stars alone is an operator.
+        let is_pattern = |form: &str| !form.trim_start_matches('*').is_empty();
+        self.manifest.names.called_by_runtime.iter().any(|form| match is_pattern(form) {
             true => fits_pattern(form, name),
             false => form == name,
         })

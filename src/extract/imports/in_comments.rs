@@ -1,5 +1,6 @@
-//! Imports in comments: tags that import names for the types in comments (`@import { A } from "x"`),
-//! and those that name an imported type (`@typedef {import("x").A} B`).
+//! Imports in comments: tags that import names for types in comments (`@import { A } from "x"`),
+//! or that name an imported type (`@typedef {import("x").A} B`), and types that are imported where
+//! they stand (`import("x").A`).
 
 use crate::extract::walk::{QUOTES, Walk, offset, position};
 use crate::model::Position;

@@ -162,7 +162,7 @@ fn is_transparent(db: &Db, symbol: SymbolRef) -> bool {
         && db.program.extensions(symbol).is_none()
 }
 
-/// Returns the field that a field stands for: the one of its name whose type is its own
+/// Returns the field that a field represents: the one of its name whose type is its own
 /// (`x: Other["x"]`).
 fn member_of_type(db: &Db, alias: SymbolRef) -> Option<Symbols> {
     let (unit, entry) = (db.program.known(alias.file), db.program.symbol(alias));
@@ -180,7 +180,7 @@ fn member_of_type(db: &Db, alias: SymbolRef) -> Option<Symbols> {
 }
 
 /// Returns the method that a symbol is another name of, if it is one that was there before; or the
-/// field that a field stands for.
+/// field that a field represents.
 pub(in crate::resolve) fn aliased_member(db: &Db, symbols: &[SymbolRef]) -> Option<Symbols> {
     let [alias] = *symbols else { return None };
     let entry = db.program.symbol(alias);

@@ -304,7 +304,7 @@ pub(in crate::resolve) fn of_arity(db: &Db, symbol: SymbolRef, count: usize) -> 
 }
 
 /// Returns what the scope of a definition has under its name.
-pub(super) fn declared_beside(db: &Db, symbol: SymbolRef) -> impl Iterator<Item = SymbolRef> {
+fn declared_beside(db: &Db, symbol: SymbolRef) -> impl Iterator<Item = SymbolRef> {
     let unit = db.program.known(symbol.file);
     let entry = unit.symbol(symbol.symbol);
     let bindings = db.program.bindings(symbol.file, unit, entry.scope, unit.name(entry.name));

@@ -110,8 +110,9 @@ fn is_word(row: &[u8], at: usize, length: usize) -> bool {
         byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii())
     };
     let before = at.checked_sub(1).and_then(|before| row.get(before));
-    !(is_letter(before) && is_letter(row.get(at)))
-        && !(is_letter(row.get(at + length)) && is_letter(row.get(at + length - 1)))
+    let is_joined = is_letter(before) && is_letter(row.get(at))
+        || is_letter(row.get(at + length)) && is_letter(row.get(at + length - 1));
+    !is_joined
 }
 
 /// True if a closing tag has begun and its name, or the path to it, has not ended.
