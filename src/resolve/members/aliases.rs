@@ -162,8 +162,18 @@ fn is_transparent(db: &Db, symbol: SymbolRef) -> bool {
         && db.program.extensions(symbol).is_none()
 }
 
-/// Returns the method that a symbol is another name of, if it is one that was there before.
+/// Maximum number of aliases that are followed to the method at the end.
+const MAX_ALIASES: usize = 16;
+
+/// Returns the method that a symbol is another name of, through aliases of aliases.
 pub(in crate::resolve) fn aliased_member(db: &Db, symbols: &[SymbolRef]) -> Option<Symbols> {
+    let first = aliased_once(db, symbols)?;
+    let next = |found: &Symbols| aliased_once(db, found);
+    std::iter::successors(Some(first), next).take(MAX_ALIASES).last()
+}
+
+/// Returns the method that a symbol is another name of, if it is one that was there before.
+fn aliased_once(db: &Db, symbols: &[SymbolRef]) -> Option<Symbols> {
     let [alias] = *symbols else { return None };
     let entry = db.program.symbol(alias);
     if entry.kind != SymbolKind::Method || entry.inner.is_some() || entry.values.len != 1 {
