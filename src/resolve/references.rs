@@ -5,6 +5,7 @@ mod constructed;
 pub(super) mod exhaustiveness;
 pub(super) mod file;
 pub(super) mod heuristic;
+mod implied;
 mod imports;
 mod instead;
 mod outcome;

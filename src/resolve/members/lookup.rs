@@ -8,7 +8,7 @@ use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
 use crate::resolve::members::{aliases, hierarchy, inherent, overrides, prototypes};
 use crate::resolve::names::visited::Visited;
-use crate::resolve::names::{linkage, module_members, namespaces, paths};
+use crate::resolve::names::{linkage, module_members, namespaces, paths, variants};
 use crate::resolve::units::bounds::qualified;
 use crate::resolve::units::import_target::Module;
 use crate::resolve::units::space::Space;
@@ -113,7 +113,8 @@ pub(in crate::resolve) fn type_member(db: &Db, symbol: SymbolRef, name: Name) ->
     let symbol = aliases::alias_target(db, symbol).unwrap_or(symbol);
     let hierarchy = hierarchy::hierarchy(db, symbol);
     if !hierarchy.is_linear || db.is_nested() {
-        return first_members(db, symbol, hierarchy.types.iter().map(|(ty, _)| *ty), name);
+        let types = hierarchy.types.iter().map(|(ty, _)| *ty);
+        return first_members(db, symbol, hierarchy.before.iter().copied().chain(types), name);
     }
     // Skips the part of the hierarchy that is known not to have the name.
     let known = hierarchy
@@ -183,7 +184,9 @@ fn definitions(db: &Db, of: SymbolRef, found: Symbols) -> Symbols {
         found.iter().map(|symbol| (symbol.file, db.program.symbol(*symbol).scope)).collect();
     let same_place = places.windows(2).all(|pair| pair[0] == pair[1]);
     match found.last() {
-        Some(last) if same_place => Symbols::from_slice(&[*last]),
+        Some(last) if same_place && !variants::are_variants(db, &found) => {
+            Symbols::from_slice(&[*last])
+        }
         _ => found,
     }
 }
@@ -332,8 +335,9 @@ fn receiver_members(db: &Db, of: &Ty, symbol: SymbolRef, name: Name) -> Member {
         return Member::Symbols(symbols.iter().copied().filter(fits).collect());
     }
     let hierarchy = hierarchy::hierarchy(db, symbol);
-    for (ty, _) in hierarchy.types.iter().skip(1) {
-        let other: Symbols = own_members(db, *ty, name).into_iter().filter(fits).collect();
+    let types = hierarchy.types.iter().map(|(ty, _)| *ty);
+    for ty in hierarchy.before.iter().copied().chain(types) {
+        let other: Symbols = own_members(db, ty, name).into_iter().filter(fits).collect();
         if !other.is_empty() {
             return Member::Symbols(other);
         }

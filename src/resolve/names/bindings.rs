@@ -188,7 +188,8 @@ fn visible_symbols<'a>(
     }
     let local =
         symbols.iter().any(|(symbol, _, _)| db.program.symbol(*symbol).flags & flags::LOCAL != 0);
-    if local && !from.crossed && symbols.iter().any(|&(_, _, start)| start <= from.at) {
+    let is_ordered = local || rules.conditional_definitions;
+    if is_ordered && !from.crossed && symbols.iter().any(|&(_, _, start)| start <= from.at) {
         symbols.retain(|&mut (_, _, start)| start <= from.at);
     }
     let Some(&(last, block, _)) = symbols.last() else { return Symbols::new() };
@@ -197,5 +198,8 @@ fn visible_symbols<'a>(
     {
         return Symbols::from_slice(&[last]);
     }
-    symbols.into_iter().map(|(symbol, _, _)| symbol).collect()
+    // A definition outside of branches replaces those before it.
+    let is_certain = |&(_, block, _): &_| unit.scope_kind(block) != ScopeKind::Flow;
+    let certain = symbols.iter().rposition(is_certain).unwrap_or(0);
+    symbols.drain(certain..).map(|(symbol, _, _)| symbol).collect()
 }
