@@ -6,5 +6,6 @@ pub(super) mod fields;
 pub(super) mod implied;
 pub(super) mod narrowing;
 pub(super) mod patterns;
+pub(super) mod stated_types;
 pub(super) mod statements;
 pub(super) mod variables;

@@ -154,6 +154,10 @@ pub struct Modules {
     /// `.ts`).
     #[serde(default)]
     pub extension_aliases: BTreeMap<String, Vec<String>>,
+    /// Endings of stems of which a build selects one: a module name without an extension means
+    /// each of the files (`./x` -> `x.ios.ts`, `x.web.ts`).
+    #[serde(default)]
+    pub variants: Vec<String>,
     /// Project files that the module system reads in addition to sources: names, possibly with a
     /// star for any text, and after a colon a text that the file contains.
     #[serde(default)]
@@ -318,9 +322,10 @@ pub struct Resolution {
     /// The body of a type, and a file, are statements that run in order: on the right side of the
     /// definition of a variable its name has the meaning that it had before.
     pub runs_in_order: bool,
-    /// A closure assigned to a variable or member is its value, not a definition of that name;
-    /// types have declared members only.
+    /// A closure assigned to a variable or member is its value, not a definition of that name.
     pub closures_are_values: bool,
+    /// Types have declared members only: an assignment to a member of the receiver makes none.
+    pub declared_members: bool,
     /// The call that a closure is passed to may give it a receiver, whose members are names of the
     /// closure.
     pub closure_receivers: bool,

@@ -17,6 +17,9 @@ pub struct Documentation {
     /// Tags in comments that state the type of a parameter: the type in braces, then the name
     /// (`@param`).
     pub param_tags: Vec<String>,
+    /// Tags in comments that import names for types: `@import { A } from "x"`, or with an imported
+    /// type in braces before its name here.
+    pub import_tags: Vec<String>,
     /// Tags in comments that state the type of the result, in braces.
     pub result_tags: Vec<String>,
     /// Tags in comments that state the type of a variable, in braces.
