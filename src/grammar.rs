@@ -184,11 +184,11 @@ impl Language {
 
     /// True if the language or its run time calls functions of this name.
     pub fn is_called_by_runtime(&self, name: &str) -> bool {
-        // The star of a form without a letter is that of an operator.
-        let has_letters = |form: &str| form.contains(|c: char| c.is_alphanumeric() || c == '_');
-        self.manifest.names.called_by_runtime.iter().any(|form| match has_letters(form) {
-            true => fits_pattern(form, name),
-            false => form == name,
+        // A form of stars alone is an operator.
+        let is_operator = |form: &str| form.bytes().all(|byte| byte == b'*');
+        self.manifest.names.called_by_runtime.iter().any(|form| match is_operator(form) {
+            true => form == name,
+            false => fits_pattern(form, name),
         })
     }
 

@@ -5,7 +5,6 @@ mod constructed;
 pub(super) mod exhaustiveness;
 pub(super) mod file;
 pub(super) mod heuristic;
-mod implied;
 mod imports;
 mod instead;
 mod outcome;

@@ -1,4 +1,4 @@
-//! Calls of members that operators and subscripts stand for.
+//! Calls of members that operators and subscripts represent.
 
 use crate::extract::walk::names;
 use crate::extract::walk::{Usage, Walk};

@@ -18,6 +18,9 @@ use crate::model::facts::{
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
+/// Maximum number of nodes from the base of an object literal to the call that makes it one.
+const MAX_ABOVE: usize = 4;
+
 /// True if modifiers before a definition make its value constant.
 pub(in crate::extract) fn is_constant(input: &Input<'_>, words: &[&str]) -> bool {
     input.language.manifest.modifiers.have(words, ModifierMeaning::Constant)
@@ -162,11 +165,23 @@ pub(in crate::extract) fn variable<'t>(
     ExprId::NONE
 }
 
-/// Makes the members of a value those of an object literal as well.
+/// Makes the members of a value those of an object literal as well. The call around both is a
+/// reference of its own.
 fn inherit<'t>(walk: &mut Walk<'t>, scope: Option<usize>, base: Option<Node<'t>>) {
-    let (Some(scope), Some(base)) = (scope, base) else { return };
-    let base = walk.visit(base, READ);
+    let (Some(scope), Some(base_node)) = (scope, base) else { return };
+    let base = walk.visit(base_node, READ);
     walk.facts.facts.scopes[scope].owner = base;
+    let calls = std::iter::successors(base_node.parent(), Node::parent).take(MAX_ABOVE);
+    for around in calls {
+        if let Some(Rule::Call { callee: Some(callee), .. }) =
+            rule_choice::rule_at(&walk.input, around)
+            && let Some(callee) = callee.first(around)
+        {
+            walk.visit(callee, Usage::Site(SiteKind::Call));
+            walk.take_call_site();
+            return;
+        }
+    }
 }
 
 /// Visits the accessors of a property, which see the receiver of an extension. Returns the result

@@ -70,7 +70,7 @@ pub(in crate::extract) struct ModuleName<'t> {
 }
 
 /// Returns the module that a text names. Behind leading separators it is relative: to the package
-/// that a further argument names, or to that of the file if the argument says so.
+/// that a further argument names, or to that of the file if the argument names that one.
 pub(in crate::extract) fn named_module<'t>(
     input: &Input<'t>,
     node: Node<'t>,

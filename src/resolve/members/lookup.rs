@@ -227,8 +227,14 @@ fn named_member(db: &Db, of: &Ty, name: Name) -> Member {
         Ty::Type(symbol, _) if let Some(found) = prototypes::exported_beside(db, *symbol, name) => {
             found
         }
+        Ty::External(outer) if outer.is_empty() => of_root(db, name),
         Ty::Instance(symbol, _) | Ty::Type(symbol, _) => {
             match receiver_members(db, of, *symbol, name) {
+                Member::None | Member::Unknown | Member::Outside(_)
+                    if let Some(found) = of_namesake(db, of, name) =>
+                {
+                    Member::Entity(found)
+                }
                 none @ (Member::None | Member::Unknown) => {
                     let is_type = matches!(of, Ty::Type(..));
                     let beside = || prototypes::in_namespace_beside(db, *symbol, name);
@@ -288,6 +294,29 @@ fn named_member(db: &Db, of: &Ty, name: Name) -> Member {
         Ty::Lambda(..) | Ty::Function(_) => Member::Outside(Rc::from(db.program.text(name))),
         Ty::Tuple(_) => Member::Outside(Rc::from(format!("tuple.{}", db.program.text(name)))),
     }
+}
+
+/// Returns the package of a name at the root, where packages are declared.
+fn of_root(db: &Db, name: Name) -> Member {
+    let text = db.program.text(name);
+    match db.program.declared_package(db.origin.get(), text) {
+        Some(package) => Member::Entity(Entity::Module(package)),
+        None => Member::Outside(Rc::from(text)),
+    }
+}
+
+/// Returns the member of the package that has the name of a type.
+fn of_namesake(db: &Db, of: &Ty, name: Name) -> Option<Entity> {
+    let Ty::Type(symbol, _) = of else { return None };
+    let unit = db.program.known(symbol.file);
+    if db.program.symbol(*symbol).container.is_some() {
+        return None;
+    }
+    let separator = unit.language.manifest.modules.separator.as_str();
+    let own = db.program.text(db.program.name_of(*symbol));
+    let package = format!("{}{separator}{own}", unit.facts.package.as_deref()?);
+    let package = db.program.declared_package(symbol.file, &package)?;
+    db.module_member(package, name, &mut Visited::default())
 }
 
 /// True if a member is not that of an optional, but of the value that it holds.

@@ -36,7 +36,7 @@ pub(in crate::resolve) fn compiled_with(
     };
     let shared = |needs: &Vec<Held>| needs.iter().filter(|need| here.contains(need)).count();
     let most = needs.iter().filter(possible).map(shared).max().unwrap_or(0);
-    // What has no condition is there as well: in another folder, or by an earlier statement.
+    // What has no condition exists as well: in another folder, or by an earlier statement.
     let rules = &db.program.known(file).language.manifest.resolution;
     let keeps_plain = has_folders(db, file) || rules.conditional_definitions;
     let left = symbols.iter().zip(&needs).filter(|(_, needs)| {

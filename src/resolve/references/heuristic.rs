@@ -53,7 +53,7 @@ pub(super) fn by_receiver(
     }
     match outside_receiver(db, file, site) {
         Some(Outside::Name) => return unresolved(Step::NoSuchMember),
-        // What a library gives back may come from the repository; nothing but the name says so.
+        // What a library gives back may come from the repository; nothing but the name is evidence.
         Some(Outside::Result) => return possible(by_unique_name(db, file, site, name)),
         None => {}
     }

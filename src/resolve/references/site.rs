@@ -18,8 +18,7 @@ use crate::resolve::references::outcome::{
 };
 use crate::resolve::references::written::Key;
 use crate::resolve::references::{
-    by_interface, exhaustiveness, heuristic, implied, imports, instead, proof, tiered, variants,
-    written,
+    by_interface, exhaustiveness, heuristic, imports, instead, proof, tiered, variants, written,
 };
 use crate::resolve::types::{callee, generics, lists, symbol_types};
 use crate::resolve::{Name, Symbols};
@@ -34,7 +33,7 @@ pub(super) fn resolve(db: &Db, file: FileId, site: &Site) -> Resolution {
         None => find_site(db, file, site),
     };
     let found = tiered::limited_by_tier(db, file, site, found);
-    let found = implied::limited_to_members(db, file, site, found);
+    let found = tiered::limited_to_members(db, file, site, found);
     let found = variants::or_variants(db, file, found);
     if db.budget.is_spent() { unresolved(Step::Fault) } else { found }
 }
