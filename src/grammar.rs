@@ -36,7 +36,7 @@ pub use manifest::{
 pub(crate) use pattern::{Gathers, Pattern};
 pub use preprocessor::Preprocessor;
 pub(crate) use preprocessor::{WordClass, WordLists};
-pub(crate) use rule::{BaseRule, Body, Rule, TokenWords, Yielded};
+pub(crate) use rule::{BaseRule, Body, Listed, Rule, TokenWords, Yielded};
 pub(crate) use selector::Selector;
 pub use table::{
     extended, is_project_file, is_project_text, manifest_errors, of_project_files, project_files,
@@ -192,6 +192,11 @@ impl Language {
         })
     }
 
+    /// True if a decorator outside of the repository is known to hand its definition to nothing.
+    pub fn registers_nothing(&self, decorator: &str) -> bool {
+        self.manifest.modifiers.registers_nothing(decorator)
+    }
+
     /// Rule of a node kind in type position.
     #[inline]
     pub(crate) fn type_rule(&self, kind: u16) -> Option<&TypeRule> {
@@ -206,7 +211,9 @@ impl Language {
 
     /// True if builtin types have members of this name, so that it is no evidence about a receiver.
     pub(crate) fn is_common_member(&self, name: &str) -> bool {
-        self.common_members.contains(name)
+        // A setter is as common as what it sets.
+        let set = name.strip_suffix('=').filter(|name| !name.is_empty());
+        [Some(name), set].into_iter().flatten().any(|name| self.common_members.contains(name))
     }
 
     /// True if this name is defined in every file: builtin functions and types, and the prelude.

@@ -246,6 +246,9 @@ pub struct Names {
     /// Function that imports the module named by its argument (`require`) -> generic type that
     /// wraps the result, or an empty text.
     pub import_calls: BTreeMap<String, String>,
+    /// Name of the file's own package, to which a further argument of such a function says that
+    /// the module is relative (`__package__`).
+    pub import_anchor: Option<String>,
     /// Function -> meaning of its call.
     pub special_calls: BTreeMap<String, CallMeaning>,
     /// Words in type position that request inference from the value (`var`).
@@ -380,6 +383,16 @@ pub struct Resolution {
     pub global_names: bool,
     /// A receiver of unknown type is likely an instance of the type with its name (`context`).
     pub names_tell_types: bool,
+    /// The receiver of a method may have members of the types that derive from its own: methods of
+    /// a mixin call those of the types that it is mixed into.
+    pub derived_members: bool,
+    /// Definitions are statements: of those of one name in the branches of a condition, outside of
+    /// callables, a program has one.
+    pub conditional_definitions: bool,
+    /// Operators and subscripts call members: those of `operators`, those behind the syntax, and
+    /// for an assignment to an element the latter with `=` behind it. Such a call is a reference
+    /// where the type of its receiver has the member.
+    pub operator_calls: bool,
     /// Argument-dependent lookup: an unqualified call that finds no other declaration is looked up
     /// next to the types of its arguments.
     pub argument_lookup: bool,
@@ -393,8 +406,9 @@ pub struct Modifiers {
     pub nodes: Vec<String>,
     /// Modifier -> its meanings. The words of a modifier of several words must all be present.
     pub words: BTreeMap<String, Vec<ModifierMeaning>>,
-    /// Decorator -> its meaning for its definition. A decorator is named by its last segment, its
-    /// path, or its whole text without white space.
+    /// Decorator -> its meaning for its definition; one without a meaning is known to register
+    /// nothing. A decorator is named by its last segment, its path, or its whole text without white
+    /// space.
     pub decorators: BTreeMap<String, Vec<DecoratorMeaning>>,
     /// Decorator of a type or of a field -> members that a compiler plugin makes for it.
     pub generates: BTreeMap<String, Vec<GeneratedMember>>,

@@ -4,6 +4,7 @@
 use crate::extract::facts::builder::Builder;
 use crate::extract::walk::Input;
 use crate::extract::walk::children;
+use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Walk, offset};
 use crate::grammar::{Conditions, DecoratorMeaning, EndingOf, Rule};
@@ -60,6 +61,38 @@ pub(in crate::extract) fn conditional<'t>(
     let value = walk.visit_children(node);
     walk.context.around.conditional = outer;
     value
+}
+
+/// Records the conditions of branches of which one has a definition, in languages in which these
+/// are statements: the branches may define one name.
+pub(in crate::extract) fn branches<'t>(
+    walk: &mut Walk<'t>,
+    tested: Option<Node<'t>>,
+    then: Option<Node<'t>>,
+    others: &[Node<'t>],
+) {
+    if !walk.input.language.manifest.resolution.conditional_definitions {
+        return;
+    }
+    let defines = |branch: &Node<'t>| has_definition(&walk.input, *branch);
+    let any = then.iter().chain(others).any(defines);
+    let Some(tested) = tested.filter(|_| any) else { return };
+    let text = texts::text_of(&walk.input, tested);
+    let held = then.into_iter().map(|then| (then, true));
+    for (branch, holds) in held.chain(others.iter().map(|other| (*other, false))) {
+        condition(&walk.input, &mut walk.facts, text, holds, branch.byte_range());
+    }
+}
+
+/// True if a definition stands directly in a branch, or in the body that is its last part.
+fn has_definition<'t>(input: &Input<'t>, branch: Node<'t>) -> bool {
+    let is_definition = |node: &Node<'t>| {
+        let rule = rule_choice::rule_at(input, *node);
+        matches!(rule, Some(Rule::Function { .. } | Rule::Decorated { .. } | Rule::Type { .. }))
+    };
+    let direct = children::named_children(input, branch);
+    let body = direct.last().map(|body| children::named_children(input, *body));
+    is_definition(&branch) || direct.iter().chain(body.iter().flatten()).any(is_definition)
 }
 
 /// Records the conditions that decorators set for the next node.

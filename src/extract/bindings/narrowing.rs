@@ -2,6 +2,7 @@
 //! branch, and behind it.
 
 use crate::extract::bindings::bound_names::{Bind, Flow};
+use crate::extract::bindings::conditions;
 use crate::extract::bindings::patterns;
 use crate::extract::bindings::statements;
 use crate::extract::facts::builder::Builder;
@@ -38,6 +39,8 @@ pub(in crate::extract) fn branch<'t>(
     let mut branches: SmallVec<[Option<Node<'t>>; 4]> = smallvec![then_node];
     let written = children::every(&walk.input, otherwise, node);
     branches.extend(written.into_iter().filter(|_| otherwise.is_some()).map(Some));
+    let written: SmallVec<[Node<'t>; 4]> = branches.iter().skip(1).flatten().copied().collect();
+    conditions::branches(walk, condition_node, then_node, &written);
     let initial = statements::before(&walk.input, node, condition_node, &branches);
     let outer = (!initial.is_empty()).then(|| walk.open(ScopeKind::Block, LocalSymbol::NONE, node));
     for child in &initial {

@@ -13,7 +13,7 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::unruled;
 use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{CallMeaning, Rule, Selector, TypeRule};
+use crate::grammar::{CallMeaning, ImplicitUse, Rule, Selector, TypeRule};
 use crate::model::SiteKind;
 use crate::model::facts::{Expr, ExprId, Run};
 use tree_sitter::Node;
@@ -88,6 +88,7 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
             }
             None => walk.visit(name_node, usage),
         },
+        None if let Some(value) = called_value(walk, node, object.as_ref()) => value,
         None => {
             let Some(callee_node) = callee_node else {
                 unruled::computed_call(walk, node, SiteKind::Call);
@@ -172,6 +173,23 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
         walk.context.calls.insert(node.id(), value);
     }
     if awaited { walk.facts.of(value, Expr::Await) } else { value }
+}
+
+/// Visits a call of a value without the name of the member that it calls (`value.()`).
+fn called_value<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    object: Option<&'static Selector>,
+) -> Option<ExprId> {
+    let member = walk.input.language.manifest.names.member_behind(ImplicitUse::Call)?;
+    let object_node = object?.first(node)?;
+    let object = walk.visit(object_node, READ);
+    let object = names::known(&mut walk.facts, object);
+    let name = walk.facts.name(member);
+    let value = walk.facts.expr(Expr::Member(object, name));
+    walk.take_call_site();
+    walk.site(Usage::Site(SiteKind::Call), object_node.next_sibling().unwrap_or(node), name, value);
+    Some(value)
 }
 
 /// Visits the items of the list that a call gathers; none if it gathers no list in place.

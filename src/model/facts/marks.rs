@@ -36,3 +36,6 @@ pub const SPREAD_ARGUMENT: &str = "*";
 
 /// Name of the wrapper around a type whose values are constant.
 pub const READ_ONLY_TYPE: &str = "const";
+
+/// Name of the wrapper around a base whose members come before those of the type itself.
+pub const PREPENDED: &str = "prepended";

@@ -13,6 +13,8 @@ use std::rc::Rc;
 #[derive(Debug, Default)]
 pub(in crate::resolve) struct Hierarchy {
     pub(in crate::resolve) types: Vec<(SymbolRef, TyList)>,
+    /// Types whose members come before those of the type itself.
+    pub(in crate::resolve) before: Vec<SymbolRef>,
     /// Names of external bases.
     pub(in crate::resolve) outside: Vec<Rc<str>>,
     /// True if a base is unknown.

@@ -146,16 +146,18 @@ fn begins_before(unit: Unit<'_>, binding: &Binding, from: NameUse) -> bool {
             binding.from <= from.at
         }
         // In a type, and at the top level, statements run in order: on the right side of its
-        // own definition a name has the meaning that it had before.
+        // own definition, and in its decorators, a name has the meaning that it had before.
         BindingKind::Symbol if rules.runs_in_order && !from.crossed => {
             let own = unit.symbol(binding.symbol);
             let is_value =
                 matches!(own.kind, SymbolKind::Field | SymbolKind::Variable | SymbolKind::Constant);
             let is_inside = own.extent.start_byte <= from.at && from.at < own.extent.end_byte;
+            let body = own.inner.get().map(|inner| unit.facts.scopes[inner].start);
+            let decorates = is_inside && body.is_some_and(|body| from.at < body);
             let is_before = || {
                 unit.scope_kind(binding.scope) == ScopeKind::Type && from.at < own.extent.start_byte
             };
-            !(is_value && is_inside || is_before())
+            !(is_value && is_inside || decorates || is_before())
         }
         _ => true,
     }
@@ -188,7 +190,8 @@ fn visible_symbols<'a>(
     }
     let local =
         symbols.iter().any(|(symbol, _, _)| db.program.symbol(*symbol).flags & flags::LOCAL != 0);
-    if local && !from.crossed && symbols.iter().any(|&(_, _, start)| start <= from.at) {
+    let is_ordered = local || rules.conditional_definitions;
+    if is_ordered && !from.crossed && symbols.iter().any(|&(_, _, start)| start <= from.at) {
         symbols.retain(|&mut (_, _, start)| start <= from.at);
     }
     let Some(&(last, block, _)) = symbols.last() else { return Symbols::new() };
@@ -197,5 +200,8 @@ fn visible_symbols<'a>(
     {
         return Symbols::from_slice(&[last]);
     }
-    symbols.into_iter().map(|(symbol, _, _)| symbol).collect()
+    // A definition outside of branches replaces those before it.
+    let is_certain = |&(_, block, _): &_| unit.scope_kind(block) != ScopeKind::Flow;
+    let certain = symbols.iter().rposition(is_certain).unwrap_or(0);
+    symbols.drain(certain..).map(|(symbol, _, _)| symbol).collect()
 }

@@ -24,13 +24,23 @@ pub(in crate::resolve) fn are_variants(db: &Db, symbols: &Symbols) -> bool {
     let are = symbols.iter().enumerate().all(|(at, one)| {
         let mut others = symbols.iter().enumerate().skip(at + 1);
         others.all(|(place, other)| {
-            let have_own =
-                needs[at] != needs[place] && !needs[at].is_empty() && !needs[place].is_empty();
+            let have_own = needs[at] != needs[place]
+                && (!needs[at].is_empty() && !needs[place].is_empty()
+                    || may_replace(db, (*one, &needs[at]), (*other, &needs[place])));
             have_own && is_one_name(db, *one, *other) || is_one_entity(db, *one, *other)
         })
     });
     db.are_variants.insert(symbols.clone(), are);
     are
+}
+
+/// True if the later one of two definitions, which are statements, replaces the other one under a
+/// condition.
+fn may_replace(db: &Db, one: (SymbolRef, &[Held]), other: (SymbolRef, &[Held])) -> bool {
+    let rules = &db.program.known(one.0.file).language.manifest.resolution;
+    let place = |symbol: SymbolRef| (symbol.file, db.program.symbol(symbol).extent.start_byte);
+    let later = if place(one.0) < place(other.0) { other } else { one };
+    rules.conditional_definitions && one.0.file == other.0.file && !later.1.is_empty()
 }
 
 /// True if two symbols of one name, under different conditions, define one entity: they are in one

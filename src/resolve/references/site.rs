@@ -10,6 +10,7 @@ use crate::resolve::calls::{call, overload, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
 use crate::resolve::members::{aliases, inherent, lookup, overrides, prototypes, receiver};
+use crate::resolve::names::variants::are_variants;
 use crate::resolve::names::{conditions, definition, linkage, namespaces};
 use crate::resolve::references::constructed::{construct_site, field_site, super_site};
 use crate::resolve::references::outcome::{
@@ -32,6 +33,7 @@ pub(super) fn resolve(db: &Db, file: FileId, site: &Site) -> Resolution {
         None => find_site(db, file, site),
     };
     let found = tiered::limited_by_tier(db, file, site, found);
+    let found = tiered::limited_to_members(db, file, site, found);
     let found = variants::or_variants(db, file, found);
     if db.budget.is_spent() { unresolved(Step::Fault) } else { found }
 }
@@ -344,7 +346,12 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     if let Some(top) = instead::of_library_base(db, file, site, &symbols) {
         return external(&top, Step::Builtin);
     }
-    let fitting = call::fitting(db, file, &symbols, CallArguments::Written(site.args), site.spread);
+    let conditional = db.program.known(file).language.manifest.resolution.conditional_definitions;
+    let fitting = match conditional && are_variants(db, &symbols) {
+        // A condition chooses, not the arguments.
+        true => symbols.clone(),
+        false => call::fitting(db, file, &symbols, CallArguments::Written(site.args), site.spread),
+    };
     if declarations && step == Step::UniqueName && !takes_arguments(db, site, &fitting) {
         return exhaustiveness::one_of_several(chosen(&fitting, step, Step::SeveralValues));
     }
@@ -366,7 +373,11 @@ fn unbound_site(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
     let found = linkage::by_arguments(db, name, &args);
     if found.is_empty() && rules.open_types && site.kind == SiteKind::Call {
         let receiver = receiver::receiver_around(db, file, site.scope);
-        return heuristic::by_receiver(db, file, site, receiver.as_ref(), name);
+        let found = heuristic::by_receiver(db, file, site, receiver.as_ref(), name);
+        return match receiver {
+            None => heuristic::without_accessor(db, found),
+            Some(_) => found,
+        };
     }
     if found.is_empty() {
         return unresolved(if site.in_macro { Step::Macro } else { Step::NoSuchName });
@@ -378,10 +389,17 @@ fn unbound_site(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
 
 fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -> Resolution {
     let of = db.ty(file, object);
+    let rules = &db.program.known(file).language.manifest.resolution;
     let step = receiver_step(db, file, object, &of);
     let called = site.kind == SiteKind::Call;
-    let is_missing = |member: &Member| *member == Member::None;
+    let is_missing = |member: &Member| matches!(member, Member::None | Member::Unknown);
     let found = namespaces::among(db, file, called, || db.member(&of, name), is_missing);
+    if called
+        && let Ty::Callable(symbols, _) = &of
+        && calls_itself(db, file, name)
+    {
+        return symbols_site(db, file, site, symbols, Step::InferredType);
+    }
     if called
         && let Some(extension) = instead::of_extension(db, file, site, &of, name, &found, step)
     {
@@ -429,11 +447,19 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
         Member::None if matches!((&of, step), (Ty::Members(..), Step::SelfMember)) => {
             heuristic::by_unique_name(db, file, site, name)
         }
-        Member::None if !db.program.known(file).language.manifest.resolution.open_types => {
-            unresolved(Step::NoSuchMember)
+        Member::None if rules.derived_members => {
+            heuristic::by_derived(db, file, site, (object, &of), name)
         }
+        Member::None if !rules.open_types => unresolved(Step::NoSuchMember),
         Member::None | Member::Unknown => heuristic::by_receiver(db, file, site, Some(&of), name),
     }
+}
+
+/// True for the member of a callable that calls it.
+fn calls_itself(db: &Db, file: FileId, name: Name) -> bool {
+    let names = &db.program.known(file).language.manifest.names;
+    let name = db.program.text(name);
+    names.members_behind(ImplicitUse::Call).iter().any(|member| member == name)
 }
 
 /// True if a field implies a callable of its name, as a component of a record does.

@@ -95,7 +95,13 @@ pub(in crate::resolve) fn element(db: &Db, file: FileId, value: &Ty) -> Ty {
 }
 
 pub(super) fn indexed(db: &Db, file: FileId, object: &Ty, key: ExprId) -> Ty {
+    let manifest = &db.program.known(file).language.manifest;
     match object {
+        // Where subscripts are calls, a type has no arguments.
+        Ty::Type(..) if manifest.resolution.operator_calls => {
+            let member = manifest.names.member_behind(ImplicitUse::Index);
+            member.map_or(Ty::Unknown, |member| inherent::result_of_member(db, object, member))
+        }
         // Generic function or type with explicit arguments.
         Ty::Type(symbol, _) => {
             let arg = db.instance_of_expr(file, key);
@@ -154,6 +160,8 @@ pub(super) fn entered(db: &Db, file: FileId, value: &Ty) -> Ty {
         Ty::Union(parts) => {
             Ty::union(parts.clone().iter().map(|part| entered(db, file, part)).collect::<Vec<_>>())
         }
+        // What a library makes gives a value of the library, most often itself.
+        Ty::External(_) => value.clone(),
         other => type_flow::through(db, file, other, |flow| flow.entered.as_deref())
             .unwrap_or(Ty::Unknown),
     }
