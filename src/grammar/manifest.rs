@@ -299,8 +299,14 @@ pub struct Resolution {
     pub type_scope_visible: bool,
     /// Callables of one name in one scope are overloads; otherwise the last definition wins.
     pub overloads: bool,
+    /// A scope has one definition of a name: several definitions and imports of it are alternatives
+    /// of conditional compilation, whether or not their conditions are known.
+    pub one_definition: bool,
     /// A call of a type constructs an instance.
     pub call_constructs: bool,
+    /// Elements of the body of a construction that are no initializers are the values of all fields,
+    /// in the order of their declaration.
+    pub positional_fields: bool,
     /// The scope of a local name is the whole function, not the enclosing block.
     pub function_scoped: bool,
     /// Declarations are visible in their whole scope, also before their position.

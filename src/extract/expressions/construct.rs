@@ -1,7 +1,7 @@
 //! Constructions with member initializers, and the arguments of calls.
 
 use crate::extract::bindings::variables;
-use crate::extract::definitions::shadowing;
+use crate::extract::definitions::{constructions, shadowing};
 use crate::extract::expressions::{literals, values};
 use crate::extract::types;
 use crate::extract::walk::children;
@@ -157,8 +157,33 @@ pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node
         walk.visit_children(body);
         walk.context.callable.self_scope = outer;
         walk.close(scope);
+        positional_fields(walk, body, value);
     }
     value
+}
+
+/// Elements without keys write the fields of the constructed value, by their positions.
+fn positional_fields<'t>(walk: &mut Walk<'t>, body: Node<'t>, whole: ExprId) {
+    let (Expr::Construct(ty, _) | Expr::OfType(ty)) = walk.facts.get(whole) else { return };
+    let is_named =
+        matches!(walk.facts.get(ty), Expr::Name(..) | Expr::Member(..) | Expr::Apply(..));
+    if !is_named || !walk.input.language.manifest.resolution.positional_fields {
+        return;
+    }
+    let elements = children::named_children(&walk.input, body);
+    let is_keyed = |element: &Node<'t>| {
+        matches!(rule_choice::rule_at(&walk.input, *element), Some(Rule::Initializer { .. }))
+    };
+    if elements.is_empty() || elements.iter().any(is_keyed) {
+        return;
+    }
+    let list = walk.facts.list(&vec![ExprId::NONE; elements.len()]);
+    let made = walk.facts.expr(Expr::Construct(ty, list));
+    for (position, element) in elements.into_iter().enumerate() {
+        let name = walk.facts.name(&position.to_string());
+        let field = walk.facts.item(made, position);
+        walk.site(Usage::Site(SiteKind::Write), element, name, field);
+    }
 }
 
 /// The type of a construction with arguments and without a type (`new(1)`): the expected one. The
@@ -182,11 +207,14 @@ fn wanted_type<'t>(walk: &mut Walk<'t>, node: Node<'t>, wanted: ExprId) -> ExprI
 /// the item).
 fn construct_untyped<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
     let (value, outer) = (walk.context.around.item, walk.context.around);
+    let mut parts = SmallVec::<[ExprId; 8]>::new();
     for child in children::named_children(&walk.input, node) {
         set_expected(walk, child, value);
-        walk.visit(child, READ);
+        parts.push(walk.visit(child, READ));
     }
     walk.context.around = outer;
+    constructions::element(walk, node, value, &parts);
+    positional_fields(walk, node, value);
     value
 }
 
