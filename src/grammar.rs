@@ -147,6 +147,11 @@ impl Language {
         self.roles.rests
     }
 
+    /// True if elements are constructions of components, or the code is in markup.
+    pub(crate) fn has_elements(&self) -> bool {
+        self.roles.elements || self.manifest.markup.is_some()
+    }
+
     #[inline]
     fn is_of_sort(&self, kind: u16, sort: u8) -> bool {
         self.sorts.get(usize::from(kind)).is_some_and(|sorts| sorts & sort != 0)
@@ -179,7 +184,12 @@ impl Language {
 
     /// True if the language or its run time calls functions of this name.
     pub fn is_called_by_runtime(&self, name: &str) -> bool {
-        self.manifest.names.called_by_runtime.iter().any(|form| fits_pattern(form, name))
+        // The star of a form without a letter is that of an operator.
+        let has_letters = |form: &str| form.contains(|c: char| c.is_alphanumeric() || c == '_');
+        self.manifest.names.called_by_runtime.iter().any(|form| match has_letters(form) {
+            true => fits_pattern(form, name),
+            false => form == name,
+        })
     }
 
     /// Rule of a node kind in type position.

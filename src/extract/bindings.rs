@@ -5,5 +5,6 @@ pub(super) mod conditions;
 pub(super) mod fields;
 pub(super) mod narrowing;
 pub(super) mod patterns;
+pub(super) mod stated_types;
 pub(super) mod statements;
 pub(super) mod variables;

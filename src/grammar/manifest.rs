@@ -1,12 +1,14 @@
 //! The manifest of a language: `grammars/<language>/grammar.toml` as data, checked against the
 //! grammar while it is read.
 
+mod comments;
 mod markup;
 pub(super) mod position;
 mod repairs;
 pub(super) mod values;
 pub(super) mod words;
 
+pub use comments::{Documentation, TestMarkers};
 pub use markup::{MarkMeaning, Markup};
 pub(crate) use repairs::Form;
 pub use repairs::Repairs;
@@ -18,7 +20,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 pub use values::MemberLookup;
 use values::{Conditions, Conversions, Narrowing, TypeFlow};
-use words::{CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord, TestMacroKind};
+use words::{CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord};
 
 /// A language manifest without its tables of node kinds.
 #[derive(Clone, Debug, Deserialize)]
@@ -152,6 +154,10 @@ pub struct Modules {
     /// `.ts`).
     #[serde(default)]
     pub extension_aliases: BTreeMap<String, Vec<String>>,
+    /// Endings of stems of which a build selects one: a module name without an extension means
+    /// each of the files (`./x` -> `x.ios.ts`, `x.web.ts`).
+    #[serde(default)]
+    pub variants: Vec<String>,
     /// Project files that the module system reads in addition to sources: names, possibly with a
     /// star for any text, and after a colon a text that the file contains.
     #[serde(default)]
@@ -319,9 +325,10 @@ pub struct Resolution {
     /// The body of a type, and a file, are statements that run in order: on the right side of the
     /// definition of a variable its name has the meaning that it had before.
     pub runs_in_order: bool,
-    /// A closure assigned to a variable or member is its value, not a definition of that name;
-    /// types have declared members only.
+    /// A closure assigned to a variable or member is its value, not a definition of that name.
     pub closures_are_values: bool,
+    /// Types have declared members only: an assignment to a member of the receiver makes none.
+    pub declared_members: bool,
     /// The call that a closure is passed to may give it a receiver, whose members are names of the
     /// closure.
     pub closure_receivers: bool,
@@ -461,44 +468,4 @@ pub enum ExportRule {
     Public,
     /// Top-level symbols with external linkage: all without a modifier of internal linkage.
     Linkage,
-}
-
-/// Syntax of documentation.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Documentation {
-    /// Kinds of comment nodes.
-    pub comments: Vec<String>,
-    /// Prefixes of comments that document the next definition; without prefixes all comments do.
-    pub prefixes: Vec<String>,
-    /// Node kind of a string that documents a definition as the first statement of its body.
-    pub body_string: Option<String>,
-    /// Tags in comments that state the type of a parameter: the type in braces, then the name
-    /// (`@param`).
-    pub param_tags: Vec<String>,
-    /// Tags in comments that state the type of the result, in braces.
-    pub result_tags: Vec<String>,
-    /// Tags in comments that state the type of a variable, in braces.
-    pub type_tags: Vec<String>,
-    /// Types in comments that carry no information.
-    pub vague_types: Vec<String>,
-    /// Types in comments have no braces: they end at white space outside of brackets. They count
-    /// where no type is declared, or one of `vague-types`.
-    pub bare_types: bool,
-    /// Generic types in comments that are arrays of their last argument.
-    pub array_types: Vec<String>,
-}
-
-/// Patterns of test code.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct TestMarkers {
-    /// Globs of test files.
-    pub files: Vec<String>,
-    /// Prefixes of names of test functions in test files.
-    pub function_prefixes: Vec<String>,
-    /// Functions that take a title and a closure with the test.
-    pub calls: Vec<String>,
-    /// Macro that defines a test -> what its arguments are. A body follows the call.
-    pub macros: BTreeMap<String, TestMacroKind>,
 }

@@ -400,13 +400,8 @@ pub(crate) enum Rule {
         #[serde(default)]
         negated: bool,
     },
-    /// A cast to a type, or with `array` to an array of it.
-    Cast {
-        ty: Selector,
-        value: Option<Selector>,
-        #[serde(default)]
-        array: bool,
-    },
+    /// A cast to a type, or with `array` to an array of it. `keeps`: the value keeps its type.
+    Cast { ty: Selector, value: Option<Selector>, array: Option<bool>, keeps: Option<bool> },
     /// A comprehension: a scope of its own; its value is a `container` of `value`.
     Comprehension { value: Selector, container: String },
     /// A loop over the elements of `iterable`.

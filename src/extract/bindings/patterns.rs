@@ -3,6 +3,7 @@
 use crate::extract::bindings::bound_names;
 use crate::extract::bindings::bound_names::{Bind, Flow};
 use crate::extract::bindings::fields;
+use crate::extract::bindings::stated_types;
 use crate::extract::facts::builder::Builder;
 use crate::extract::walk::Input;
 use crate::extract::walk::children;
@@ -46,7 +47,8 @@ fn bind_nested<'t>(walk: &mut Walk<'t>, node: Node<'t>, flow: Flow<'t>, how: Bin
             }
         }
         _ => {
-            walk.visit(node, READ);
+            let target = walk.visit(node, READ);
+            stated_types::of_target(walk, flow.value, target, node);
         }
     }
     LocalSymbol::NONE

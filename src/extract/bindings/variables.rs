@@ -13,7 +13,7 @@ use crate::extract::walk::texts;
 use crate::extract::walk::{Definition, Pending, READ, Surroundings, Usage, Walk};
 use crate::grammar::{ModifierMeaning, Pattern, Rule, Selector};
 use crate::model::facts::{
-    BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, ScopeKind, flags,
+    BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, Run, ScopeKind, flags,
 };
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -287,6 +287,11 @@ pub(in crate::extract) fn assign<'t>(
         return member_function(walk, object_node, name_node, node, lambda, lambda_node);
     }
     if let Some(right_node) = right_node
+        && let Some(value) = values_object(walk, left_node, right_node)
+    {
+        return value;
+    }
+    if let Some(right_node) = right_node
         && *declares
         && defines
         && matches!(rule_choice::rule_at(&walk.input, left_node), Some(Rule::Name { .. }))
@@ -366,6 +371,37 @@ fn member_function<'t>(
     let symbol = walk.define(&definition);
     (walk.context.scope, walk.context.around) = (scope, around);
     walk.lambda(lambda, lambda_node, symbol)
+}
+
+/// `Type.prototype = { … }`: the members of the object are those of the instances of the type.
+fn values_object<'t>(walk: &mut Walk<'t>, left: Node<'t>, right: Node<'t>) -> Option<ExprId> {
+    let values = walk.input.language.manifest.names.values_member.as_deref()?;
+    let Some(Rule::Member { object: Some(object), name, .. }) =
+        rule_choice::rule_at(&walk.input, left)
+    else {
+        return None;
+    };
+    let is_object = matches!(rule_choice::rule_at(&walk.input, right), Some(Rule::Object {}));
+    if !is_object || texts::text_of(&walk.input, name.first(left)?) != values {
+        return None;
+    }
+    let pending = std::mem::take(&mut walk.context.pending);
+    let owner = walk.visit(object.first(left)?, READ);
+    let value = walk.visit(right, READ);
+    walk.context.pending = pending;
+    if let (true, Expr::Members(members)) = (owner.is_some(), walk.facts.get(value)) {
+        for symbol in &mut walk.facts.facts.symbols {
+            if symbol.scope == members && !symbol.owner.is_some() {
+                symbol.owner = owner;
+            }
+        }
+        let made = walk.facts.expr(Expr::Construct(owner, Run::default()));
+        let made = walk.facts.expr(Expr::TypeOf(made));
+        if let Some(position) = members.get() {
+            walk.facts.facts.scopes[position].owner = made;
+        }
+    }
+    Some(value)
 }
 
 /// True for the name of one variable: a node without a role in patterns or, where objects accept

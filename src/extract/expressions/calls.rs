@@ -129,7 +129,11 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
     }
     let trailing = trailing.as_ref().and_then(|selector| selector.first(node));
     let outer = std::mem::take(&mut walk.context.named);
-    let (list, spread, count) = construct::all_arguments(walk, args_node, trailing);
+    let gathered = gathered_items(walk, callee_node, args_node);
+    let (list, spread, count) = match gathered {
+        Some(_) => (walk.facts.list(&[ExprId::NONE]), false, 1),
+        None => construct::all_arguments(walk, args_node, trailing),
+    };
     let named = std::mem::replace(&mut walk.context.named, outer);
     if let Some(index) = site.get() {
         let entry = &mut walk.facts.sites[index];
@@ -159,12 +163,52 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
     }
     let closure = closure.as_ref().and_then(|selector| selector.first(node));
     let list = closure.map_or(list, |closure| with_closure(walk, list, closure));
-    let value = walk.facts.of(callee_value, |callee| Expr::Call(callee, list));
+    let value = match gathered {
+        Some(items) => gathered_value(walk, callee_value, &items),
+        None => walk.facts.of(callee_value, |callee| Expr::Call(callee, list)),
+    };
     construct::written_names(walk, &named, value);
     if walk.input.language.manifest.narrowing.guards && count > 0 {
         walk.context.calls.insert(node.id(), value);
     }
     if awaited { walk.facts.of(value, Expr::Await) } else { value }
+}
+
+/// Visits the items of the list that a call gathers; none if it gathers no list in place.
+fn gathered_items<'t>(
+    walk: &mut Walk<'t>,
+    callee: Option<Node<'t>>,
+    args: Option<Node<'t>>,
+) -> Option<Vec<ExprId>> {
+    let names = &walk.input.language.manifest.names;
+    if !names.has_calls(CallMeaning::Gather)
+        || names.special_calls.get(texts::text_of(&walk.input, callee?))
+            != Some(&CallMeaning::Gather)
+    {
+        return None;
+    }
+    let list = children::only_named_child(&walk.input, args?)?;
+    let rule = |node: Node<'t>| rule_choice::rule_at(&walk.input, node);
+    let items = children::named_children(&walk.input, list);
+    let has_spread = items.iter().any(|item| matches!(rule(*item), Some(Rule::Spread {})));
+    if !matches!(rule(list), Some(Rule::List { .. })) || has_spread {
+        return None;
+    }
+    Some(items.into_iter().map(|item| walk.visit(item, READ)).collect())
+}
+
+/// Returns the value of a call that gathers: of the type before its name, with the awaited items.
+fn gathered_value(walk: &mut Walk<'_>, callee: ExprId, items: &[ExprId]) -> ExprId {
+    let Expr::Member(object, _) = walk.facts.get(callee) else { return ExprId::NONE };
+    let Expr::Name(name, _) = walk.facts.get(object) else { return ExprId::NONE };
+    let mut parts = Vec::with_capacity(items.len());
+    for item in items {
+        let awaited = walk.facts.of(*item, Expr::Await);
+        parts.push(names::known(&mut walk.facts, awaited));
+    }
+    let parts = walk.facts.list(&parts);
+    let (base, tuple) = (walk.facts.expr(Expr::Literal(name)), walk.facts.expr(Expr::Tuple(parts)));
+    types::applied(&mut walk.facts, base, &[tuple])
 }
 
 /// Visits a closure behind the arguments of a call; returns these with it.

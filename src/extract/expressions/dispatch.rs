@@ -3,6 +3,7 @@
 use crate::extract::bindings::bound_names::{Bind, Flow};
 use crate::extract::bindings::narrowing;
 use crate::extract::bindings::patterns;
+use crate::extract::bindings::stated_types;
 use crate::extract::bindings::statements;
 use crate::extract::definitions::shadowing;
 use crate::extract::expressions::calls;
@@ -70,7 +71,7 @@ pub(in crate::extract) fn express<'t>(
         Rule::TypeTest { value, ty, name, .. } => {
             narrowing::type_test(walk, node, value, ty.as_ref(), name.as_ref())
         }
-        Rule::Cast { ty, value, array } => cast(walk, node, ty, value.as_ref(), *array),
+        Rule::Cast { .. } => cast(walk, rule, node),
         Rule::Lambda { .. } => values::lambda(walk, rule, node, LocalSymbol::NONE),
         Rule::Comprehension { value, container } => {
             statements::comprehension(walk, node, value, container)
@@ -189,21 +190,16 @@ fn method_reference<'t>(
     value
 }
 
-fn cast<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-    ty: &'static Selector,
-    value: Option<&'static Selector>,
-    array: bool,
-) -> ExprId {
+fn cast<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
+    let Rule::Cast { ty, value, array, keeps } = rule else { return ExprId::NONE };
     let ty_node = ty.first(node);
     let mut ty =
         ty_node.map_or(ExprId::NONE, |ty| types::visit_type(walk, ty, Usage::Site(SiteKind::Type)));
-    if array {
+    if *array == Some(true) {
         ty = walk.facts.of(ty, Expr::Array);
     }
     let wanted = walk.facts.of(ty, Expr::OfType);
-    let value_node = value.and_then(|selector| selector.first(node));
+    let value_node = value.as_ref().and_then(|selector| selector.first(node));
     let mut value = ExprId::NONE;
     for child in children::named_children(&walk.input, node) {
         if ty_node.is_none_or(|ty| ty.id() != child.id()) {
@@ -216,7 +212,9 @@ fn cast<'t>(
             value = if is_value { visited } else { value };
         }
     }
-    if wanted.is_some() { wanted } else { value }
+    stated_types::of_cast(walk, value, ty, node);
+    let keeps = *keeps == Some(true) && value.is_some();
+    if wanted.is_some() && !keeps { wanted } else { value }
 }
 
 fn operator<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {

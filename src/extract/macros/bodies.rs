@@ -221,7 +221,10 @@ pub(in crate::extract) fn cleared(input: &Input<'_>, facts: &mut Builder, cleare
         let column =
             input.source[..range.start].iter().rev().take_while(|&&byte| byte != b'\n').count();
         let Ok(text) = std::str::from_utf8(&input.source[range.clone()]) else { continue };
-        let name = facts.name(text);
+        let name = match &input.language.manifest.markup {
+            Some(markup) => facts.name(&markup.component(text)),
+            None => facts.name(text),
+        };
         let byte = offset(range.start);
         let (scope, enclosing) = facts.around(byte);
         let target = facts.expr(Expr::Name(name, scope));

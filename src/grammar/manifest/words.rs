@@ -102,6 +102,9 @@ pub enum CallMeaning {
     Base,
     /// A construction of the first type argument with the arguments (`make_unique<T>(value)`).
     Construct,
+    /// A value of the type before the name of the callee: of the awaited items of the list that is
+    /// the argument, by position (`Promise.all([…])`).
+    Gather,
     /// A type parameter (`TypeVar`).
     TypeParameter,
 }

@@ -210,13 +210,14 @@ impl<'q> Lookup<'q> {
         key.and_then(|key| self.languages.get(&key)).map_or("", String::as_str)
     }
 
-    /// True if a symbol of this kind is data in files of this language: a key of a record.
+    /// True if a symbol of this kind is data in files of this language: a key of a record, a table
+    /// or a section with them.
     pub(in crate::query) fn is_data(
         &self,
         language: Option<LanguageKey>,
         kind: SymbolKind,
     ) -> bool {
-        kind == SymbolKind::Field && self.has_data(language)
+        matches!(kind, SymbolKind::Field | SymbolKind::Namespace) && self.has_data(language)
     }
 
     /// True for languages whose fields are data.

@@ -6,7 +6,7 @@ use crate::model::facts::{BindingKind, Expr, ExprId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Hierarchy, Ty, TyList, no_types};
+use crate::resolve::db::ty::{Entity, Hierarchy, Ty, TyList, no_types};
 use crate::resolve::members::aliases;
 use crate::resolve::members::mro::{breadth_first, depth_first, merge};
 use crate::resolve::names::linkage;
@@ -29,6 +29,7 @@ fn direct_bases(db: &Db, symbol: SymbolRef) -> Vec<Ty> {
         for base in &facts.lists[db.program.symbol(part).bases.range()] {
             if let Some(Expr::Base(base, _)) = base.get().map(|position| facts.exprs[position]) {
                 bases.push(base_type(db, part.file, base));
+                given_bases(db, part.file, base, &mut bases);
             }
         }
     }
@@ -38,6 +39,43 @@ fn direct_bases(db: &Db, symbol: SymbolRef) -> Vec<Ty> {
         bases.push(Ty::instance(SymbolRef { file: symbol.file, symbol: entry.container }));
     }
     bases
+}
+
+/// Adds the bases that a call gives to the type that it returns: arguments for the parameters that
+/// this type extends (`extends Mixin(Base)`).
+fn given_bases(db: &Db, file: FileId, base: ExprId, bases: &mut Vec<Ty>) {
+    let Some(position) = base.get() else { return };
+    let facts = db.program.known(file).facts;
+    let Expr::Call(callee, args) = facts.exprs[position] else { return };
+    let Some(Ty::Type(made, _)) = bases.last().cloned() else { return };
+    let Ty::Callable(symbols, _) = db.ty(file, callee) else { return };
+    let [callable] = symbols[..] else { return };
+    if db.is_too_deep() {
+        return;
+    }
+    let params = db.program.symbol(callable).params.range();
+    let own = db.program.known(made.file).facts;
+    let extended = own.lists[db.program.symbol(made).bases.range()].to_vec();
+    for extended in extended {
+        let extended = extended.get().map(|position| own.exprs[position]);
+        let Some(Expr::Base(extended, _)) = extended else { continue };
+        let Some(Expr::Name(name, scope)) = extended.get().map(|position| own.exprs[position])
+        else {
+            continue;
+        };
+        let name = db.program.known(made.file).name(name);
+        let bound = db.lookup(made.file, name, scope, u32::MAX);
+        let Some((Entity::Local(of, bindings), _)) = bound else { continue };
+        let is_param = |at: &usize| {
+            of == callable.file && bindings.iter().any(|binding| binding.get() == Some(*at))
+        };
+        let place = params.clone().position(|at| is_param(&at));
+        let given = place.and_then(|place| facts.lists[args.range()].get(place).copied());
+        if let Some(given) = given {
+            bases.push(base_type(db, file, given));
+            db.deeper(|| given_bases(db, file, given, bases));
+        }
+    }
 }
 
 /// Returns the first base that a type extends rather than implements.
@@ -266,7 +304,7 @@ pub(in crate::resolve) fn of_arity(db: &Db, symbol: SymbolRef, count: usize) -> 
 }
 
 /// Returns what the scope of a definition has under its name.
-fn declared_beside(db: &Db, symbol: SymbolRef) -> impl Iterator<Item = SymbolRef> {
+pub(super) fn declared_beside(db: &Db, symbol: SymbolRef) -> impl Iterator<Item = SymbolRef> {
     let unit = db.program.known(symbol.file);
     let entry = unit.symbol(symbol.symbol);
     let bindings = db.program.bindings(symbol.file, unit, entry.scope, unit.name(entry.name));

@@ -227,7 +227,11 @@ fn named_member(db: &Db, of: &Ty, name: Name) -> Member {
         Ty::Instance(symbol, _) | Ty::Type(symbol, _) => {
             match receiver_members(db, of, *symbol, name) {
                 none @ (Member::None | Member::Unknown) => {
-                    inherent::fallback_member(db, of, name).unwrap_or(none)
+                    let is_type = matches!(of, Ty::Type(..));
+                    let beside = || prototypes::in_namespace_beside(db, *symbol, name);
+                    inherent::fallback_member(db, of, name)
+                        .or_else(|| is_type.then(beside).flatten())
+                        .unwrap_or(none)
                 }
                 found => inherent::blanket_extension(db, of, name, found),
             }

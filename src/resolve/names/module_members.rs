@@ -116,6 +116,9 @@ pub(in crate::resolve) fn module_member(
         }
         Module::File(file) => file_member(db, file, name, visited),
         Module::Package(package) => package_member(db, package, name),
+        Module::OneOf(file, import) => {
+            scopes::one_of(db, file, import, |file| module_member(db, file, name, visited))
+        }
     };
     let found = found.or_else(|| {
         db.program
@@ -125,7 +128,7 @@ pub(in crate::resolve) fn module_member(
     });
     let found = found.or_else(|| match module {
         Module::File(file) => paths::macro_named(db, file, name, ScopeId(0), u32::MAX),
-        Module::Package(_) => None,
+        Module::Package(_) | Module::OneOf(..) => None,
     });
     visited.leave(found.is_some());
     found

@@ -278,6 +278,35 @@ fn is_child(db: &Db, file: FileId, import: ImportId) -> bool {
     entry.kind == ImportKind::Module && entry.item.is_some()
 }
 
+/// Returns what the files that an import may mean give: the symbols of all of them, of which a
+/// build has those of one.
+pub(super) fn one_of(
+    db: &Db,
+    file: FileId,
+    import: u32,
+    mut find: impl FnMut(Module) -> Option<Entity>,
+) -> Option<Entity> {
+    let (mut all, mut other, mut are_single) = (Symbols::new(), None, true);
+    for file in db.program.import_target(file, import as usize).files() {
+        match find(Module::File(file)) {
+            Some(Entity::Symbols(symbols)) => {
+                are_single &= symbols.len() == 1;
+                all.extend(symbols);
+            }
+            found => other = other.or(found),
+        }
+    }
+    if all.is_empty() {
+        return other;
+    }
+    all.sort_unstable();
+    all.dedup();
+    if are_single {
+        db.are_variants.insert(all.clone(), true);
+    }
+    Some(Entity::Symbols(all))
+}
+
 /// Imports in alternatives as successive ones.
 pub(super) fn last_first(file: FileId, imports: SmallVec<[ImportId; 2]>) -> Bound {
     Bound::Imports(file, imports.into_iter().rev().collect())
@@ -368,19 +397,20 @@ pub(in crate::resolve) fn import_entity(
     }
     match db.program.import_target(file, position) {
         ImportTarget::External(name) => Some(Entity::External(Rc::from(&**name))),
-        ImportTarget::Path { module, path } => {
+        target @ ImportTarget::Path { path, .. } => {
+            let module = target.meant(file, position)?;
             let kind = db.program.known(file).facts.imports[position].kind;
-            let whole = |visited: &mut Visited| whole_export(db, *module, visited);
+            let whole = |visited: &mut Visited| whole_export(db, module, visited);
             match kind {
                 ImportKind::Module if path.is_empty() => {
-                    whole(visited).or(Some(Entity::Module(*module)))
+                    whole(visited).or(Some(Entity::Module(module)))
                 }
                 // Without an explicit default export: the value that the module exports as a
                 // whole, or the module.
-                ImportKind::Default => follow(db, *module, path, visited)
+                ImportKind::Default => follow(db, module, path, visited)
                     .or_else(|| whole(visited))
-                    .or(Some(Entity::Module(*module))),
-                _ => follow(db, *module, path, visited).or_else(|| {
+                    .or(Some(Entity::Module(module))),
+                _ => follow(db, module, path, visited).or_else(|| {
                     let mut entity = whole(visited)?;
                     for &name in path {
                         entity = db.below(&entity, name, visited)?;
@@ -398,7 +428,13 @@ pub(in crate::resolve) fn whole_export(
     module: Module,
     visited: &mut Visited,
 ) -> Option<Entity> {
-    let Module::File(file) = module else { return None };
+    let file = match module {
+        Module::File(file) => file,
+        Module::OneOf(file, import) => {
+            return one_of(db, file, import, |file| whole_export(db, file, visited));
+        }
+        Module::Package(_) => return None,
+    };
     let object = db.program.unit(file)?.language.manifest.names.export_objects.first()?;
     let name = db.program.named(object);
     if !visited.enter(visited::visit(db, ScopePlace::Whole(module), name)) {
@@ -438,7 +474,7 @@ pub(in crate::resolve) fn follow(
 
 /// Returns the target of a top-level binding whose value is a name; for any other, the binding
 /// itself.
-pub(super) fn alias_of(
+pub(in crate::resolve) fn alias_of(
     db: &Db,
     file: FileId,
     bindings: SmallVec<[BindingId; 2]>,

@@ -29,10 +29,12 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             unresolved(Step::NoSuchName)
         }
         ImportTarget::External(name) => external(name, Step::ExternalImport),
-        ImportTarget::Path { module, path } if path.is_empty() || kind == ImportKind::Wildcard => {
+        ImportTarget::Path { module, path, .. }
+            if path.is_empty() || kind == ImportKind::Wildcard =>
+        {
             module_target(*module, Step::Import)
         }
-        ImportTarget::Path { module, path } => {
+        ImportTarget::Path { module, path, .. } => {
             match scopes::import_entity(db, file, site.import, &mut Visited::default()) {
                 Some(Entity::Symbols(mut symbols)) => {
                     overrides::defined(db, &mut symbols);

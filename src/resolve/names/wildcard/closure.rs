@@ -143,12 +143,13 @@ fn search_from(db: &Db, file: FileId, scope: ScopeId, search: &mut Search) {
         return;
     }
     for import in wildcards {
-        let ImportTarget::Path { module, path } = &targets[import] else { continue };
+        let ImportTarget::Path { path, .. } = &targets[import] else { continue };
+        let Some(module) = targets[import].meant(file, import) else { continue };
         if path.is_empty() {
-            stop_at_module(db, *module, true, search);
+            stop_at_module(db, module, true, search);
             continue;
         }
-        let start = db.filtered(None, || db.follow(*module, path, &mut Visited::default()));
+        let start = db.filtered(None, || db.follow(module, path, &mut Visited::default()));
         match start {
             Some(Entity::Module(module)) => stop_at_module(db, module, false, search),
             Some(Entity::Symbols(symbols)) if variants::are_modules(db, &symbols) => {
@@ -171,6 +172,7 @@ fn stop_at_module(db: &Db, module: Module, is_listed: bool, search: &mut Search)
     }
     match module {
         Module::Package(package) => search.stops.push(Stop::Package(package)),
+        Module::OneOf(..) => search.stops.push(Stop::Other(Box::new(Entity::Module(module)))),
         Module::File(file) => {
             let has_folder = db.program.has_folder(module);
             if let Some(unit) = db.program.unit(file) {
