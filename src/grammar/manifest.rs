@@ -310,9 +310,6 @@ pub struct Resolution {
     pub one_definition: bool,
     /// A call of a type constructs an instance.
     pub call_constructs: bool,
-    /// Elements of the body of a construction that are no initializers are the values of all fields,
-    /// in the order of their declaration.
-    pub positional_fields: bool,
     /// The scope of a local name is the whole function, not the enclosing block.
     pub function_scoped: bool,
     /// Declarations are visible in their whole scope, also before their position.

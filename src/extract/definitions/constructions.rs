@@ -96,7 +96,7 @@ pub(super) fn constructed<'t>(
     walk.facts.expr(Expr::Construct(ty, list))
 }
 
-/// True for a list of arguments in the place of a value (`T x = {a, b}`).
+/// True for a list of arguments instead of a value (`T x = {a, b}`).
 pub(super) fn is_list<'t>(input: &Input<'t>, value: Node<'t>) -> bool {
     input.language.manifest.resolution.locals_construct
         && matches!(

@@ -98,12 +98,12 @@ pub(super) fn written_names(walk: &mut Walk<'_>, named: &[usize], made: ExprId) 
 }
 
 pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
-    let Rule::Construct { ty, args, body, fields, type_args } = rule else {
+    let Rule::Construct { ty, args, body, fields, type_args, positional } = rule else {
         return ExprId::NONE;
     };
     walk.take_call_site();
     if ty.is_none() && args.is_none() && fields.is_none() {
-        return construct_untyped(walk, node);
+        return construct_untyped(walk, node, *positional);
     }
     let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
     let outer_context = walk.context.around;
@@ -157,7 +157,9 @@ pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node
         walk.visit_children(body);
         walk.context.callable.self_scope = outer;
         walk.close(scope);
-        positional_fields(walk, body, value);
+        if *positional {
+            positional_fields(walk, body, value);
+        }
     }
     value
 }
@@ -167,7 +169,7 @@ fn positional_fields<'t>(walk: &mut Walk<'t>, body: Node<'t>, whole: ExprId) {
     let (Expr::Construct(ty, _) | Expr::OfType(ty)) = walk.facts.get(whole) else { return };
     let is_named =
         matches!(walk.facts.get(ty), Expr::Name(..) | Expr::Member(..) | Expr::Apply(..));
-    if !is_named || !walk.input.language.manifest.resolution.positional_fields {
+    if !is_named {
         return;
     }
     let elements = children::named_children(&walk.input, body);
@@ -205,7 +207,7 @@ fn wanted_type<'t>(walk: &mut Walk<'t>, node: Node<'t>, wanted: ExprId) -> ExprI
 
 /// Construction without a type: its type is the expected one (of the declaration, the member or
 /// the item).
-fn construct_untyped<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
+fn construct_untyped<'t>(walk: &mut Walk<'t>, node: Node<'t>, positional: bool) -> ExprId {
     let (value, outer) = (walk.context.around.item, walk.context.around);
     let mut parts = SmallVec::<[ExprId; 8]>::new();
     for child in children::named_children(&walk.input, node) {
@@ -214,7 +216,9 @@ fn construct_untyped<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
     }
     walk.context.around = outer;
     constructions::element(walk, node, value, &parts);
-    positional_fields(walk, node, value);
+    if positional {
+        positional_fields(walk, node, value);
+    }
     value
 }
 

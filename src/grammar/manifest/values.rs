@@ -166,8 +166,6 @@ pub struct TypeFlow {
     /// Member -> type of its value, or of its result when called; `result` is the result of the
     /// closure argument.
     pub members: BTreeMap<String, String>,
-    /// Members that make an instance of the first type argument with their arguments.
-    pub makes: Vec<String>,
     /// Member -> types of the parameters of its closure argument; `this T` is its receiver.
     pub callbacks: BTreeMap<String, Vec<String>>,
 }

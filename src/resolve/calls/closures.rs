@@ -282,7 +282,7 @@ fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty 
                     Ty::Unknown
                 }
             }
-            // A type parameter stands for a function by its bounds.
+            // A type parameter represents a function by its bounds.
             Ty::Param(of, binding) => {
                 parameter_of(db, of, db.program.known(of).binding(binding).ty, position)
             }

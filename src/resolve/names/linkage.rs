@@ -15,7 +15,7 @@ use crate::resolve::{Name, Symbols};
 /// Maximum nesting of the lookups that using-declarations start.
 const MAX_NESTED: u32 = 16;
 
-/// Maximum number of namespaces that are looked at for a member of one that opens others.
+/// Maximum number of namespaces that are searched for a member of one that opens others.
 const MAX_OPENED: usize = 64;
 
 /// Looks a name up in the namespaces around a scope, as visible to a file.
@@ -57,8 +57,8 @@ pub(super) fn visible_around(
     })
 }
 
-/// Returns the members of a namespace with a name: its own, or those of the namespaces that it opens,
-/// as inline ones are. What is in a namespace that a macro opens is in the one around.
+/// Returns the members of a namespace with a name: its own, or those of the namespaces that it
+/// opens, as inline ones are. What is in a namespace that a macro opens is in the one around.
 pub(super) fn members_of_space(db: &Db, space: Space, name: Name) -> Symbols {
     let (program, linkage) = (db.program, db.program.spaces());
     let (mut found, mut waiting, mut seen) = (Symbols::new(), vec![space], vec![space]);

@@ -81,17 +81,18 @@ fn is_one_entity(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
     }
 }
 
-/// True if two symbols of one name are in one scope, which has one definition of a name.
+/// True if two symbols have one name in one scope, which has one definition of it.
 fn is_one_binding(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
     let (left, right) = (db.program.symbol(one), db.program.symbol(other));
     db.program.known(one.file).language.manifest.resolution.one_definition
         && (one.file, left.scope) == (other.file, right.scope)
+        && db.program.name_of(one) == db.program.name_of(other)
         && sort(left) == sort(right)
         && !left.is_macro()
 }
 
-/// True if two callables of one name are members of one type without type arguments, which has one
-/// definition of a name besides those of interfaces.
+/// True if two callables have one name among the members of a type without type arguments, which
+/// has one definition of it besides those of interfaces.
 fn is_one_member(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
     let is_inherent = |of: SymbolRef| {
         let (unit, entry) = (db.program.known(of.file), db.program.symbol(of));
@@ -104,6 +105,7 @@ fn is_one_member(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
     let container = db.program.container(one);
     container.is_some()
         && container == db.program.container(other)
+        && db.program.name_of(one) == db.program.name_of(other)
         && is_inherent(one)
         && is_inherent(other)
 }

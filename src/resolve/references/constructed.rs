@@ -1,7 +1,7 @@
 //! Resolution of constructions: to the constructor, where overloads distinguish constructors, else
 //! to the type.
 
-use crate::grammar::FlowKind;
+use crate::grammar::{CallMeaning, FlowKind};
 use crate::model::Step;
 use crate::model::facts::{Expr, ExprId, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef};
@@ -122,7 +122,7 @@ pub(super) fn made_in_place(
 ) -> Option<SymbolRef> {
     let language = db.program.known(file).language;
     let text = db.program.text(member);
-    if !language.manifest.flow.values().any(|flow| flow.makes.iter().any(|made| made == text)) {
+    if language.manifest.names.special_calls.get(text) != Some(&CallMeaning::Construct) {
         return None;
     }
     let (of, ty) = declared_type(db, file, object)?;
@@ -132,15 +132,14 @@ pub(super) fn made_in_place(
         ty = inner;
     }
     let Expr::Apply(base, args) = facts.exprs[ty.get()?] else { return None };
-    let (_, flow) = type_flow::flow(db, of, &library_type(db, of, base)?)?;
-    let held = *facts.lists[args.range()].first()?;
+    type_flow::flow(db, of, &library_type(db, of, base)?)?;
+    // Of several arguments, as those of a mapping, it is not known which one is made.
+    let [held] = facts.lists[args.range()] else { return None };
     // A pointer points to what is made elsewhere.
     let is_value =
         matches!(facts.exprs[held.get()?], Expr::Name(..) | Expr::Member(..) | Expr::Apply(..));
     match db.instance_of_expr(of, held) {
-        Ty::Instance(symbol, _) if is_value && flow.makes.iter().any(|made| made == text) => {
-            Some(symbol)
-        }
+        Ty::Instance(symbol, _) if is_value => Some(symbol),
         _ => None,
     }
 }
