@@ -308,6 +308,9 @@ pub struct Resolution {
     pub type_scope_visible: bool,
     /// Callables of one name in one scope are overloads; otherwise the last definition wins.
     pub overloads: bool,
+    /// A scope has one definition of a name: several definitions and imports of it are alternatives
+    /// of conditional compilation, whether or not their conditions are known.
+    pub one_definition: bool,
     /// A call of a type constructs an instance.
     pub call_constructs: bool,
     /// The scope of a local name is the whole function, not the enclosing block.

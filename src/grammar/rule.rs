@@ -312,13 +312,16 @@ pub(crate) enum Rule {
     },
     /// A construction of `ty`; without a type, of the element type of the enclosing construction.
     /// `body` may hold definitions (an anonymous subclass) or nodes with the role `initializer`;
-    /// `fields` holds initializers only.
+    /// `fields` holds initializers only. `positional`: other elements of the body, or of the node
+    /// if it has none, are the values of all fields in order.
     Construct {
         ty: Option<Selector>,
         args: Option<Selector>,
         body: Option<Selector>,
         fields: Option<Selector>,
         type_args: Option<Selector>,
+        #[serde(default)]
+        positional: bool,
     },
     /// A type in expression position: its members are those of the type.
     TypeValue {},

@@ -27,10 +27,12 @@ pub(in crate::extract) fn conditional<'t>(
     if let (Some(name), Some(guard)) = (name, guard)
         && texts::text_of(&walk.input, name) == texts::text_of(&walk.input, guard)
     {
+        let parts = children::named_children(&walk.input, node);
         for child in children::children(&walk.input, node) {
             let is_guard =
                 child.start_byte() <= guard.start_byte() && guard.end_byte() <= child.end_byte();
-            if !is_guard && child.id() != name.id() {
+            let is_seen = !is_guard || is_default(&walk.input, child, guard, parts.len() <= 2);
+            if is_seen && child.id() != name.id() {
                 walk.visit_child(child);
             }
         }
@@ -93,6 +95,17 @@ fn has_definition<'t>(input: &Input<'t>, branch: Node<'t>) -> bool {
     let direct = children::named_children(input, branch);
     let body = direct.last().map(|body| children::named_children(input, *body));
     is_definition(&branch) || direct.iter().chain(body.iter().flatten()).any(is_definition)
+}
+
+/// True if the definition of a guard gives it a value, which is then a default that users may
+/// replace. A number may be the mark of an included file, unless it is `alone` in its region.
+fn is_default<'t>(input: &Input<'t>, node: Node<'t>, guard: Node<'t>, alone: bool) -> bool {
+    let text = texts::text_of(input, node);
+    let value = text.get(guard.end_byte() - node.start_byte()..).unwrap_or_default();
+    let value = value.trim_matches(|c: char| c.is_whitespace() || c == ';');
+    let is_number = value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && value.starts_with(|c: char| c.is_ascii_digit());
+    !value.is_empty() && (alone || !is_number)
 }
 
 /// Records the conditions that decorators set for the next node.

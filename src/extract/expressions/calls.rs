@@ -245,12 +245,10 @@ fn cast_call<'t>(walk: &mut Walk<'t>, callee: Node<'t>) -> Option<ExprId> {
     if !names.has_calls(CallMeaning::Cast) {
         return None;
     }
-    let text = texts::text_of(&walk.input, callee);
-    let name = text.split('<').next().map(str::trim_end).filter(|name| name.len() < text.len())?;
+    let (name, arguments) = applied(&walk.input, callee)?;
     if names.special_calls.get(name) != Some(&CallMeaning::Cast) {
         return None;
     }
-    let arguments = children::last_named_child(callee)?;
     let types = types::visit_types(walk, arguments, Usage::Site(SiteKind::Type));
     let ty = types.first().copied().unwrap_or(ExprId::NONE);
     Some(walk.facts.of(ty, Expr::OfType))
@@ -262,18 +260,22 @@ fn made_type<'t>(input: &Input<'t>, callee: Node<'t>) -> Option<Node<'t>> {
     if !names.has_calls(CallMeaning::Construct) {
         return None;
     }
-    let text = texts::text_of(input, callee);
-    let head = text.split('<').next().filter(|head| head.len() < text.len())?.trim_end();
-    let separator = input.language.manifest.modules.separator.as_str();
-    let name = head.rsplit([':', '.']).next().unwrap_or(head).trim_start_matches(separator);
+    let (head, arguments) = applied(input, callee)?;
+    let name = head.rsplit([':', '.']).next().unwrap_or(head);
     if names.special_calls.get(name) != Some(&CallMeaning::Construct) {
         return None;
     }
+    children::first_named_child(input, arguments)
+}
+
+/// Returns the type arguments at the end of a callee, and what is before them.
+fn applied<'t>(input: &Input<'t>, callee: Node<'t>) -> Option<(&'t str, Node<'t>)> {
     let mut arguments = children::last_named_child(callee)?;
     while !matches!(input.language.type_rule(arguments.kind_id()), Some(TypeRule::Each {})) {
         arguments = children::last_named_child(arguments)?;
     }
-    children::first_named_child(input, arguments)
+    let head = arguments.start_byte() - callee.start_byte();
+    Some((texts::text_of(input, callee).get(..head)?.trim_end(), arguments))
 }
 
 fn is_super_call(input: &Input<'_>, facts: &Builder, callee: ExprId) -> bool {

@@ -24,7 +24,20 @@ pub(super) struct ImportEntry<'t> {
     pub(in crate::extract) reexport: bool,
 }
 
+/// Records an import with its reference.
 pub(super) fn record<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportId {
+    let (item, node) = (entry.item, entry.node);
+    let id = enter(walk, entry);
+    let name = if item.is_some() { item } else { last_segment(&walk.input, &mut walk.facts, id) };
+    walk.site(Usage::Site(SiteKind::Import), node, name, ExprId::NONE);
+    if let Some(site) = walk.facts.sites.last_mut() {
+        site.import = id;
+    }
+    id
+}
+
+/// Records an import without a reference.
+pub(super) fn enter<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportId {
     let ImportEntry { kind, module, level, item, alias, node, reexport } = entry;
     let reexport = walk.context.everywhere.take().unwrap_or(reexport);
     let id = walk.facts.import(Import {
@@ -53,11 +66,6 @@ pub(super) fn record<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportI
             ty: ExprId::NONE,
             value: ExprId::NONE,
         });
-    }
-    let name = if item.is_some() { item } else { last_segment(&walk.input, &mut walk.facts, id) };
-    walk.site(Usage::Site(SiteKind::Import), node, name, ExprId::NONE);
-    if let Some(site) = walk.facts.sites.last_mut() {
-        site.import = id;
     }
     id
 }

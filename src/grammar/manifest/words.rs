@@ -184,6 +184,9 @@ pub enum DecoratorMeaning {
     Public,
     /// The arguments name the decorators to apply (`derive`).
     Applying,
+    /// The first argument is a condition, the others are decorators to apply where it holds
+    /// (`cfg_attr`).
+    ApplyingIf,
     /// Test.
     Test,
 }

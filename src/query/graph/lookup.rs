@@ -375,6 +375,8 @@ impl<'q> Lookup<'q> {
     }
 
     /// Returns a symbol with the declarations and definitions of the same entity, itself first.
+    /// Other definitions of the declaration of a definition are other entities: a program has one
+    /// of them.
     pub(in crate::query) fn same_entity(
         &self,
         symbol: SymbolKey,
@@ -383,11 +385,13 @@ impl<'q> Lookup<'q> {
         let mut next = 0;
         while let Some(&key) = group.get(next) {
             next += 1;
-            let (to, from) = (self.relations_from(key)?, self.relations_to(key)?);
-            let to = to.iter().map(|relation| (relation.kind, relation.to));
-            for (kind, other) in
-                to.chain(from.iter().map(|relation| (relation.kind, relation.from)))
-            {
+            let to = self.relations_from(key)?;
+            let mut related: Vec<_> = to.iter().map(|related| (related.kind, related.to)).collect();
+            if key == symbol {
+                let from = self.relations_to(key)?;
+                related.extend(from.iter().map(|related| (related.kind, related.from)));
+            }
+            for (kind, other) in related {
                 if kind == RelationKind::Defines && !group.contains(&other) {
                     group.push(other);
                 }

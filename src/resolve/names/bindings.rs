@@ -19,6 +19,8 @@ pub(super) enum Bound {
     Imports(FileId, SmallVec<[ImportId; 2]>),
     /// Imports of one name in alternatives of a statement, in order: any of them.
     Alternatives(FileId, SmallVec<[ImportId; 2]>),
+    /// Imports, last one first, and symbols of one name in a scope that has one definition of it.
+    Variants(FileId, SmallVec<[ImportId; 2]>, Symbols),
 }
 
 /// Returns what a scope itself binds to a name.
@@ -76,6 +78,10 @@ pub(super) fn in_scope<'a>(
     let imported = all.iter().rev().filter(|(_, binding)| binding.kind == BindingKind::Import);
     let imports: SmallVec<[ImportId; 2]> = imported.map(|(_, binding)| binding.import).collect();
     let kind = unit.scope_kind(scope);
+    let is_single = imports.len() + usize::from(!symbols.is_empty()) < 2;
+    if unit.language.manifest.resolution.one_definition && !is_single {
+        return Some(Bound::Variants(file, imports, symbols));
+    }
     if !namespaces::wants_modules(db) && !symbols.is_empty() {
         // The import is the module that the filter excludes.
         return Some(Bound::Entity(Entity::Symbols(symbols)));

@@ -12,6 +12,7 @@ use crate::resolve::db::ty::{Entity, Member, Ty};
 use crate::resolve::members::{aliases, inherent, lookup, overrides, prototypes, receiver};
 use crate::resolve::names::variants::are_variants;
 use crate::resolve::names::{conditions, definition, linkage, namespaces};
+use crate::resolve::references::constructed;
 use crate::resolve::references::constructed::{construct_site, field_site, super_site};
 use crate::resolve::references::outcome::{
     chosen, external, held_by, module_target, receiver_step, unresolved,
@@ -54,6 +55,11 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
     let facts = db.program.known(file).facts;
     if site.kind == SiteKind::Import {
         return imports::import_site(db, file, site);
+    }
+    if site.kind == SiteKind::Construct
+        && let Some(holder) = constructed::library_holder(db, file, site.target)
+    {
+        return external(&holder, Step::Builtin);
     }
     let Some(target) = site.target.get() else { return unresolved(Step::Dynamic) };
     if !matches_target_name(db, file, site) {
@@ -123,6 +129,14 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             }
         }
         Expr::Argument(..) if site.kind == SiteKind::Write => unresolved(Step::LocalValue),
+        Expr::Item(made, position) if site.kind == SiteKind::Write => {
+            match written::at_position(db, file, made, position as usize) {
+                Some(field) => {
+                    symbols_site(db, file, site, &Symbols::from_slice(&[field]), Step::DeclaredType)
+                }
+                None => unresolved(Step::LocalValue),
+            }
+        }
         Expr::SelfValue(_) if site.kind == SiteKind::Call => {
             let of = db.ty(file, site.target);
             match of {
@@ -179,6 +193,10 @@ fn entity_site(db: &Db, file: FileId, site: &Site, entity: &Entity, step: Step) 
     match entity {
         Entity::Symbols(symbols) => symbols_site(db, file, site, symbols, step),
         Entity::Module(module) => module_target(*module, step),
+        Entity::Variants(parts) => {
+            let each = parts.iter().map(|part| entity_site(db, file, site, part, step));
+            variants::of_each(db, (file, site.byte), each.collect())
+        }
         // An external wildcard import is no evidence that the namespace has the name.
         Entity::External(_) if step == Step::Wildcard && db.tier(file) != Tier::Full => {
             unresolved(Step::NoSuchName)
@@ -389,32 +407,53 @@ fn unbound_site(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
 
 fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -> Resolution {
     let of = db.ty(file, object);
+    match of.of_build() {
+        Some(parts) => {
+            let each =
+                parts.iter().map(|part| member_site_of(db, file, site, (object, part), name));
+            variants::of_each(db, (file, site.byte), each.collect())
+        }
+        None => member_site_of(db, file, site, (object, &of), name),
+    }
+}
+
+/// Resolves a member of a value of one type.
+fn member_site_of(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    (object, of): (ExprId, &Ty),
+    name: Name,
+) -> Resolution {
     let rules = &db.program.known(file).language.manifest.resolution;
-    let step = receiver_step(db, file, object, &of);
+    let step = receiver_step(db, file, object, of);
     let called = site.kind == SiteKind::Call;
+    if called && let Some(made) = constructed::made_in_place(db, file, object, name) {
+        let made = Symbols::from_slice(&[made]);
+        return construct_site(db, file, site, &made, Step::InferredType);
+    }
     let is_missing = |member: &Member| matches!(member, Member::None | Member::Unknown);
-    let found = namespaces::among(db, file, called, || db.member(&of, name), is_missing);
+    let found = namespaces::among(db, file, called, || db.member(of, name), is_missing);
     if called
-        && let Ty::Callable(symbols, _) = &of
+        && let Ty::Callable(symbols, _) = of
         && calls_itself(db, file, name)
     {
         return symbols_site(db, file, site, symbols, Step::InferredType);
     }
-    if called
-        && let Some(extension) = instead::of_extension(db, file, site, &of, name, &found, step)
+    if called && let Some(extension) = instead::of_extension(db, file, site, of, name, &found, step)
     {
         return extension;
     }
     match found {
         Member::Entity(Entity::Module(_)) if is_call(site.kind) => {
-            match namespaces::ignoring_modules(db, || db.member(&of, name)) {
+            match namespaces::ignoring_modules(db, || db.member(of, name)) {
                 Member::Symbols(symbols) => symbols_site(db, file, site, &symbols, step),
                 Member::Entity(entity) => entity_site(db, file, site, &entity, step),
                 _ => unresolved(Step::Dynamic),
             }
         }
         Member::Symbols(symbols)
-            if called && call::is_of_library(db, file, &of, &symbols, name, site.args) =>
+            if called && call::is_of_library(db, file, of, &symbols, name, site.args) =>
         {
             external(db.program.text(name), Step::Builtin)
         }
@@ -427,31 +466,31 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
         }
         Member::Entity(entity) => entity_site(db, file, site, &entity, step),
         Member::Outside(_)
-            if prototypes::may_have_member(db, &of, name)
-                || inherent::may_extend(db, file, &of, name) =>
+            if prototypes::may_have_member(db, of, name)
+                || inherent::may_extend(db, file, of, name) =>
         {
             heuristic::by_unique_name(db, file, site, name)
         }
         // A value with a default of a library type may be another one.
-        Member::Outside(_) if heuristic::may_be_another(db, file, object, &of, name) => {
+        Member::Outside(_) if heuristic::may_be_another(db, file, object, of, name) => {
             heuristic::by_receiver(db, file, site, None, name)
         }
         Member::Outside(outside) => {
             let step =
                 if step == Step::ModuleMember { Step::ExternalImport } else { Step::Builtin };
-            by_interface::implementation(db, file, site, &of, name)
-                .or_else(|| proof::unproven(db, file, site, (object, &of, name)))
+            by_interface::implementation(db, file, site, of, name)
+                .or_else(|| proof::unproven(db, file, site, (object, of, name)))
                 .unwrap_or_else(|| external(&outside, step))
         }
         // Members may be copied from and to an object without a name.
-        Member::None if matches!((&of, step), (Ty::Members(..), Step::SelfMember)) => {
+        Member::None if matches!((of, step), (Ty::Members(..), Step::SelfMember)) => {
             heuristic::by_unique_name(db, file, site, name)
         }
         Member::None if rules.derived_members => {
-            heuristic::by_derived(db, file, site, (object, &of), name)
+            heuristic::by_derived(db, file, site, (object, of), name)
         }
         Member::None if !rules.open_types => unresolved(Step::NoSuchMember),
-        Member::None | Member::Unknown => heuristic::by_receiver(db, file, site, Some(&of), name),
+        Member::None | Member::Unknown => heuristic::by_receiver(db, file, site, Some(of), name),
     }
 }
 
