@@ -19,28 +19,22 @@ pub(super) fn limited_by_known_values(
     if certain { found } else { one_of_several(found) }
 }
 
-/// Returns the functions that a variable with a declared type holds, and whether it can hold no
-/// others: the type of a function tells what it takes, not which one it is.
-pub(super) fn values_of_declared(
-    db: &Db,
-    file: FileId,
-    bindings: &[BindingId],
-) -> Option<(Ty, bool)> {
+/// Returns the functions that a variable with a declared type is given: the type of a function
+/// says what it takes, not which one it is.
+pub(super) fn values_of_declared(db: &Db, file: FileId, bindings: &[BindingId]) -> Option<Ty> {
     let unit = db.program.known(file);
     let all = || bindings.iter().map(|id| unit.binding(*id));
     if !all().any(|binding| binding.ty.is_some()) {
         return None;
     }
-    let given = || all().filter(|binding| binding.value.is_some());
-    let values = Ty::union(given().map(|binding| db.ty(file, binding.value)));
+    let given = all().filter(|binding| binding.value.is_some());
+    let values = Ty::union(given.map(|binding| db.ty(file, binding.value)));
     let is_function = |ty: &Ty| matches!(ty, Ty::Callable(..) | Ty::Type(..) | Ty::Lambda(..));
     let are_functions = match &values {
         Ty::Union(parts) => parts.iter().any(is_function),
         one => is_function(one),
     };
-    let are_all = all().all(|binding| binding.kind == BindingKind::Value)
-        && given().all(|binding| is_certain(db, file, binding.value));
-    are_functions.then_some((values, are_all))
+    are_functions.then_some(values)
 }
 
 fn is_certain_binding(db: &Db, file: FileId, id: BindingId) -> bool {

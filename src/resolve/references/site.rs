@@ -6,7 +6,7 @@ use crate::model::facts::{BindingKind, Expr, ExprId, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 use crate::resolve::calls::call::CallArguments;
-use crate::resolve::calls::{call, overload, receivers};
+use crate::resolve::calls::{call, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
 use crate::resolve::members::{aliases, inherent, lookup, overrides, prototypes, receiver};
@@ -16,6 +16,10 @@ use crate::resolve::references::constructed;
 use crate::resolve::references::constructed::{construct_site, field_site, super_site};
 use crate::resolve::references::outcome::{
     chosen, external, held_by, module_target, receiver_step, unresolved,
+};
+use crate::resolve::references::predicates::{
+    calls_itself, has_accessor, is_call, is_type, matches_target_name, takes_arguments,
+    takes_receivers,
 };
 use crate::resolve::references::written::Key;
 use crate::resolve::references::{
@@ -172,23 +176,6 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
     }
 }
 
-fn takes_receivers(db: &Db, file: FileId) -> bool {
-    db.program.known(file).language.manifest.resolution.closure_receivers
-}
-
-/// True if a reference and its target expression have the same name. References and expressions
-/// are numbered separately; a stale id would yield the result of another expression.
-fn matches_target_name(db: &Db, file: FileId, site: &Site) -> bool {
-    let unit = db.program.known(file);
-    match site.target.get().map(|target| unit.facts.exprs[target]) {
-        // The name of a macro may have a suffix that its call omits.
-        Some(Expr::Name(name, _) | Expr::Member(_, name)) => {
-            name == site.name || unit.text(name).starts_with(unit.text(site.name))
-        }
-        _ => true,
-    }
-}
-
 fn entity_site(db: &Db, file: FileId, site: &Site, entity: &Entity, step: Step) -> Resolution {
     match entity {
         Entity::Symbols(symbols) => symbols_site(db, file, site, symbols, step),
@@ -216,11 +203,10 @@ fn entity_site(db: &Db, file: FileId, site: &Site, entity: &Entity, step: Step) 
             let callee = symbol_types::entity_ty(db, entity, false);
             let found = value_site(db, file, site, &callee);
             if matches!(found.step, Step::Dynamic | Step::SeveralValues)
-                && let Some((values, are_all)) =
-                    exhaustiveness::values_of_declared(db, *local, bindings)
+                && let Some(values) = exhaustiveness::values_of_declared(db, *local, bindings)
             {
-                let held = value_site(db, file, site, &values);
-                return if are_all { held } else { exhaustiveness::one_of_several(held) };
+                // A later assignment of another is not excluded.
+                return exhaustiveness::one_of_several(value_site(db, file, site, &values));
             }
             exhaustiveness::limited_by_known_values(db, *local, bindings, found)
         }
@@ -492,38 +478,4 @@ fn member_site_of(
         Member::None if !rules.open_types => unresolved(Step::NoSuchMember),
         Member::None | Member::Unknown => heuristic::by_receiver(db, file, site, Some(of), name),
     }
-}
-
-/// True for the member of a callable that calls it.
-fn calls_itself(db: &Db, file: FileId, name: Name) -> bool {
-    let names = &db.program.known(file).language.manifest.names;
-    let name = db.program.text(name);
-    names.members_behind(ImplicitUse::Call).iter().any(|member| member == name)
-}
-
-/// True if a field implies a callable of its name, as a component of a record does.
-fn has_accessor(db: &Db, field: crate::model::graph::SymbolRef) -> bool {
-    let unit = db.program.known(field.file);
-    let container = db.program.symbol(field).container.get();
-    unit.language.manifest.resolution.separate_callables
-        && container
-            .is_some_and(|container| unit.facts.symbols[container].kind == SymbolKind::Struct)
-}
-
-/// False if none of the symbols accepts the number of arguments. A function that is declared
-/// without parameters may take any.
-fn takes_arguments(db: &Db, site: &Site, symbols: &Symbols) -> bool {
-    let count = overload::argument_count(site.args);
-    symbols.iter().any(|symbol| {
-        db.program.symbol(*symbol).arity.1 == 0
-            || overload::accepts(db, *symbol, count, site.spread)
-    })
-}
-
-fn is_type(db: &Db, symbols: &Symbols) -> bool {
-    symbols.iter().all(|symbol| db.program.symbol(*symbol).kind.is_type())
-}
-
-fn is_call(kind: SiteKind) -> bool {
-    matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate)
 }
