@@ -8,7 +8,6 @@ pub(super) mod heuristic;
 mod imports;
 mod instead;
 mod outcome;
-mod predicates;
 mod proof;
 pub(super) mod relations;
 pub(super) mod site;

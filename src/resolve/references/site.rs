@@ -6,6 +6,10 @@ use crate::model::facts::{BindingKind, Expr, ExprId, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 use crate::resolve::calls::call::CallArguments;
+use crate::resolve::calls::predicates::{
+    calls_itself, has_accessor, is_call, is_type, matches_target_name, takes_arguments,
+    takes_receivers,
+};
 use crate::resolve::calls::{call, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
@@ -16,10 +20,6 @@ use crate::resolve::references::constructed;
 use crate::resolve::references::constructed::{construct_site, field_site, super_site};
 use crate::resolve::references::outcome::{
     chosen, external, held_by, module_target, receiver_step, unresolved,
-};
-use crate::resolve::references::predicates::{
-    calls_itself, has_accessor, is_call, is_type, matches_target_name, takes_arguments,
-    takes_receivers,
 };
 use crate::resolve::references::written::Key;
 use crate::resolve::references::{
