@@ -121,6 +121,11 @@ pub struct SymbolInfo {
 }
 
 impl SymbolInfo {
+    /// True for a key of a data file.
+    pub fn is_data(&self) -> bool {
+        self.kind == SymbolKind::Field && crate::grammar::has_data(&self.language)
+    }
+
     /// `Container.name`.
     pub fn qualified_name(&self) -> String {
         if self.container.is_empty() {

@@ -76,12 +76,7 @@ const QUESTIONS: &[(&str, &[&str], &str, &str)] = &[
         "/items/0/lines/1 = \"    return a + b\"",
     ),
     ("outline", &["shop/cart.py"], "1-3 class Cart", "/symbols/0/symbol = \"shop/cart.py::Cart\""),
-    (
-        "trace",
-        &["Cart.total", "--direction", "callees"],
-        "add:5 called at 3",
-        "/tree/counts/certain = 1",
-    ),
+    ("trace", &["Cart.total", "--direction", "callees"], "add:5 at 3", "/tree/counts/certain = 1"),
     (
         "references",
         &["add"],

@@ -145,6 +145,27 @@ fn a_changed_file_that_ends_what_parses_it_is_left_out_where_it_is() {
 }
 
 #[test]
+fn a_slow_file_is_parsed_once_however_often_others_end_the_worker() {
+    let project = Project::with("abort");
+    project.write("worse.py", &bad("segv"));
+    project.write("slow.gleam", &"1<%a(\n".repeat(16_000));
+    let output = project.run(&["index", "--json", "--log-level", "debug"]);
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{log}");
+    let numbers: Value = serde_json::from_slice(&output.stdout).expect("the numbers are JSON");
+    assert_eq!(
+        (&numbers["skipped"]["quarantined"], &numbers["skipped"]["too-slow"]),
+        (&2.into(), &1.into()),
+        "{log}"
+    );
+    let times = |reason: &str| {
+        let is_about = |line: &&str| line.contains("slow.gleam") && line.contains(reason);
+        log.lines().filter(|line| line.contains("a file is left out")).filter(is_about).count()
+    };
+    assert_eq!((times("deferred"), times("too-slow")), (1, 1), "{log}");
+}
+
+#[test]
 fn a_file_that_takes_much_memory_is_stopped_long_before_the_limit_of_the_process() {
     let project = Project::with("swell");
     let (numbers, log) = project.index();

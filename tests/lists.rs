@@ -59,7 +59,7 @@ fn a_list_of_one_kind_has_anonymous_implementations_and_says_what_it_leaves_out(
 fn calls_of_a_body_that_lead_nowhere_are_named() {
     let source = b"def known():\n    pass\n\n\ndef main(given):\n    known()\n    given.lost()\n";
     let answer = asked(&[("a.py", source)], &["trace", "main", "--direction", "callees"]);
-    assert!(answer.contains("known:1 called at 6"), "{answer}");
+    assert!(answer.contains("known:1 at 6"), "{answer}");
     assert!(answer.contains("not followed") && answer.contains("lost:7"), "{answer}");
 }
 

@@ -158,13 +158,13 @@ fn a_call_leads_to_every_variant_of_its_target_and_counts_once() {
     assert!(answer.starts_with("3 callees of use"), "{answer}");
     assert!(
         answer.contains(
-            "\nfast.c: get:3 called at 2; one variant: work:2 called at 2\n\
-             work.h: one variant: work:4 called at 2\n"
+            "\nfast.c: get:3 at 2; one variant: work:2 at 2\n\
+             work.h: one variant: work:4 at 2\n"
         ),
         "{answer}"
     );
     let path = repository.asked(&["trace", "use", "--to", "fast.c:2"]);
-    assert!(path.contains("called at use.c:2, one variant"), "{path}");
+    assert!(path.contains("use.c: use:2 calls at 2 (one variant)"), "{path}");
     let calls = "SELECT callee_path, verdict FROM calls WHERE callee = 'work' ORDER BY 1";
     let answer = repository.asked(&["sql", calls]);
     assert!(answer.contains("fast.c | resolved\nwork.h | resolved"), "{answer}");

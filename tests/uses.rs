@@ -24,10 +24,13 @@ fn a_path_is_looked_for_between_all_meanings_of_two_names() {
     let repository = Repository::with(files);
     let answer = repository.asked(&["trace", "take", "--to", "Link.open"]);
     assert!(first_line(&answer).contains("Link.open (Pool.java:7) in 2 calls"), "{answer}");
-    assert!(answer.contains("called at Pool.java:3"), "{answer}");
+    assert!(
+        answer.contains("Pool.java: Pool.take:3 calls at 3, Pool.open:4 calls at 4"),
+        "{answer}"
+    );
     let answer = repository.asked(&["trace", "step", "--to", "end"]);
     assert!(first_line(&answer).contains("end (b.py:1) in 1 call "), "{answer}");
-    assert!(answer.contains("called at b.py:6"), "{answer}");
+    assert!(answer.contains("b.py: step:5 calls at 6"), "{answer}");
     let answer = repository.asked(&["trace", "Pool.take", "--via", "open", "--to", "Link.open"]);
     assert!(first_line(&answer).contains("Link.open (Pool.java:7) in 2 calls"), "{answer}");
     let answer = repository.asked(&["trace", "end", "--to", "step"]);
@@ -53,9 +56,12 @@ fn a_step_by_dispatch_names_the_line_of_the_call() {
     ];
     let repository = Repository::with(files);
     let answer = repository.asked(&["trace", "Use.go", "--to", "Quick.done"]);
-    assert!(answer.contains("by dispatch at Run.java:5"), "{answer}");
+    assert!(
+        answer.contains("Run.java: Use.go:4 calls by dispatch at 5, Quick.run:2 calls at 2"),
+        "{answer}"
+    );
     let answer = repository.asked(&["trace", "begin", "--to", "Fast.ended"]);
-    assert!(answer.contains("by dispatch at run.ts:4"), "{answer}");
+    assert!(answer.contains("begin:3 calls by dispatch at 4"), "{answer}");
 }
 
 #[test]

@@ -15,7 +15,8 @@ PLACE = re.compile(r"(?P<head>.*?):(?P<lines>\d+(?:,\d+)*)(?P<range>-\d+)?(?:@(?
 CALLS = re.compile(r"(?P<head>[^@]+)@(?P<calls>\d+(?:,\d+)*)")
 # A site with its source: `path: caller:12| source`, or below its path.
 SITE = re.compile(r"(?:(?P<path>\S+): |\s+)(?P<who>\S.*?):(?P<line>\d+)\| ?(?P<source>.*)")
-CALLED = re.compile(r"(?P<who>[^\s,:]+):\d+ called at (?P<lines>\d+(?:,\d+)*)")
+CALLEE = re.compile(r"(?P<who>[^\s,:]+):\d+ at (?P<lines>\d+(?:,\d+)*)")
+CALLER = re.compile(r"(?P<who>[^\s,:]+):\d+ calls (by [a-z ]+ )?at (?P<lines>\d+(?:,\d+)*)")
 OUTLINED = re.compile(r"\s*(\d+)(-\d+)? \S")
 # A first line says what was asked about: its first path is what `…` means below.
 FIRST = re.compile(r"(\d+ (certain )?(callers?|callees?) (in tests )?of |references to |\S+ .*\breaches )")
@@ -83,15 +84,18 @@ class Answer:
         if outlined and self.current:
             self.places.add(self.current, outlined[1], line)
             return
-        # `db.go: open:33 called at 12`: line 33 is there, line 12 in the function that was asked about.
-        for called in CALLED.finditer(line):
-            self.put(self.asked, called["lines"], called["who"])
+        # `db.go: open:33 at 12`: line 33 is there, line 12 in the function that was asked about.
+        for callee in CALLEE.finditer(line):
+            self.put(self.asked, callee["lines"], callee["who"])
         # Columns of a table are parted by `|`; what is omitted has no place.
         before, self.listing = "", False
         for chunk in (chunk.strip("(),;:`|^=→·") for chunk in line.split() if not line.startswith("… ")):
             if chunk:
                 self.read_chunk(chunk, before)
                 before = chunk
+        # `db.go: open:33 calls at 12`: both lines are there.
+        for caller in CALLER.finditer(line):
+            self.put(self.current, caller["lines"], caller["who"])
 
     def read_chunk(self, chunk, before):
         """A path, a name with lines, or a number after a path or the word `line`. A name may stand before its path."""
@@ -185,9 +189,9 @@ def check():
         [
             "3 callers of Run (src/a.go:10) · generation 1, up to date\n"
             "…: DB.start:20,21 +2, stop:5\n…/b.go: Other.go:7\n…/../test/a_test.go: .TestOld:9 [2]\ndb.go: open:33@12\noutside: range@14\n"
-            "src/b.go: Other.Stop:45| y(a:97)\nsrc/a.go\n  DB.end:50| z(b:96)\ndb.go: open:34 called at 13,15\n"
+            "src/b.go: Other.Stop:45| y(a:97)\nsrc/a.go\n  DB.end:50| z(b:96)\ndb.go: open:34 at 13,15\n"
             "src/b.go:40| x(a:99, b:98)\nleft out: 1 in src (src/b.go:40, …), 2 in text; 77 lines",
-            "db.go::DB.Update (method, line 349) reaches src/a.go::write in 2 calls\n→ src/a.go::write (line 65) called at db.go:397",
+            "db.go::DB.Update (method, line 349) reaches src/a.go::write (line 65) in 2 calls\ndb.go: DB.Update:349 calls at 397,398, next:400 calls by dispatch at 401",
             "made by array src/a.go:77\nsrc/b.go | 15 | Data\nreferences to db.go::open (function, line 96): 6 certain in 2 files\nby directory: src 3\nREADME: 1, 2\nsrc/b.go: 61, 62",
             "1 of 1 targets\ntest/a_test.go::TestRun (function) lines 3-5 of 9\n3| func TestRun() {\n… 1 lines\n5| }",
         ],
@@ -196,7 +200,7 @@ def check():
     given = {("src/a.go", 10), ("src/a.go", 20), ("src/a.go", 21), ("src/a.go", 5), ("src/b.go", 7), ("db.go", 33), ("src/a.go", 12), ("src/a.go", 14), ("src/b.go", 40)}
     given |= {("src/b.go", 45), ("src/a.go", 50), ("db.go", 34), ("src/a.go", 13), ("src/a.go", 15)}
     given |= {("test/a_test.go", 9), ("src/a.go", 77), ("src/b.go", 15), ("db.go", 96), ("src/b.go", 61), ("src/b.go", 62)}
-    given |= {("db.go", 349), ("src/a.go", 65), ("db.go", 397), ("test/a_test.go", 3), ("test/a_test.go", 5)}
+    given |= {("db.go", 349), ("src/a.go", 65), ("db.go", 397), ("db.go", 398), ("db.go", 400), ("db.go", 401), ("test/a_test.go", 3), ("test/a_test.go", 5)}
     assert answer.lines == given, sorted(answer.lines ^ given)
     assert answer.has("src/a.go", [20], "start") and answer.has("db.go", [1, 397], "Update") and answer.has("test/a_test.go", [], "TestRun")
     assert answer.has("src/a.go", [77], "array") and answer.has("src/b.go", [15], "Data")

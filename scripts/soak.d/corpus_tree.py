@@ -16,9 +16,10 @@ from world import World
 class CorpusTree(Tree):
     """A repository in a storm."""
 
-    def __init__(self, world: World, rng: random.Random, content: Content, ledger: Ledger, tally: Tally, over: threading.Event):
+    def __init__(self, world: World, rng: random.Random, content: Content, ledger: Ledger, tally: Tally, over: threading.Event, pace: float):
         super().__init__(world, rng, content, Begun())
         self.ledger, self.tally, self.over = ledger, tally, over  # over: the storm has ended
+        self.pace = pace  # what a pause is multiplied with
         self.listed: dict = {}
         self.edits = 0
         self.last: list[str] = []
@@ -75,7 +76,7 @@ class CorpusTree(Tree):
 
     def rest(self, least: float, most: float) -> None:
         """As long as people and programs think between two edits."""
-        self.over.wait(self.rng.uniform(least, most))
+        self.over.wait(self.rng.uniform(least, most) * self.pace)
 
     def until_taken_in(self, most: float) -> None:
         """Until somebody has been told what was written up to now, or so many seconds: who edits looks at the outcome."""

@@ -37,6 +37,7 @@ class Settings:
     binary: Path
     seconds: float = 60.0
     edits: int = 1_000_000
+    pace: float = 1.0
     seed: int = 1
     every: float = 20.0
     patience: float = 60.0
@@ -116,7 +117,7 @@ class Storm:
         self.whole, self.whole_cpu = self._timed_build()
         self.content = store.sample(store.newest(self.world.top / "kept"))
         self.files = len(self.content.rows["files"])
-        self.tree = CorpusTree(self.world, self.rng, self.content, self.ledger, self.tally, self.over)
+        self.tree = CorpusTree(self.world, self.rng, self.content, self.ledger, self.tally, self.over, self.settings.pace)
         kinds = ["server"] * self.settings.servers + ["runtime", "command"]
         self.askers = [Asker(kind, self.world, self.ledger, self.tally, f"{self.settings.seed}/{at}") for at, kind in enumerate(kinds)]
         for asker in self.askers:

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct Limits {
     /// Maximum size of a file, in bytes.
     pub file_bytes: u64,
-    /// Maximum length of a line in a parsed file, in bytes.
+    /// Maximum length of a line in a parsed file, in bytes: of most of the file.
     pub line_bytes: usize,
     /// Number of threads for reading, parsing and resolving.
     pub threads: usize,

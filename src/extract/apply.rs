@@ -2,11 +2,13 @@
 //! macros and expressions.
 
 use crate::extract::bindings::conditions;
+use crate::extract::bindings::stated_types;
 use crate::extract::bindings::variables;
 use crate::extract::definitions;
 use crate::extract::definitions::callables;
 use crate::extract::definitions::declarators;
 use crate::extract::definitions::decorators;
+use crate::extract::definitions::doc_types;
 use crate::extract::expressions::dispatch;
 use crate::extract::expressions::values;
 use crate::extract::imports::export;
@@ -61,7 +63,10 @@ fn apply<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>, usage: Us
         Rule::Item { .. } => definitions::items::item(walk, rule, node),
         Rule::Defines { .. } => definitions::items::defines(walk, rule, node),
         Rule::Statics { body } => definitions::types::statics(walk, node, body),
-        Rule::Pass { of } => pass(walk, node, of.as_ref(), usage),
+        Rule::Pass { of } => {
+            let value = pass(walk, node, of.as_ref(), usage);
+            if usage == READ { documented(walk, node, value) } else { value }
+        }
         Rule::Statement { end } => statement(walk, node, end),
         Rule::Block {} => walk.block(node, ScopeKind::Block),
         Rule::Accessor { value } => callables::accessor(walk, node, value),
@@ -78,9 +83,9 @@ fn apply<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>, usage: Us
         Rule::Package { name, body } => export::package(walk, node, name, body.as_ref()),
         Rule::Exports { of } => export::exports(walk, node, of),
         Rule::Alias { .. } => declarators::alias(walk, rule, node),
-        Rule::Embed { of, several, hooks } => {
-            let is_list = several.unwrap_or_default();
-            definitions::types::embed(walk, node, of, is_list, hooks.as_deref())
+        Rule::Embed { of, several, hooks, first } => {
+            let (is_list, is_first) = (several.unwrap_or_default(), first.unwrap_or_default());
+            definitions::types::embed(walk, node, of, is_list, hooks.as_deref(), is_first)
         }
         Rule::Group { repeats } => definitions::types::group(walk, node, *repeats),
         Rule::Declaration { .. } => declarators::declaration(walk, rule, node),
@@ -112,6 +117,20 @@ fn apply<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>, usage: Us
         Rule::Outside {} => surroundings::outside(walk, node),
         Rule::Conditional { .. } => conditions::conditional(walk, rule, node),
         _ => dispatch::express(walk, rule, node, usage),
+    }
+}
+
+/// Returns the value with the type that a comment before its parentheses states. A closure and an
+/// object keep what is known of them.
+fn documented<'t>(walk: &mut Walk<'t>, node: Node<'t>, value: ExprId) -> ExprId {
+    let ty = doc_types::documented_cast(walk, node);
+    if !ty.is_some() {
+        return value;
+    }
+    stated_types::of_cast(walk, value, ty, node);
+    match walk.facts.get(value) {
+        Expr::Lambda(_) | Expr::Members(_) => value,
+        _ => walk.facts.expr(Expr::OfType(ty)),
     }
 }
 

@@ -2,4 +2,5 @@
 
 pub(super) mod export;
 pub(super) mod import;
+pub(super) mod in_comments;
 pub(super) mod record;

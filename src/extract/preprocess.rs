@@ -25,7 +25,7 @@ use std::ops::Range;
 /// Masked source, and the removed parts.
 pub(super) struct Cleared<'s> {
     pub(super) source: Cow<'s, [u8]>,
-    /// Names in removed parts: macros, and names in their arguments.
+    /// Names in removed parts: macros, names in their arguments, and components of markup.
     pub(super) uses: Vec<Use>,
     /// Code of branches that could not be parsed together with the chosen one.
     pub(super) dropped: Vec<Range<usize>>,
@@ -94,6 +94,8 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
     if let Some(rules) = &language.manifest.markup {
         let masked = markup::mask(rules, source);
         (cleared.source, cleared.bound) = (Cow::Owned(masked.source), masked.bound);
+        let read = |name| Use { name, kind: SiteKind::Read };
+        cleared.uses.extend(masked.components.into_iter().map(read));
     }
     let rules = &language.manifest.preprocessor;
     if !rules.joined_words.is_empty() {

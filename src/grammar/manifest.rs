@@ -1,12 +1,14 @@
 //! The manifest of a language: `grammars/<language>/grammar.toml` as data, checked against the
 //! grammar while it is read.
 
+mod comments;
 mod markup;
 pub(super) mod position;
 mod repairs;
 pub(super) mod values;
 pub(super) mod words;
 
+pub use comments::{Documentation, TestMarkers};
 pub use markup::{MarkMeaning, Markup};
 pub(crate) use repairs::Form;
 pub use repairs::Repairs;
@@ -18,7 +20,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 pub use values::MemberLookup;
 use values::{Conditions, Conversions, Narrowing, TypeFlow};
-use words::{CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord, TestMacroKind};
+use words::{CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord};
 
 /// A language manifest without its tables of node kinds.
 #[derive(Clone, Debug, Deserialize)]
@@ -152,6 +154,10 @@ pub struct Modules {
     /// `.ts`).
     #[serde(default)]
     pub extension_aliases: BTreeMap<String, Vec<String>>,
+    /// Endings of stems of which a build selects one: a module name without an extension means
+    /// each of the files (`./x` -> `x.ios.ts`, `x.web.ts`).
+    #[serde(default)]
+    pub variants: Vec<String>,
     /// Project files that the module system reads in addition to sources: names, possibly with a
     /// star for any text, and after a colon a text that the file contains.
     #[serde(default)]
@@ -240,6 +246,9 @@ pub struct Names {
     /// Function that imports the module named by its argument (`require`) -> generic type that
     /// wraps the result, or an empty text.
     pub import_calls: BTreeMap<String, String>,
+    /// Name of the file's own package, to which a further argument of such a function says that
+    /// the module is relative (`__package__`).
+    pub import_anchor: Option<String>,
     /// Function -> meaning of its call.
     pub special_calls: BTreeMap<String, CallMeaning>,
     /// Words in type position that request inference from the value (`var`).
@@ -299,6 +308,9 @@ pub struct Resolution {
     pub type_scope_visible: bool,
     /// Callables of one name in one scope are overloads; otherwise the last definition wins.
     pub overloads: bool,
+    /// A scope has one definition of a name: several definitions and imports of it are alternatives
+    /// of conditional compilation, whether or not their conditions are known.
+    pub one_definition: bool,
     /// A call of a type constructs an instance.
     pub call_constructs: bool,
     /// The scope of a local name is the whole function, not the enclosing block.
@@ -313,9 +325,10 @@ pub struct Resolution {
     /// The body of a type, and a file, are statements that run in order: on the right side of the
     /// definition of a variable its name has the meaning that it had before.
     pub runs_in_order: bool,
-    /// A closure assigned to a variable or member is its value, not a definition of that name;
-    /// types have declared members only.
+    /// A closure assigned to a variable or member is its value, not a definition of that name.
     pub closures_are_values: bool,
+    /// Types have declared members only: an assignment to a member of the receiver makes none.
+    pub declared_members: bool,
     /// The call that a closure is passed to may give it a receiver, whose members are names of the
     /// closure.
     pub closure_receivers: bool,
@@ -373,6 +386,16 @@ pub struct Resolution {
     pub global_names: bool,
     /// A receiver of unknown type is likely an instance of the type with its name (`context`).
     pub names_tell_types: bool,
+    /// The receiver of a method may have members of the types that derive from its own: methods of
+    /// a mixin call those of the types that it is mixed into.
+    pub derived_members: bool,
+    /// Definitions are statements: of those of one name in the branches of a condition, outside of
+    /// callables, a program has one.
+    pub conditional_definitions: bool,
+    /// Operators and subscripts call members: those of `operators`, those behind the syntax, and
+    /// for an assignment to an element the latter with `=` behind it. Such a call is a reference
+    /// where the type of its receiver has the member.
+    pub operator_calls: bool,
     /// Argument-dependent lookup: an unqualified call that finds no other declaration is looked up
     /// next to the types of its arguments.
     pub argument_lookup: bool,
@@ -386,8 +409,9 @@ pub struct Modifiers {
     pub nodes: Vec<String>,
     /// Modifier -> its meanings. The words of a modifier of several words must all be present.
     pub words: BTreeMap<String, Vec<ModifierMeaning>>,
-    /// Decorator -> its meaning for its definition. A decorator is named by its last segment, its
-    /// path, or its whole text without white space.
+    /// Decorator -> its meaning for its definition; one without a meaning is known to register
+    /// nothing. A decorator is named by its last segment, its path, or its whole text without white
+    /// space.
     pub decorators: BTreeMap<String, Vec<DecoratorMeaning>>,
     /// Decorator of a type or of a field -> members that a compiler plugin makes for it.
     pub generates: BTreeMap<String, Vec<GeneratedMember>>,
@@ -455,44 +479,4 @@ pub enum ExportRule {
     Public,
     /// Top-level symbols with external linkage: all without a modifier of internal linkage.
     Linkage,
-}
-
-/// Syntax of documentation.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Documentation {
-    /// Kinds of comment nodes.
-    pub comments: Vec<String>,
-    /// Prefixes of comments that document the next definition; without prefixes all comments do.
-    pub prefixes: Vec<String>,
-    /// Node kind of a string that documents a definition as the first statement of its body.
-    pub body_string: Option<String>,
-    /// Tags in comments that state the type of a parameter: the type in braces, then the name
-    /// (`@param`).
-    pub param_tags: Vec<String>,
-    /// Tags in comments that state the type of the result, in braces.
-    pub result_tags: Vec<String>,
-    /// Tags in comments that state the type of a variable, in braces.
-    pub type_tags: Vec<String>,
-    /// Types in comments that carry no information.
-    pub vague_types: Vec<String>,
-    /// Types in comments have no braces: they end at white space outside of brackets. They count
-    /// where no type is declared, or one of `vague-types`.
-    pub bare_types: bool,
-    /// Generic types in comments that are arrays of their last argument.
-    pub array_types: Vec<String>,
-}
-
-/// Patterns of test code.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct TestMarkers {
-    /// Globs of test files.
-    pub files: Vec<String>,
-    /// Prefixes of names of test functions in test files.
-    pub function_prefixes: Vec<String>,
-    /// Functions that take a title and a closure with the test.
-    pub calls: Vec<String>,
-    /// Macro that defines a test -> what its arguments are. A body follows the call.
-    pub macros: BTreeMap<String, TestMacroKind>,
 }

@@ -8,7 +8,7 @@ use super::Selector;
 use super::import_form::ImportForm;
 use crate::model::SymbolKind;
 use case::When;
-pub(crate) use parts::{BaseRule, Body, TokenWords, Yielded};
+pub(crate) use parts::{BaseRule, Body, Listed, TokenWords, Yielded};
 use parts::{dot, function, namespace, optional_symbol_kind, symbol_kind, symbol_kinds};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -65,8 +65,7 @@ pub(crate) enum Rule {
     Statement { end: String },
     /// A lexical scope: owns the names that are declared in it.
     Block {},
-    /// Code that writes the property around it: a lexical scope in which `value` is the name of
-    /// what is written.
+    /// Code that writes the property around it: a scope in which `value` names what is written.
     Accessor { value: String },
     /// A branch in a language with function scope: owns type narrowings, but no names.
     Flow {},
@@ -133,6 +132,8 @@ pub(crate) enum Rule {
         type_params: Option<Selector>,
         /// Parameters of the type that are its fields (records).
         params: Option<Selector>,
+        /// Members that a list of names makes.
+        members: Option<Listed>,
     },
     /// A type definition whose kind depends on the node kind of `ty`: node kind -> symbol kind; any
     /// other is an alias.
@@ -162,8 +163,7 @@ pub(crate) enum Rule {
         name: Option<Selector>,
         body: Option<Selector>,
     },
-    /// The name of the package of the file; a package in the body of another is qualified by its
-    /// name.
+    /// The package of the file; one in the body of another is qualified by the name of that.
     Package { name: Selector, body: Option<Selector> },
     /// The value that importers of the file get.
     Exports { of: Selector },
@@ -174,10 +174,10 @@ pub(crate) enum Rule {
         ty: Option<Selector>,
         type_params: Option<Selector>,
     },
-    /// An embedded type among the members: a base without a field name. `several`: several types
-    /// next to each other are all bases. `hooks`: callables whose parameter is a type that embeds
-    /// the one around them; elsewhere the node is no embedding.
-    Embed { of: Selector, several: Option<bool>, hooks: Option<Vec<String>> },
+    /// An embedded type among the members: a base without a field name; with `several` all types
+    /// of a list; with `first` its members come before those of the type. `hooks`: callables whose
+    /// parameter is a type that embeds the one around them; elsewhere the node is no embedding.
+    Embed { of: Selector, several: Option<bool>, hooks: Option<Vec<String>>, first: Option<bool> },
     /// Definitions under one keyword. A single one has the extent of the group; with `repeats`, one
     /// without type and value has the type of its predecessor.
     Group {
@@ -206,14 +206,14 @@ pub(crate) enum Rule {
         value: Option<Selector>,
         /// The positional parts of a variant.
         params: Option<Selector>,
+        /// Value whose members an object literal has as well.
+        base: Option<Selector>,
         /// Without a name, the type is embedded in the enclosing type.
         #[serde(default)]
         embeds: bool,
         /// The named parts of a variant: a body with fields.
-        #[serde(default)]
         body: Option<Selector>,
         /// Type of the receiver of an extension.
-        #[serde(default)]
         receiver: Option<Selector>,
         /// Closures behind a property; without a value, the first one gives its type.
         #[serde(default)]
@@ -312,13 +312,16 @@ pub(crate) enum Rule {
     },
     /// A construction of `ty`; without a type, of the element type of the enclosing construction.
     /// `body` may hold definitions (an anonymous subclass) or nodes with the role `initializer`;
-    /// `fields` holds initializers only.
+    /// `fields` holds initializers only. `positional`: other elements of the body, or of the node
+    /// if it has none, are the values of all fields in order.
     Construct {
         ty: Option<Selector>,
         args: Option<Selector>,
         body: Option<Selector>,
         fields: Option<Selector>,
         type_args: Option<Selector>,
+        #[serde(default)]
+        positional: bool,
     },
     /// A type in expression position: its members are those of the type.
     TypeValue {},
@@ -400,13 +403,8 @@ pub(crate) enum Rule {
         #[serde(default)]
         negated: bool,
     },
-    /// A cast to a type, or with `array` to an array of it.
-    Cast {
-        ty: Selector,
-        value: Option<Selector>,
-        #[serde(default)]
-        array: bool,
-    },
+    /// A cast to a type, or with `array` to an array of it. `keeps`: the value keeps its type.
+    Cast { ty: Selector, value: Option<Selector>, array: Option<bool>, keeps: Option<bool> },
     /// A comprehension: a scope of its own; its value is a `container` of `value`.
     Comprehension { value: Selector, container: String },
     /// A loop over the elements of `iterable`.
@@ -465,7 +463,6 @@ pub(crate) enum Rule {
     Declarator {
         of: Option<Selector>,
         params: Option<Selector>,
-        #[serde(default)]
         wrap: Option<String>,
         /// The initial value.
         value: Option<Selector>,
@@ -493,7 +490,8 @@ pub(crate) enum Rule {
     },
     /// An initializer of a base or field before the body of a constructor.
     MemberInit { name: Selector, args: Selector },
-    /// A method reference (`Type::method`); where `name` is absent, of the constructor.
+    /// A method reference (`Type::method`); where `name` is absent, of the constructor; where
+    /// `object` is, of the receiver.
     MethodReference { object: Selector, name: Selector },
     /// Initializes a member of a constructed value or of the receiver.
     Initializer { name: Selector, value: Option<Selector> },

@@ -21,6 +21,7 @@ pub(super) struct Roles {
     pub(super) decorators: bool,
     pub(super) bounds: bool,
     pub(super) rests: bool,
+    pub(super) elements: bool,
 }
 
 impl Roles {
@@ -30,6 +31,7 @@ impl Roles {
         Self {
             decorators: has_rule(|rule| matches!(rule, Rule::Decorator { .. })),
             bounds: has_rule(|rule| matches!(rule, Rule::Bounds {})),
+            elements: has_rule(|rule| matches!(rule, Rule::Element { .. })),
             rests: parsed
                 .patterns
                 .iter()

@@ -45,6 +45,8 @@ pub(super) trait Observer: Send + Sync {
     fn begins(&self, path: &RepoPath, bytes: Option<u64>, alone: bool);
     /// The current thread has finished its file.
     fn ends(&self);
+    /// The file has exhausted its budget, and is left out for this reason.
+    fn exhausts(&self, path: &RepoPath, reason: SkipReason);
 }
 
 impl Caution {
@@ -70,6 +72,11 @@ impl Caution {
     /// Announces files that this thread will parse.
     pub(super) fn announce(&self, paths: Vec<RepoPath>) {
         self.witness.announces(paths);
+    }
+
+    /// Reports that a file is left out because it has exhausted its budget.
+    pub(super) fn exhausts(&self, path: &RepoPath, reason: SkipReason) {
+        self.witness.exhausts(path, reason);
     }
 
     /// Runs `work` on a file, with notifications to the observers.

@@ -77,7 +77,7 @@ impl WorkerPool {
         let mut idle = self.idle.take(location).filter(|_| work.is_change());
         loop {
             run.check(root)?;
-            let CrashSearch { quarantined, slow, suspicion, .. } = search.clone();
+            let CrashSearch { quarantined, slow, exhausted, suspicion, .. } = search.clone();
             let order = Order {
                 location: location.clone(),
                 work: work.clone(),
@@ -85,6 +85,7 @@ impl WorkerPool {
                 limits: run.limits,
                 quarantined,
                 slow,
+                exhausted,
                 suspicion,
             };
             let was_idle = idle.is_some();
@@ -227,6 +228,7 @@ impl Worker {
                 }
                 Message::Trying(path) => activity.trying = Some(path),
                 Message::Hangs(path) => activity.hanging.push(path),
+                Message::Exhausts(path, reason) => activity.exhausted.push((path, reason)),
                 Message::Stalls(phase) => activity.stalled = Some(phase),
                 Message::Timing(timing) => timings.push(timing),
                 Message::Finished { changed } => {

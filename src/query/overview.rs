@@ -154,7 +154,7 @@ pub fn overview(
     let named = |module: usize| modules.infos[module].path.clone();
     Ok(OverviewResult {
         languages: languages(&lookup, &files),
-        modules: modules.most_used(dependencies, params.limit),
+        modules: modules.most_used(&uses, params.limit),
         module_total: module_total as u64,
         dependencies: heaviest(dependencies, params.limit)
             .map(|((from, to), sites)| Dependency { from: named(from), to: named(to), sites })
@@ -240,12 +240,16 @@ impl Modules {
         modules
     }
 
-    fn most_used(&self, dependencies: &Weights, limit: usize) -> Vec<ModuleInfo> {
+    fn most_used(&self, all: &Uses, limit: usize) -> Vec<ModuleInfo> {
         let mut infos: Vec<(u64, ModuleInfo)> =
             self.code.iter().copied().zip(self.infos.iter().cloned()).collect();
-        for (&(from, to), &sites) in dependencies {
+        for (&(from, to), &sites) in &all.dependencies {
             infos[from].1.uses += sites;
             infos[to].1.used_by += sites;
+        }
+        for ((_, info), (uses, used_by)) in infos.iter_mut().zip(&all.outside) {
+            info.uses += uses;
+            info.used_by += used_by;
         }
         // Folders of data alone come last, however many keys they have.
         infos.sort_by_cached_key(|(code, info)| {
@@ -262,6 +266,9 @@ struct Uses {
     dependencies: Weights,
     /// Dependencies between modules, without those of tests.
     of_production: Weights,
+    /// By module: sites in it with a target outside of the directory, and sites outside with a
+    /// target in it.
+    outside: Vec<(u64, u64)>,
     /// Number of dependencies by file.
     numbers: Vec<u64>,
     /// True for files used by a file other than a test.
@@ -279,6 +286,7 @@ impl Uses {
         let place_of = |key: FileKey| places.get(key.0 as usize).copied().flatten();
         let mut between: FxHashMap<(usize, usize), (u64, bool, u64)> = FxHashMap::default();
         let (mut numbers, mut is_used) = (vec![0_u64; files.len()], vec![false; files.len()]);
+        let mut outside = vec![(0, 0); modules.infos.len()];
         lookup.snapshot.visit_file_edges(|from, to, sites| {
             let (from, to) = (place_of(from), place_of(to));
             // A use by a test does not make a file part of another program.
@@ -289,14 +297,17 @@ impl Uses {
             if let Some(to) = to.filter(|_| !is_test) {
                 is_used[to] = true;
             }
-            if let (Some(from), Some(to)) = (from, to) {
-                let (from, to) = (modules.of_file[from], modules.of_file[to]);
-                if from != to {
+            let module = |file: Option<usize>| file.map(|file| modules.of_file[file]);
+            match (module(from), module(to)) {
+                (Some(from), Some(to)) if from != to => {
                     let (all, is_production, production) = between.entry((from, to)).or_default();
                     *all += u64::from(sites);
                     *is_production |= !is_test;
                     *production += if is_test { 0 } else { u64::from(sites) };
                 }
+                (Some(from), None) => outside[from].0 += u64::from(sites),
+                (None, Some(to)) => outside[to].1 += u64::from(sites),
+                _ => {}
             }
             lookup.check().is_ok()
         })?;
@@ -305,7 +316,7 @@ impl Uses {
         let of_production = between.into_iter().filter(|(_, (_, is_production, _))| *is_production);
         let of_production =
             of_production.map(|(ends, (.., production))| (ends, production)).collect();
-        Ok(Self { dependencies, of_production, numbers, is_used })
+        Ok(Self { dependencies, of_production, outside, numbers, is_used })
     }
 }
 

@@ -214,7 +214,7 @@ fn references_of(
         file_count: 0,
         by_directory: Vec::new(),
         files: Vec::new(),
-        related: related(lookup, &same, params.tests)?,
+        related: related(lookup, &same, params)?,
     };
     for entry in &found {
         result.counts.add(entry.certainty);
@@ -331,19 +331,22 @@ fn reasons(found: &[Found]) -> Vec<(Certainty, Step, u64)> {
 
 /// Returns the relations of the symbols to others, except those to declarations of the same entity.
 /// Incoming relations are followed transitively: a change of the symbol affects all of them; those
-/// of code that the filter leaves out are not listed.
+/// of code, or of a kind, that the filters leave out are not listed.
 fn related(
     lookup: &Lookup<'_>,
     same: &[SymbolKey],
-    tests: Tests,
+    params: &ReferencesParams,
 ) -> Result<Vec<Related>, QueryError> {
     let mut ends = Vec::new();
+    let of_types = [SiteKind::Inherit, SiteKind::Implement];
+    let lists_types = params.kinds.is_empty() || params.kinds.iter().any(|k| of_types.contains(k));
+    let is_listed = |kind| kind == RelationKind::Overrides || lists_types;
     let rank = |other: SymbolKey| Ok::<_, QueryError>(lookup.order().row(&*lookup.symbol(other)?));
     for &key in same {
         for relation in lookup
             .relations_from(key)?
             .iter()
-            .filter(|relation| relation.kind != RelationKind::Defines)
+            .filter(|relation| relation.kind != RelationKind::Defines && is_listed(relation.kind))
         {
             ends.push((relation.kind, false, rank(relation.to)?));
         }
@@ -360,7 +363,9 @@ fn related(
         {
             if seen.insert(relation.from) {
                 below.push(relation.from);
-                if tests.admits(lookup.is_test(&*lookup.symbol(relation.from)?)?) {
+                if is_listed(relation.kind)
+                    && params.tests.admits(lookup.is_test(&*lookup.symbol(relation.from)?)?)
+                {
                     ends.push((relation.kind, true, rank(relation.from)?));
                 }
             }

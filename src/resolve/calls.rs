@@ -7,4 +7,5 @@ pub(super) mod closures;
 pub(super) mod extensions;
 pub(super) mod overload;
 mod passing;
+pub(super) mod predicates;
 pub(super) mod receivers;

@@ -100,7 +100,7 @@ impl Modules {
         modules.includes = includes::IncludeIndex::new(tables);
         modules.alternatives = alternatives::Alternatives::new(tables);
         modules.crates = crates::CrateIndex::new(&modules, tables);
-        modules.relative = relative::ProjectIndex::new(&modules);
+        modules.relative = relative::ProjectIndex::new(&modules, tables);
         modules.folders = folders::FolderIndex::new(&modules);
         modules.shared = shared::SharedImports::new(&modules, tables);
         modules
@@ -230,9 +230,10 @@ impl Modules {
         for target in targets {
             match target {
                 ImportTarget::External(name) => name.hash(&mut hasher),
-                ImportTarget::Path { module, path: names } => {
+                ImportTarget::Path { module, path: names, others } => {
                     self.module_number(*module, path).hash(&mut hasher);
                     names.hash(&mut hasher);
+                    others.iter().for_each(|file| path(*file).hash(&mut hasher));
                 }
             }
         }
@@ -251,7 +252,7 @@ impl Modules {
     /// Fingerprint of a module, independent of its position.
     pub(super) fn module_number(&self, module: Module, path: &impl Fn(FileId) -> u64) -> u64 {
         match module {
-            Module::File(file) => path(file),
+            Module::File(file) | Module::OneOf(file, _) => path(file),
             Module::Package(package) => self.package(package).identity,
         }
     }
@@ -288,7 +289,7 @@ impl Modules {
 
     fn language_of(&self, tables: &Tables, module: Module) -> Option<&'static Language> {
         match module {
-            Module::File(file) => tables.language(file),
+            Module::File(file) | Module::OneOf(file, _) => tables.language(file),
             Module::Package(package) => Some(self.package(package).language),
         }
     }

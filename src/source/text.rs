@@ -31,10 +31,10 @@ pub(super) fn decode(bytes: Vec<u8>, line_limit: usize) -> Result<Text, SkipReas
     replace_foreign_bytes(&mut text)?;
     let mut start = 0;
     let ends = memchr::memchr_iter(b'\n', &text.bytes).chain([text.bytes.len()]);
-    if ends
-        .map(|end| end - std::mem::replace(&mut start, end + 1))
-        .any(|length| length > line_limit)
-    {
+    let lengths = ends.map(|end| end - std::mem::replace(&mut start, end + 1));
+    let long: usize = lengths.filter(|length| *length > line_limit).sum();
+    // A table on one line does not make the code around it unreadable.
+    if long * 2 > text.bytes.len() {
         return Err(SkipReason::LongLine);
     }
     Ok(text)
@@ -211,5 +211,10 @@ mod tests {
     fn lines_have_a_limit() {
         assert_eq!(text(&[b'x'; 40]), plain(&"x".repeat(40)));
         assert_eq!(text(&[b'x'; 41]), Err(SkipReason::LongLine));
+        let table = format!("{}\n", "x".repeat(41));
+        let code = "line\n".repeat(9);
+        assert_eq!(text(format!("{table}{code}").as_bytes()), plain(&format!("{table}{code}")));
+        let more = format!("{table}{code}{table}");
+        assert_eq!(text(more.as_bytes()), Err(SkipReason::LongLine), "most of it is long");
     }
 }

@@ -1,6 +1,7 @@
 //! Fields declared by assignment: members of the receiver.
 
 use crate::extract::bindings::bound_names::Flow;
+use crate::extract::bindings::stated_types;
 use crate::extract::walk::names;
 use crate::extract::walk::{Definition, READ, Surroundings, Usage, Walk};
 use crate::grammar::Selector;
@@ -21,6 +22,8 @@ pub(super) fn bind_member<'t>(
     };
     let object = walk.visit(object, READ);
     let type_scope = walk.context.callable.type_scope;
+    let name = names::name_of(walk, name_node);
+    stated_types::of_member(walk, flow.value, object, name, node);
     bind_to(walk, object, name_node, type_scope, flow);
 }
 
@@ -41,7 +44,8 @@ fn bind_to<'t>(
     flow: Flow<'t>,
 ) {
     let name = names::name_of(walk, name_node);
-    let declared_only = walk.input.language.manifest.resolution.closures_are_values;
+    let rules = &walk.input.language.manifest.resolution;
+    let declared_only = rules.declared_members;
     let made = match walk.context.callable.self_scope.get() {
         Some(scope) if !declared_only && names::is_receiver(walk, object) => {
             walk.facts.facts.scopes[scope].owner
@@ -66,7 +70,8 @@ fn bind_to<'t>(
         walk.facts.add_value(field, flow.value);
         return;
     }
-    if declared_only || !names::is_receiver(walk, object) || !type_scope.is_some() {
+    let is_other = !names::is_receiver(walk, object) || !type_scope.is_some();
+    if is_other || declared_only && rules.variables_keep_types {
         let target = walk.facts.of(object, |object| Expr::Member(object, name));
         walk.site(Usage::Site(SiteKind::Write), name_node, name, target);
         return;
@@ -74,7 +79,8 @@ fn bind_to<'t>(
     let elsewhere =
         type_scope.get().is_some_and(|position| walk.facts.facts.scopes[position].owner.is_some());
     // What is read as well (`+=`, `++`) exists: of this type or of a base.
-    let declared = walk.context.in_target
+    let declared = declared_only
+        || walk.context.in_target
         || walk.context.declared_members.contains(&(type_scope, name))
         || walk.facts.bound(type_scope, name).is_some();
     if !elsewhere && !declared {

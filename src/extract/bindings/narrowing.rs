@@ -2,8 +2,10 @@
 //! branch, and behind it.
 
 use crate::extract::bindings::bound_names::{Bind, Flow};
+use crate::extract::bindings::conditions;
 use crate::extract::bindings::patterns;
 use crate::extract::bindings::statements;
+use crate::extract::facts::builder::Builder;
 use crate::extract::walk::Input;
 use crate::extract::walk::children;
 use crate::extract::walk::names;
@@ -11,7 +13,7 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{OuterScope, READ, Usage, Walk};
 use crate::grammar::{Rule, Selector};
-use crate::model::facts::{BindingKind, ExprId, LocalSymbol, ScopeKind};
+use crate::model::facts::{Binding, BindingKind, Expr, ExprId, LocalSymbol, ScopeId, ScopeKind};
 use crate::model::{SiteKind, SymbolKind};
 use smallvec::{SmallVec, smallvec};
 use tree_sitter::Node;
@@ -37,6 +39,8 @@ pub(in crate::extract) fn branch<'t>(
     let mut branches: SmallVec<[Option<Node<'t>>; 4]> = smallvec![then_node];
     let written = children::every(&walk.input, otherwise, node);
     branches.extend(written.into_iter().filter(|_| otherwise.is_some()).map(Some));
+    let written: SmallVec<[Node<'t>; 4]> = branches.iter().skip(1).flatten().copied().collect();
+    conditions::branches(walk, condition_node, then_node, &written);
     let initial = statements::before(&walk.input, node, condition_node, &branches);
     let outer = (!initial.is_empty()).then(|| walk.open(ScopeKind::Block, LocalSymbol::NONE, node));
     for child in &initial {
@@ -214,9 +218,20 @@ fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
                 narrow_to(walk, condition, value, ty);
             }
         }
-        Some(Rule::TypeTest { value, ty: Some(ty), name: None, negated }) if holds != *negated => {
+        Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) => {
+            if let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition))
+                && rules.calls.iter().any(|call| call == texts::text_of(&walk.input, callee))
+                && let [value, ty] = children::named_children(&walk.input, args)[..]
+            {
+                narrow_from(walk, condition, value, ty);
+            }
+        }
+        Some(Rule::TypeTest { value, ty: Some(ty), name: None, negated }) => {
             if let (Some(value), Some(ty)) = (value.first(condition), ty.first(condition)) {
-                narrow_to(walk, condition, value, ty);
+                match holds != *negated {
+                    true => narrow_to(walk, condition, value, ty),
+                    false => narrow_from(walk, condition, value, ty),
+                }
             }
         }
         // The name bound by a type test is visible where the test holds.
@@ -231,12 +246,14 @@ fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
             let word =
                 children::first_token(&walk.input, condition).map_or("", |token| token.kind());
             let is = |words: &[String]| words.iter().any(|candidate| candidate == word);
-            if holds
-                && is(type_test)
+            if is(type_test)
                 && let Some(value) = left.as_ref().and_then(|selector| selector.first(condition))
                 && let Some(ty) = right.as_ref().and_then(|selector| selector.first(condition))
             {
-                narrow_to(walk, condition, value, ty);
+                match holds {
+                    true => narrow_to(walk, condition, value, ty),
+                    false => narrow_from(walk, condition, value, ty),
+                }
             } else if is(if holds { &rules.and } else { &rules.or }) {
                 for child in children::named_children(&walk.input, condition) {
                     narrow(walk, child, holds);
@@ -269,4 +286,64 @@ fn narrow_to<'t>(walk: &mut Walk<'t>, condition: Node<'t>, value: Node<'t>, ty: 
             ExprId::NONE,
         );
     }
+}
+
+/// Narrows a name to the alternatives of its declared type without the one that a failed test
+/// excludes.
+fn narrow_from<'t>(walk: &mut Walk<'t>, condition: Node<'t>, value: Node<'t>, ty: Node<'t>) {
+    if !matches!(rule_choice::rule_at(&walk.input, value), Some(Rule::Name { .. })) {
+        return;
+    }
+    let name = names::name_of(walk, value);
+    let scope = walk.context.scope;
+    let is_union = |ty: ExprId| matches!(walk.facts.get(ty), Expr::Union(_));
+    // A test narrows a parameter or variable with a declared union, or what is left of it.
+    if !walk.facts.visible(scope, name).is_some_and(|binding| is_union(binding.ty)) {
+        return;
+    }
+    let declares = |binding: &&Binding| {
+        binding.name == name && binding.ty.is_some() && encloses(&walk.facts, binding.scope, scope)
+    };
+    let Some(known) = walk.facts.facts.bindings.iter().rev().find(declares) else { return };
+    let known = known.ty;
+    let mut parts = SmallVec::<[ExprId; 4]>::new();
+    alternatives(&walk.facts, known, &mut parts);
+    let excluded = walk.visit_type(ty, Usage::Silent);
+    let left: SmallVec<[ExprId; 4]> =
+        parts.iter().copied().filter(|part| !is_same(&walk.facts, *part, excluded)).collect();
+    if left.is_empty() || left.len() == parts.len() {
+        return;
+    }
+    let ty = walk.facts.union(&left);
+    walk.bind(scope, name, BindingKind::Narrow, condition.end_byte(), ty, ExprId::NONE);
+}
+
+fn encloses(facts: &Builder, outer: ScopeId, mut scope: ScopeId) -> bool {
+    while let Some(position) = scope.get().filter(|_| scope != outer) {
+        scope = facts.facts.scopes[position].parent;
+    }
+    scope.is_some()
+}
+
+/// Adds the alternatives of a type.
+fn alternatives(facts: &Builder, ty: ExprId, all: &mut SmallVec<[ExprId; 4]>) {
+    match facts.get(ty) {
+        Expr::Union(parts) => {
+            facts.items(parts).iter().for_each(|part| alternatives(facts, *part, all));
+        }
+        _ => all.push(ty),
+    }
+}
+
+/// True if two types have one name, whatever their arguments are.
+fn is_same(facts: &Builder, one: ExprId, other: ExprId) -> bool {
+    let name = |ty: ExprId| match facts.get(ty) {
+        Expr::Name(name, _) => Some(name),
+        Expr::Apply(base, _) => match facts.get(base) {
+            Expr::Name(name, _) => Some(name),
+            _ => None,
+        },
+        _ => None,
+    };
+    name(one).is_some() && name(one) == name(other)
 }

@@ -3,6 +3,8 @@
 use crate::extract::bindings::bound_names;
 use crate::extract::bindings::bound_names::{Bind, Flow};
 use crate::extract::bindings::fields;
+use crate::extract::bindings::implied;
+use crate::extract::bindings::stated_types;
 use crate::extract::facts::builder::Builder;
 use crate::extract::walk::Input;
 use crate::extract::walk::children;
@@ -37,6 +39,16 @@ fn bind_nested<'t>(walk: &mut Walk<'t>, node: Node<'t>, flow: Flow<'t>, how: Bin
             fields::bind_member(walk, node, object, name, flow)
         }
         Some(Rule::Field {}) => fields::bind_field(walk, node, flow),
+        Some(Rule::Index { object, key })
+            if walk.input.language.manifest.resolution.operator_calls =>
+        {
+            let object = walk.visit_selected(node, Some(object), READ);
+            let keys: Vec<ExprId> = children::every(&walk.input, key.as_ref(), node)
+                .into_iter()
+                .map(|key| walk.visit(key, READ))
+                .collect();
+            implied::subscript(walk, node, object, &keys, Some(flow.value));
+        }
         Some(Rule::Tuple {}) => {
             for (position, child) in
                 children::named_children(&walk.input, node).into_iter().enumerate()
@@ -46,7 +58,8 @@ fn bind_nested<'t>(walk: &mut Walk<'t>, node: Node<'t>, flow: Flow<'t>, how: Bin
             }
         }
         _ => {
-            walk.visit(node, READ);
+            let target = walk.visit(node, READ);
+            stated_types::of_target(walk, flow.value, target, node);
         }
     }
     LocalSymbol::NONE

@@ -13,10 +13,13 @@ use crate::extract::walk::texts;
 use crate::extract::walk::{Definition, Pending, READ, Surroundings, Usage, Walk};
 use crate::grammar::{ModifierMeaning, Pattern, Rule, Selector};
 use crate::model::facts::{
-    BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, ScopeKind, flags,
+    BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, Run, ScopeKind, flags,
 };
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
+
+/// Maximum number of nodes from the base of an object literal to the call that makes it one.
+const MAX_ABOVE: usize = 4;
 
 /// True if modifiers before a definition make its value constant.
 pub(in crate::extract) fn is_constant(input: &Input<'_>, words: &[&str]) -> bool {
@@ -58,10 +61,12 @@ pub(in crate::extract) fn variable<'t>(
     rule: &'static Rule,
     node: Node<'t>,
 ) -> ExprId {
-    let Rule::Variable { kind, name, ty, value, params, embeds, body, receiver, accessors } = rule
+    let Rule::Variable { kind, name, ty, value, params, base, embeds, body, receiver, accessors } =
+        rule
     else {
         return ExprId::NONE;
     };
+    let base = base.as_ref().and_then(|selector| selector.first(node));
     let pending = std::mem::take(&mut walk.context.pending);
     walk.context.pending.comment = pending.comment;
     walk.context.pending.decorators = pending.decorators;
@@ -101,9 +106,13 @@ pub(in crate::extract) fn variable<'t>(
             walk.context.pending = pending.clone();
             walk.context.held_as =
                 if lambda_in(&walk.input, *value_node).is_some() { declared } else { ExprId::NONE };
+            let first = LocalSymbol::at(walk.facts.facts.symbols.len());
             if walk.named_value(name, *name_node, node, *value_node)
                 || walk.object_value(name, *name_node, node, *value_node, declared, kind)
             {
+                let scopes = &walk.facts.facts.scopes;
+                let object = scopes.iter().rposition(|scope| scope.symbol == first);
+                inherit(walk, object, base);
                 return ExprId::NONE;
             }
             walk.context.pending = Pending::default();
@@ -112,6 +121,9 @@ pub(in crate::extract) fn variable<'t>(
     let wanted = walk.facts.of(declared, Expr::OfType);
     let mut given: Vec<ExprId> =
         values.iter().map(|value| walk.visit_wanted(*value, wanted)).collect();
+    if let Some(Expr::Members(scope)) = given.first().map(|value| walk.facts.get(*value)) {
+        inherit(walk, scope.get(), base);
+    }
     let owner = receiver
         .as_ref()
         .and_then(|selector| selector.first(node))
@@ -151,6 +163,25 @@ pub(in crate::extract) fn variable<'t>(
     }
     walk.context.around = around;
     ExprId::NONE
+}
+
+/// Makes the members of a value those of an object literal as well. The call around both is a
+/// reference of its own.
+fn inherit<'t>(walk: &mut Walk<'t>, scope: Option<usize>, base: Option<Node<'t>>) {
+    let (Some(scope), Some(base_node)) = (scope, base) else { return };
+    let base = walk.visit(base_node, READ);
+    walk.facts.facts.scopes[scope].owner = base;
+    let calls = std::iter::successors(base_node.parent(), Node::parent).take(MAX_ABOVE);
+    for around in calls {
+        if let Some(Rule::Call { callee: Some(callee), .. }) =
+            rule_choice::rule_at(&walk.input, around)
+            && let Some(callee) = callee.first(around)
+        {
+            walk.visit(callee, Usage::Site(SiteKind::Call));
+            walk.take_call_site();
+            return;
+        }
+    }
 }
 
 /// Visits the accessors of a property, which see the receiver of an extension. Returns the result
@@ -287,6 +318,11 @@ pub(in crate::extract) fn assign<'t>(
         return member_function(walk, object_node, name_node, node, lambda, lambda_node);
     }
     if let Some(right_node) = right_node
+        && let Some(value) = values_object(walk, left_node, right_node)
+    {
+        return value;
+    }
+    if let Some(right_node) = right_node
         && *declares
         && defines
         && matches!(rule_choice::rule_at(&walk.input, left_node), Some(Rule::Name { .. }))
@@ -366,6 +402,37 @@ fn member_function<'t>(
     let symbol = walk.define(&definition);
     (walk.context.scope, walk.context.around) = (scope, around);
     walk.lambda(lambda, lambda_node, symbol)
+}
+
+/// `Type.prototype = { … }`: the members of the object are those of the instances of the type.
+fn values_object<'t>(walk: &mut Walk<'t>, left: Node<'t>, right: Node<'t>) -> Option<ExprId> {
+    let values = walk.input.language.manifest.names.values_member.as_deref()?;
+    let Some(Rule::Member { object: Some(object), name, .. }) =
+        rule_choice::rule_at(&walk.input, left)
+    else {
+        return None;
+    };
+    let is_object = matches!(rule_choice::rule_at(&walk.input, right), Some(Rule::Object {}));
+    if !is_object || texts::text_of(&walk.input, name.first(left)?) != values {
+        return None;
+    }
+    let pending = std::mem::take(&mut walk.context.pending);
+    let owner = walk.visit(object.first(left)?, READ);
+    let value = walk.visit(right, READ);
+    walk.context.pending = pending;
+    if let (true, Expr::Members(members)) = (owner.is_some(), walk.facts.get(value)) {
+        for symbol in &mut walk.facts.facts.symbols {
+            if symbol.scope == members && !symbol.owner.is_some() {
+                symbol.owner = owner;
+            }
+        }
+        let made = walk.facts.expr(Expr::Construct(owner, Run::default()));
+        let made = walk.facts.expr(Expr::TypeOf(made));
+        if let Some(position) = members.get() {
+            walk.facts.facts.scopes[position].owner = made;
+        }
+    }
+    Some(value)
 }
 
 /// True for the name of one variable: a node without a role in patterns or, where objects accept

@@ -1,6 +1,7 @@
 //! Types in documentation comments for parameters, results and variables, in languages without type
 //! declarations. Independent of the syntax tree.
 
+use crate::extract::imports::in_comments;
 use crate::extract::types;
 use crate::extract::walk::Context;
 use crate::extract::walk::Input;
@@ -97,6 +98,27 @@ pub(in crate::extract) fn documented_variable<'t>(walk: &mut Walk<'t>, node: Nod
         &walk.input.language.manifest.documentation.type_tags,
         None,
     )
+}
+
+/// Maximum length of a comment before a value in parentheses, in bytes.
+const MAX_CAST_BYTES: usize = 512;
+
+/// Returns the type that a comment directly before a value in parentheses states (`/** @type {T} */
+/// (value)`).
+pub(in crate::extract) fn documented_cast<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
+    let rules = &walk.input.language.manifest.documentation;
+    let (source, start) = (walk.input.source, node.start_byte());
+    if rules.type_tags.is_empty() || rules.bare_types || source.get(start) != Some(&b'(') {
+        return ExprId::NONE;
+    }
+    let before = source[..start].trim_ascii_end();
+    if !before.ends_with(b"*/") || source.get(node.end_byte() - 1) != Some(&b')') {
+        return ExprId::NONE;
+    }
+    let first = before.len().saturating_sub(MAX_CAST_BYTES);
+    let open = memchr::memmem::rfind(&before[first..], b"/**").map(|open| first + open);
+    let comment = open.map(|open| (open, before.len()));
+    stated(walk, node, comment, &rules.type_tags, None)
 }
 
 /// Returns the type after one of `tags`, and before `name` if given.
@@ -220,6 +242,7 @@ fn stated_type<'t>(walk: &mut Walk<'t>, node: Node<'t>, text: &str) -> ExprId {
         let item = walk.deeper(node, |walk| stated_type(walk, node, item));
         return walk.facts.of(item, Expr::Array);
     }
+    let text = in_comments::with_names(walk, node, text);
     let plain = text.replace(".<", "<").replace('<', "[").replace('>', "]");
     let vague = &walk.input.language.manifest.documentation.vague_types;
     let parts =

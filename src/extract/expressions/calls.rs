@@ -13,7 +13,7 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::unruled;
 use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{CallMeaning, Rule, Selector, TypeRule};
+use crate::grammar::{CallMeaning, ImplicitUse, Rule, Selector, TypeRule};
 use crate::model::SiteKind;
 use crate::model::facts::{Expr, ExprId, Run};
 use tree_sitter::Node;
@@ -88,6 +88,7 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
             }
             None => walk.visit(name_node, usage),
         },
+        None if let Some(value) = called_value(walk, node, object.as_ref()) => value,
         None => {
             let Some(callee_node) = callee_node else {
                 unruled::computed_call(walk, node, SiteKind::Call);
@@ -129,7 +130,11 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
     }
     let trailing = trailing.as_ref().and_then(|selector| selector.first(node));
     let outer = std::mem::take(&mut walk.context.named);
-    let (list, spread, count) = construct::all_arguments(walk, args_node, trailing);
+    let gathered = gathered_items(walk, callee_node, args_node);
+    let (list, spread, count) = match gathered {
+        Some(_) => (walk.facts.list(&[ExprId::NONE]), false, 1),
+        None => construct::all_arguments(walk, args_node, trailing),
+    };
     let named = std::mem::replace(&mut walk.context.named, outer);
     if let Some(index) = site.get() {
         let entry = &mut walk.facts.sites[index];
@@ -159,12 +164,69 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
     }
     let closure = closure.as_ref().and_then(|selector| selector.first(node));
     let list = closure.map_or(list, |closure| with_closure(walk, list, closure));
-    let value = walk.facts.of(callee_value, |callee| Expr::Call(callee, list));
+    let value = match gathered {
+        Some(items) => gathered_value(walk, callee_value, &items),
+        None => walk.facts.of(callee_value, |callee| Expr::Call(callee, list)),
+    };
     construct::written_names(walk, &named, value);
     if walk.input.language.manifest.narrowing.guards && count > 0 {
         walk.context.calls.insert(node.id(), value);
     }
     if awaited { walk.facts.of(value, Expr::Await) } else { value }
+}
+
+/// Visits a call of a value without the name of the member that it calls (`value.()`).
+fn called_value<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    object: Option<&'static Selector>,
+) -> Option<ExprId> {
+    let member = walk.input.language.manifest.names.member_behind(ImplicitUse::Call)?;
+    let object_node = object?.first(node)?;
+    let object = walk.visit(object_node, READ);
+    let object = names::known(&mut walk.facts, object);
+    let name = walk.facts.name(member);
+    let value = walk.facts.expr(Expr::Member(object, name));
+    walk.take_call_site();
+    walk.site(Usage::Site(SiteKind::Call), object_node.next_sibling().unwrap_or(node), name, value);
+    Some(value)
+}
+
+/// Visits the items of the list that a call gathers; none if it gathers no list in place.
+fn gathered_items<'t>(
+    walk: &mut Walk<'t>,
+    callee: Option<Node<'t>>,
+    args: Option<Node<'t>>,
+) -> Option<Vec<ExprId>> {
+    let names = &walk.input.language.manifest.names;
+    if !names.has_calls(CallMeaning::Gather)
+        || names.special_calls.get(texts::text_of(&walk.input, callee?))
+            != Some(&CallMeaning::Gather)
+    {
+        return None;
+    }
+    let list = children::only_named_child(&walk.input, args?)?;
+    let rule = |node: Node<'t>| rule_choice::rule_at(&walk.input, node);
+    let items = children::named_children(&walk.input, list);
+    let has_spread = items.iter().any(|item| matches!(rule(*item), Some(Rule::Spread {})));
+    if !matches!(rule(list), Some(Rule::List { .. })) || has_spread {
+        return None;
+    }
+    Some(items.into_iter().map(|item| walk.visit(item, READ)).collect())
+}
+
+/// Returns the value of a call that gathers: of the type before its name, with the awaited items.
+fn gathered_value(walk: &mut Walk<'_>, callee: ExprId, items: &[ExprId]) -> ExprId {
+    let Expr::Member(object, _) = walk.facts.get(callee) else { return ExprId::NONE };
+    let Expr::Name(name, _) = walk.facts.get(object) else { return ExprId::NONE };
+    let mut parts = Vec::with_capacity(items.len());
+    for item in items {
+        let awaited = walk.facts.of(*item, Expr::Await);
+        parts.push(names::known(&mut walk.facts, awaited));
+    }
+    let parts = walk.facts.list(&parts);
+    let (base, tuple) = (walk.facts.expr(Expr::Literal(name)), walk.facts.expr(Expr::Tuple(parts)));
+    types::applied(&mut walk.facts, base, &[tuple])
 }
 
 /// Visits a closure behind the arguments of a call; returns these with it.
@@ -183,12 +245,10 @@ fn cast_call<'t>(walk: &mut Walk<'t>, callee: Node<'t>) -> Option<ExprId> {
     if !names.has_calls(CallMeaning::Cast) {
         return None;
     }
-    let text = texts::text_of(&walk.input, callee);
-    let name = text.split('<').next().map(str::trim_end).filter(|name| name.len() < text.len())?;
+    let (name, arguments) = applied(&walk.input, callee)?;
     if names.special_calls.get(name) != Some(&CallMeaning::Cast) {
         return None;
     }
-    let arguments = children::last_named_child(callee)?;
     let types = types::visit_types(walk, arguments, Usage::Site(SiteKind::Type));
     let ty = types.first().copied().unwrap_or(ExprId::NONE);
     Some(walk.facts.of(ty, Expr::OfType))
@@ -200,18 +260,22 @@ fn made_type<'t>(input: &Input<'t>, callee: Node<'t>) -> Option<Node<'t>> {
     if !names.has_calls(CallMeaning::Construct) {
         return None;
     }
-    let text = texts::text_of(input, callee);
-    let head = text.split('<').next().filter(|head| head.len() < text.len())?.trim_end();
-    let separator = input.language.manifest.modules.separator.as_str();
-    let name = head.rsplit([':', '.']).next().unwrap_or(head).trim_start_matches(separator);
+    let (head, arguments) = applied(input, callee)?;
+    let name = head.rsplit([':', '.']).next().unwrap_or(head);
     if names.special_calls.get(name) != Some(&CallMeaning::Construct) {
         return None;
     }
+    children::first_named_child(input, arguments)
+}
+
+/// Returns the type arguments at the end of a callee, and what is before them.
+fn applied<'t>(input: &Input<'t>, callee: Node<'t>) -> Option<(&'t str, Node<'t>)> {
     let mut arguments = children::last_named_child(callee)?;
     while !matches!(input.language.type_rule(arguments.kind_id()), Some(TypeRule::Each {})) {
         arguments = children::last_named_child(arguments)?;
     }
-    children::first_named_child(input, arguments)
+    let head = arguments.start_byte() - callee.start_byte();
+    Some((texts::text_of(input, callee).get(..head)?.trim_end(), arguments))
 }
 
 fn is_super_call(input: &Input<'_>, facts: &Builder, callee: ExprId) -> bool {

@@ -1,8 +1,10 @@
 //! Dispatch of expression rules: values and the references in them.
 
 use crate::extract::bindings::bound_names::{Bind, Flow};
+use crate::extract::bindings::implied;
 use crate::extract::bindings::narrowing;
 use crate::extract::bindings::patterns;
+use crate::extract::bindings::stated_types;
 use crate::extract::bindings::statements;
 use crate::extract::definitions::shadowing;
 use crate::extract::expressions::calls;
@@ -19,7 +21,7 @@ use crate::extract::walk::texts;
 use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{Rule, Selector};
 use crate::model::SiteKind;
-use crate::model::facts::{Expr, ExprId, LocalSymbol, ScopeKind};
+use crate::model::facts::{Expr, ExprId, LocalSymbol, ScopeKind, SiteId};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use tree_sitter::Node;
@@ -70,7 +72,7 @@ pub(in crate::extract) fn express<'t>(
         Rule::TypeTest { value, ty, name, .. } => {
             narrowing::type_test(walk, node, value, ty.as_ref(), name.as_ref())
         }
-        Rule::Cast { ty, value, array } => cast(walk, node, ty, value.as_ref(), *array),
+        Rule::Cast { .. } => cast(walk, rule, node),
         Rule::Lambda { .. } => values::lambda(walk, rule, node, LocalSymbol::NONE),
         Rule::Comprehension { value, container } => {
             statements::comprehension(walk, node, value, container)
@@ -132,6 +134,7 @@ fn index<'t>(
         .into_iter()
         .map(|key| walk.visit(key, READ))
         .collect();
+    implied::subscript(walk, node, object, &keys, None);
     let key = if let [only] = keys[..] { only } else { ExprId::NONE };
     walk.facts.of(object, |object| Expr::Index(object, key))
 }
@@ -182,28 +185,26 @@ fn method_reference<'t>(
     let Some(name_node) = name.first(node) else {
         return paths::constructor_reference(walk, node, object);
     };
-    let object = walk.visit_selected(node, Some(object), READ);
+    let object = match object.first(node) {
+        Some(object) => walk.visit(object, READ),
+        None => names::receiver(walk),
+    };
     let name = names::name_of(walk, name_node);
     let value = walk.facts.of(object, |object| Expr::Member(object, name));
     walk.site(READ, name_node, name, value);
     value
 }
 
-fn cast<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-    ty: &'static Selector,
-    value: Option<&'static Selector>,
-    array: bool,
-) -> ExprId {
+fn cast<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
+    let Rule::Cast { ty, value, array, keeps } = rule else { return ExprId::NONE };
     let ty_node = ty.first(node);
     let mut ty =
         ty_node.map_or(ExprId::NONE, |ty| types::visit_type(walk, ty, Usage::Site(SiteKind::Type)));
-    if array {
+    if *array == Some(true) {
         ty = walk.facts.of(ty, Expr::Array);
     }
     let wanted = walk.facts.of(ty, Expr::OfType);
-    let value_node = value.and_then(|selector| selector.first(node));
+    let value_node = value.as_ref().and_then(|selector| selector.first(node));
     let mut value = ExprId::NONE;
     for child in children::named_children(&walk.input, node) {
         if ty_node.is_none_or(|ty| ty.id() != child.id()) {
@@ -216,7 +217,9 @@ fn cast<'t>(
             value = if is_value { visited } else { value };
         }
     }
-    if wanted.is_some() { wanted } else { value }
+    stated_types::of_cast(walk, value, ty, node);
+    let keeps = *keeps == Some(true) && value.is_some();
+    if wanted.is_some() && !keeps { wanted } else { value }
 }
 
 fn operator<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
@@ -239,7 +242,8 @@ fn operator<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> Exp
         walk.visit_children(node);
         return ExprId::NONE;
     }
-    let word = match operator.as_ref().and_then(|selector| selector.first(node)) {
+    let operator_node = operator.as_ref().and_then(|selector| selector.first(node));
+    let word = match operator_node {
         Some(operator) => texts::text_of(&walk.input, operator),
         None => children::first_token(&walk.input, node).map_or("", |token| token.kind()),
     };
@@ -251,7 +255,14 @@ fn operator<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> Exp
     }
     let left_node = left.as_ref().and_then(|selector| selector.first(node));
     let left = left_node.map_or(ExprId::NONE, |left| walk.visit(left, READ));
-    let right = match right.as_ref().and_then(|selector| selector.first(node)) {
+    let right_node = right.as_ref().and_then(|selector| selector.first(node));
+    let called = match walk.input.language.manifest.names.operators.get(word) {
+        Some(member) if right_node.is_some() => {
+            implied::call(walk, operator_node.unwrap_or(node), left, member)
+        }
+        _ => SiteId::NONE,
+    };
+    let right = match right_node {
         Some(right) => narrowing::visit_where(
             walk,
             left_node.filter(|_| is(&walk.input.language.manifest.narrowing.and)),
@@ -259,6 +270,7 @@ fn operator<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> Exp
         ),
         None => ExprId::NONE,
     };
+    implied::arguments(walk, called, &[right]);
     if is(last) {
         right
     } else if is(either) {

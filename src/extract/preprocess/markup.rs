@@ -14,6 +14,8 @@ pub(super) struct Masked {
     pub(super) source: Vec<u8>,
     /// Names that the markup binds, each in a block.
     pub(super) bound: Vec<Range<usize>>,
+    /// Names of components with hyphens, which are no names of the code.
+    pub(super) components: Vec<Range<usize>>,
 }
 
 /// Code in a file.
@@ -54,10 +56,16 @@ pub(super) fn mask(rules: &Markup, source: &[u8]) -> Masked {
     let copy = |masked: &mut Vec<u8>, range: &Range<usize>| {
         masked[range.clone()].copy_from_slice(&source[range.clone()]);
     };
-    let mut bound = Vec::new();
+    let (mut bound, mut components) = (Vec::new(), Vec::new());
     let mut last: Option<Piece> = None;
     let scanner = Scanner { rules, source, pieces: Vec::new(), blocks: Vec::new() };
     for piece in scanner.pieces() {
+        if let Piece::Component(name) = &piece
+            && source[name.clone()].contains(&b'-')
+        {
+            components.push(name.clone());
+            continue;
+        }
         let is_joined = last.as_ref().is_some_and(|last| !separate(&mut masked, last, &piece));
         match &piece {
             Piece::Code(range) | Piece::Component(range) => copy(&mut masked, range),
@@ -78,7 +86,7 @@ pub(super) fn mask(rules: &Markup, source: &[u8]) -> Masked {
         }
         last = Some(piece);
     }
-    Masked { source: masked, bound }
+    Masked { source: masked, bound, components }
 }
 
 /// Ends a statement before the next one: `(a) (b)` would be a call. Returns false if the markup
@@ -135,11 +143,12 @@ impl Scanner<'_> {
 
     /// Reads a tag, and the content of an element of code. Returns the position after it.
     fn tag(&mut self, at: usize) -> usize {
-        let name = at + 1..self.end_of_name(at + 1);
+        let name = at + 1..self.end_of_tag_name(at + 1);
         let word = &self.source[name.clone()];
         let is_of = |words: &[String]| words.iter().any(|name| name.as_bytes() == word);
         let (is_code, is_other) = (is_of(&self.rules.code), is_of(&self.rules.skipped));
-        let is_component = word.first().is_some_and(u8::is_ascii_uppercase);
+        let is_component = word.first().is_some_and(u8::is_ascii_uppercase)
+            || self.rules.hyphens && word.contains(&b'-');
         let block = self.rules.binds_in_attributes().then_some(self.pieces.len());
         if block.is_some() {
             self.pieces.push(Piece::Open { at, names: Vec::new(), is_closed: false });
@@ -168,7 +177,7 @@ impl Scanner<'_> {
 
     /// Reads an end tag, which also closes elements inside that have no end tag.
     fn end_tag(&mut self, at: usize) -> usize {
-        let name = at + 2..self.end_of_name(at + 2);
+        let name = at + 2..self.end_of_tag_name(at + 2);
         let end = self.after(at, b">");
         self.close_named(name, end - 1);
         end
@@ -254,6 +263,14 @@ impl Scanner<'_> {
     fn end_of_name(&self, start: usize) -> usize {
         let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
         start + self.source[start..].iter().take_while(is_name).count()
+    }
+
+    fn end_of_tag_name(&self, start: usize) -> usize {
+        let mut end = self.end_of_name(start);
+        while end > start && self.source.get(end) == Some(&b'-') {
+            end = self.end_of_name(end + 1);
+        }
+        end
     }
 
     /// Returns the identifiers in a pattern.

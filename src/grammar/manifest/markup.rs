@@ -1,6 +1,7 @@
 //! Languages whose files are markup with code of another grammar in it.
 
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Markup around the code of a file: it is masked before parsing. The grammar is that of the code.
@@ -15,6 +16,9 @@ pub struct Markup {
     pub expressions: BTreeMap<String, String>,
     /// Prefixes of the attributes whose value in quotes is an expression.
     pub attributes: Vec<String>,
+    /// An element whose name has hyphens is the component whose name has a capital for each of the
+    /// words (`<price-tag>` -> `PriceTag`).
+    pub hyphens: bool,
     /// Prefix of an attribute, or with `marks` keyword of a block, that binds names -> texts
     /// between the names and the expression; without one all is names. An attribute has the names
     /// first (`v-for` -> ` in `), a block has them last (`each` -> ` as `).
@@ -27,6 +31,18 @@ impl Markup {
     /// True if names are bound by attributes, not by blocks.
     pub(crate) fn binds_in_attributes(&self) -> bool {
         self.marks.is_empty() && !self.binders.is_empty()
+    }
+
+    /// Returns the name of the component of an element, which may have hyphens.
+    pub(crate) fn component<'n>(&self, element: &'n str) -> Cow<'n, str> {
+        if !element.contains('-') {
+            return Cow::Borrowed(element);
+        }
+        let capital = |word: &str| {
+            let mut letters = word.chars();
+            letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+        };
+        Cow::Owned(element.split('-').map(capital).collect::<Vec<String>>().concat())
     }
 
     /// Returns the attributes that bind names.

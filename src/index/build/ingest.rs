@@ -275,6 +275,9 @@ fn facts(
         Ok(Err(exhausted)) => {
             let reason = one.pace.reason(exhausted);
             tracing::info!(path = path.as_str(), reason = reason.word(), "a file is left out");
+            if let Some(caution) = run.caution {
+                caution.exhausts(path, reason);
+            }
             return Err(reason);
         }
         Ok(Ok(facts)) => Ok(facts),

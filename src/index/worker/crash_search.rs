@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::index::progress::Phase;
 use crate::index::quarantine::Suspicion;
-use crate::model::RepoPath;
+use crate::model::{RepoPath, SkipReason};
 
 /// Number of quarantined files above which the search stops narrowing down the suspects, at up to
 /// one attempt each: then the next worker parses every file alone, in one attempt.
@@ -25,6 +25,8 @@ pub(super) struct WorkerActivity {
     pub(super) trying: Option<RepoPath>,
     /// Files that exceeded the time limit.
     pub(super) hanging: Vec<RepoPath>,
+    /// Files that exhausted their budget, which ends no worker.
+    pub(super) exhausted: Vec<(RepoPath, SkipReason)>,
     /// Phase that exceeded the time limit, if it concerns no single file.
     pub(super) stalled: Option<Phase>,
 }
@@ -58,6 +60,8 @@ pub(super) struct CrashSearch {
     pub(super) quarantined: Vec<RepoPath>,
     /// Files that exceed the time limit: left out from now on, until another process tries again.
     pub(super) slow: Vec<RepoPath>,
+    /// Files that exhausted their budget: the next attempts do not parse them again.
+    pub(super) exhausted: Vec<(RepoPath, SkipReason)>,
     /// Suspects: the next worker parses them first, one at a time.
     pub(super) suspicion: Suspicion,
     fruitless: usize,
@@ -66,7 +70,8 @@ pub(super) struct CrashSearch {
 impl CrashSearch {
     /// Updates the state after a crash. Returns false if another attempt is useless.
     pub(super) fn learn(&mut self, activity: WorkerActivity, cause: CrashCause) -> bool {
-        let WorkerActivity { mut parsing, trying, hanging, .. } = activity;
+        let WorkerActivity { mut parsing, trying, hanging, exhausted, .. } = activity;
+        self.exhausted.extend(exhausted);
         if cause == CrashCause::External {
             self.fruitless += 1;
             return self.fruitless < MAX_UNATTRIBUTED_CRASHES;
@@ -196,6 +201,17 @@ mod tests {
         }));
         assert_eq!((search.slow, search.suspicion), (paths(&["b"]), of(&[])));
         assert_eq!(search.quarantined, paths(&[]), "time is no evidence of a crash");
+    }
+
+    #[test]
+    fn what_exhausted_its_budget_is_known_after_any_death() {
+        let slow = |name: &str| (RepoPath::new(name).expect("well formed"), SkipReason::Deferred);
+        let mut search = CrashSearch::default();
+        let after = |exhausted| WorkerActivity { exhausted, ..parsing(&["a", "b"]) };
+        assert!(search.learn(after(vec![slow("c")]), CrashCause::External));
+        assert!(search.learn(after(vec![slow("d")]), CrashCause::Work));
+        assert_eq!(search.exhausted, [slow("c"), slow("d")]);
+        assert_eq!(search.suspicion, of(&["a", "b"]), "they are no suspects");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::index::ChangeSet;
 use crate::index::IndexError;
 use crate::index::progress::{Phase, Progress, Timing};
 use crate::index::quarantine::Suspicion;
-use crate::model::RepoPath;
+use crate::model::{RepoPath, SkipReason};
 use crate::store::Location;
 
 /// Order to a worker.
@@ -30,6 +30,8 @@ pub(super) struct Order {
     pub(super) quarantined: Vec<RepoPath>,
     /// Files that exceeded the time limit.
     pub(super) slow: Vec<RepoPath>,
+    /// Files that exhausted their budget in an earlier attempt.
+    pub(super) exhausted: Vec<(RepoPath, SkipReason)>,
     /// Suspected files, parsed first, one at a time.
     pub(super) suspicion: Suspicion,
 }
@@ -68,6 +70,8 @@ pub(super) enum Message {
     Trying(RepoPath),
     /// Parsing or resolving the file exceeds the time limit: the worker exits.
     Hangs(RepoPath),
+    /// A file exhausted its budget, and is left out for this reason.
+    Exhausts(RepoPath, SkipReason),
     /// A phase that concerns no single file exceeds the time limit: the worker exits.
     Stalls(Phase),
     /// Duration of a phase.
@@ -112,6 +116,7 @@ impl Order {
             cache_bytes,
             self.quarantined.len() as u64,
             self.slow.len() as u64,
+            self.exhausted.len() as u64,
             u64::from(swept),
             suspects.len() as u64,
             changes.len() as u64,
@@ -127,6 +132,10 @@ impl Order {
             .chain(suspects)
             .chain(changes)
             .for_each(|path| push(&mut text, path.as_str().as_bytes()));
+        for (path, reason) in &self.exhausted {
+            push(&mut text, path.as_str().as_bytes());
+            push(&mut text, reason.word().as_bytes());
+        }
         output.write_all(&text)?;
         output.flush()
     }
@@ -146,13 +155,15 @@ impl Order {
             memory_bytes: number()?,
             cache_bytes: number()?,
         };
-        let (quarantined, slow) = (number()?, number()?);
+        let (quarantined, slow, exhausted) = (number()?, number()?, number()?);
         let (swept, suspects, changes) = (number()?, number()?, number()?);
         let mut paths = |count| {
             (0..count).map(|_| RepoPath::new(&text(field(input)?)?)).collect::<Option<Vec<_>>>()
         };
         let (quarantined, slow) = (paths(quarantined)?, paths(slow)?);
         let (suspects, changes) = (paths(suspects)?, paths(changes)?);
+        let mut left_out = || Some((RepoPath::new(&text(field(input)?)?)?, reason(input)?));
+        let exhausted = (0..exhausted).map(|_| left_out()).collect::<Option<_>>()?;
         let suspicion = if swept == 0 {
             Suspicion::Of(suspects)
         } else {
@@ -163,7 +174,7 @@ impl Order {
         } else {
             Work::Everything { forced: kind != 0 }
         };
-        Some(Self { location, work, patience, limits, quarantined, slow, suspicion })
+        Some(Self { location, work, patience, limits, quarantined, slow, exhausted, suspicion })
     }
 }
 
@@ -185,6 +196,9 @@ impl Message {
             }
             Self::Trying(path) => ("trying", vec![path.to_string()]),
             Self::Hangs(path) => ("hangs", vec![path.to_string()]),
+            Self::Exhausts(path, reason) => {
+                ("exhausts", vec![path.to_string(), reason.word().to_owned()])
+            }
             Self::Stalls(phase) => ("stalls", vec![phase.word().to_owned()]),
             Self::Timing(Timing { phase, elapsed, cpu }) => (
                 "timing",
@@ -224,6 +238,7 @@ impl Message {
             }
             "trying" => Self::Trying(RepoPath::new(&next()?)?),
             "hangs" => Self::Hangs(RepoPath::new(&next()?)?),
+            "exhausts" => Self::Exhausts(RepoPath::new(&next()?)?, reason(input)?),
             "stalls" => Self::Stalls(phase(&next()?)?),
             "timing" => {
                 let phase = phase(&next()?)?;
@@ -251,6 +266,10 @@ fn field(input: &mut impl BufRead) -> Option<Vec<u8>> {
 
 fn text(bytes: Vec<u8>) -> Option<String> {
     String::from_utf8(bytes).ok()
+}
+
+fn reason(input: &mut impl BufRead) -> Option<SkipReason> {
+    SkipReason::from_word(&text(field(input)?)?)
 }
 
 fn phase(word: &str) -> Option<Phase> {
@@ -289,6 +308,7 @@ mod tests {
             limits: Limits { threads: 3, memory_bytes: u64::MAX, ..Limits::default() },
             quarantined: vec![path("a\nb"), path("c d")],
             slow: vec![path("e")],
+            exhausted: vec![(path("g"), SkipReason::Deferred), (path("h"), SkipReason::TooSlow)],
             suspicion,
         };
         let works = [
@@ -319,6 +339,7 @@ mod tests {
             Message::Parsing { thread: 5, paths: Vec::new() },
             Message::Trying(path("x")),
             Message::Hangs(path("y")),
+            Message::Exhausts(path("z"), SkipReason::TooMuchMemory),
             Message::Stalls(Phase::Tables),
             Message::Timing(Timing {
                 phase: Phase::Write,

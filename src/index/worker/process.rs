@@ -119,6 +119,9 @@ impl WorkerState {
         };
         left_out.extend(known_here(&order.quarantined, SkipReason::Quarantined));
         left_out.extend(known_here(&order.slow, SkipReason::TooSlow));
+        for (path, reason) in &order.exhausted {
+            left_out.extend(known_here(std::slice::from_ref(path), *reason));
+        }
         let caution =
             Caution::new(left_out, order.suspicion.clone(), Box::new(Arc::clone(reports)));
         let progress = |progress: Progress| {

@@ -19,9 +19,9 @@ use super::message::Message;
 use crate::index::IndexError;
 use crate::index::progress::{Phase, Progress};
 use crate::index::quarantine::Observer;
-use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
 use crate::model::thread_use::cpu_time;
+use crate::model::{RepoPath, SkipReason};
 
 /// Time limit of a phase without single files, as a multiple of the limit of a file.
 const PHASE_TIME_FACTOR: u32 = 20;
@@ -278,6 +278,10 @@ impl Observer for Arc<Reports> {
         let bytes = ended.and_then(|ended| ended.bytes).unwrap_or(0);
         self.parsed.fetch_add(bytes, Ordering::Relaxed);
         self.bound_data(&working);
+    }
+
+    fn exhausts(&self, path: &RepoPath, reason: SkipReason) {
+        self.send(&Message::Exhausts(path.clone(), reason));
     }
 }
 

@@ -17,6 +17,10 @@ pub const TYPE_GUARD: &str = "is";
 /// scope.
 pub const HOLDER_TYPE_NAME: &str = "=>";
 
+/// Synthetic name of an object literal whose type is stated by what is around it, bound with that
+/// type.
+pub const STATED_TYPE: &str = ":";
+
 /// Position, among the parameters of a closure, of the receiver that it may be given.
 pub const RECEIVER: u32 = u32::MAX;
 
@@ -32,3 +36,6 @@ pub const SPREAD_ARGUMENT: &str = "*";
 
 /// Name of the wrapper around a type whose values are constant.
 pub const READ_ONLY_TYPE: &str = "const";
+
+/// Name of the wrapper around a base whose members come before those of the type itself.
+pub const PREPENDED: &str = "prepended";

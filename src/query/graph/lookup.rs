@@ -210,13 +210,14 @@ impl<'q> Lookup<'q> {
         key.and_then(|key| self.languages.get(&key)).map_or("", String::as_str)
     }
 
-    /// True if a symbol of this kind is data in files of this language: a key of a record.
+    /// True if a symbol of this kind is data in files of this language: a key of a record, a table
+    /// or a section with them.
     pub(in crate::query) fn is_data(
         &self,
         language: Option<LanguageKey>,
         kind: SymbolKind,
     ) -> bool {
-        kind == SymbolKind::Field && self.has_data(language)
+        matches!(kind, SymbolKind::Field | SymbolKind::Namespace) && self.has_data(language)
     }
 
     /// True for languages whose fields are data.
@@ -374,6 +375,8 @@ impl<'q> Lookup<'q> {
     }
 
     /// Returns a symbol with the declarations and definitions of the same entity, itself first.
+    /// Other definitions of the declaration of a definition are other entities: a program has one
+    /// of them.
     pub(in crate::query) fn same_entity(
         &self,
         symbol: SymbolKey,
@@ -382,11 +385,13 @@ impl<'q> Lookup<'q> {
         let mut next = 0;
         while let Some(&key) = group.get(next) {
             next += 1;
-            let (to, from) = (self.relations_from(key)?, self.relations_to(key)?);
-            let to = to.iter().map(|relation| (relation.kind, relation.to));
-            for (kind, other) in
-                to.chain(from.iter().map(|relation| (relation.kind, relation.from)))
-            {
+            let to = self.relations_from(key)?;
+            let mut related: Vec<_> = to.iter().map(|related| (related.kind, related.to)).collect();
+            if key == symbol {
+                let from = self.relations_to(key)?;
+                related.extend(from.iter().map(|related| (related.kind, related.from)));
+            }
+            for (kind, other) in related {
                 if kind == RelationKind::Defines && !group.contains(&other) {
                     group.push(other);
                 }

@@ -22,16 +22,16 @@ pub(super) fn between(
     let start = PathEnd::named(lookup, &params.symbol)?;
     let end = PathEnd::named(lookup, end)?;
     let Some(via) = &params.via else {
-        let finding = shortest(lookup, graph, &start.keys, &end.keys, params.depth)?;
+        let finding = surest(lookup, graph, &start.keys, &end.keys, params)?;
         return result(lookup, &start, &end, finding);
     };
     let via = PathEnd::named(lookup, via)?;
-    let mut steps = match shortest(lookup, graph, &start.keys, &via.keys, params.depth)? {
+    let mut steps = match surest(lookup, graph, &start.keys, &via.keys, params)? {
         TraceFinding::Path(steps) => steps,
         none => return result(lookup, &start, &via, none),
     };
     let from = steps.last().map(|step| step.symbol.key).map_or(via.keys, |reached| vec![reached]);
-    match shortest(lookup, graph, &from, &end.keys, params.depth)? {
+    match surest(lookup, graph, &from, &end.keys, params)? {
         TraceFinding::Path(rest) => {
             steps.extend(rest.into_iter().skip(1));
             result(lookup, &start, &end, TraceFinding::Path(steps))
@@ -77,14 +77,37 @@ fn result(
     })
 }
 
+/// Maximum number of symbols that a search along possible calls visits.
+const MAX_POSSIBLE: usize = 5_000;
+
+/// Shortest path along calls whose target is known; if there is none, along calls with several
+/// candidates as well. The steps of a path say which of them are possible only.
+fn surest(
+    lookup: &Lookup<'_>,
+    graph: &CallGraph<'_, '_>,
+    starts: &[SymbolKey],
+    ends: &[SymbolKey],
+    params: &TraceParams,
+) -> Result<TraceFinding, QueryError> {
+    let known = shortest(lookup, graph, starts, ends, params.depth, usize::MAX)?;
+    if matches!(known, TraceFinding::Path(_)) || params.follow != TraceParams::default().follow {
+        return Ok(known);
+    }
+    let params = TraceParams { follow: Certainty::Possible, ..params.clone() };
+    let graph = super::graph(lookup, &params);
+    let possible = shortest(lookup, &graph, starts, ends, params.depth, MAX_POSSIBLE)?;
+    Ok(if matches!(possible, TraceFinding::Path(_)) { possible } else { known })
+}
+
 /// Breadth-first search over callees, from all starts at once: of several starts and ends, those
-/// with the shortest path, in the order given.
+/// with the shortest path, in the order given. Ends without one when `most` symbols were visited.
 fn shortest(
     lookup: &Lookup<'_>,
     graph: &CallGraph<'_, '_>,
     starts: &[SymbolKey],
     ends: &[SymbolKey],
     depth: u32,
+    most: usize,
 ) -> Result<TraceFinding, QueryError> {
     let mut targets = FxHashSet::default();
     for &end in ends {
@@ -97,7 +120,7 @@ fn shortest(
     let mut arrived = starts.iter().copied().find(|start| ends.contains(start));
     let (mut not_followed, mut first) = (0, Vec::new());
     for _ in 0..depth {
-        if arrived.is_some() || level.is_empty() {
+        if arrived.is_some() || level.is_empty() || came_by.len() >= most {
             break;
         }
         let mut following = Vec::new();

@@ -14,7 +14,7 @@ use crate::resolve::calls::{call, extensions, overload};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Ty, unify};
 use crate::resolve::members::{aliases, hierarchy, inherent, lookup, receiver, type_flow};
-use crate::resolve::types::{callee, generics};
+use crate::resolve::types::{builtin_types, callee, generics};
 use crate::resolve::units::contexts::Context;
 
 /// Marker in lists of a closure's parameters: the receiver.
@@ -28,7 +28,7 @@ pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, positio
         return type_flow::through(db, file, &expected, |flow| flow.awaited.as_deref())
             .unwrap_or(expected);
     }
-    let (call, argument) = match unit.context(closure) {
+    let (call, argument) = match unit.context(closure).map(|(context, _)| context) {
         Some(Context::Argument(call, argument)) => (call, argument),
         Some(Context::Declared(ty)) => return parameter_of(db, file, ty, position),
         Some(Context::Member(object, name)) => {
@@ -122,35 +122,29 @@ fn object_type(db: &Db, file: FileId, object: ScopeId) -> Ty {
     if db.is_too_deep() {
         return Ty::Unknown;
     }
-    db.deeper(|| match unit.context(object) {
-        Some(Context::Declared(ty)) => db.instance_of_expr(file, ty),
-        Some(Context::Member(outer, name)) => {
+    let Some((context, lists)) = unit.context(object) else { return Ty::Unknown };
+    let whole = db.deeper(|| match context {
+        Context::Declared(ty) => db.instance_of_expr(file, ty),
+        Context::Member(outer, name) => {
             let outer = object_type(db, file, outer);
             db.member_ty(&outer, unit.name(name))
         }
-        Some(Context::Argument(call, argument)) => {
-            match call.get().map(|call| unit.facts.exprs[call]) {
-                Some(Expr::Call(callee, args)) => match db.ty(file, callee) {
-                    Ty::Callable(symbols, receiver) => {
-                        let given = Given::without_closures(db, file, args, argument);
-                        let fitting =
-                            call::fitting(db, file, &symbols, given.as_arguments(), false);
-                        let declared = fitting.first().and_then(|callable| {
-                            db.parameter_types(*callable).get(given.place(db, *callable)?).cloned()
-                        });
-                        generics::substituted(
-                            db,
-                            declared.unwrap_or(Ty::Unknown),
-                            receiver.as_deref(),
-                        )
-                    }
-                    _ => Ty::Unknown,
-                },
+        Context::Argument(call, argument) => match call.get().map(|call| unit.facts.exprs[call]) {
+            Some(Expr::Call(callee, args)) => match db.ty(file, callee) {
+                Ty::Callable(symbols, receiver) => {
+                    let given = Given::without_closures(db, file, args, argument);
+                    let fitting = call::fitting(db, file, &symbols, given.as_arguments(), false);
+                    let declared = fitting.first().and_then(|callable| {
+                        db.parameter_types(*callable).get(given.place(db, *callable)?).cloned()
+                    });
+                    generics::substituted(db, declared.unwrap_or(Ty::Unknown), receiver.as_deref())
+                }
                 _ => Ty::Unknown,
-            }
-        }
-        None => Ty::Unknown,
-    })
+            },
+            _ => Ty::Unknown,
+        },
+    });
+    (0..lists).fold(whole, |list, _| builtin_types::element(db, file, &list))
 }
 
 /// Arguments of a call that a closure is passed to.
@@ -287,6 +281,10 @@ fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty 
                 } else {
                     Ty::Unknown
                 }
+            }
+            // A type parameter represents a function by its bounds.
+            Ty::Param(of, binding) => {
+                parameter_of(db, of, db.program.known(of).binding(binding).ty, position)
             }
             _ => match facts.exprs[expr] {
                 Expr::Apply(base, args) => {

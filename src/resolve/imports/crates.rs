@@ -292,7 +292,7 @@ pub(super) fn target(
         module = child;
         steps += 1;
     }
-    Some(ImportTarget::Path { module: Module::File(module), path: path[steps..].into() })
+    Some(ImportTarget::in_module(Module::File(module), path[steps..].into()))
 }
 
 /// Returns the file of the only child module of this name. The last segment of a path may have

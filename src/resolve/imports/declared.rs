@@ -15,7 +15,7 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     if import.kind == ImportKind::Item {
         path.push(item(program, file, import)?);
     }
-    Some(ImportTarget::Path { module: Module::Package(package), path: path.into() })
+    Some(ImportTarget::in_module(Module::Package(package), path.into()))
 }
 
 /// Returns the package that is the longest prefix of a name, and the nested types behind it.

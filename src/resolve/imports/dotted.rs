@@ -84,7 +84,7 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     if import.kind == ImportKind::Item {
         path.push(item(program, file, import)?);
     }
-    Some(ImportTarget::Path { module, path: path.into() })
+    Some(ImportTarget::in_module(module, path.into()))
 }
 
 /// Returns the module of this name in a directory: a file or directory.
@@ -143,7 +143,7 @@ pub(super) fn folder<'m>(
 ) -> Option<&'m str> {
     match module {
         Module::Package(package) => Some(&modules.package(package).name),
-        Module::File(file) => {
+        Module::File(file) | Module::OneOf(file, _) => {
             let path = &tables.files[file.0 as usize].path;
             let stem = path.file_name().split('.').next().unwrap_or_default();
             language

@@ -75,7 +75,7 @@ impl SharedImports {
         for target in &seen.wildcards {
             match target {
                 ImportTarget::External(name) => name.hash(hasher),
-                ImportTarget::Path { module, path } => (number(*module), path).hash(hasher),
+                ImportTarget::Path { module, path, .. } => (number(*module), path).hash(hasher),
             }
         }
     }
@@ -92,9 +92,7 @@ fn seen(modules: &Modules, tables: &Tables, language: &'static Language, written
     for (module, alias) in written {
         let found = declared::place(modules, language, &module, &named);
         let target = match found {
-            Some((package, path)) => {
-                ImportTarget::Path { module: Module::Package(package), path: path.into() }
-            }
+            Some((package, path)) => ImportTarget::in_module(Module::Package(package), path.into()),
             None => ImportTarget::External(module.clone()),
         };
         match alias.is_empty() {

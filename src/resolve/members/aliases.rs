@@ -162,10 +162,41 @@ fn is_transparent(db: &Db, symbol: SymbolRef) -> bool {
         && db.program.extensions(symbol).is_none()
 }
 
-/// Returns the method that a symbol is another name of, if it is one that was there before.
+/// Returns the field that a field represents: the one of its name whose type is its own
+/// (`x: Other["x"]`).
+fn member_of_type(db: &Db, alias: SymbolRef) -> Option<Symbols> {
+    let (unit, entry) = (db.program.known(alias.file), db.program.symbol(alias));
+    let Expr::Member(object, name) = unit.facts.exprs[entry.ty.get()?] else { return None };
+    if name != entry.name || db.is_too_deep() {
+        return None;
+    }
+    db.deeper(|| {
+        let object = db.instance_of_expr(alias.file, object);
+        let Member::Symbols(found) = db.member(&object, unit.name(name)) else { return None };
+        let is_field = |one: &SymbolRef| db.program.symbol(*one).kind == SymbolKind::Field;
+        let is_one = found.len() == 1 && !found.contains(&alias) && found.iter().all(is_field);
+        is_one.then_some(found)
+    })
+}
+
+/// Maximum number of aliases that are followed to the method at the end.
+const MAX_ALIASES: usize = 16;
+
+/// Returns the method that a symbol is another name of, through aliases of aliases.
 pub(in crate::resolve) fn aliased_member(db: &Db, symbols: &[SymbolRef]) -> Option<Symbols> {
+    let first = aliased_once(db, symbols)?;
+    let next = |found: &Symbols| aliased_once(db, found);
+    std::iter::successors(Some(first), next).take(MAX_ALIASES).last()
+}
+
+/// Returns the method that a symbol is another name of, if it is one that was there before; or the
+/// field that a field represents.
+fn aliased_once(db: &Db, symbols: &[SymbolRef]) -> Option<Symbols> {
     let [alias] = *symbols else { return None };
     let entry = db.program.symbol(alias);
+    if entry.kind == SymbolKind::Field {
+        return member_of_type(db, alias);
+    }
     if entry.kind != SymbolKind::Method || entry.inner.is_some() || entry.values.len != 1 {
         return None;
     }

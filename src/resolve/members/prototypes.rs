@@ -1,7 +1,8 @@
 //! Prototypes: members assigned to callables and objects, and instances that constructor functions
 //! create.
 
-use crate::model::facts::{BindingKind, ScopeId, flags};
+use crate::model::SymbolKind;
+use crate::model::facts::{BindingKind, Expr, ScopeId, Symbol, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
@@ -61,7 +62,12 @@ pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -
         return Member::Symbols(found);
     }
     if let Some(id) = local {
-        return Member::Entity(Entity::Local(file, smallvec::smallvec![id]));
+        let own = smallvec::smallvec![id];
+        return Member::Entity(match is_export(db, file, scope) {
+            true => scopes::alias_of(db, file, own, &mut Visited::default())
+                .unwrap_or_else(|| Entity::Local(file, smallvec::smallvec![id])),
+            false => Entity::Local(file, own),
+        });
     }
     let owner = unit.scope_owner(scope);
     if owner.is_some() {
@@ -71,14 +77,48 @@ pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -
     Member::None
 }
 
+/// True for the object that a file exports as a whole: its members are the exports, and those that
+/// are named values are the values.
+fn is_export(db: &Db, file: FileId, scope: ScopeId) -> bool {
+    let unit = db.program.known(file);
+    let Some(object) = unit.language.manifest.names.export_objects.first() else { return false };
+    let name = db.program.named(object);
+    db.program.bindings(file, unit, ScopeId(0), name).any(|(_, binding)| {
+        let value = binding.value.get().map(|value| unit.facts.exprs[value]);
+        value == Some(Expr::Members(scope))
+    })
+}
+
 /// Returns a member assigned to a callable.
 pub(super) fn callable_member(db: &Db, of: &Ty, name: Name) -> Member {
     let outside = || Member::Outside(Rc::from(db.program.text(name)));
     let Some(function) = constructor_function(db, of) else { return outside() };
     match db.program.extensions(function).and_then(|members| members.get(&name)) {
         Some(found) => Member::Symbols(Symbols::from_slice(found)),
-        None => exported_beside(db, function, name).unwrap_or_else(outside),
+        None => in_namespace_beside(db, function, name)
+            .or_else(|| exported_beside(db, function, name))
+            .unwrap_or_else(outside),
     }
+}
+
+/// Returns the member of a namespace of the same name in the same scope, in languages that merge
+/// the two.
+pub(super) fn in_namespace_beside(db: &Db, symbol: SymbolRef, name: Name) -> Option<Member> {
+    let unit = db.program.known(symbol.file);
+    if !unit.language.manifest.resolution.merged_types {
+        return None;
+    }
+    let is_namespace =
+        |entry: &Symbol| matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace);
+    let entry = unit.symbol(symbol.symbol);
+    let own = unit.name(entry.name);
+    let mut bound = db.program.bindings(symbol.file, unit, entry.scope, own);
+    let (_, beside) = bound.find(|(_, binding)| {
+        binding.kind == BindingKind::Symbol && is_namespace(unit.symbol(binding.symbol))
+    })?;
+    let beside = SymbolRef { file: symbol.file, symbol: beside.symbol };
+    let is_other = beside != symbol && !is_namespace(entry);
+    is_other.then(|| db.symbol_member(beside, name, &mut Visited::default()))?.map(Member::Entity)
 }
 
 /// Returns what a file exports under a name as a member of a callable or type, because that is

@@ -42,7 +42,7 @@ pub(super) fn through_shared(
 ) -> Option<Entity> {
     let shared = db.program.shared_imports(file);
     let follow = |target: &ImportTarget, visited: &mut Visited| match target {
-        ImportTarget::Path { module, path } => {
+        ImportTarget::Path { module, path, .. } => {
             db.filtered(None, || db.follow(*module, path, visited))
         }
         ImportTarget::External(module) => Some(Entity::External(Rc::from(&**module))),
@@ -78,13 +78,14 @@ fn through_wildcards_by_name(
 ) -> Option<Entity> {
     let targets = db.program.import_targets(file);
     closure::wildcards_at(db, file, scope).into_iter().find_map(|import| {
-        let ImportTarget::Path { module, path } = &targets[import] else { return None };
+        let ImportTarget::Path { path, .. } = &targets[import] else { return None };
+        let module = targets[import].meant(file, import)?;
         if path.is_empty() {
-            return closure::is_exported_by_list(db, *module, name)
-                .then(|| db.module_member(*module, name, visited))
+            return closure::is_exported_by_list(db, module, name)
+                .then(|| db.module_member(module, name, visited))
                 .flatten();
         }
-        let start = db.filtered(None, || db.follow(*module, path, visited));
+        let start = db.filtered(None, || db.follow(module, path, visited));
         db.below(&start?, name, visited)
     })
 }

@@ -42,7 +42,9 @@ pub(super) fn module_target(module: Module, step: Step) -> Resolution {
         Module::File(file) => {
             Resolution { verdict: Verdict::Resolved, step, target: Target::File(file) }
         }
-        Module::Package(_) => Resolution { verdict: Verdict::Resolved, step, target: Target::None },
+        Module::Package(_) | Module::OneOf(..) => {
+            Resolution { verdict: Verdict::Resolved, step, target: Target::None }
+        }
     }
 }
 

@@ -17,6 +17,27 @@ pub(in crate::resolve) fn closures(facts: &FileFacts, value: ExprId) -> SmallVec
     }
 }
 
+/// Adds the object literals that a value may be or hold in lists, with the number of lists around
+/// each.
+fn objects(facts: &FileFacts, value: ExprId, depth: u32, all: &mut SmallVec<[(ScopeId, u32); 2]>) {
+    match value.get().map(|value| facts.exprs[value]) {
+        Some(Expr::Members(scope)) => all.push((scope, depth)),
+        Some(Expr::Union(parts)) => {
+            facts.lists[parts.range()].iter().for_each(|part| objects(facts, *part, depth, all));
+        }
+        Some(Expr::Apply(base, items)) if depth < MAX_LISTS => {
+            if matches!(base.get().map(|base| facts.exprs[base]), Some(Expr::Literal(_))) {
+                let items = facts.lists[items.range()].iter();
+                items.for_each(|item| objects(facts, *item, depth + 1, all));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Maximum number of lists around an object literal in its context.
+const MAX_LISTS: u32 = 4;
+
 /// Context of a closure or an object that may determine its type.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::resolve) enum Context {
@@ -28,7 +49,8 @@ pub(in crate::resolve) enum Context {
     Member(ScopeId, NameId),
 }
 
-pub(in crate::resolve) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, Context> {
+/// Returns the contexts of all closures and objects, with the number of lists around each.
+pub(in crate::resolve) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, (Context, u32)> {
     let mut contexts = FxHashMap::default();
     let in_object = |scope: ScopeId| {
         let Some(scope) = scope.get().map(|position| &facts.scopes[position]) else { return false };
@@ -39,38 +61,37 @@ pub(in crate::resolve) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, Cont
     // Most files have neither closures nor objects among their values.
     let has_any = facts.exprs.iter().any(|expr| matches!(expr, Expr::Lambda(_) | Expr::Members(_)));
     let scopes = |value: ExprId| {
-        let object = match value.get().map(|value| facts.exprs[value]) {
-            Some(Expr::Members(scope)) => Some(scope),
-            _ => None,
-        };
-        closures(facts, value).into_iter().chain(object)
+        let mut all: SmallVec<[(ScopeId, u32); 2]> =
+            closures(facts, value).into_iter().map(|closure| (closure, 0)).collect();
+        objects(facts, value, 0, &mut all);
+        all
     };
     for binding in facts.bindings.iter().filter(|binding| binding.name.is_some()) {
         // The context of a closure has a type; its result has a value.
         if binding.kind == BindingKind::Result && binding.ty.is_some() {
-            contexts.insert(binding.scope, Context::Declared(binding.ty));
+            contexts.insert(binding.scope, (Context::Declared(binding.ty), 0));
         }
         if !has_any {
             continue;
         }
-        for scope in scopes(binding.value) {
+        for (scope, depth) in scopes(binding.value) {
             if binding.ty.is_some() {
-                contexts.insert(scope, Context::Declared(binding.ty));
+                contexts.insert(scope, (Context::Declared(binding.ty), depth));
             } else if in_object(binding.scope) {
-                contexts.insert(scope, Context::Member(binding.scope, binding.name));
+                contexts.insert(scope, (Context::Member(binding.scope, binding.name), depth));
             }
         }
     }
     for symbol in &facts.symbols {
         if symbol.inner.is_some() && symbol.kind.is_callable() && in_object(symbol.scope) {
-            contexts.insert(symbol.inner, Context::Member(symbol.scope, symbol.name));
+            contexts.insert(symbol.inner, (Context::Member(symbol.scope, symbol.name), 0));
         }
         for value in facts.lists[symbol.values.range()].iter().filter(|_| has_any) {
-            for scope in scopes(*value) {
+            for (scope, depth) in scopes(*value) {
                 if symbol.ty.is_some() {
-                    contexts.insert(scope, Context::Declared(symbol.ty));
+                    contexts.insert(scope, (Context::Declared(symbol.ty), depth));
                 } else if in_object(symbol.scope) && !symbol.kind.is_callable() {
-                    contexts.insert(scope, Context::Member(symbol.scope, symbol.name));
+                    contexts.insert(scope, (Context::Member(symbol.scope, symbol.name), depth));
                 }
             }
         }
@@ -78,8 +99,8 @@ pub(in crate::resolve) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, Cont
     for (position, expr) in facts.exprs.iter().enumerate().filter(|_| has_any) {
         let (Expr::Call(_, args) | Expr::Construct(_, args)) = expr else { continue };
         for (argument, value) in facts.lists[args.range()].iter().enumerate() {
-            for scope in scopes(*value) {
-                contexts.insert(scope, Context::Argument(ExprId::at(position), argument));
+            for (scope, depth) in scopes(*value) {
+                contexts.insert(scope, (Context::Argument(ExprId::at(position), argument), depth));
             }
         }
     }

@@ -11,6 +11,8 @@ pub(in crate::resolve) enum Module {
     File(FileId),
     /// Position in the table of packages.
     Package(u32),
+    /// One of the files that an import may mean: the importing file, and the number of the import.
+    OneOf(FileId, u32),
 }
 
 /// Target of an import.
@@ -18,8 +20,9 @@ pub(in crate::resolve) enum Module {
 pub(in crate::resolve) enum ImportTarget {
     /// External: the name of the module.
     External(Box<str>),
-    /// Module, and a path of names within it.
-    Path { module: Module, path: Box<[Name]> },
+    /// Module, and a path of names within it. `others`: files of which a build may take one in
+    /// place of the module.
+    Path { module: Module, path: Box<[Name]>, others: Box<[FileId]> },
 }
 
 /// Imports that a file sees as one of a project.
@@ -43,15 +46,33 @@ pub(in crate::resolve) struct SharedImport {
 
 impl ImportTarget {
     pub(in crate::resolve) fn module(module: Module) -> Self {
-        ImportTarget::Path { module, path: Box::default() }
+        ImportTarget::in_module(module, Box::default())
+    }
+
+    /// Creates the target at a path of names within a module.
+    pub(in crate::resolve) fn in_module(module: Module, path: Box<[Name]>) -> Self {
+        ImportTarget::Path { module, path, others: Box::default() }
     }
 
     /// Returns the file that the target is, or that its path starts in.
     pub(in crate::resolve) fn file(&self) -> Option<FileId> {
-        match self {
-            ImportTarget::Path { module: Module::File(file), .. } => Some(*file),
-            _ => None,
-        }
+        self.files().next()
+    }
+
+    /// Returns the files that the target may be, or that its path may start in.
+    pub(in crate::resolve) fn files(&self) -> impl Iterator<Item = FileId> + '_ {
+        let (first, others): (_, &[FileId]) = match self {
+            ImportTarget::Path { module: Module::File(file), others, .. } => (Some(*file), others),
+            _ => (None, &[]),
+        };
+        first.into_iter().chain(others.iter().copied())
+    }
+
+    /// Returns the module that the import with this number in a file means.
+    pub(in crate::resolve) fn meant(&self, file: FileId, import: usize) -> Option<Module> {
+        let ImportTarget::Path { module, others, .. } = self else { return None };
+        let number = u32::try_from(import).ok().filter(|_| !others.is_empty());
+        Some(number.map_or(*module, |import| Module::OneOf(file, import)))
     }
 }
 

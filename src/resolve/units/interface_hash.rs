@@ -14,7 +14,10 @@ use own::{Own, last_byte, ranks};
 use rustc_hash::FxHashMap;
 
 /// Returns the interface hash of a file. `contexts` has the contexts of closures and objects.
-pub(in crate::resolve) fn of(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Context>) -> u64 {
+pub(in crate::resolve) fn of(
+    facts: &FileFacts,
+    contexts: &FxHashMap<ScopeId, (Context, u32)>,
+) -> u64 {
     of_first(facts, facts.symbols.len(), contexts)
 }
 
@@ -23,7 +26,7 @@ pub(in crate::resolve) fn of(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Co
 pub(in crate::resolve) fn of_first(
     facts: &FileFacts,
     symbols: usize,
-    contexts: &FxHashMap<ScopeId, Context>,
+    contexts: &FxHashMap<ScopeId, (Context, u32)>,
 ) -> u64 {
     let mut reach = Reach::new(facts, symbols, contexts);
     reach.run();
@@ -44,7 +47,7 @@ pub(in crate::resolve) struct Reached {
 /// name in its scope.
 pub(in crate::resolve) fn reached(
     facts: &FileFacts,
-    contexts: &FxHashMap<ScopeId, Context>,
+    contexts: &FxHashMap<ScopeId, (Context, u32)>,
 ) -> Reached {
     let mut reach = Reach::new(facts, facts.symbols.len(), contexts);
     reach.run();
@@ -66,7 +69,7 @@ enum Step {
 struct Reach<'f> {
     facts: &'f FileFacts,
     symbols: &'f [Symbol],
-    contexts: &'f FxHashMap<ScopeId, Context>,
+    contexts: &'f FxHashMap<ScopeId, (Context, u32)>,
     by_scope: ByScope<NameId>,
     exprs: Vec<bool>,
     bindings: Vec<bool>,
@@ -87,7 +90,7 @@ impl<'f> Reach<'f> {
     fn new(
         facts: &'f FileFacts,
         symbols: usize,
-        contexts: &'f FxHashMap<ScopeId, Context>,
+        contexts: &'f FxHashMap<ScopeId, (Context, u32)>,
     ) -> Self {
         let name_of = |binding: BindingId| Some(facts.bindings[binding.0 as usize].name);
         Self {
@@ -301,7 +304,7 @@ impl<'f> Reach<'f> {
     }
 
     fn want_context(&mut self, scope: ScopeId) {
-        match self.contexts.get(&scope) {
+        match self.contexts.get(&scope).map(|(context, _)| context) {
             Some(Context::Argument(call, _)) => self.want(*call),
             Some(Context::Declared(ty)) => self.want(*ty),
             // An object begins after the object that contains it.

@@ -44,7 +44,7 @@ pub(in crate::resolve) struct UnitTable {
     /// Owner expressions of member functions defined outside of their type, by function scope.
     owners: FxHashMap<ScopeId, ExprId>,
     /// Contexts of closures and objects, by their scope.
-    contexts: FxHashMap<ScopeId, Context>,
+    contexts: FxHashMap<ScopeId, (Context, u32)>,
     /// Interface hash.
     pub(in crate::resolve) interface: u64,
 }
@@ -131,7 +131,7 @@ impl UnitTable {
         self.owners
             .retain(|scope, owner| is_left(scope.get(), scopes) && is_left(owner.get(), exprs));
         self.owners.shrink_to_fit();
-        self.contexts.retain(|scope, context| {
+        self.contexts.retain(|scope, (context, _)| {
             let is_known = match context {
                 Context::Argument(expr, _) | Context::Declared(expr) => is_left(expr.get(), exprs),
                 Context::Member(object, _) => is_left(object.get(), scopes),
@@ -150,8 +150,9 @@ pub(in crate::resolve) fn mark(name: Name) -> u64 {
 }
 
 impl<'a> Unit<'a> {
-    /// Returns the context of a closure or an object that may determine its type.
-    pub(in crate::resolve) fn context(&self, scope: ScopeId) -> Option<Context> {
+    /// Returns the context of a closure or an object that may determine its type, with the number
+    /// of lists around the object.
+    pub(in crate::resolve) fn context(&self, scope: ScopeId) -> Option<(Context, u32)> {
         self.table.contexts.get(&scope).copied()
     }
 

@@ -129,7 +129,7 @@ impl Tables {
     /// duplicates.
     pub(in crate::resolve) fn import_files(&self, file: FileId) -> Box<[FileId]> {
         let mut files: Vec<FileId> =
-            self.import_targets(file).iter().filter_map(ImportTarget::file).collect();
+            self.import_targets(file).iter().flat_map(ImportTarget::files).collect();
         files.sort_unstable();
         files.dedup();
         files.into()

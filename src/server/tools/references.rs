@@ -82,6 +82,13 @@ fn one(
         }
         found => found?,
     };
+    // A key of a data file that names a package represents what is used of it.
+    if found.answers.iter().all(|found| found.symbol.is_data() && found.counts.certain == 0)
+        && let Some(uses) = query::outside(context.snapshot, &params, context.cancel)?
+        && uses.entities.iter().any(|entity| entity.name.starts_with(&uses.name))
+    {
+        return Ok(Box::new(uses));
+    }
     let is_of_all_files = params.path.is_none() && params.tests == Tests::default();
     let is_about_all = is_of_all_files && params.kinds.is_empty();
     let mut search = ElsewhereSearch::new(context.snapshot, context.files, context.cancel);

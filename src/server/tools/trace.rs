@@ -22,9 +22,8 @@ pub(in crate::server) static TOOL: Tool = Tool {
     title: "Trace calls",
     about: "Who calls a symbol, what it calls, or (with `to`) how it reaches another, with the \
             line of every call. \
-            Overrides and implementations are followed. In a list `…` is the first line's file, \
-            `…/` its directory, `.name` has the \
-            container of the name before, or of the file's name, `+n` n more lines.",
+            Overrides and implementations are followed. A caller has the lines of its calls, \
+            a callee its own line `at` those of the calls.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
     own: &[

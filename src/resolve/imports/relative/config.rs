@@ -2,8 +2,9 @@
 
 use super::super::json::Json;
 use super::super::normal;
-use super::folders_around;
+use super::package::Packages;
 use super::patterns::{Fit, Patterns};
+use super::{Found, folders_around};
 use crate::model::graph::FileId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 const MAX_EXTENDS: u32 = 16;
 /// Configuration files of a directory, in order of precedence.
 const NAMES: [&str; 2] = ["tsconfig.json", "jsconfig.json"];
+/// Start of a path in the directory of the configuration that inherits it.
+const OWN_FOLDER: &str = "${configDir}";
 
 /// Configurations of all directories.
 #[derive(Debug, Default)]
@@ -19,21 +22,46 @@ pub(super) struct Configs {
     by_folder: BTreeMap<String, Config>,
 }
 
-/// Configuration, with paths from the root of the repository.
+/// Configuration, with paths from the root of the repository, or after `OWN_FOLDER`.
 #[derive(Clone, Debug, Default)]
 struct Config {
     base: Option<String>,
     /// Pattern -> paths with a star: own or inherited ones; of a configuration that only has
     /// `references`, those of each part. Shared, because many configurations may extend a large
     /// one.
-    paths: Vec<Arc<Patterns<Vec<String>>>>,
+    paths: Vec<Mapping>,
     /// Directories whose contents are as if in one.
     merged: Arc<[String]>,
 }
 
+/// Path mappings of one configuration.
+#[derive(Clone, Debug)]
+struct Mapping {
+    patterns: Arc<Patterns<Vec<String>>>,
+    /// Directory of `OWN_FOLDER`; without one, that of the configuration with the mapping.
+    own: Option<Arc<str>>,
+}
+
+/// Returns a path without `OWN_FOLDER`, which is `own`.
+fn placed(own: &str, path: &str) -> Option<String> {
+    match path.strip_prefix(OWN_FOLDER) {
+        Some(rest) => normal(own, rest),
+        None => Some(path.to_owned()),
+    }
+}
+
+/// Normalizes a path in a directory, or after `OWN_FOLDER`.
+fn from_folder(folder: &str, path: &str) -> Option<String> {
+    match path.strip_prefix(OWN_FOLDER) {
+        Some(rest) => Some(format!("{OWN_FOLDER}/{}", rest.trim_start_matches('/'))),
+        None => normal(folder, path),
+    }
+}
+
 impl Configs {
-    pub(super) fn new(files: &BTreeMap<String, String>) -> Self {
-        let (mut by_folder, mut read) = (BTreeMap::new(), Read { files, known: BTreeMap::new() });
+    pub(super) fn new(files: &BTreeMap<String, String>, packages: &Packages) -> Self {
+        let mut read = Read { files, packages, known: BTreeMap::new() };
+        let mut by_folder = BTreeMap::new();
         for name in NAMES {
             for path in files.keys() {
                 let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
@@ -50,17 +78,26 @@ impl Configs {
         &self,
         folder: &str,
         module: &str,
-        exists: &impl Fn(&str) -> Option<FileId>,
-    ) -> Option<FileId> {
-        let config = folders_around(folder).find_map(|folder| self.by_folder.get(folder))?;
-        let fits = config.paths.iter().filter_map(|paths| paths.best(module));
-        if let Some(Fit { target: targets, star, .. }) = fits.max_by_key(|fit| fit.rank)
-            && let Some(found) =
-                targets.iter().find_map(|target| exists(&target.replacen('*', star, 1)))
+        exists: &impl Fn(&str) -> Option<Found<FileId>>,
+    ) -> Option<Found<FileId>> {
+        let (own, config) = self.around(folder)?;
+        let fits =
+            config.paths.iter().filter_map(|paths| Some((paths, paths.patterns.best(module)?)));
+        if let Some((Mapping { own: placed_at, .. }, Fit { target: targets, star, .. })) =
+            fits.max_by_key(|(_, fit)| fit.rank)
         {
-            return Some(found);
+            let own = placed_at.as_deref().unwrap_or(own);
+            let at = |target: &String| exists(&placed(own, target)?.replacen('*', star, 1));
+            if let Some(found) = targets.iter().find_map(at) {
+                return Some(found);
+            }
         }
-        exists(&normal(config.base.as_deref()?, module)?)
+        exists(&normal(&placed(own, config.base.as_deref()?)?, module)?)
+    }
+
+    /// Returns the innermost configuration around a directory, with its own directory.
+    fn around<'f>(&self, folder: &'f str) -> Option<(&'f str, &Config)> {
+        folders_around(folder).find_map(|folder| Some((folder, self.by_folder.get(folder)?)))
     }
 }
 
@@ -71,16 +108,17 @@ impl Configs {
         &self,
         folder: &str,
         path: &str,
-        exists: &impl Fn(&str) -> Option<FileId>,
-    ) -> Option<FileId> {
-        let config = folders_around(folder).find_map(|folder| self.by_folder.get(folder))?;
+        exists: &impl Fn(&str) -> Option<Found<FileId>>,
+    ) -> Option<Found<FileId>> {
+        let (own, config) = self.around(folder)?;
+        let roots: Vec<String> =
+            config.merged.iter().filter_map(|root| placed(own, root)).collect();
         let below = |root: &String| {
             let rest = if root.is_empty() { path } else { path.strip_prefix(root.as_str())? };
             Some(rest.trim_start_matches('/').to_owned())
         };
-        let rests: Vec<String> = config.merged.iter().filter_map(below).collect();
-        let places =
-            || config.merged.iter().flat_map(|root| rests.iter().map(move |it| (root, it)));
+        let rests: Vec<String> = roots.iter().filter_map(below).collect();
+        let places = || roots.iter().flat_map(|root| rests.iter().map(move |it| (root, it)));
         places().find_map(|(root, rest)| exists(&normal(root, rest)?))
     }
 }
@@ -88,6 +126,7 @@ impl Configs {
 /// Reader of configurations, each once.
 struct Read<'f> {
     files: &'f BTreeMap<String, String>,
+    packages: &'f Packages,
     /// Configurations read so far; one in progress is empty, so that cycles end.
     known: BTreeMap<String, Config>,
 }
@@ -111,7 +150,8 @@ impl Read<'_> {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let mut config = Config::default();
         for base in json.get("extends").map(Json::texts).unwrap_or_default() {
-            let inherited = other(self.files, folder, base)
+            let inherited = self
+                .base(folder, base)
                 .map(|path| self.config(&path, depth + 1))
                 .unwrap_or_default();
             config.base = inherited.base.or(config.base);
@@ -125,23 +165,25 @@ impl Read<'_> {
         let options = json.get("compilerOptions");
         let option = |name: &str| options.and_then(|options| options.get(name));
         if let Some(base) = option("baseUrl").and_then(Json::text) {
-            config.base = normal(folder, base);
+            config.base = from_folder(folder, base);
         }
         if let Some(roots) = option("rootDirs") {
             let roots = roots.texts().into_iter();
-            config.merged = roots.filter_map(|root| normal(folder, root)).collect();
+            config.merged = roots.filter_map(|root| from_folder(folder, root)).collect();
         }
         if let Some(paths) = option("paths") {
             let start = config.base.clone().unwrap_or_else(|| folder.to_owned());
             let targets = |value: &Json| {
-                value.texts().into_iter().filter_map(|target| normal(&start, target)).collect()
+                let targets = value.texts().into_iter();
+                targets.filter_map(|target| from_folder(&start, target)).collect()
             };
             let own: Patterns<_> = paths
                 .members()
                 .iter()
                 .map(|(pattern, value)| (pattern.clone(), targets(value)))
                 .collect();
-            config.paths = if own.is_empty() { Vec::new() } else { vec![Arc::new(own)] };
+            let mapping = |own| Mapping { patterns: Arc::new(own), own: None };
+            config.paths = if own.is_empty() { Vec::new() } else { vec![mapping(own)] };
         }
         // A configuration with only `references` has the mappings of its parts.
         if options.is_none() && config.paths.is_empty() {
@@ -150,22 +192,48 @@ impl Read<'_> {
             for path in names.into_iter().filter_map(|part| other(self.files, folder, part)) {
                 if parts.insert(path.clone()) {
                     let part = self.config(&path, depth + 1);
-                    config.base = config.base.or(part.base);
-                    config.paths.extend(part.paths);
+                    let own = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+                    let base = part.base.and_then(|base| placed(own, &base));
+                    config.base = config.base.or(base);
+                    let own: Arc<str> = Arc::from(own);
+                    config.paths.extend(part.paths.into_iter().map(|mapping| Mapping {
+                        own: mapping.own.or_else(|| Some(Arc::clone(&own))),
+                        ..mapping
+                    }));
                 }
             }
             last_of_each(&mut config.paths);
         }
         config
     }
+
+    /// Returns the path of an extended configuration: a file, or one in a package of the
+    /// repository.
+    fn base(&self, folder: &str, name: &str) -> Option<String> {
+        if name.starts_with('.') {
+            return other(self.files, folder, name);
+        }
+        let key = |path: &str| self.files.get_key_value(path).map(|(key, _)| key.as_str());
+        let exists = |path: &str| {
+            let found = other(self.files, "", path)?;
+            Some(Found::from_slice(&[key(&found)?]))
+        };
+        let exported = self.packages.find(folder, name, &exists);
+        if let Some(&path) = exported.as_ref().and_then(|found| found.first()) {
+            return Some(path.to_owned());
+        }
+        // A file that the package does not export.
+        let (at, rest) = self.packages.place(folder, name)?;
+        other(self.files, &at, rest)
+    }
 }
 
 /// Drops all but the last occurrence of shared patterns. Parts with common parts would otherwise
 /// double their number at each level.
-fn last_of_each(paths: &mut Vec<Arc<Patterns<Vec<String>>>>) {
+fn last_of_each(paths: &mut Vec<Mapping>) {
     let mut seen = BTreeSet::new();
     paths.reverse();
-    paths.retain(|patterns| seen.insert(Arc::as_ptr(patterns)));
+    paths.retain(|paths| seen.insert((Arc::as_ptr(&paths.patterns), paths.own.clone())));
     paths.reverse();
 }
 

@@ -2,9 +2,9 @@
 
 use super::super::json::Json;
 use super::super::{MAX_PATH_BYTES, normal};
+use super::Found;
 use super::folders_around;
 use super::patterns::{Fit, Patterns};
-use crate::model::graph::FileId;
 use std::collections::BTreeMap;
 
 /// Manifest fields of the main file in order of preference: sources before build output.
@@ -26,12 +26,22 @@ pub(super) struct Packages {
 #[derive(Debug)]
 struct Package {
     /// Path below the package (`.`, `./x`, `./x/*`) -> files, most preferred first.
-    exports: Option<Patterns<Vec<String>>>,
+    exports: Option<Patterns<Vec<ConditionTarget>>>,
     /// Alias (`#x`) -> files or packages.
-    imports: Patterns<Vec<String>>,
+    imports: Patterns<Vec<ConditionTarget>>,
     main: Vec<String>,
     /// Dependencies that are in the repository under another name.
     dependencies: BTreeMap<String, Dependency>,
+}
+
+/// ConditionTarget of an exported path or of an alias.
+#[derive(Debug)]
+struct ConditionTarget {
+    /// File or package.
+    path: String,
+    /// True if a build may take it in place of the others: it is the target of a condition, not of
+    /// one for types, and no fallback.
+    varies: bool,
 }
 
 /// Where a dependency is.
@@ -78,17 +88,18 @@ impl Packages {
     }
 
     /// Resolves the name of a package with a path below it, or an alias of the enclosing package.
-    pub(super) fn find(
+    pub(super) fn find<T: Copy + PartialEq>(
         &self,
         folder: &str,
         module: &str,
-        exists: &impl Fn(&str) -> Option<FileId>,
-    ) -> Option<FileId> {
+        exists: &impl Fn(&str) -> Option<Found<T>>,
+    ) -> Option<Found<T>> {
         if module.starts_with('#') {
             let (at, package) =
                 folders_around(folder).find_map(|at| Some((at, self.by_folder.get(at)?)))?;
             let Fit { target: targets, star, .. } = package.imports.best(module)?;
-            return targets.iter().map(|target| target.replacen('*', star, 1)).find_map(|target| {
+            return all_of(targets, |target| {
+                let target = target.replacen('*', star, 1);
                 match target.starts_with('.') {
                     true => source(at, &target, exists),
                     false => self.find_package(folder, &target, exists),
@@ -98,23 +109,30 @@ impl Packages {
         self.find_package(folder, module, exists)
     }
 
-    fn find_package(
+    fn find_package<T: Copy + PartialEq>(
         &self,
         folder: &str,
         module: &str,
-        exists: &impl Fn(&str) -> Option<FileId>,
-    ) -> Option<FileId> {
+        exists: &impl Fn(&str) -> Option<Found<T>>,
+    ) -> Option<Found<T>> {
+        let (at, rest) = self.place(folder, module)?;
+        self.below(&at, rest, exists)
+    }
+
+    /// Returns the directory of the package that a module names, and the path below it.
+    pub(super) fn place<'m>(&self, folder: &str, module: &'m str) -> Option<(String, &'m str)> {
         let name_end = match module.starts_with('@') {
             true => module.match_indices('/').nth(1).map_or(module.len(), |(end, _)| end),
             false => module.find('/').unwrap_or(module.len()),
         };
         let (name, rest) = module.split_at(name_end);
+        let rest = rest.trim_start_matches('/');
         let declared = folders_around(folder)
             .find_map(|at| Some((at, self.by_folder.get(at)?.dependencies.get(name)?)));
         let name = match declared {
             Some((at, Dependency::Folder(path))) => {
                 let at = normal(at, path).filter(|at| self.by_folder.contains_key(at));
-                return self.below(&at?, rest.trim_start_matches('/'), exists);
+                return Some((at?, rest));
             }
             Some((_, Dependency::Named(name))) => name,
             None => name,
@@ -124,32 +142,31 @@ impl Packages {
         let shared =
             |other: &&String| folder.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
         let at = folders.iter().max_by_key(shared)?;
-        self.below(at, rest.trim_start_matches('/'), exists)
+        Some((at.clone(), rest))
     }
 
     /// Returns the main file of a directory with a manifest.
-    pub(super) fn entry(
+    pub(super) fn entry<T>(
         &self,
         folder: &str,
-        exists: &impl Fn(&str) -> Option<FileId>,
-    ) -> Option<FileId> {
+        exists: &impl Fn(&str) -> Option<Found<T>>,
+    ) -> Option<Found<T>> {
         let package = self.by_folder.get(folder)?;
         package.main.iter().find_map(|file| source(folder, file, exists))
     }
 
-    fn below(
+    fn below<T: Copy + PartialEq>(
         &self,
         at: &str,
         rest: &str,
-        exists: &impl Fn(&str) -> Option<FileId>,
-    ) -> Option<FileId> {
+        exists: &impl Fn(&str) -> Option<Found<T>>,
+    ) -> Option<Found<T>> {
         let package = self.by_folder.get(at)?;
         if let Some(exports) = &package.exports {
             let wanted = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
             let Fit { target: targets, star, .. } = exports.best(&wanted)?;
-            let found = targets
-                .iter()
-                .find_map(|target| source(at, &target.replacen('*', star, 1), exists));
+            let found =
+                all_of(targets, |target| source(at, &target.replacen('*', star, 1), exists));
             if found.is_some() || !rest.is_empty() {
                 return found.or_else(|| source(at, rest, exists));
             }
@@ -166,9 +183,9 @@ impl Package {
     fn read(json: &Json) -> Self {
         let exports = json.get("exports").map(|exports| match exports {
             Json::Object(members) if members.iter().any(|(key, _)| key.starts_with('.')) => {
-                members.iter().map(|(key, value)| (key.clone(), texts(value))).collect()
+                members.iter().map(|(key, value)| (key.clone(), targets(value))).collect()
             }
-            other => [(".".to_owned(), texts(other))].into_iter().collect(),
+            other => [(".".to_owned(), targets(other))].into_iter().collect(),
         });
         let imports = json.get("imports").map(Json::members).unwrap_or_default();
         let main = MAIN_FIELDS
@@ -184,14 +201,58 @@ impl Package {
         Self {
             dependencies,
             exports,
-            imports: imports.iter().map(|(key, value)| (key.clone(), texts(value))).collect(),
+            imports: imports.iter().map(|(key, value)| (key.clone(), targets(value))).collect(),
             main,
         }
     }
 }
 
-fn texts(value: &Json) -> Vec<String> {
-    value.texts().into_iter().map(str::to_owned).collect()
+/// Condition of declarations alone, possibly with a version (`types@>=5`).
+const TYPES: &str = "types";
+
+/// Returns the targets of conditions, in order.
+fn targets(value: &Json) -> Vec<ConditionTarget> {
+    fn add(value: &Json, varies: bool, all: &mut Vec<ConditionTarget>) {
+        match value {
+            Json::Text(path) => all.push(ConditionTarget { path: path.clone(), varies }),
+            Json::List(items) => {
+                let items = items.iter().enumerate();
+                items.for_each(|(at, item)| add(item, varies && at == 0, all));
+            }
+            Json::Object(members) => {
+                let mut is_settled = false;
+                for (condition, value) in members {
+                    // An import statement takes its own condition before these.
+                    let is_left = is_settled && condition == "default" || condition == "require";
+                    add(value, varies && !is_left && !condition.starts_with(TYPES), all);
+                    is_settled |= condition == "import";
+                }
+            }
+            Json::Other => {}
+        }
+    }
+    let mut all = Vec::new();
+    add(value, true, &mut all);
+    all
+}
+
+/// Returns what the first target that exists means, with that of the others of which a build may
+/// take one in its place.
+fn all_of<T: Copy + PartialEq>(
+    targets: &[ConditionTarget],
+    find: impl Fn(&str) -> Option<Found<T>>,
+) -> Option<Found<T>> {
+    let is_there = |target: &ConditionTarget| Some((find(&target.path)?, target.varies));
+    let mut there = targets.iter().filter_map(is_there);
+    let (mut all, varies) = there.next()?;
+    for (others, _) in there.filter(|(_, other)| varies && *other) {
+        for other in others {
+            if !all.contains(&other) {
+                all.push(other);
+            }
+        }
+    }
+    Some(all)
 }
 
 /// Maximum number of output directories in the path of a built file.
@@ -199,7 +260,11 @@ const MAX_OUTPUT_DIRECTORIES: usize = 16;
 
 /// Returns the source of a package's file: the file itself, or the source that it is built from, by
 /// removing output directories from the path one by one.
-fn source(folder: &str, file: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
+fn source<T>(
+    folder: &str,
+    file: &str,
+    exists: &impl Fn(&str) -> Option<Found<T>>,
+) -> Option<Found<T>> {
     let below = |path: &str| normal(folder, path).and_then(|path| exists(&path));
     let file = file.trim_start_matches("./");
     if folder.len() + file.len() > MAX_PATH_BYTES {

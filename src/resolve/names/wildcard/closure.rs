@@ -11,7 +11,7 @@ use crate::resolve::db::ty::Entity;
 use crate::resolve::db::wildcards::{ScopePlace, Stop};
 use crate::resolve::names::assignments::NameUse;
 use crate::resolve::names::visited::{MAX_CHAIN, Visited};
-use crate::resolve::names::{bindings, namespaces};
+use crate::resolve::names::{bindings, namespaces, variants};
 use crate::resolve::units::footprint::FileSet;
 use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::units::unit::mark;
@@ -143,19 +143,23 @@ fn search_from(db: &Db, file: FileId, scope: ScopeId, search: &mut Search) {
         return;
     }
     for import in wildcards {
-        let ImportTarget::Path { module, path } = &targets[import] else { continue };
+        let ImportTarget::Path { path, .. } = &targets[import] else { continue };
+        let Some(module) = targets[import].meant(file, import) else { continue };
         if path.is_empty() {
-            stop_at_module(db, *module, true, search);
+            stop_at_module(db, module, true, search);
             continue;
         }
-        let start = db.filtered(None, || db.follow(*module, path, &mut Visited::default()));
+        let start = db.filtered(None, || db.follow(module, path, &mut Visited::default()));
         match start {
             Some(Entity::Module(module)) => stop_at_module(db, module, false, search),
+            Some(Entity::Symbols(symbols)) if variants::are_modules(db, &symbols) => {
+                search.stops.push(Stop::Other(Box::new(Entity::Symbols(symbols))));
+            }
             Some(Entity::Symbols(symbols)) => {
                 symbols.into_iter().for_each(|symbol| stop_at_symbol(db, symbol, search));
             }
-            Some(outside @ Entity::External(_)) => {
-                search.stops.push(Stop::Other(Box::new(outside)));
+            Some(other @ (Entity::External(_) | Entity::Variants(_))) => {
+                search.stops.push(Stop::Other(Box::new(other)));
             }
             Some(Entity::Local(..) | Entity::Builtin(_)) | None => {}
         }
@@ -168,6 +172,7 @@ fn stop_at_module(db: &Db, module: Module, is_listed: bool, search: &mut Search)
     }
     match module {
         Module::Package(package) => search.stops.push(Stop::Package(package)),
+        Module::OneOf(..) => search.stops.push(Stop::Other(Box::new(Entity::Module(module)))),
         Module::File(file) => {
             let has_folder = db.program.has_folder(module);
             if let Some(unit) = db.program.unit(file) {

@@ -9,13 +9,12 @@ pub(in crate::server) fn below(root: &Path, text: &str) -> Option<String> {
     if !absolute.starts_with('/') {
         return None;
     }
-    // The root may have been reached through a link.
-    relative(root, Path::new(absolute)).or_else(|| {
-        parts(absolute).find_map(|(path, rest)| {
-            let real = Path::new(path).canonicalize().ok()?;
-            Some(format!("{}{rest}", relative(root, &real)?))
-        })
-    })
+    // A path may lead through links, also to the root; what does not exist is read as it is.
+    let real = parts(absolute).find_map(|(path, rest)| {
+        let real = Path::new(path).canonicalize().ok()?;
+        Some(format!("{}{rest}", relative(root, &real)?))
+    });
+    real.or_else(|| relative(root, &without_dots(Path::new(absolute))?))
 }
 
 /// Relative form of a text that begins with a path that exists relative to a directory below the
@@ -72,6 +71,8 @@ mod tests {
         for (text, expected) in [
             ("/no/such/root/src/a.x", Some("src/a.x")),
             ("/no/such/root/src/a.x:3-4", Some("src/a.x:3-4")),
+            ("/no/such/root/src/../lib/./a.x::C.f", Some("lib/a.x::C.f")),
+            ("/no/such/root/../a.x", None),
             ("`/no/such/root/src/a.x::C.f`", Some("src/a.x::C.f")),
             ("/no/such/root/", Some(".")),
             ("/no/such/root", Some(".")),
@@ -93,6 +94,9 @@ mod tests {
         let through = format!("{}/link/src/a.x:7", top.display());
         assert_eq!(below(&top.join("root"), &through).as_deref(), Some("src/a.x:7"));
         assert_eq!(below(&top.join("root"), "/usr"), None);
+        std::os::unix::fs::symlink("src", top.join("root/now")).expect("a link");
+        let through = format!("{}/root/now/../src/./a.x::C.f", top.display());
+        assert_eq!(below(&top.join("root"), &through).as_deref(), Some("src/a.x::C.f"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod vague;
 
 use super::json;
 use crate::query::trace::{Direction, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
-use crate::query::{SiteInfo, SymbolInfo, Tests, TraceParams, TraceResult};
+use crate::query::{Certainty, SiteInfo, SymbolInfo, Tests, TraceParams, TraceResult};
 use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::render::sources::Sources;
@@ -16,7 +16,7 @@ use crate::server::answers::render::{
 };
 use crate::server::base::escape::SafeLine;
 use marks::{heading_mark, shared_mark};
-use paths::{path_step, why_none};
+use paths::{path_lines, why_none};
 use serde_json::Value;
 use std::collections::HashSet;
 use tree::{indented, nearest_first};
@@ -55,11 +55,15 @@ impl Answer for Traced {
         match &self.result.finding {
             TraceFinding::Tree(tree) => self.tree(tree, page),
             TraceFinding::Path(steps) => {
-                let lines = steps.iter().enumerate().map(|(at, step)| path_step(steps, at, step));
-                page.add_all(lines);
+                page.add_all(path_lines(steps));
                 let to = self.result.to.as_ref().map(named).unwrap_or_default();
                 let calls = plural(steps.len().saturating_sub(1) as u64, "call");
-                format!("{this} reaches {to} in {calls}")
+                let possible = steps.iter().filter(|step| step.certainty > Certainty::Likely);
+                let unsure = match possible.count() {
+                    0 => String::new(),
+                    count => format!(", {count} of them possible"),
+                };
+                format!("{this} reaches {to} in {calls}{unsure}")
             }
             TraceFinding::NoPath { not_followed, first, visited, .. } => {
                 let to = self.result.to.as_ref().map(named).unwrap_or_default();
@@ -265,7 +269,7 @@ fn distinct(nodes: &[&TraceNode]) -> usize {
     ends.collect::<HashSet<_>>().len()
 }
 
-/// File and text of a node: a caller as `name:line,line`, a callee as `name:line called at line`.
+/// File and text of a node: a caller as `name:line,line`, a callee as `name:line at line`.
 fn entry_text(node: &TraceNode, callers: bool, most: usize) -> (String, String) {
     let at = site_lines(&node.sites, most);
     match &node.end {
@@ -274,13 +278,13 @@ fn entry_text(node: &TraceNode, callers: bool, most: usize) -> (String, String) 
             let text = if callers {
                 format!("{who}:{at}")
             } else {
-                format!("{who}:{} called at {at}", symbol.first_line)
+                format!("{who}:{} at {at}", symbol.first_line)
             };
             (file, text)
         }
         TraceEnd::File(file) => (path(file).to_string(), format!("{TOP}:{at}")),
         TraceEnd::External(external) => {
-            ("outside".to_owned(), format!("{} called at {at}", SafeLine::new(external, 160)))
+            ("outside".to_owned(), format!("{} at {at}", SafeLine::new(external, 160)))
         }
     }
 }

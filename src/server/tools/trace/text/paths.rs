@@ -1,10 +1,10 @@
 //! Rendering of a path of calls, and of why there is none.
 
 use super::marks::is_variant;
-use super::{named, site_lines};
+use super::site_lines;
 use crate::query::Certainty;
 use crate::query::trace::{PathStep, TraceFinding, TraceLink};
-use crate::server::answers::render::{path, plural};
+use crate::server::answers::render::{name, path, plural};
 
 /// Why no path was found: only a walk that could follow every call, through bodies that were
 /// understood, knows that there is none.
@@ -33,26 +33,35 @@ pub(super) fn why_none(finding: &TraceFinding, depth: u32) -> String {
     }
 }
 
-/// A step, with the line of the call in the previous step that leads to it.
-pub(super) fn path_step(steps: &[PathStep], at: usize, step: &PathStep) -> String {
-    let what = named(&step.symbol);
-    let Some(before) = at.checked_sub(1).map(|before| &steps[before]) else { return what };
-    let by = match step.link {
-        Some(TraceLink::Dispatch) => "by dispatch",
-        Some(TraceLink::Value) => "by a function value",
-        _ => "called",
-    };
-    let at = match step.sites.is_empty() {
-        true => String::new(),
-        false => {
-            format!(" at {}:{}", path(&before.symbol.path), site_lines(&step.sites, usize::MAX))
+/// Lines of a path: the callers in order, below their files, each with the lines of the call that
+/// leads on. The first line of the answer has both ends.
+pub(super) fn path_lines(steps: &[PathStep]) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for (caller, callee) in steps.iter().zip(steps.iter().skip(1)) {
+        let file = path(&caller.symbol.path).to_string();
+        match groups.last_mut() {
+            Some((last, calls)) if *last == file => calls.push(call(caller, callee)),
+            _ => groups.push((file, vec![call(caller, callee)])),
         }
+    }
+    groups.into_iter().map(|(file, calls)| format!("{file}: {}", calls.join(", "))).collect()
+}
+
+/// `name:12 calls at 15,18`, where `callee` is the next symbol of the path.
+fn call(caller: &PathStep, callee: &PathStep) -> String {
+    let by = match callee.link {
+        Some(TraceLink::Dispatch) => " by dispatch",
+        Some(TraceLink::Value) => " by a function value",
+        _ => "",
     };
-    let how = format!("{by}{at}");
-    let sure = match step.certainty {
-        Certainty::Certain if is_variant(&step.sites) => ", one variant".to_owned(),
+    let at = match callee.sites.is_empty() {
+        true => String::new(),
+        false => format!(" at {}", site_lines(&callee.sites, usize::MAX)),
+    };
+    let sure = match callee.certainty {
+        Certainty::Certain if is_variant(&callee.sites) => " (one variant)".to_owned(),
         Certainty::Certain => String::new(),
-        certainty => format!(", {}", certainty.word()),
+        certainty => format!(" ({})", certainty.word()),
     };
-    format!("→ {what} {how}{sure}")
+    format!("{}:{} calls{by}{at}{sure}", name(&caller.symbol), caller.symbol.name_at.line)
 }

@@ -1,0 +1,48 @@
+//! What comments say, and what marks test code.
+
+use super::words::TestMacroKind;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Syntax of documentation.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Documentation {
+    /// Kinds of comment nodes.
+    pub comments: Vec<String>,
+    /// Prefixes of comments that document the next definition; without prefixes all comments do.
+    pub prefixes: Vec<String>,
+    /// Node kind of a string that documents a definition as the first statement of its body.
+    pub body_string: Option<String>,
+    /// Tags in comments that state the type of a parameter: the type in braces, then the name
+    /// (`@param`).
+    pub param_tags: Vec<String>,
+    /// Tags in comments that import names for types: `@import { A } from "x"`, or with an imported
+    /// type in braces before its name here.
+    pub import_tags: Vec<String>,
+    /// Tags in comments that state the type of the result, in braces.
+    pub result_tags: Vec<String>,
+    /// Tags in comments that state the type of a variable, in braces.
+    pub type_tags: Vec<String>,
+    /// Types in comments that carry no information.
+    pub vague_types: Vec<String>,
+    /// Types in comments have no braces: they end at white space outside of brackets. They count
+    /// where no type is declared, or one of `vague-types`.
+    pub bare_types: bool,
+    /// Generic types in comments that are arrays of their last argument.
+    pub array_types: Vec<String>,
+}
+
+/// Patterns of test code.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct TestMarkers {
+    /// Globs of test files.
+    pub files: Vec<String>,
+    /// Prefixes of names of test functions in test files.
+    pub function_prefixes: Vec<String>,
+    /// Functions that take a title and a closure with the test.
+    pub calls: Vec<String>,
+    /// Macro that defines a test -> what its arguments are. A body follows the call.
+    pub macros: BTreeMap<String, TestMacroKind>,
+}
