@@ -147,6 +147,14 @@ impl Language {
         self.roles.rests
     }
 
+    /// True if operators are methods with their sign as the name. They and subscripts then call
+    /// members: those of `operators`, those behind the syntax, and for an assignment to an element
+    /// the latter with `=` behind it. Such a call is a reference where the type of its receiver has
+    /// the member.
+    pub(crate) fn has_operator_methods(&self) -> bool {
+        self.roles.operator_methods
+    }
+
     /// True if elements are constructions of components, or the code is in markup.
     pub(crate) fn has_elements(&self) -> bool {
         self.roles.elements || self.manifest.markup.is_some()

@@ -398,7 +398,7 @@ fn settings_of_one_language_are_few_and_have_reasons() {
             "{setting}: no reason"
         );
     }
-    assert!((20..45).contains(&single.len()), "{} settings have one user", single.len());
+    assert!((20..40).contains(&single.len()), "{} settings have one user", single.len());
 }
 
 #[test]

@@ -165,9 +165,6 @@ pub struct Modules {
     /// Path keyword -> the module that it means.
     #[serde(default)]
     pub words: BTreeMap<String, PathWord>,
-    /// Decorator of a child module whose argument is the path of its file.
-    #[serde(default)]
-    pub path_decorator: Option<String>,
     /// Roots of the crates of a package, relative to its directory -> their table in the package's
     /// manifest (`lib` for the library). A path that ends in `/` is a directory in which every file
     /// is a crate.
@@ -246,9 +243,6 @@ pub struct Names {
     /// Function that imports the module named by its argument (`require`) -> generic type that
     /// wraps the result, or an empty text.
     pub import_calls: BTreeMap<String, String>,
-    /// Name of the file's own package, to which a further argument of such a function says that
-    /// the module is relative (`__package__`).
-    pub import_anchor: Option<String>,
     /// Function -> meaning of its call.
     pub special_calls: BTreeMap<String, CallMeaning>,
     /// Words in type position that request inference from the value (`var`).
@@ -392,10 +386,6 @@ pub struct Resolution {
     /// Definitions are statements: of those of one name in the branches of a condition, outside of
     /// callables, a program has one.
     pub conditional_definitions: bool,
-    /// Operators and subscripts call members: those of `operators`, those behind the syntax, and
-    /// for an assignment to an element the latter with `=` behind it. Such a call is a reference
-    /// where the type of its receiver has the member.
-    pub operator_calls: bool,
     /// Argument-dependent lookup: an unqualified call that finds no other declaration is looked up
     /// next to the types of its arguments.
     pub argument_lookup: bool,

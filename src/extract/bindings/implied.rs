@@ -16,8 +16,7 @@ pub(in crate::extract) fn call<'t>(
     member: &str,
 ) -> SiteId {
     let is_literal = || matches!(walk.facts.get(object), Expr::Literal(_) | Expr::Apply(..));
-    if !walk.input.language.manifest.resolution.operator_calls || !object.is_some() || is_literal()
-    {
+    if !walk.input.language.has_operator_methods() || !object.is_some() || is_literal() {
         return SiteId::NONE;
     }
     let outer = walk.take_call_site();

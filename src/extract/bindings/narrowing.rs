@@ -12,7 +12,7 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{OuterScope, READ, Usage, Walk};
-use crate::grammar::{Rule, Selector};
+use crate::grammar::{CallMeaning, Rule, Selector};
 use crate::model::facts::{Binding, BindingKind, Expr, ExprId, LocalSymbol, ScopeId, ScopeKind};
 use crate::model::{SiteKind, SymbolKind};
 use smallvec::{SmallVec, smallvec};
@@ -190,13 +190,15 @@ pub(in crate::extract) fn narrow<'t>(walk: &mut Walk<'t>, condition: Node<'t>, h
 
 fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
     let rules = &walk.input.language.manifest.narrowing;
+    let special_calls = &walk.input.language.manifest.names.special_calls;
     match rule_choice::rule_at(&walk.input, condition) {
-        Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) if holds => {
+        Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) => {
             let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition))
             else {
                 return;
             };
-            if rules.guards
+            if holds
+                && rules.guards
                 && let Some(call) = walk.context.calls.get(&condition.id()).copied()
                 && let Some(value) = children::first_named_child(&walk.input, args)
                 && matches!(rule_choice::rule_at(&walk.input, value), Some(Rule::Name { .. }))
@@ -211,27 +213,16 @@ fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
                     call,
                 );
             }
-            let callee = texts::text_of(&walk.input, callee);
-            if rules.calls.iter().any(|call| call == callee)
+            let meaning = special_calls.get(texts::text_of(&walk.input, callee));
+            if meaning == Some(&CallMeaning::TypeTest)
                 && let [value, ty] = children::named_children(&walk.input, args)[..]
             {
-                narrow_to(walk, condition, value, ty);
-            }
-        }
-        Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) => {
-            if let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition))
-                && rules.calls.iter().any(|call| call == texts::text_of(&walk.input, callee))
-                && let [value, ty] = children::named_children(&walk.input, args)[..]
-            {
-                narrow_from(walk, condition, value, ty);
+                narrow_by(walk, condition, value, ty, holds);
             }
         }
         Some(Rule::TypeTest { value, ty: Some(ty), name: None, negated }) => {
             if let (Some(value), Some(ty)) = (value.first(condition), ty.first(condition)) {
-                match holds != *negated {
-                    true => narrow_to(walk, condition, value, ty),
-                    false => narrow_from(walk, condition, value, ty),
-                }
+                narrow_by(walk, condition, value, ty, holds != *negated);
             }
         }
         // The name bound by a type test is visible where the test holds.
@@ -250,10 +241,7 @@ fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
                 && let Some(value) = left.as_ref().and_then(|selector| selector.first(condition))
                 && let Some(ty) = right.as_ref().and_then(|selector| selector.first(condition))
             {
-                match holds {
-                    true => narrow_to(walk, condition, value, ty),
-                    false => narrow_from(walk, condition, value, ty),
-                }
+                narrow_by(walk, condition, value, ty, holds);
             } else if is(if holds { &rules.and } else { &rules.or }) {
                 for child in children::named_children(&walk.input, condition) {
                     narrow(walk, child, holds);
@@ -285,6 +273,20 @@ fn narrow_to<'t>(walk: &mut Walk<'t>, condition: Node<'t>, value: Node<'t>, ty: 
             ty,
             ExprId::NONE,
         );
+    }
+}
+
+/// Narrows a name by a test for a type that holds, or not.
+fn narrow_by<'t>(
+    walk: &mut Walk<'t>,
+    condition: Node<'t>,
+    value: Node<'t>,
+    ty: Node<'t>,
+    holds: bool,
+) {
+    match holds {
+        true => narrow_to(walk, condition, value, ty),
+        false => narrow_from(walk, condition, value, ty),
     }
 }
 

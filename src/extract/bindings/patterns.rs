@@ -39,9 +39,7 @@ fn bind_nested<'t>(walk: &mut Walk<'t>, node: Node<'t>, flow: Flow<'t>, how: Bin
             fields::bind_member(walk, node, object, name, flow)
         }
         Some(Rule::Field {}) => fields::bind_field(walk, node, flow),
-        Some(Rule::Index { object, key })
-            if walk.input.language.manifest.resolution.operator_calls =>
-        {
+        Some(Rule::Index { object, key }) if walk.input.language.has_operator_methods() => {
             let object = walk.visit_selected(node, Some(object), READ);
             let keys: Vec<ExprId> = children::every(&walk.input, key.as_ref(), node)
                 .into_iter()

@@ -110,9 +110,11 @@ pub(in crate::extract) fn variable<'t>(
             if walk.named_value(name, *name_node, node, *value_node)
                 || walk.object_value(name, *name_node, node, *value_node, declared, kind)
             {
-                let scopes = &walk.facts.facts.scopes;
-                let object = scopes.iter().rposition(|scope| scope.symbol == first);
-                inherit(walk, object, base);
+                if base.is_some() {
+                    let scopes = &walk.facts.facts.scopes;
+                    let object = scopes.iter().rposition(|scope| scope.symbol == first);
+                    inherit(walk, object, base);
+                }
                 return ExprId::NONE;
             }
             walk.context.pending = Pending::default();
@@ -418,10 +420,11 @@ fn values_object<'t>(walk: &mut Walk<'t>, left: Node<'t>, right: Node<'t>) -> Op
     }
     let pending = std::mem::take(&mut walk.context.pending);
     let owner = walk.visit(object.first(left)?, READ);
+    let first = walk.facts.facts.symbols.len();
     let value = walk.visit(right, READ);
     walk.context.pending = pending;
     if let (true, Expr::Members(members)) = (owner.is_some(), walk.facts.get(value)) {
-        for symbol in &mut walk.facts.facts.symbols {
+        for symbol in &mut walk.facts.facts.symbols[first..] {
             if symbol.scope == members && !symbol.owner.is_some() {
                 symbol.owner = owner;
             }

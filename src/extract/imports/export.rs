@@ -26,18 +26,20 @@ pub(super) struct ModulePaths {
 
 /// Returns the paths of a child module's file from decorators.
 pub(super) fn module_paths<'t>(input: &Input<'t>, context: &Context<'t>) -> ModulePaths {
-    let rules = &input.language.manifest;
     let mut found = ModulePaths::default();
-    let Some(word) = rules.modules.path_decorator.as_deref() else { return found };
+    let means = |name: &str, meaning| input.language.manifest.modifiers.is_decorator(name, meaning);
     for decorator in &context.pending.decorators {
         let text = texts::text_of(input, decorator.node);
-        if *decorator.name == *word {
-            found.always = found.always.or_else(|| quoted_behind(text, word));
-        } else if rules.modifiers.is_decorator(&decorator.name, DecoratorMeaning::ApplyingIf) {
+        if means(&decorator.name, DecoratorMeaning::Path) {
+            found.always = found.always.or_else(|| quoted_behind(text, &decorator.name));
+        } else if means(&decorator.name, DecoratorMeaning::ApplyingIf) {
             // The path is behind the condition, which may have quoted text as well.
-            let parts = text.split(',').skip(1).map(str::trim_start);
-            let paths = parts.filter(|part| part.starts_with(word));
-            found.conditional.extend(paths.filter_map(|part| quoted_behind(part, word)));
+            let parts = text.split(',').skip(1);
+            let paths = parts.filter_map(|part| {
+                let (word, _) = part.split_once('=')?;
+                means(word.trim(), DecoratorMeaning::Path).then(|| quoted_behind(part, word))?
+            });
+            found.conditional.extend(paths);
         }
     }
     found

@@ -2,13 +2,15 @@
 
 use crate::extract::facts::builder::Builder;
 use crate::extract::walk::Input;
+use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{QUOTES, Usage, Walk, position};
 use crate::grammar::Rule;
 use crate::model::SiteKind;
 use crate::model::facts::{
-    Binding, BindingKind, ExprId, Import, ImportId, ImportKind, LocalSymbol, NameId, ScopeKind,
+    Binding, BindingKind, ExprId, Import, ImportId, ImportKind, LocalSymbol, NameId, ScopeId,
+    ScopeKind,
 };
 use tree_sitter::Node;
 
@@ -55,19 +57,31 @@ pub(super) fn enter<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportId
     let owns =
         |kind: ScopeKind| kind != ScopeKind::Flow && !(function_scoped && kind == ScopeKind::Block);
     if alias.is_some() {
-        walk.facts.bind(Binding {
-            scope: walk.facts.nearest(walk.context.scope, owns),
-            block: walk.context.scope,
-            name: alias,
-            kind: BindingKind::Import,
-            from: 0,
-            symbol: LocalSymbol::NONE,
-            import: id,
-            ty: ExprId::NONE,
-            value: ExprId::NONE,
-        });
+        let scope = walk.facts.nearest(walk.context.scope, owns);
+        bind(&mut walk.facts, id, alias, scope, walk.context.scope);
     }
     id
+}
+
+/// Binds the name of an import.
+pub(super) fn bind(
+    facts: &mut Builder,
+    import: ImportId,
+    name: NameId,
+    scope: ScopeId,
+    block: ScopeId,
+) {
+    facts.bind(Binding {
+        scope,
+        block,
+        name,
+        kind: BindingKind::Import,
+        from: 0,
+        symbol: LocalSymbol::NONE,
+        import,
+        ty: ExprId::NONE,
+        value: ExprId::NONE,
+    });
 }
 
 /// Module that a call names.
@@ -78,32 +92,36 @@ pub(in crate::extract) struct ModuleName<'t> {
 }
 
 /// Returns the module that a text names. Behind leading separators it is relative: to the package
-/// that a further argument names, or to that of the file if the argument names that one.
+/// that a further argument names, or to that of the file if the argument is a name that the file
+/// does not bind: the run time binds it (`__package__`).
 pub(in crate::extract) fn named_module<'t>(
-    input: &Input<'t>,
+    walk: &mut Walk<'t>,
     node: Node<'t>,
     anchor: Option<Node<'t>>,
 ) -> Option<ModuleName<'t>> {
-    let text = quoted(input, node);
+    let text = quoted(&walk.input, node);
     let Some(anchor) = anchor else { return Some(ModuleName { module: text, level: 0, node }) };
-    let anchor = match rule_choice::rule_at(input, anchor) {
+    let anchor = match rule_choice::rule_at(&walk.input, anchor) {
         Some(Rule::NamedArgument { value, .. }) => value.first(anchor)?,
         _ => anchor,
     };
-    let separator = &input.language.manifest.modules.separator;
+    let separator = &walk.input.language.manifest.modules.separator;
     let plain = text.trim_start_matches(separator.as_str());
     let level = (text.len() - plain.len()) / separator.len().max(1);
-    let own = input.language.manifest.names.import_anchor.as_deref();
-    match rule_choice::rule_at(input, anchor) {
+    match rule_choice::rule_at(&walk.input, anchor) {
         _ if level == 0 => Some(ModuleName { module: text, level: 0, node }),
         Some(Rule::Text { .. }) => {
-            let package = quoted(input, anchor);
+            let package = quoted(&walk.input, anchor);
             let parts: Vec<&str> = package.split(separator.as_str()).collect();
             let kept = parts.len().checked_sub(level - 1)?;
             let all: Vec<&str> = parts[..kept].iter().copied().chain([plain]).collect();
             Some(ModuleName { module: all.join(separator), level: 0, node })
         }
-        _ if own == Some(texts::text_of(input, anchor)) => {
+        Some(Rule::Name { .. }) => {
+            let name = names::name_of(walk, anchor);
+            if walk.facts.visible(walk.context.scope, name).is_some() {
+                return None;
+            }
             let level = u16::try_from(level).ok()?;
             Some(ModuleName { module: plain.to_owned(), level, node })
         }

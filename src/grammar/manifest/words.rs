@@ -117,6 +117,8 @@ pub enum CallMeaning {
     Gather,
     /// A type parameter (`TypeVar`).
     TypeParameter,
+    /// A test of the first argument for the type that is the second (`isinstance(value, T)`).
+    TypeTest,
 }
 
 /// Arguments of a macro that defines a test.
@@ -187,6 +189,8 @@ pub enum DecoratorMeaning {
     /// The first argument is a condition, the others are decorators to apply where it holds
     /// (`cfg_attr`).
     ApplyingIf,
+    /// The argument is the path of the file of a child module.
+    Path,
     /// Test.
     Test,
 }
@@ -213,7 +217,8 @@ impl super::Modifiers {
     pub(crate) fn registers_nothing(&self, path: &str) -> bool {
         let name = path.rsplit(['.', ':', '\\']).next().unwrap_or(path);
         let does = |meaning: &DecoratorMeaning| {
-            matches!(meaning, DecoratorMeaning::Test | DecoratorMeaning::Applying)
+            use DecoratorMeaning::{Applying, ApplyingIf, Test};
+            matches!(meaning, Test | Applying | ApplyingIf)
         };
         self.decorators.get(name).is_some_and(|meanings| !meanings.iter().any(does))
     }

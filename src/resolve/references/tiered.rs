@@ -139,13 +139,12 @@ pub(super) fn limited_to_members(
     found: Resolution,
 ) -> Resolution {
     let unit = db.program.known(file);
-    let manifest = &unit.language.manifest;
-    if site.kind != SiteKind::Call || !manifest.resolution.operator_calls {
+    if site.kind != SiteKind::Call || !unit.language.has_operator_methods() {
         return found;
     }
     let is_unknown = matches!(found.verdict, Verdict::Unresolved | Verdict::External)
         || matches!(found.step, Step::ReceiverUnknown | Step::UniqueName);
-    match is_unknown && manifest.names.is_operator(unit.text(site.name)) {
+    match is_unknown && unit.language.manifest.names.is_operator(unit.text(site.name)) {
         true => unresolved(Step::LocalValue),
         false => found,
     }

@@ -96,11 +96,11 @@ pub(in crate::resolve) fn element(db: &Db, file: FileId, value: &Ty) -> Ty {
 }
 
 pub(super) fn indexed(db: &Db, file: FileId, object: &Ty, key: ExprId) -> Ty {
-    let manifest = &db.program.known(file).language.manifest;
+    let language = db.program.known(file).language;
     match object {
         // Where subscripts are calls, a type has no arguments.
-        Ty::Type(..) if manifest.resolution.operator_calls => {
-            let member = manifest.names.member_behind(ImplicitUse::Index);
+        Ty::Type(..) if language.has_operator_methods() => {
+            let member = language.manifest.names.member_behind(ImplicitUse::Index);
             member.map_or(Ty::Unknown, |member| inherent::result_of_member(db, object, member))
         }
         // Generic function or type with explicit arguments.

@@ -34,7 +34,7 @@ struct Package {
     dependencies: BTreeMap<String, Dependency>,
 }
 
-/// ConditionTarget of an exported path or of an alias.
+/// Target of an exported path or of an alias.
 #[derive(Debug)]
 struct ConditionTarget {
     /// File or package.
