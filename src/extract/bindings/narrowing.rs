@@ -13,7 +13,7 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{OuterScope, READ, Usage, Walk};
 use crate::grammar::{CallMeaning, Rule, Selector};
-use crate::model::facts::{Binding, BindingKind, Expr, ExprId, LocalSymbol, ScopeId, ScopeKind};
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind};
 use crate::model::{SiteKind, SymbolKind};
 use smallvec::{SmallVec, smallvec};
 use tree_sitter::Node;
@@ -298,16 +298,10 @@ fn narrow_from<'t>(walk: &mut Walk<'t>, condition: Node<'t>, value: Node<'t>, ty
     }
     let name = names::name_of(walk, value);
     let scope = walk.context.scope;
-    let is_union = |ty: ExprId| matches!(walk.facts.get(ty), Expr::Union(_));
-    // A test narrows a parameter or variable with a declared union, or what is left of it.
-    if !walk.facts.visible(scope, name).is_some_and(|binding| is_union(binding.ty)) {
+    let known = walk.facts.narrowed_type(scope, name);
+    if !matches!(walk.facts.get(known), Expr::Union(_)) {
         return;
     }
-    let declares = |binding: &&Binding| {
-        binding.name == name && binding.ty.is_some() && encloses(&walk.facts, binding.scope, scope)
-    };
-    let Some(known) = walk.facts.facts.bindings.iter().rev().find(declares) else { return };
-    let known = known.ty;
     let mut parts = SmallVec::<[ExprId; 4]>::new();
     alternatives(&walk.facts, known, &mut parts);
     let excluded = walk.visit_type(ty, Usage::Silent);
@@ -318,13 +312,6 @@ fn narrow_from<'t>(walk: &mut Walk<'t>, condition: Node<'t>, value: Node<'t>, ty
     }
     let ty = walk.facts.union(&left);
     walk.bind(scope, name, BindingKind::Narrow, condition.end_byte(), ty, ExprId::NONE);
-}
-
-fn encloses(facts: &Builder, outer: ScopeId, mut scope: ScopeId) -> bool {
-    while let Some(position) = scope.get().filter(|_| scope != outer) {
-        scope = facts.facts.scopes[position].parent;
-    }
-    scope.is_some()
 }
 
 /// Adds the alternatives of a type.
