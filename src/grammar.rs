@@ -36,7 +36,7 @@ pub use manifest::{
 pub(crate) use pattern::{Gathers, Pattern};
 pub use preprocessor::Preprocessor;
 pub(crate) use preprocessor::{WordClass, WordLists};
-pub(crate) use rule::{BaseRule, Body, Rule, TokenWords, Yielded};
+pub(crate) use rule::{BaseRule, Body, Listed, Rule, TokenWords, Yielded};
 pub(crate) use selector::Selector;
 pub use table::{
     extended, is_project_file, is_project_text, manifest_errors, of_project_files, project_files,
@@ -147,6 +147,14 @@ impl Language {
         self.roles.rests
     }
 
+    /// True if operators are methods with their sign as the name. They and subscripts then call
+    /// members: those of `operators`, those behind the syntax, and for an assignment to an element
+    /// the latter with `=` behind it. Such a call is a reference where the type of its receiver has
+    /// the member.
+    pub(crate) fn has_operator_methods(&self) -> bool {
+        self.roles.operator_methods
+    }
+
     /// True if elements are constructions of components, or the code is in markup.
     pub(crate) fn has_elements(&self) -> bool {
         self.roles.elements || self.manifest.markup.is_some()
@@ -184,12 +192,17 @@ impl Language {
 
     /// True if the language or its run time calls functions of this name.
     pub fn is_called_by_runtime(&self, name: &str) -> bool {
-        // The star of a form without a letter is that of an operator.
-        let has_letters = |form: &str| form.contains(|c: char| c.is_alphanumeric() || c == '_');
-        self.manifest.names.called_by_runtime.iter().any(|form| match has_letters(form) {
+        // A form of stars alone is an operator.
+        let is_pattern = |form: &str| !form.trim_start_matches('*').is_empty();
+        self.manifest.names.called_by_runtime.iter().any(|form| match is_pattern(form) {
             true => fits_pattern(form, name),
             false => form == name,
         })
+    }
+
+    /// True if a decorator outside of the repository is known to hand its definition to nothing.
+    pub fn registers_nothing(&self, decorator: &str) -> bool {
+        self.manifest.modifiers.registers_nothing(decorator)
     }
 
     /// Rule of a node kind in type position.
@@ -206,7 +219,9 @@ impl Language {
 
     /// True if builtin types have members of this name, so that it is no evidence about a receiver.
     pub(crate) fn is_common_member(&self, name: &str) -> bool {
-        self.common_members.contains(name)
+        // A setter is as common as what it sets.
+        let set = name.strip_suffix('=').filter(|name| !name.is_empty());
+        [Some(name), set].into_iter().flatten().any(|name| self.common_members.contains(name))
     }
 
     /// True if this name is defined in every file: builtin functions and types, and the prelude.

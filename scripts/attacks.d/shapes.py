@@ -176,8 +176,21 @@ def macros(language, units):
     return one(language, text)
 
 
+def failed_tests(language, units):
+    """A variable of three types, tested in one function again and again: what is left of them."""
+    if language.suffix not in ("ts", "tsx", "py"):
+        return None
+    text = "".join(language.type(f"T{n}", [], [("go", [f"return x{language.statement_end}"])]) for n in range(3))
+    if language.suffix == "py":
+        tests = "".join(f"    v{n} = {n}\n    if isinstance(x, T0):\n        x.go(v{n})\n    else:\n        x.go(v{n})\n" for n in range(units))
+        return one(language, f"{text}def f(x: T0 | T1 | T2):\n{tests}")
+    tests = "".join(f"  const v{n} = {n};\n  if (x instanceof T0) {{ x.go(v{n}); }} else {{ x.go(v{n}); }}\n" for n in range(units))
+    return one(language, f"{text}export function f(x: T0 | T1 | T2) {{\n{tests}}}\n")
+
+
 SHAPES = [nested_calls, nested_closures, long_chains, values_in_turn, one_variable, one_name, bases_in_a_row, diamonds, many_bases,
-          types_that_double, either_of_two, aliases_in_a_row, overloads, all_import_all, imports_in_diamonds, imports_in_a_row, macros]
+          types_that_double, either_of_two, aliases_in_a_row, overloads, all_import_all, imports_in_diamonds, imports_in_a_row, macros,
+          failed_tests]
 
 
 def of_size(shape, language, size):

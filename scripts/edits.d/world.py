@@ -17,8 +17,9 @@ from runtime import processes_of  # noqa: E402
 # A build leaves slow files to a run after it.
 NOT_YET = re.compile(r"generation \d+, .*[,;] stale: |; \d+ slow files? not indexed yet|is being indexed for the first time \(")
 
-# A failure to take files in is tried again; what goes on failing for so many seconds will not end.
-GIVEN_UP_FOR = 10.0
+# A failure to take files in is tried again, after pauses of up to a minute (`job::GREATEST_PAUSE`); what goes on failing for so many seconds
+# will not end.
+GIVEN_UP_FOR = 90.0
 
 
 class Gone(Exception):

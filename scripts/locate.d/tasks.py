@@ -15,6 +15,7 @@ class Task:
     files: tuple[str, ...]
     functions: tuple[str, ...] = field(default=())  # path:Container.name
     expected: tuple[str, ...] = field(default=())  # what the answer has to list, `A|B` for one of several
+    published: tuple | None = None  # (files, functions) that another program found, best first
 
 
 def read(path):
@@ -35,7 +36,9 @@ def _issue(row):
     functions = [name for change in changes for name in change["changes"].get("edited_entities", [])]
     files = tuple(change["file"] for change in changes)
     repo = meta["repo"].replace("/", "+")
-    return Task(row["instance_id"], repo, meta["base_commit"], meta["problem_statement"], files, tuple(dict.fromkeys(functions)))
+    published = (tuple(row["found_files"]), tuple(row["found_entities"])) if "found_files" in row else None
+    name, text = row["instance_id"], meta["problem_statement"]
+    return Task(name, repo, meta["base_commit"], text, files, tuple(dict.fromkeys(functions)), published=published)
 
 
 def _commit(row):
@@ -60,4 +63,14 @@ def chosen(tasks, only):
         if left.get(owner, 0) > 0:
             left[owner] -= 1
             kept.append(task)
+    return kept
+
+
+def every(tasks, step):
+    """Every so many tasks of each repository by name, `STEP` or `STEP:FIRST`: a sample that is fixed before any result."""
+    step, _, first = step.partition(":")
+    kept = []
+    for repo in sorted({task.repo for task in tasks}):
+        mine = sorted((task for task in tasks if task.repo == repo), key=lambda task: task.name)
+        kept += mine[int(first or 0)::int(step)]
     return kept

@@ -84,9 +84,9 @@ fn apply<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>, usage: Us
         Rule::Package { name, body } => export::package(walk, node, name, body.as_ref()),
         Rule::Exports { of } => export::exports(walk, node, of),
         Rule::Alias { .. } => declarators::alias(walk, rule, node),
-        Rule::Embed { of, several, hooks } => {
-            let is_list = several.unwrap_or_default();
-            definitions::types::embed(walk, node, of, is_list, hooks.as_deref())
+        Rule::Embed { of, several, hooks, first } => {
+            let (is_list, is_first) = (several.unwrap_or_default(), first.unwrap_or_default());
+            definitions::types::embed(walk, node, of, is_list, hooks.as_deref(), is_first)
         }
         Rule::Group { repeats } => definitions::types::group(walk, node, *repeats),
         Rule::Declaration { .. } => declarators::declaration(walk, rule, node),

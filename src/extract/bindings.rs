@@ -3,6 +3,7 @@
 pub(super) mod bound_names;
 pub(super) mod conditions;
 pub(super) mod fields;
+pub(super) mod implied;
 pub(super) mod narrowing;
 pub(super) mod patterns;
 pub(super) mod stated_types;

@@ -83,7 +83,7 @@ pub(super) fn macro_call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Nod
         return ExprId::NONE;
     }
     let outer = std::mem::replace(&mut walk.context.in_macro, true);
-    let values = token_list(walk, list, read, suffix);
+    let values = token_list(walk, list, list.kind_id(), read, suffix);
     walk.context.in_macro = outer;
     let args = walk.facts.list(&values);
     if let Some(site) = site.get() {
@@ -160,7 +160,7 @@ fn body<'t>(walk: &mut Walk<'t>, list: Node<'t>, body: &'static Body, suffix: &'
     }
     let first = walk.facts.sites.len();
     let outer = std::mem::replace(&mut walk.context.in_macro, true);
-    token_list(walk, list, &body.read, suffix);
+    token_list(walk, list, list.kind_id(), &body.read, suffix);
     walk.context.in_macro = outer;
     let facts = &mut walk.facts;
     let found = facts.sites.split_off(first);
@@ -172,19 +172,17 @@ fn body<'t>(walk: &mut Walk<'t>, list: Node<'t>, body: &'static Body, suffix: &'
     facts.sites.extend(kept);
 }
 
-/// Reads a list of tokens; returns the values between its separators.
+/// Reads a list of tokens in which lists have the kind `list_kind`; returns the values between its
+/// separators.
 fn token_list<'t>(
     walk: &mut Walk<'t>,
     list: Node<'t>,
+    list_kind: u16,
     words: &'static TokenWords,
     suffix: &'static str,
 ) -> Vec<ExprId> {
-    let tokens = Tokens {
-        items: children::children(&walk.input, list),
-        list_kind: list.kind_id(),
-        words,
-        suffix,
-    };
+    let items = children::children(&walk.input, list);
+    let tokens = Tokens { items, list_kind, words, suffix };
     let mut values = Vec::new();
     let mut reading = Reading::NOTHING;
     let mut position = 0;
@@ -211,7 +209,7 @@ fn token<'t>(
         return position + 1;
     }
     if tokens.is_list(position) {
-        let inner = token_list(walk, token, words, tokens.suffix);
+        let inner = token_list(walk, token, tokens.list_kind, words, tokens.suffix);
         let args = walk.facts.list(&inner);
         reading.value = match reading.callee.take() {
             Some((name_node, name)) => {
@@ -274,6 +272,11 @@ fn named_token<'t>(
         Some(Rule::SelfValue { .. } | Rule::Literal { .. } | Rule::Text { .. }) => {
             reading.value = walk.visit(token, READ)
         }
+        // Tokens in a form of their own, as those of a repetition.
+        Some(Rule::Pass { .. }) => {
+            token_list(walk, token, tokens.list_kind, tokens.words, tokens.suffix);
+            reading.value = ExprId::NONE;
+        }
         _ => {
             walk.visit(token, READ);
             reading.value = ExprId::NONE;
@@ -299,7 +302,8 @@ fn name_token<'t>(
     if !tokens.suffix.is_empty() && tokens.word(next) == tokens.suffix && tokens.is_list(next + 1) {
         let callee = macro_name(walk, token, tokens.suffix);
         walk.take_call_site();
-        let inner = token_list(walk, tokens.items[next + 1], tokens.words, tokens.suffix);
+        let list = tokens.items[next + 1];
+        let inner = token_list(walk, list, tokens.list_kind, tokens.words, tokens.suffix);
         let args = walk.facts.list(&inner);
         *reading = Reading {
             value: walk.facts.expr(Expr::Call(callee, args)),

@@ -48,7 +48,7 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
     let inner = if usage == Usage::Silent { Usage::Silent } else { Usage::Site(SiteKind::Type) };
     match rule {
         TypeRule::Skip {} | TypeRule::Mark {} => ExprId::NONE,
-        TypeRule::Pass { of, otherwise } => {
+        TypeRule::Pass { of, otherwise, wrap } => {
             let mut found = ExprId::NONE;
             match of {
                 Some(selector) => {
@@ -62,6 +62,9 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
                         found = if found.is_some() { found } else { ty };
                     }
                 }
+            }
+            if wrap.as_ref().is_some_and(|selector| selector.first(node).is_some()) {
+                found = walk.facts.of(found, |ty| Expr::Wrap(ty, NameId::NONE));
             }
             match otherwise {
                 Some(name) if !found.is_some() => walk.literal(name),
@@ -335,6 +338,16 @@ pub(super) fn named(facts: &Builder, ty: ExprId) -> Option<NameId> {
 
 /// Splits a name that may have type arguments into the name's node and the arguments.
 fn generic_name<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> (Node<'t>, Vec<ExprId>) {
+    // A name may be inside of a node with a keyword before it (`A::template B<T>`).
+    let mut node = node;
+    while let Some(TypeRule::Pass { of, .. }) = walk.input.language.type_rule(node.kind_id()) {
+        let inner = match of {
+            Some(of) => of.first(node),
+            None => children::first_named_child(&walk.input, node),
+        };
+        let Some(inner) = inner else { break };
+        node = inner;
+    }
     let Some(TypeRule::Apply { base, args }) = walk.input.language.type_rule(node.kind_id()) else {
         return (node, Vec::new());
     };

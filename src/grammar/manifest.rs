@@ -165,9 +165,6 @@ pub struct Modules {
     /// Path keyword -> the module that it means.
     #[serde(default)]
     pub words: BTreeMap<String, PathWord>,
-    /// Decorator of a child module whose argument is the path of its file.
-    #[serde(default)]
-    pub path_decorator: Option<String>,
     /// Roots of the crates of a package, relative to its directory -> their table in the package's
     /// manifest (`lib` for the library). A path that ends in `/` is a directory in which every file
     /// is a crate.
@@ -307,6 +304,9 @@ pub struct Resolution {
     pub type_scope_visible: bool,
     /// Callables of one name in one scope are overloads; otherwise the last definition wins.
     pub overloads: bool,
+    /// A scope has one definition of a name: several definitions and imports of it are alternatives
+    /// of conditional compilation, whether or not their conditions are known.
+    pub one_definition: bool,
     /// A call of a type constructs an instance.
     pub call_constructs: bool,
     /// The scope of a local name is the whole function, not the enclosing block.
@@ -382,6 +382,12 @@ pub struct Resolution {
     pub global_names: bool,
     /// A receiver of unknown type is likely an instance of the type with its name (`context`).
     pub names_tell_types: bool,
+    /// The receiver of a method may have members of the types that derive from its own: methods of
+    /// a mixin call those of the types that it is mixed into.
+    pub derived_members: bool,
+    /// Definitions are statements: of those of one name in the branches of a condition, outside of
+    /// callables, a program has one.
+    pub conditional_definitions: bool,
     /// Argument-dependent lookup: an unqualified call that finds no other declaration is looked up
     /// next to the types of its arguments.
     pub argument_lookup: bool,
@@ -395,8 +401,9 @@ pub struct Modifiers {
     pub nodes: Vec<String>,
     /// Modifier -> its meanings. The words of a modifier of several words must all be present.
     pub words: BTreeMap<String, Vec<ModifierMeaning>>,
-    /// Decorator -> its meaning for its definition. A decorator is named by its last segment, its
-    /// path, or its whole text without white space.
+    /// Decorator -> its meaning for its definition; one without a meaning is known to register
+    /// nothing. A decorator is named by its last segment, its path, or its whole text without white
+    /// space.
     pub decorators: BTreeMap<String, Vec<DecoratorMeaning>>,
     /// Decorator of a type or of a field -> members that a compiler plugin makes for it.
     pub generates: BTreeMap<String, Vec<GeneratedMember>>,

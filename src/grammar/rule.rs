@@ -8,7 +8,7 @@ use super::Selector;
 use super::import_form::ImportForm;
 use crate::model::SymbolKind;
 use case::When;
-pub(crate) use parts::{BaseRule, Body, TokenWords, Yielded};
+pub(crate) use parts::{BaseRule, Body, Listed, TokenWords, Yielded};
 use parts::{dot, function, namespace, optional_symbol_kind, symbol_kind, symbol_kinds};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -133,6 +133,8 @@ pub(crate) enum Rule {
         type_params: Option<Selector>,
         /// Parameters of the type that are its fields (records).
         params: Option<Selector>,
+        /// Members that a list of names makes.
+        members: Option<Listed>,
     },
     /// A type definition whose kind depends on the node kind of `ty`: node kind -> symbol kind; any
     /// other is an alias.
@@ -162,8 +164,7 @@ pub(crate) enum Rule {
         name: Option<Selector>,
         body: Option<Selector>,
     },
-    /// The name of the package of the file; a package in the body of another is qualified by its
-    /// name.
+    /// The package of the file; one in the body of another is qualified by the name of that.
     Package { name: Selector, body: Option<Selector> },
     /// The value that importers of the file get.
     Exports { of: Selector },
@@ -174,10 +175,10 @@ pub(crate) enum Rule {
         ty: Option<Selector>,
         type_params: Option<Selector>,
     },
-    /// An embedded type among the members: a base without a field name. `several`: several types
-    /// next to each other are all bases. `hooks`: callables whose parameter is a type that embeds
-    /// the one around them; elsewhere the node is no embedding.
-    Embed { of: Selector, several: Option<bool>, hooks: Option<Vec<String>> },
+    /// An embedded type among the members: a base without a field name; with `several` all types
+    /// of a list; with `first` its members come before those of the type. `hooks`: callables whose
+    /// parameter is a type that embeds the one around them; elsewhere the node is no embedding.
+    Embed { of: Selector, several: Option<bool>, hooks: Option<Vec<String>>, first: Option<bool> },
     /// Definitions under one keyword. A single one has the extent of the group; with `repeats`, one
     /// without type and value has the type of its predecessor.
     Group {
@@ -207,6 +208,8 @@ pub(crate) enum Rule {
         value: Option<Selector>,
         /// The positional parts of a variant.
         params: Option<Selector>,
+        /// Value whose members an object literal has as well.
+        base: Option<Selector>,
         /// Without a name, the type is embedded in the enclosing type.
         #[serde(default)]
         embeds: bool,
@@ -314,13 +317,16 @@ pub(crate) enum Rule {
     },
     /// A construction of `ty`; without a type, of the element type of the enclosing construction.
     /// `body` may hold definitions (an anonymous subclass) or nodes with the role `initializer`;
-    /// `fields` holds initializers only.
+    /// `fields` holds initializers only. `positional`: other elements of the body, or of the node
+    /// if it has none, are the values of all fields in order.
     Construct {
         ty: Option<Selector>,
         args: Option<Selector>,
         body: Option<Selector>,
         fields: Option<Selector>,
         type_args: Option<Selector>,
+        #[serde(default)]
+        positional: bool,
     },
     /// A copy of the value `of`, with the members that nodes with the role `initializer` write.
     Copy { of: Selector },
@@ -488,7 +494,8 @@ pub(crate) enum Rule {
     },
     /// An initializer of a base or field before the body of a constructor.
     MemberInit { name: Selector, args: Selector },
-    /// A method reference (`Type::method`); where `name` is absent, of the constructor.
+    /// A method reference (`Type::method`); where `name` is absent, of the constructor; where
+    /// `object` is, of the receiver.
     MethodReference { object: Selector, name: Selector },
     /// Initializes a member of a constructed value or of the receiver.
     Initializer { name: Selector, value: Option<Selector> },

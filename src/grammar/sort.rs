@@ -22,6 +22,7 @@ pub(super) struct Roles {
     pub(super) bounds: bool,
     pub(super) rests: bool,
     pub(super) elements: bool,
+    pub(super) operator_methods: bool,
 }
 
 impl Roles {
@@ -31,6 +32,12 @@ impl Roles {
         Self {
             decorators: has_rule(|rule| matches!(rule, Rule::Decorator { .. })),
             bounds: has_rule(|rule| matches!(rule, Rule::Bounds {})),
+            operator_methods: parsed
+                .manifest
+                .names
+                .operators
+                .iter()
+                .any(|(sign, name)| sign == name),
             elements: has_rule(|rule| matches!(rule, Rule::Element { .. })),
             rests: parsed
                 .patterns

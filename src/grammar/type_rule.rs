@@ -15,8 +15,8 @@ pub(crate) enum TypeRule {
     /// An unknown type; nothing inside is visited.
     Skip {},
     /// The type of its child `of`, by default of the first named one; without such a child the
-    /// builtin type `otherwise`.
-    Pass { of: Option<Selector>, otherwise: Option<String> },
+    /// builtin type `otherwise`. If there is a child `wrap`, the type is wrapped by it (a pointer).
+    Pass { of: Option<Selector>, otherwise: Option<String>, wrap: Option<Selector> },
     /// A list: each named child is a type.
     Each {},
     /// A name.

@@ -288,6 +288,8 @@ pub mod flags {
     pub const READ_ONLY: u32 = 1 << 16;
     /// Part of a type: others of the same name in its package are the same type.
     pub const PARTIAL: u32 = 1 << 17;
+    /// Namespace that the replacement of a macro opens: its contents are where the macro is used.
+    pub const BY_MACRO: u32 = 1 << 18;
 }
 
 /// Binding of a name in a scope.

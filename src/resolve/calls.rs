@@ -7,5 +7,6 @@ pub(super) mod closures;
 pub(super) mod extensions;
 pub(super) mod overload;
 mod passing;
+pub(super) mod predicates;
 pub(super) mod receivers;
 pub(super) mod untyped;

@@ -4,6 +4,7 @@
 use crate::extract::facts::builder::Builder;
 use crate::extract::walk::Input;
 use crate::extract::walk::children;
+use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Walk, offset};
 use crate::grammar::{Conditions, DecoratorMeaning, EndingOf, Rule};
@@ -26,10 +27,12 @@ pub(in crate::extract) fn conditional<'t>(
     if let (Some(name), Some(guard)) = (name, guard)
         && texts::text_of(&walk.input, name) == texts::text_of(&walk.input, guard)
     {
+        let parts = children::named_children(&walk.input, node);
         for child in children::children(&walk.input, node) {
             let is_guard =
                 child.start_byte() <= guard.start_byte() && guard.end_byte() <= child.end_byte();
-            if !is_guard && child.id() != name.id() {
+            let is_seen = !is_guard || is_default(&walk.input, child, guard, parts.len() <= 2);
+            if is_seen && child.id() != name.id() {
                 walk.visit_child(child);
             }
         }
@@ -60,6 +63,49 @@ pub(in crate::extract) fn conditional<'t>(
     let value = walk.visit_children(node);
     walk.context.around.conditional = outer;
     value
+}
+
+/// Records the conditions of branches of which one has a definition, in languages in which these
+/// are statements: the branches may define one name.
+pub(in crate::extract) fn branches<'t>(
+    walk: &mut Walk<'t>,
+    tested: Option<Node<'t>>,
+    then: Option<Node<'t>>,
+    others: &[Node<'t>],
+) {
+    if !walk.input.language.manifest.resolution.conditional_definitions {
+        return;
+    }
+    let defines = |branch: &Node<'t>| has_definition(&walk.input, *branch);
+    let any = then.iter().chain(others).any(defines);
+    let Some(tested) = tested.filter(|_| any) else { return };
+    let text = texts::text_of(&walk.input, tested);
+    let held = then.into_iter().map(|then| (then, true));
+    for (branch, holds) in held.chain(others.iter().map(|other| (*other, false))) {
+        condition(&walk.input, &mut walk.facts, text, holds, branch.byte_range());
+    }
+}
+
+/// True if a definition stands directly in a branch, or in the body that is its last part.
+fn has_definition<'t>(input: &Input<'t>, branch: Node<'t>) -> bool {
+    let is_definition = |node: &Node<'t>| {
+        let rule = rule_choice::rule_at(input, *node);
+        matches!(rule, Some(Rule::Function { .. } | Rule::Decorated { .. } | Rule::Type { .. }))
+    };
+    let direct = children::named_children(input, branch);
+    let body = direct.last().map(|body| children::named_children(input, *body));
+    is_definition(&branch) || direct.iter().chain(body.iter().flatten()).any(is_definition)
+}
+
+/// True if the definition of a guard gives it a value, which is then a default that users may
+/// replace. A number may be the mark of an included file, unless it is `alone` in its region.
+fn is_default<'t>(input: &Input<'t>, node: Node<'t>, guard: Node<'t>, alone: bool) -> bool {
+    let text = texts::text_of(input, node);
+    let value = text.get(guard.end_byte() - node.start_byte()..).unwrap_or_default();
+    let value = value.trim_matches(|c: char| c.is_whitespace() || c == ';');
+    let is_number = value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && value.starts_with(|c: char| c.is_ascii_digit());
+    !value.is_empty() && (alone || !is_number)
 }
 
 /// Records the conditions that decorators set for the next node.

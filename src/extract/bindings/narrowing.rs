@@ -2,6 +2,7 @@
 //! branch, and behind it.
 
 use crate::extract::bindings::bound_names::{Bind, Flow};
+use crate::extract::bindings::conditions;
 use crate::extract::bindings::patterns;
 use crate::extract::bindings::statements;
 use crate::extract::facts::builder::Builder;
@@ -11,8 +12,8 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{OuterScope, READ, Usage, Walk};
-use crate::grammar::{Rule, Selector};
-use crate::model::facts::{Binding, BindingKind, Expr, ExprId, LocalSymbol, ScopeId, ScopeKind};
+use crate::grammar::{CallMeaning, Rule, Selector};
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind};
 use crate::model::{SiteKind, SymbolKind};
 use smallvec::{SmallVec, smallvec};
 use tree_sitter::Node;
@@ -38,6 +39,8 @@ pub(in crate::extract) fn branch<'t>(
     let mut branches: SmallVec<[Option<Node<'t>>; 4]> = smallvec![then_node];
     let written = children::every(&walk.input, otherwise, node);
     branches.extend(written.into_iter().filter(|_| otherwise.is_some()).map(Some));
+    let written: SmallVec<[Node<'t>; 4]> = branches.iter().skip(1).flatten().copied().collect();
+    conditions::branches(walk, condition_node, then_node, &written);
     let initial = statements::before(&walk.input, node, condition_node, &branches);
     let outer = (!initial.is_empty()).then(|| walk.open(ScopeKind::Block, LocalSymbol::NONE, node));
     for child in &initial {
@@ -187,13 +190,15 @@ pub(in crate::extract) fn narrow<'t>(walk: &mut Walk<'t>, condition: Node<'t>, h
 
 fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
     let rules = &walk.input.language.manifest.narrowing;
+    let special_calls = &walk.input.language.manifest.names.special_calls;
     match rule_choice::rule_at(&walk.input, condition) {
-        Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) if holds => {
+        Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) => {
             let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition))
             else {
                 return;
             };
-            if rules.guards
+            if holds
+                && rules.guards
                 && let Some(call) = walk.context.calls.get(&condition.id()).copied()
                 && let Some(value) = children::first_named_child(&walk.input, args)
                 && matches!(rule_choice::rule_at(&walk.input, value), Some(Rule::Name { .. }))
@@ -208,27 +213,16 @@ fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
                     call,
                 );
             }
-            let callee = texts::text_of(&walk.input, callee);
-            if rules.calls.iter().any(|call| call == callee)
+            let meaning = special_calls.get(texts::text_of(&walk.input, callee));
+            if meaning == Some(&CallMeaning::TypeTest)
                 && let [value, ty] = children::named_children(&walk.input, args)[..]
             {
-                narrow_to(walk, condition, value, ty);
-            }
-        }
-        Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) => {
-            if let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition))
-                && rules.calls.iter().any(|call| call == texts::text_of(&walk.input, callee))
-                && let [value, ty] = children::named_children(&walk.input, args)[..]
-            {
-                narrow_from(walk, condition, value, ty);
+                narrow_by(walk, condition, value, ty, holds);
             }
         }
         Some(Rule::TypeTest { value, ty: Some(ty), name: None, negated }) => {
             if let (Some(value), Some(ty)) = (value.first(condition), ty.first(condition)) {
-                match holds != *negated {
-                    true => narrow_to(walk, condition, value, ty),
-                    false => narrow_from(walk, condition, value, ty),
-                }
+                narrow_by(walk, condition, value, ty, holds != *negated);
             }
         }
         // The name bound by a type test is visible where the test holds.
@@ -249,10 +243,7 @@ fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
                 && let Some(value) = left.as_ref().and_then(|selector| selector.first(condition))
                 && let Some(ty) = right.as_ref().and_then(|selector| selector.first(condition))
             {
-                match holds {
-                    true => narrow_to(walk, condition, value, ty),
-                    false => narrow_from(walk, condition, value, ty),
-                }
+                narrow_by(walk, condition, value, ty, holds);
             } else if is(if holds { &rules.and } else { &rules.or }) {
                 for child in children::named_children(&walk.input, condition) {
                     narrow(walk, child, holds);
@@ -287,6 +278,20 @@ fn narrow_to<'t>(walk: &mut Walk<'t>, condition: Node<'t>, value: Node<'t>, ty: 
     }
 }
 
+/// Narrows a name by a test for a type that holds, or not.
+fn narrow_by<'t>(
+    walk: &mut Walk<'t>,
+    condition: Node<'t>,
+    value: Node<'t>,
+    ty: Node<'t>,
+    holds: bool,
+) {
+    match holds {
+        true => narrow_to(walk, condition, value, ty),
+        false => narrow_from(walk, condition, value, ty),
+    }
+}
+
 /// Narrows a name to the alternatives of its declared type without the one that a failed test
 /// excludes.
 fn narrow_from<'t>(walk: &mut Walk<'t>, condition: Node<'t>, value: Node<'t>, ty: Node<'t>) {
@@ -295,16 +300,10 @@ fn narrow_from<'t>(walk: &mut Walk<'t>, condition: Node<'t>, value: Node<'t>, ty
     }
     let name = names::name_of(walk, value);
     let scope = walk.context.scope;
-    let is_union = |ty: ExprId| matches!(walk.facts.get(ty), Expr::Union(_));
-    // A test narrows a parameter or variable with a declared union, or what is left of it.
-    if !walk.facts.visible(scope, name).is_some_and(|binding| is_union(binding.ty)) {
+    let known = walk.facts.narrowed_type(scope, name);
+    if !matches!(walk.facts.get(known), Expr::Union(_)) {
         return;
     }
-    let declares = |binding: &&Binding| {
-        binding.name == name && binding.ty.is_some() && encloses(&walk.facts, binding.scope, scope)
-    };
-    let Some(known) = walk.facts.facts.bindings.iter().rev().find(declares) else { return };
-    let known = known.ty;
     let mut parts = SmallVec::<[ExprId; 4]>::new();
     alternatives(&walk.facts, known, &mut parts);
     let excluded = walk.visit_type(ty, Usage::Silent);
@@ -315,13 +314,6 @@ fn narrow_from<'t>(walk: &mut Walk<'t>, condition: Node<'t>, value: Node<'t>, ty
     }
     let ty = walk.facts.union(&left);
     walk.bind(scope, name, BindingKind::Narrow, condition.end_byte(), ty, ExprId::NONE);
-}
-
-fn encloses(facts: &Builder, outer: ScopeId, mut scope: ScopeId) -> bool {
-    while let Some(position) = scope.get().filter(|_| scope != outer) {
-        scope = facts.facts.scopes[position].parent;
-    }
-    scope.is_some()
 }
 
 /// Adds the alternatives of a type.

@@ -3,6 +3,7 @@
 use crate::extract::bindings::bound_names;
 use crate::extract::bindings::bound_names::{Bind, Flow};
 use crate::extract::bindings::fields;
+use crate::extract::bindings::implied;
 use crate::extract::bindings::stated_types;
 use crate::extract::facts::builder::Builder;
 use crate::extract::walk::Input;
@@ -38,6 +39,14 @@ fn bind_nested<'t>(walk: &mut Walk<'t>, node: Node<'t>, flow: Flow<'t>, how: Bin
             fields::bind_member(walk, node, object, name, flow)
         }
         Some(Rule::Field {}) => fields::bind_field(walk, node, flow),
+        Some(Rule::Index { object, key }) if walk.input.language.has_operator_methods() => {
+            let object = walk.visit_selected(node, Some(object), READ);
+            let keys: Vec<ExprId> = children::every(&walk.input, key.as_ref(), node)
+                .into_iter()
+                .map(|key| walk.visit(key, READ))
+                .collect();
+            implied::subscript(walk, node, object, &keys, Some(flow.value));
+        }
         Some(Rule::Tuple {}) => {
             for (position, child) in
                 children::named_children(&walk.input, node).into_iter().enumerate()

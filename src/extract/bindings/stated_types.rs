@@ -1,4 +1,4 @@
-//! Types of object literals that what is around them states: a cast, or the target of an assignment.
+//! Types of object literals by what is around them: a cast, or the target of an assignment.
 
 use crate::extract::facts::builder::Builder;
 use crate::extract::walk::Walk;

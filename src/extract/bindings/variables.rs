@@ -18,6 +18,9 @@ use crate::model::facts::{
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
+/// Maximum number of nodes from the base of an object literal to the call that makes it one.
+const MAX_ABOVE: usize = 4;
+
 /// True if modifiers before a definition make its value constant.
 pub(in crate::extract) fn is_constant(input: &Input<'_>, words: &[&str]) -> bool {
     input.language.manifest.modifiers.have(words, ModifierMeaning::Constant)
@@ -58,11 +61,23 @@ pub(in crate::extract) fn variable<'t>(
     rule: &'static Rule,
     node: Node<'t>,
 ) -> ExprId {
-    let Rule::Variable { kind, name, ty, value, params, embeds, body, receiver, accessors, .. } =
-        rule
+    let Rule::Variable {
+        kind,
+        name,
+        ty,
+        value,
+        params,
+        base,
+        embeds,
+        body,
+        receiver,
+        accessors,
+        ..
+    } = rule
     else {
         return ExprId::NONE;
     };
+    let base = base.as_ref().and_then(|selector| selector.first(node));
     let expected = std::mem::replace(&mut walk.context.expected, ExprId::NONE);
     let pending = std::mem::take(&mut walk.context.pending);
     walk.context.pending.comment = pending.comment;
@@ -103,9 +118,15 @@ pub(in crate::extract) fn variable<'t>(
             walk.context.pending = pending.clone();
             walk.context.held_as =
                 if lambda_in(&walk.input, *value_node).is_some() { declared } else { ExprId::NONE };
+            let first = LocalSymbol::at(walk.facts.facts.symbols.len());
             if walk.named_value(name, *name_node, node, *value_node)
                 || walk.object_value(name, *name_node, node, *value_node, declared, kind)
             {
+                if base.is_some() {
+                    let scopes = &walk.facts.facts.scopes;
+                    let object = scopes.iter().rposition(|scope| scope.symbol == first);
+                    inherit(walk, object, base);
+                }
                 return ExprId::NONE;
             }
             walk.context.pending = Pending::default();
@@ -116,6 +137,9 @@ pub(in crate::extract) fn variable<'t>(
         values.iter().map(|value| walk.visit_wanted(*value, wanted)).collect();
     if expected.is_some() && given.is_empty() && !declared.is_some() {
         given.push(expected);
+    }
+    if let Some(Expr::Members(scope)) = given.first().map(|value| walk.facts.get(*value)) {
+        inherit(walk, scope.get(), base);
     }
     let owner = receiver
         .as_ref()
@@ -156,6 +180,25 @@ pub(in crate::extract) fn variable<'t>(
     }
     walk.context.around = around;
     ExprId::NONE
+}
+
+/// Makes the members of a value those of an object literal as well. The call around both is a
+/// reference of its own.
+fn inherit<'t>(walk: &mut Walk<'t>, scope: Option<usize>, base: Option<Node<'t>>) {
+    let (Some(scope), Some(base_node)) = (scope, base) else { return };
+    let base = walk.visit(base_node, READ);
+    walk.facts.facts.scopes[scope].owner = base;
+    let calls = std::iter::successors(base_node.parent(), Node::parent).take(MAX_ABOVE);
+    for around in calls {
+        if let Some(Rule::Call { callee: Some(callee), .. }) =
+            rule_choice::rule_at(&walk.input, around)
+            && let Some(callee) = callee.first(around)
+        {
+            walk.visit(callee, Usage::Site(SiteKind::Call));
+            walk.take_call_site();
+            return;
+        }
+    }
 }
 
 /// Visits the accessors of a property, which see the receiver of an extension. Returns the result
@@ -392,10 +435,11 @@ fn values_object<'t>(walk: &mut Walk<'t>, left: Node<'t>, right: Node<'t>) -> Op
     }
     let pending = std::mem::take(&mut walk.context.pending);
     let owner = walk.visit(object.first(left)?, READ);
+    let first = walk.facts.facts.symbols.len();
     let value = walk.visit(right, READ);
     walk.context.pending = pending;
     if let (true, Expr::Members(members)) = (owner.is_some(), walk.facts.get(value)) {
-        for symbol in &mut walk.facts.facts.symbols {
+        for symbol in &mut walk.facts.facts.symbols[first..] {
             if symbol.scope == members && !symbol.owner.is_some() {
                 symbol.owner = owner;
             }

@@ -14,8 +14,8 @@ use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 /// Returns the names in a parameter list that are arguments: inside a function, bare and each
-/// without a declarator. A qualified name may be a type, but a local declaration of a function
-/// is much rarer than the construction of an object with a member of a class.
+/// without a declarator. A qualified name, or one that is not known, may be a type, but a local
+/// declaration of a function is much rarer than the construction of an object with a member.
 pub(super) fn bare_arguments<'t>(
     walk: &mut Walk<'t>,
     declared: &Declared<'t>,
@@ -41,7 +41,7 @@ pub(super) fn bare_arguments<'t>(
         let only = children::only_named_child(&walk.input, param)?;
         let name = ty.first(param).filter(|name| name.id() == only.id())?;
         let is_argument = match rule(name) {
-            Some(TypeRule::Name {}) => is_value(walk, name),
+            Some(TypeRule::Name {}) => is_value(walk, name).unwrap_or(constructs),
             Some(TypeRule::Member { .. }) => constructs,
             _ => false,
         };
@@ -53,12 +53,20 @@ pub(super) fn bare_arguments<'t>(
     (!names.is_empty()).then_some(names)
 }
 
-/// True if the visible binding of a name is a value.
-fn is_value<'t>(walk: &mut Walk<'t>, name: Node<'t>) -> bool {
+/// True if the visible binding of a name is a value; `None` if the file does not say what it is, as
+/// of a member of a base.
+fn is_value<'t>(walk: &mut Walk<'t>, name: Node<'t>) -> Option<bool> {
     let name = names::name_of(walk, name);
-    walk.facts.visible(walk.context.scope, name).is_some_and(|binding| {
-        matches!(binding.kind, BindingKind::Param | BindingKind::Value | BindingKind::Narrow)
-    })
+    let binding = walk.facts.visible(walk.context.scope, name)?;
+    let is_value = match binding.kind {
+        BindingKind::Param | BindingKind::Value | BindingKind::Narrow => true,
+        BindingKind::Symbol => {
+            let symbol = &walk.facts.facts.symbols[binding.symbol.get()?];
+            !symbol.kind.is_type() && !symbol.is_macro()
+        }
+        _ => false,
+    };
+    Some(is_value)
 }
 
 /// Value of a declared type with constructor arguments; the call site is at the name of the
@@ -86,6 +94,43 @@ pub(super) fn constructed<'t>(
         walk.facts.sites[site].args = list;
     }
     walk.facts.expr(Expr::Construct(ty, list))
+}
+
+/// True for a list of arguments instead of a value (`T x = {a, b}`).
+pub(super) fn is_list<'t>(input: &Input<'t>, value: Node<'t>) -> bool {
+    input.language.manifest.resolution.locals_construct
+        && matches!(
+            rule_choice::rule_at(input, value),
+            Some(Rule::Construct { ty: None, args: None, fields: None, .. })
+        )
+        && !children::named_children(input, value)
+            .into_iter()
+            .any(|part| matches!(rule_choice::rule_at(input, part), Some(Rule::Initializer { .. })))
+}
+
+/// A list of arguments as an element of an array: the site is where it begins.
+pub(in crate::extract) fn element<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    wanted: ExprId,
+    args: &[ExprId],
+) {
+    let Expr::OfType(ty) = walk.facts.get(wanted) else { return };
+    let named = match walk.facts.get(ty) {
+        Expr::Apply(base, _) => walk.facts.get(base),
+        plain => plain,
+    };
+    let (Expr::Name(name, _) | Expr::Member(_, name)) = named else { return };
+    if !is_list(&walk.input, node) {
+        return;
+    }
+    let args: Vec<ExprId> = args.iter().map(|arg| names::known(&mut walk.facts, *arg)).collect();
+    let list = walk.facts.list(&args);
+    walk.take_call_site();
+    walk.site(Usage::Site(SiteKind::Construct), node, name, ty);
+    if let Some(site) = walk.take_call_site().get() {
+        walk.facts.sites[site].args = list;
+    }
 }
 
 /// A declared variable without a value, or with a copy as its value, is constructed as well, if its

@@ -187,6 +187,10 @@ fn declare_through<'t>(
             let arguments = children::named_children(&walk.input, args);
             constructions::constructed(walk, ty_node, ty, &arguments)
         }
+        (_, Some(list)) if is_plain && constructions::is_list(&walk.input, list) => {
+            let arguments = children::named_children(&walk.input, list);
+            constructions::constructed(walk, ty_node, ty, &arguments)
+        }
         (_, Some(value)) => {
             let value = initial_value(walk, value, ty);
             if is_plain && value.is_some() {

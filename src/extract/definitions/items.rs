@@ -8,7 +8,7 @@ use crate::extract::walk::children;
 use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::{READ, Surroundings, Walk};
-use crate::grammar::Rule;
+use crate::grammar::{Listed, Rule};
 use crate::model::facts::{Expr, ExprId, NameId, Run, ScopeKind};
 use tree_sitter::Node;
 
@@ -131,6 +131,27 @@ pub(in crate::extract) fn defines<'t>(
         }
     }
     ExprId::NONE
+}
+
+/// Defines the members that a list of names in a node makes.
+pub(super) fn listed<'t>(walk: &mut Walk<'t>, node: Node<'t>, members: &'static Listed) {
+    for name_node in children::every(&walk.input, Some(&members.of), node) {
+        for suffix in &members.suffixes {
+            let mut name = names::name_of(walk, name_node);
+            if !suffix.is_empty() {
+                name = names::with_suffix(walk, name, suffix);
+            }
+            let definition = Definition {
+                name,
+                name_node,
+                node: name_node,
+                kind: members.kind,
+                header_end: name_node.end_byte(),
+                has_body: true,
+            };
+            symbols::define(walk, &definition);
+        }
+    }
 }
 
 /// Returns a member of what the next definition is a member of: of the type, or of an instance.

@@ -362,7 +362,9 @@ fn marks<'t>(
                     DecoratorMeaning::Conditional => marks.flags |= flags::CONDITIONAL,
                     DecoratorMeaning::Test => marks.flags |= flags::TEST,
                     DecoratorMeaning::Public => marks.visibility = Some(Visibility::Public),
-                    DecoratorMeaning::Applying => {}
+                    DecoratorMeaning::Applying
+                    | DecoratorMeaning::ApplyingIf
+                    | DecoratorMeaning::Path => {}
                 }
             }
         }

@@ -7,6 +7,7 @@ use crate::extract::definitions::callable_scope;
 use crate::extract::definitions::callable_scope::CallableContext;
 use crate::extract::definitions::constructions;
 use crate::extract::definitions::generated;
+use crate::extract::definitions::items;
 use crate::extract::definitions::parameters;
 use crate::extract::definitions::symbols;
 use crate::extract::imports::import;
@@ -20,7 +21,7 @@ use crate::extract::walk::unruled;
 use crate::extract::walk::{Callable, Pending, READ, Surroundings, Usage, Walk};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{
-    BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, flags,
+    BindingKind, Expr, ExprId, LocalSymbol, NameId, PREPENDED, ScopeId, ScopeKind, flags,
 };
 use crate::model::{ProblemKind, SiteKind, SymbolKind, Visibility};
 use tree_sitter::Node;
@@ -61,7 +62,7 @@ pub(in crate::extract) fn named_type<'t>(
     name: NameId,
     name_node: Node<'t>,
 ) -> ExprId {
-    let Rule::Type { kind, bases, body, type_params, params, .. } = rule else {
+    let Rule::Type { kind, bases, body, type_params, params, members, .. } = rule else {
         return ExprId::NONE;
     };
     let body_node = body.as_ref().and_then(|selector| selector.first(node));
@@ -82,6 +83,9 @@ pub(in crate::extract) fn named_type<'t>(
     self::bases(walk, node, bases, symbol);
     if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
         parameters::parameters(walk, params, symbol);
+    }
+    if let Some(members) = members {
+        items::listed(walk, node, members);
     }
     if let Some(body) = body_node {
         note_members(walk, inner, body);
@@ -366,6 +370,7 @@ pub(in crate::extract) fn embed<'t>(
     of: &'static Selector,
     several: bool,
     hooks: Option<&[String]>,
+    is_first: bool,
 ) -> ExprId {
     let mut embedding = walk.context.enclosing;
     if let Some(hooks) = hooks {
@@ -387,7 +392,11 @@ pub(in crate::extract) fn embed<'t>(
     }
     let bases = children::every(&walk.input, Some(of), node);
     for base in &bases {
-        let ty = types::visit_type(walk, *base, Usage::Site(SiteKind::Inherit));
+        let mut ty = types::visit_type(walk, *base, Usage::Site(SiteKind::Inherit));
+        if is_first {
+            let name = walk.facts.name(PREPENDED);
+            ty = walk.facts.of(ty, |ty| Expr::Wrap(ty, name));
+        }
         walk.facts.add_base(embedding, ty, false);
     }
     if several {

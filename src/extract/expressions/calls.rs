@@ -13,7 +13,7 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::unruled;
 use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{CallMeaning, Rule, Selector, TypeRule};
+use crate::grammar::{CallMeaning, ImplicitUse, Rule, Selector, TypeRule};
 use crate::model::SiteKind;
 use crate::model::facts::{Expr, ExprId, Run};
 use tree_sitter::Node;
@@ -88,6 +88,7 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
             }
             None => walk.visit(name_node, usage),
         },
+        None if let Some(value) = called_value(walk, node, object.as_ref()) => value,
         None => {
             let Some(callee_node) = callee_node else {
                 unruled::computed_call(walk, node, SiteKind::Call);
@@ -177,6 +178,23 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
     if awaited { walk.facts.of(value, Expr::Await) } else { value }
 }
 
+/// Visits a call of a value without the name of the member that it calls (`value.()`).
+fn called_value<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    object: Option<&'static Selector>,
+) -> Option<ExprId> {
+    let member = walk.input.language.manifest.names.member_behind(ImplicitUse::Call)?;
+    let object_node = object?.first(node)?;
+    let object = walk.visit(object_node, READ);
+    let object = names::known(&mut walk.facts, object);
+    let name = walk.facts.name(member);
+    let value = walk.facts.expr(Expr::Member(object, name));
+    walk.take_call_site();
+    walk.site(Usage::Site(SiteKind::Call), object_node.next_sibling().unwrap_or(node), name, value);
+    Some(value)
+}
+
 /// Visits the items of the list that a call gathers; none if it gathers no list in place.
 fn gathered_items<'t>(
     walk: &mut Walk<'t>,
@@ -230,12 +248,10 @@ fn cast_call<'t>(walk: &mut Walk<'t>, callee: Node<'t>) -> Option<ExprId> {
     if !names.has_calls(CallMeaning::Cast) {
         return None;
     }
-    let text = texts::text_of(&walk.input, callee);
-    let name = text.split('<').next().map(str::trim_end).filter(|name| name.len() < text.len())?;
+    let (name, arguments) = applied(&walk.input, callee)?;
     if names.special_calls.get(name) != Some(&CallMeaning::Cast) {
         return None;
     }
-    let arguments = children::last_named_child(callee)?;
     let types = types::visit_types(walk, arguments, Usage::Site(SiteKind::Type));
     let ty = types.first().copied().unwrap_or(ExprId::NONE);
     Some(walk.facts.of(ty, Expr::OfType))
@@ -247,18 +263,22 @@ fn made_type<'t>(input: &Input<'t>, callee: Node<'t>) -> Option<Node<'t>> {
     if !names.has_calls(CallMeaning::Construct) {
         return None;
     }
-    let text = texts::text_of(input, callee);
-    let head = text.split('<').next().filter(|head| head.len() < text.len())?.trim_end();
-    let separator = input.language.manifest.modules.separator.as_str();
-    let name = head.rsplit([':', '.']).next().unwrap_or(head).trim_start_matches(separator);
+    let (head, arguments) = applied(input, callee)?;
+    let name = head.rsplit([':', '.']).next().unwrap_or(head);
     if names.special_calls.get(name) != Some(&CallMeaning::Construct) {
         return None;
     }
+    children::first_named_child(input, arguments)
+}
+
+/// Returns the type arguments at the end of a callee, and what is before them.
+fn applied<'t>(input: &Input<'t>, callee: Node<'t>) -> Option<(&'t str, Node<'t>)> {
     let mut arguments = children::last_named_child(callee)?;
     while !matches!(input.language.type_rule(arguments.kind_id()), Some(TypeRule::Each {})) {
         arguments = children::last_named_child(arguments)?;
     }
-    children::first_named_child(input, arguments)
+    let head = arguments.start_byte() - callee.start_byte();
+    Some((texts::text_of(input, callee).get(..head)?.trim_end(), arguments))
 }
 
 fn is_super_call(input: &Input<'_>, facts: &Builder, callee: ExprId) -> bool {

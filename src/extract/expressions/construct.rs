@@ -1,7 +1,7 @@
 //! Constructions with member initializers, and the arguments of calls.
 
 use crate::extract::bindings::variables;
-use crate::extract::definitions::shadowing;
+use crate::extract::definitions::{constructions, shadowing};
 use crate::extract::expressions::{literals, values};
 use crate::extract::types;
 use crate::extract::walk::children;
@@ -134,12 +134,12 @@ pub(super) fn written_names(walk: &mut Walk<'_>, named: &[usize], made: ExprId) 
 }
 
 pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
-    let Rule::Construct { ty, args, body, fields, type_args } = rule else {
+    let Rule::Construct { ty, args, body, fields, type_args, positional } = rule else {
         return ExprId::NONE;
     };
     walk.take_call_site();
     if ty.is_none() && args.is_none() && fields.is_none() {
-        return construct_untyped(walk, node);
+        return construct_untyped(walk, node, *positional);
     }
     let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
     let outer_context = walk.context.around;
@@ -195,8 +195,35 @@ pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node
         walk.visit_children(body);
         walk.context.callable.self_scope = outer;
         walk.close(scope);
+        if *positional {
+            positional_fields(walk, body, value);
+        }
     }
     value
+}
+
+/// Elements without keys write the fields of the constructed value, by their positions.
+fn positional_fields<'t>(walk: &mut Walk<'t>, body: Node<'t>, whole: ExprId) {
+    let (Expr::Construct(ty, _) | Expr::OfType(ty)) = walk.facts.get(whole) else { return };
+    let is_named =
+        matches!(walk.facts.get(ty), Expr::Name(..) | Expr::Member(..) | Expr::Apply(..));
+    if !is_named {
+        return;
+    }
+    let elements = children::named_children(&walk.input, body);
+    let is_keyed = |element: &Node<'t>| {
+        matches!(rule_choice::rule_at(&walk.input, *element), Some(Rule::Initializer { .. }))
+    };
+    if elements.is_empty() || elements.iter().any(is_keyed) {
+        return;
+    }
+    let list = walk.facts.list(&vec![ExprId::NONE; elements.len()]);
+    let made = walk.facts.expr(Expr::Construct(ty, list));
+    for (position, element) in elements.into_iter().enumerate() {
+        let name = walk.facts.name(&position.to_string());
+        let field = walk.facts.item(made, position);
+        walk.site(Usage::Site(SiteKind::Write), element, name, field);
+    }
 }
 
 /// The type of a construction with arguments and without a type (`new(1)`): the expected one. The
@@ -234,13 +261,18 @@ pub(super) fn copy<'t>(walk: &mut Walk<'t>, node: Node<'t>, of: &'static Selecto
 
 /// Construction without a type: its type is the expected one (of the declaration, the member or
 /// the item).
-fn construct_untyped<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
+fn construct_untyped<'t>(walk: &mut Walk<'t>, node: Node<'t>, positional: bool) -> ExprId {
     let (value, outer) = (walk.context.around.item, walk.context.around);
+    let mut parts = SmallVec::<[ExprId; 8]>::new();
     for child in children::named_children(&walk.input, node) {
         set_expected(walk, child, value);
-        walk.visit(child, READ);
+        parts.push(walk.visit(child, READ));
     }
     walk.context.around = outer;
+    constructions::element(walk, node, value, &parts);
+    if positional {
+        positional_fields(walk, node, value);
+    }
     value
 }
 

@@ -1,6 +1,7 @@
 //! Dispatch of expression rules: values and the references in them.
 
 use crate::extract::bindings::bound_names::{Bind, Flow};
+use crate::extract::bindings::implied;
 use crate::extract::bindings::narrowing;
 use crate::extract::bindings::patterns;
 use crate::extract::bindings::stated_types;
@@ -20,7 +21,7 @@ use crate::extract::walk::texts;
 use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{Rule, Selector};
 use crate::model::SiteKind;
-use crate::model::facts::{Expr, ExprId, LocalSymbol, ScopeKind};
+use crate::model::facts::{Expr, ExprId, LocalSymbol, ScopeKind, SiteId};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use tree_sitter::Node;
@@ -138,6 +139,7 @@ fn index<'t>(
         .into_iter()
         .map(|key| walk.visit(key, READ))
         .collect();
+    implied::subscript(walk, node, object, &keys, None);
     let key = if let [only] = keys[..] { only } else { ExprId::NONE };
     walk.facts.of(object, |object| Expr::Index(object, key))
 }
@@ -188,7 +190,10 @@ fn method_reference<'t>(
     let Some(name_node) = name.first(node) else {
         return paths::constructor_reference(walk, node, object);
     };
-    let object = walk.visit_selected(node, Some(object), READ);
+    let object = match object.first(node) {
+        Some(object) => walk.visit(object, READ),
+        None => names::receiver(walk),
+    };
     let name = names::name_of(walk, name_node);
     let value = walk.facts.of(object, |object| Expr::Member(object, name));
     walk.site(READ, name_node, name, value);
@@ -242,7 +247,8 @@ fn operator<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> Exp
         walk.visit_children(node);
         return ExprId::NONE;
     }
-    let word = match operator.as_ref().and_then(|selector| selector.first(node)) {
+    let operator_node = operator.as_ref().and_then(|selector| selector.first(node));
+    let word = match operator_node {
         Some(operator) => texts::text_of(&walk.input, operator),
         None => children::first_token(&walk.input, node).map_or("", |token| token.kind()),
     };
@@ -254,7 +260,14 @@ fn operator<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> Exp
     }
     let left_node = left.as_ref().and_then(|selector| selector.first(node));
     let left = left_node.map_or(ExprId::NONE, |left| walk.visit(left, READ));
-    let right = match right.as_ref().and_then(|selector| selector.first(node)) {
+    let right_node = right.as_ref().and_then(|selector| selector.first(node));
+    let called = match walk.input.language.manifest.names.operators.get(word) {
+        Some(member) if right_node.is_some() => {
+            implied::call(walk, operator_node.unwrap_or(node), left, member)
+        }
+        _ => SiteId::NONE,
+    };
+    let right = match right_node {
         Some(right) => narrowing::visit_where(
             walk,
             left_node.filter(|_| is(&walk.input.language.manifest.narrowing.and)),
@@ -262,6 +275,7 @@ fn operator<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> Exp
         ),
         None => ExprId::NONE,
     };
+    implied::arguments(walk, called, &[right]);
     if is(last) {
         right
     } else if is(either) {

@@ -11,6 +11,7 @@ use crate::extract::definitions::symbols::Marks;
 use crate::extract::expressions::literals;
 use crate::extract::facts::builder::Builder;
 use crate::extract::imports::record;
+use crate::extract::imports::record::ModuleName;
 use crate::extract::types;
 use crate::extract::types::generics;
 use crate::extract::walk::Definition;
@@ -276,15 +277,24 @@ fn is_local_scope(walk: &Walk<'_>) -> bool {
 
 /// Returns the module that a call imports, with the wrapper of its result.
 fn imported_module<'t>(
-    input: &Input<'t>,
+    walk: &mut Walk<'t>,
     callee: Node<'t>,
     args: Node<'t>,
-) -> Option<(Node<'t>, &'static str)> {
-    let calls = &input.language.manifest.names.import_calls;
-    let wrapper = if calls.is_empty() { None } else { calls.get(texts::text_of(input, callee)) }?;
-    let module = children::only_named_child(input, args)?;
-    matches!(rule_choice::rule_at(input, module), Some(Rule::Text { .. }))
-        .then_some((module, wrapper))
+) -> Option<(ModuleName<'t>, &'static str)> {
+    let calls = &walk.input.language.manifest.names.import_calls;
+    let text = || texts::text_of(&walk.input, callee);
+    let wrapper = if calls.is_empty() { None } else { calls.get(text()) }?;
+    let all = children::named_children(&walk.input, args);
+    let (&module, others) = all.split_first()?;
+    if !matches!(rule_choice::rule_at(&walk.input, module), Some(Rule::Text { .. })) {
+        return None;
+    }
+    let anchor = match others {
+        [] => None,
+        [anchor] => Some(*anchor),
+        _ => return None,
+    };
+    record::named_module(walk, module, anchor).map(|module| (module, wrapper.as_str()))
 }
 
 /// Visits a call that imports a module: the value is bound to a synthetic name, unique for the
@@ -295,9 +305,9 @@ pub(super) fn import_call<'t>(
     callee: Node<'t>,
     args: Node<'t>,
 ) -> Option<ExprId> {
-    let (module, wrapper) = imported_module(&walk.input, callee, args)?;
+    let (module, wrapper) = imported_module(walk, callee, args)?;
     let hidden = names::name_of(walk, node);
-    record::import_by_call(walk, module, NameId::NONE, hidden);
+    record::import_by_call(walk, &module, NameId::NONE, hidden);
     let value = walk.facts.expr(Expr::Name(hidden, walk.context.scope));
     if wrapper.is_empty() {
         return Some(value);
@@ -347,11 +357,11 @@ pub(in crate::extract) fn import_value<'t>(
     let (Some(callee), Some(args)) = (callee.first(value), args.first(value)) else {
         return false;
     };
-    let Some((module, "")) = imported_module(&walk.input, callee, args) else { return false };
+    let Some((module, "")) = imported_module(walk, callee, args) else { return false };
     walk.seen.note(value);
     if matches!(rule_choice::rule_at(&walk.input, pattern), Some(Rule::Name { .. })) {
         let alias = names::name_of(walk, pattern);
-        record::import_by_call(walk, module, NameId::NONE, alias);
+        record::import_by_call(walk, &module, NameId::NONE, alias);
         return true;
     }
     let mut names = Vec::new();
@@ -379,7 +389,7 @@ pub(in crate::extract) fn import_value<'t>(
         names.push((names::name_of(walk, key), names::name_of(walk, alias)));
     }
     for (item, alias) in names {
-        record::import_by_call(walk, module, item, alias);
+        record::import_by_call(walk, &module, item, alias);
     }
     true
 }

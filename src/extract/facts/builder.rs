@@ -26,6 +26,8 @@ pub(in crate::extract) struct Builder {
     bases: Vec<(LocalSymbol, ExprId)>,
     /// First binding of a name in a scope.
     bound: FxHashMap<(ScopeId, NameId), BindingId>,
+    /// Last type that a test gives a name of a scope.
+    narrowed: FxHashMap<(ScopeId, NameId), ExprId>,
 }
 
 /// Typical number of source bytes for each expression, each site, and each name and binding: used
@@ -179,6 +181,9 @@ impl Builder {
     pub(in crate::extract) fn bind(&mut self, binding: Binding) -> BindingId {
         let id = BindingId::at(self.facts.bindings.len());
         self.bound.entry((binding.scope, binding.name)).or_insert(id);
+        if binding.kind == BindingKind::Narrow && binding.ty.is_some() {
+            self.narrowed.insert((binding.scope, binding.name), binding.ty);
+        }
         self.facts.bindings.push(binding);
         id
     }
@@ -189,6 +194,23 @@ impl Builder {
             .get(&(scope, name))
             .and_then(|id| id.get())
             .map(|position| &self.facts.bindings[position])
+    }
+
+    /// Returns the declared type of a name, or what the last test around has left of it; none if
+    /// the name or its type is not known.
+    pub(in crate::extract) fn narrowed_type(&self, mut scope: ScopeId, name: NameId) -> ExprId {
+        while scope.is_some() {
+            if let Some(ty) = self.narrowed.get(&(scope, name)) {
+                return *ty;
+            }
+            if self.scope_kind(scope) != ScopeKind::Type
+                && let Some(binding) = self.bound(scope, name)
+            {
+                return binding.ty;
+            }
+            scope = self.parent(scope);
+        }
+        ExprId::NONE
     }
 
     /// Returns the first binding of a name in the innermost scope that has one, from `scope`

@@ -11,16 +11,45 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{READ, Walk};
-use crate::grammar::{ImportForm, Rule, Selector};
+use crate::grammar::{DecoratorMeaning, ImportForm, Rule, Selector};
 use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, NameId, ScopeId};
 use tree_sitter::Node;
 
-/// Returns the path of a child module's file from a decorator.
-pub(super) fn path_decorator<'t>(input: &Input<'t>, context: &Context<'t>) -> Option<String> {
-    let word = input.language.manifest.modules.path_decorator.as_ref()?;
-    let node = &context.pending.decorators.iter().find(|decorator| *decorator.name == **word)?.node;
-    let (_, path) = texts::text_of(input, *node).split_once('"')?;
-    path.split_once('"').map(|(path, _)| path.to_owned())
+/// Paths of a child module's file from decorators.
+#[derive(Default)]
+pub(super) struct ModulePaths {
+    /// Path whatever the condition.
+    pub(super) always: Option<String>,
+    /// Paths under conditions.
+    pub(super) conditional: Vec<String>,
+}
+
+/// Returns the paths of a child module's file from decorators.
+pub(super) fn module_paths<'t>(input: &Input<'t>, context: &Context<'t>) -> ModulePaths {
+    let mut found = ModulePaths::default();
+    let means = |name: &str, meaning| input.language.manifest.modifiers.is_decorator(name, meaning);
+    for decorator in &context.pending.decorators {
+        let text = texts::text_of(input, decorator.node);
+        if means(&decorator.name, DecoratorMeaning::Path) {
+            found.always = found.always.or_else(|| quoted_behind(text, &decorator.name));
+        } else if means(&decorator.name, DecoratorMeaning::ApplyingIf) {
+            // The path is behind the condition, which may have quoted text as well.
+            let parts = text.split(',').skip(1);
+            let paths = parts.filter_map(|part| {
+                let (word, _) = part.split_once('=')?;
+                means(word.trim(), DecoratorMeaning::Path).then(|| quoted_behind(part, word))?
+            });
+            found.conditional.extend(paths);
+        }
+    }
+    found
+}
+
+/// Returns the text in quotes that is assigned to a word.
+fn quoted_behind(text: &str, word: &str) -> Option<String> {
+    let (_, value) = text.split_once(word)?;
+    let value = value.trim_start().strip_prefix('=')?.trim_start().strip_prefix('"')?;
+    value.split_once('"').map(|(path, _)| path.to_owned())
 }
 
 pub(in crate::extract) fn package<'t>(

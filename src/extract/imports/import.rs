@@ -417,14 +417,27 @@ pub(in crate::extract) fn child_module<'t>(
 ) {
     let reexport = is_public(&walk.input, node);
     let current = walk.input.language.manifest.modules.word(PathWord::Current);
-    let module = export::path_decorator(&walk.input, &walk.context)
-        .unwrap_or_else(|| current.unwrap_or_default().to_owned());
+    let paths = export::module_paths(&walk.input, &walk.context);
     let item = names::name_of(walk, name_node);
     let kind = ImportKind::Module;
-    record::record(
-        walk,
-        ImportEntry { kind, module, level: 0, item, alias: item, node: name_node, reexport },
-    );
+    let entry = |module: String| ImportEntry {
+        kind,
+        module,
+        level: 0,
+        item,
+        alias: item,
+        node: name_node,
+        reexport,
+    };
+    let always = paths.always.unwrap_or_else(|| current.unwrap_or_default().to_owned());
+    let mut modules = paths.conditional.into_iter().chain([always]);
+    // One of the files is the target of the reference.
+    if let Some(first) = modules.next() {
+        record::record(walk, entry(first));
+    }
+    for module in modules {
+        record::enter(walk, entry(module));
+    }
 }
 
 /// Returns the default name of a package: the last segment without a version.

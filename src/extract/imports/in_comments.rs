@@ -1,11 +1,11 @@
-//! Imports in comments: tags that import names for the types in comments (`@import { A } from "x"`),
-//! and those that name an imported type (`@typedef {import("x").A} B`).
+//! Imports in comments: tags that import names for types in comments (`@import { A } from "x"`),
+//! or that name an imported type (`@typedef {import("x").A} B`), and types that are imported where
+//! they stand (`import("x").A`).
 
+use crate::extract::imports::record;
 use crate::extract::walk::{QUOTES, Walk, offset, position};
 use crate::model::Position;
-use crate::model::facts::{
-    Binding, BindingKind, ExprId, Import, ImportKind, LocalSymbol, NameId, ScopeId,
-};
+use crate::model::facts::{Import, ImportKind, NameId, ScopeId};
 use memchr::memmem;
 use std::borrow::Cow;
 use tree_sitter::Node;
@@ -43,7 +43,7 @@ pub(in crate::extract) fn of_file(walk: &mut Walk<'_>) {
         read = at;
         let position = Position { line, column: offset(at - line_start) };
         for named in names_in(&without_stars(text)) {
-            record(walk, named, position);
+            import(walk, named, position);
         }
     }
 }
@@ -61,8 +61,8 @@ pub(in crate::extract) fn with_names<'n>(
     let mut written = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(IMPORT) {
-        written.push_str(before);
         let Some((module, behind)) = after.split_once(')') else { break };
+        written.push_str(before);
         let module = module.trim().trim_matches(QUOTES);
         let item = behind.strip_prefix('.').and_then(first_word);
         let name = |c: char| if is_part(c) && c != '$' { c } else { '_' };
@@ -72,7 +72,7 @@ pub(in crate::extract) fn with_names<'n>(
         rest = item.map_or(behind, |item| &behind[1 + item.len()..]);
         let item = item.filter(|item| *item != "default").map(str::to_owned);
         let is_whole = item.is_none() && !behind.starts_with('.');
-        record(walk, Named { module: module.to_owned(), item, is_whole, alias }, position(node));
+        import(walk, Named { module: module.to_owned(), item, is_whole, alias }, position(node));
     }
     if written.is_empty() {
         return Cow::Borrowed(text);
@@ -84,7 +84,7 @@ pub(in crate::extract) fn with_names<'n>(
 /// Start of an imported type.
 const IMPORT: &str = "import(";
 
-fn record(walk: &mut Walk<'_>, named: Named, at: Position) {
+fn import(walk: &mut Walk<'_>, named: Named, at: Position) {
     let alias = walk.facts.name(&named.alias);
     let scope = ScopeId(0);
     // What the file binds to the name is its value, and usually the type as well.
@@ -107,17 +107,7 @@ fn record(walk: &mut Walk<'_>, named: Named, at: Position) {
         scope,
         at,
     });
-    walk.facts.bind(Binding {
-        scope,
-        block: scope,
-        name: alias,
-        kind: BindingKind::Import,
-        from: 0,
-        symbol: LocalSymbol::NONE,
-        import,
-        ty: ExprId::NONE,
-        value: ExprId::NONE,
-    });
+    record::bind(&mut walk.facts, import, alias, scope, scope);
 }
 
 /// Returns the text behind a tag up to the end of the comment that it is in.

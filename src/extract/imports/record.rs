@@ -2,11 +2,15 @@
 
 use crate::extract::facts::builder::Builder;
 use crate::extract::walk::Input;
+use crate::extract::walk::names;
+use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{QUOTES, Usage, Walk, position};
+use crate::grammar::Rule;
 use crate::model::SiteKind;
 use crate::model::facts::{
-    Binding, BindingKind, ExprId, Import, ImportId, ImportKind, LocalSymbol, NameId, ScopeKind,
+    Binding, BindingKind, ExprId, Import, ImportId, ImportKind, LocalSymbol, NameId, ScopeId,
+    ScopeKind,
 };
 use tree_sitter::Node;
 
@@ -22,7 +26,20 @@ pub(super) struct ImportEntry<'t> {
     pub(in crate::extract) reexport: bool,
 }
 
+/// Records an import with its reference.
 pub(super) fn record<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportId {
+    let (item, node) = (entry.item, entry.node);
+    let id = enter(walk, entry);
+    let name = if item.is_some() { item } else { last_segment(&walk.input, &mut walk.facts, id) };
+    walk.site(Usage::Site(SiteKind::Import), node, name, ExprId::NONE);
+    if let Some(site) = walk.facts.sites.last_mut() {
+        site.import = id;
+    }
+    id
+}
+
+/// Records an import without a reference.
+pub(super) fn enter<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportId {
     let ImportEntry { kind, module, level, item, alias, node, reexport } = entry;
     let reexport = walk.context.everywhere.take().unwrap_or(reexport);
     let id = walk.facts.import(Import {
@@ -40,36 +57,89 @@ pub(super) fn record<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportI
     let owns =
         |kind: ScopeKind| kind != ScopeKind::Flow && !(function_scoped && kind == ScopeKind::Block);
     if alias.is_some() {
-        walk.facts.bind(Binding {
-            scope: walk.facts.nearest(walk.context.scope, owns),
-            block: walk.context.scope,
-            name: alias,
-            kind: BindingKind::Import,
-            from: 0,
-            symbol: LocalSymbol::NONE,
-            import: id,
-            ty: ExprId::NONE,
-            value: ExprId::NONE,
-        });
-    }
-    let name = if item.is_some() { item } else { last_segment(&walk.input, &mut walk.facts, id) };
-    walk.site(Usage::Site(SiteKind::Import), node, name, ExprId::NONE);
-    if let Some(site) = walk.facts.sites.last_mut() {
-        site.import = id;
+        let scope = walk.facts.nearest(walk.context.scope, owns);
+        bind(&mut walk.facts, id, alias, scope, walk.context.scope);
     }
     id
+}
+
+/// Binds the name of an import.
+pub(super) fn bind(
+    facts: &mut Builder,
+    import: ImportId,
+    name: NameId,
+    scope: ScopeId,
+    block: ScopeId,
+) {
+    facts.bind(Binding {
+        scope,
+        block,
+        name,
+        kind: BindingKind::Import,
+        from: 0,
+        symbol: LocalSymbol::NONE,
+        import,
+        ty: ExprId::NONE,
+        value: ExprId::NONE,
+    });
+}
+
+/// Module that a call names.
+pub(in crate::extract) struct ModuleName<'t> {
+    module: String,
+    level: u16,
+    node: Node<'t>,
+}
+
+/// Returns the module that a text names. Behind leading separators it is relative: to the package
+/// that a further argument names, or to that of the file if the argument is a name that the file
+/// does not bind: the run time binds it (`__package__`).
+pub(in crate::extract) fn named_module<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    anchor: Option<Node<'t>>,
+) -> Option<ModuleName<'t>> {
+    let text = quoted(&walk.input, node);
+    let Some(anchor) = anchor else { return Some(ModuleName { module: text, level: 0, node }) };
+    let anchor = match rule_choice::rule_at(&walk.input, anchor) {
+        Some(Rule::NamedArgument { value, .. }) => value.first(anchor)?,
+        _ => anchor,
+    };
+    let separator = &walk.input.language.manifest.modules.separator;
+    let plain = text.trim_start_matches(separator.as_str());
+    let level = (text.len() - plain.len()) / separator.len().max(1);
+    match rule_choice::rule_at(&walk.input, anchor) {
+        _ if level == 0 => Some(ModuleName { module: text, level: 0, node }),
+        Some(Rule::Text { .. }) => {
+            let package = quoted(&walk.input, anchor);
+            let parts: Vec<&str> = package.split(separator.as_str()).collect();
+            let kept = parts.len().checked_sub(level - 1)?;
+            let all: Vec<&str> = parts[..kept].iter().copied().chain([plain]).collect();
+            Some(ModuleName { module: all.join(separator), level: 0, node })
+        }
+        Some(Rule::Name { .. }) => {
+            let name = names::name_of(walk, anchor);
+            if walk.facts.visible(walk.context.scope, name).is_some() {
+                return None;
+            }
+            let level = u16::try_from(level).ok()?;
+            Some(ModuleName { module: plain.to_owned(), level, node })
+        }
+        _ => None,
+    }
 }
 
 /// Records an import in the form of a call.
 pub(in crate::extract) fn import_by_call<'t>(
     walk: &mut Walk<'t>,
-    node: Node<'t>,
+    named: &ModuleName<'t>,
     item: NameId,
     alias: NameId,
 ) {
     let kind = if item.is_some() { ImportKind::Item } else { ImportKind::Module };
-    let module = quoted(&walk.input, node);
-    record(walk, ImportEntry { kind, module, level: 0, item, alias, node, reexport: false });
+    let ModuleName { module, level, node } = named;
+    let (module, level, node) = (module.clone(), *level, *node);
+    record(walk, ImportEntry { kind, module, level, item, alias, node, reexport: false });
 }
 
 fn last_segment(input: &Input<'_>, facts: &mut Builder, import: ImportId) -> NameId {

@@ -10,7 +10,9 @@ use crate::extract::walk::names;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Surroundings, Walk, line, offset, position};
 use crate::grammar::{Rule, WordClass};
-use crate::model::facts::{Expr, ExprId, ImportId, NameId, Run, ScopeId, Site};
+use crate::model::facts::{
+    Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Site, flags,
+};
 use crate::model::{Position, Problem, ProblemKind, SiteKind, SymbolKind};
 use std::ops::Range;
 use tree_sitter::Node;
@@ -24,6 +26,7 @@ enum Token {
     /// `::`.
     Scope,
     Open,
+    Close,
     Other,
 }
 
@@ -84,11 +87,58 @@ pub(in crate::extract) fn macro_definition<'t>(
         walk.facts.add_value(symbol, named);
     }
     if let Some(value) = value_node {
+        opened_namespaces(walk, node, (name_node, texts::text_of(&walk.input, value)));
         let params = params_node.map(|params| words_in(&walk.input, params)).unwrap_or_default();
         replacement(walk, value, &params);
     }
     (walk.context.scope, walk.context.around, walk.context.enclosing) = before;
     ExprId::NONE
+}
+
+/// Defines the namespaces that the replacement text of a macro opens and does not close.
+fn opened_namespaces<'t>(walk: &mut Walk<'t>, node: Node<'t>, (at, text): (Node<'t>, &str)) {
+    let manifest = &walk.input.language.manifest;
+    let words = manifest.preprocessor.words_of(WordClass::Block);
+    if !words.iter().any(|word| text.contains(word.as_str())) {
+        return;
+    }
+    let inline = &manifest.names.transparent_module_words;
+    let tokens = tokens(text);
+    let text_at = |at: usize| tokens.get(at).map_or("", |(_, range)| &text[range.clone()]);
+    // Of each open brace the namespace, with whether it is inline, or none.
+    let mut open: Vec<Option<(&str, bool)>> = Vec::new();
+    for at in 0..tokens.len() {
+        match text_at(at) {
+            "{" => {
+                let head = at.checked_sub(2).map(text_at);
+                let is_head = head.is_some_and(|head| words.iter().any(|word| word == head));
+                let is_inline = at >= 3 && inline.iter().any(|word| word == text_at(at - 3));
+                open.push(is_head.then(|| (text_at(at - 1), is_inline)));
+            }
+            "}" => drop(open.pop()),
+            _ => {}
+        }
+    }
+    let outer = (walk.context.scope, walk.context.around, walk.context.enclosing);
+    walk.context.enclosing = LocalSymbol::NONE;
+    for (name, is_inline) in open.into_iter().flatten() {
+        if is_inline {
+            continue;
+        }
+        let id = walk.facts.name(name);
+        let kind = SymbolKind::Namespace;
+        let header_end = at.end_byte();
+        let definition =
+            Definition { name: id, name_node: at, node, kind, header_end, has_body: true };
+        let symbol = walk.define(&definition);
+        walk.open(ScopeKind::Module, symbol, node);
+        let inner = walk.context.scope;
+        let entry = walk.facts.symbol_mut(symbol);
+        (entry.inner, entry.signature) = (inner, format!("namespace {name}").into());
+        entry.flags |= flags::BY_MACRO;
+        walk.context.enclosing = symbol;
+    }
+    (walk.context.scope, walk.context.around, walk.context.enclosing) = outer;
 }
 
 /// Returns what a name or a path of names means: the macro is another name of it. `NONE` for any
@@ -198,29 +248,65 @@ pub(in crate::extract) fn cleared(input: &Input<'_>, facts: &mut Builder, cleare
 fn replacement<'t>(walk: &mut Walk<'t>, value: Node<'t>, params: &[&str]) {
     let text = texts::text_of(&walk.input, value);
     let tokens = tokens(text);
+    let text_at = |at: usize| tokens.get(at).map_or("", |(_, range)| &text[range.clone()]);
     let type_words = walk.input.language.manifest.preprocessor.words_of(WordClass::Type);
     let outer = std::mem::replace(&mut walk.context.in_macro, true);
+    // The value that ends before the token, and the callees of the open parentheses.
+    let (mut ended, mut callees) = (ExprId::NONE, Vec::new());
     for (index, (token, range)) in tokens.iter().enumerate() {
+        match token {
+            Token::Word => {}
+            Token::Member | Token::Scope => continue,
+            Token::Open => {
+                callees.push(std::mem::replace(&mut ended, ExprId::NONE));
+                continue;
+            }
+            Token::Close => {
+                let callee = callees.pop().unwrap_or(ExprId::NONE);
+                ended = walk.facts.of(callee, |callee| Expr::Call(callee, Run::default()));
+                continue;
+            }
+            Token::Other => {
+                ended = ExprId::NONE;
+                continue;
+            }
+        }
         let name = &text[range.clone()];
-        if *token != Token::Word || params.contains(&name) || walk.input.language.is_word(name) {
+        if params.contains(&name) || walk.input.language.is_word(name) {
+            ended = ExprId::NONE;
             continue;
         }
         let before = index.checked_sub(1).map(|before| tokens[before].0);
-        let called = tokens.get(index + 1).is_some_and(|(next, _)| *next == Token::Open);
-        if before == Some(Token::Scope) && !called {
-            continue;
-        }
+        let next = tokens.get(index + 1).map(|(next, _)| *next);
+        // A path from the outermost scope begins with its separator.
+        let is_outermost = before == Some(Token::Scope)
+            && !ended.is_some()
+            && index.checked_sub(2).is_none_or(|at| {
+                let is_value = matches!(tokens[at].0, Token::Word | Token::Close);
+                text_at(at) != ">" && (!is_value || walk.input.language.is_word(text_at(at)))
+            });
         let name_id = walk.facts.name(name);
         let target = match before {
-            Some(Token::Member | Token::Scope) => {
-                let object = walk.facts.expr(Expr::Unknown);
+            Some(Token::Member | Token::Scope) if !is_outermost => {
+                let is_path = before == Some(Token::Scope)
+                    && matches!(walk.facts.get(ended), Expr::Name(..))
+                    && walk.input.language.manifest.resolution.paths_name_types;
+                let object = match is_path {
+                    true => walk.facts.expr(Expr::Wrap(ended, NameId::NONE)),
+                    false => names::known(&mut walk.facts, ended),
+                };
                 walk.facts.expr(Expr::Member(object, name_id))
             }
             _ => walk.facts.expr(Expr::Name(name_id, walk.context.scope)),
         };
-        let usage = match index.checked_sub(1).map(|before| &text[tokens[before].1.clone()]) {
+        let is_open = before == Some(Token::Scope) && !is_outermost && !ended.is_some();
+        ended = target;
+        let usage = match index.checked_sub(1).map(text_at) {
             Some(word) if type_words.iter().any(|other| other == word) => SiteKind::Type,
-            _ if called => SiteKind::Call,
+            _ if next == Some(Token::Open) => SiteKind::Call,
+            // What a name after a path declares has the type of that name.
+            _ if before == Some(Token::Scope) && next == Some(Token::Word) => SiteKind::Type,
+            _ if is_open => continue,
             _ => SiteKind::Read,
         };
         replacement_site(walk, value, text, range.clone(), usage, name_id, target);
@@ -295,6 +381,7 @@ fn tokens(text: &str) -> Vec<(Token, Range<usize>)> {
             match rest[0] {
                 b'.' => Token::Member,
                 b'(' => Token::Open,
+                b')' => Token::Close,
                 _ => Token::Other,
             }
         };

@@ -215,9 +215,10 @@ impl Settling<'_> {
         match self.tokens[token].kind {
             Kind::Mark(b';' | b'{' | b'}' | b':') => true,
             Kind::Mark(b',') => inside == Some(Open::Names),
-            Kind::Mark(b')') => {
-                self.called_word(token).is_some_and(|word| self.is_statement_macro(word))
-            }
+            // A statement follows the parentheses of a head (`if (..)`).
+            Kind::Mark(b')') => self.called_word(token).is_some_and(|word| {
+                !self.tokens[word].lists.is_in(WordLists::HEAD) && self.is_statement_macro(word)
+            }),
             Kind::Word => {
                 inside == Some(Open::Names) || is_capital(self.tokens[token].bytes(self.source))
             }

@@ -148,7 +148,7 @@ impl Scanner<'_> {
         let is_of = |words: &[String]| words.iter().any(|name| name.as_bytes() == word);
         let (is_code, is_other) = (is_of(&self.rules.code), is_of(&self.rules.skipped));
         let is_component = word.first().is_some_and(u8::is_ascii_uppercase)
-            || self.rules.hyphens && word.contains(&b'-');
+            || self.rules.has_hyphens() && word.contains(&b'-');
         let block = self.rules.binds_in_attributes().then_some(self.pieces.len());
         if block.is_some() {
             self.pieces.push(Piece::Open { at, names: Vec::new(), is_closed: false });

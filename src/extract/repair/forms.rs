@@ -74,9 +74,13 @@ impl Text<'_> {
                 {
                     edits.texts.push((range.clone(), text.clone().into_bytes()));
                 }
-                let kinds = [(&form.types, SiteKind::Type), (&form.reads, SiteKind::Read)];
-                for (_, kind) in kinds.into_iter().filter(|(names, _)| names.contains(element)) {
-                    edits.names.extend(self.names(range).map(|name| (name, kind)));
+                let is_type = form.types.contains(element);
+                if is_type || form.reads.contains(element) {
+                    let used = self.names(range).map(|at| match is_type {
+                        true => (self.tokens[at].range(), SiteKind::Type),
+                        false => (self.tokens[at].range(), self.kind_of_value(at)),
+                    });
+                    edits.names.extend(used);
                 }
             }
         }
@@ -84,14 +88,21 @@ impl Text<'_> {
     }
 
     /// Returns the words in a part of the source that are no labels.
-    fn names(&self, range: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    fn names(&self, range: &Range<usize>) -> impl Iterator<Item = usize> {
         let from = self.tokens.partition_point(|token| token.range().start < range.start);
         let to = self.tokens.partition_point(|token| token.range().end <= range.end);
-        (from..to).filter_map(|at| {
+        (from..to).filter(|at| {
             let is_label = self.tokens.get(at + 1).is_some_and(|next| next.is(b':'));
-            let token = &self.tokens[at];
-            (token.kind == Kind::Word && !is_label).then(|| token.range())
+            self.tokens[*at].kind == Kind::Word && !is_label
         })
+    }
+
+    /// Returns the use of a word that is a value: a call where a list of arguments follows.
+    fn kind_of_value(&self, at: usize) -> SiteKind {
+        match self.tokens.get(at + 1).is_some_and(|next| next.is(b'(')) {
+            true => SiteKind::Call,
+            false => SiteKind::Read,
+        }
     }
 
     /// True if the elements match from a token on. `ranges` gets their places, last one first.

@@ -16,9 +16,6 @@ pub struct Markup {
     pub expressions: BTreeMap<String, String>,
     /// Prefixes of the attributes whose value in quotes is an expression.
     pub attributes: Vec<String>,
-    /// An element whose name has hyphens is the component whose name has a capital for each of the
-    /// words (`<price-tag>` -> `PriceTag`).
-    pub hyphens: bool,
     /// Prefix of an attribute, or with `marks` keyword of a block, that binds names -> texts
     /// between the names and the expression; without one all is names. An attribute has the names
     /// first (`v-for` -> ` in `), a block has them last (`each` -> ` as `).
@@ -33,7 +30,14 @@ impl Markup {
         self.marks.is_empty() && !self.binders.is_empty()
     }
 
-    /// Returns the name of the component of an element, which may have hyphens.
+    /// True if names of components may have hyphens: markup whose code is in attributes is HTML,
+    /// which knows no capitals in names (`<price-tag>` is `PriceTag`).
+    pub(crate) fn has_hyphens(&self) -> bool {
+        !self.attributes.is_empty()
+    }
+
+    /// Returns the name of the component of an element, which may have hyphens: it has a capital
+    /// for each of the words.
     pub(crate) fn component<'n>(&self, element: &'n str) -> Cow<'n, str> {
         if !element.contains('-') {
             return Cow::Borrowed(element);

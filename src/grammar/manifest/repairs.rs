@@ -34,7 +34,8 @@ pub struct Form {
     /// written over.
     #[serde(default)]
     pub types: Vec<String>,
-    /// Elements whose words are values, in the same way.
+    /// Elements whose words are values, in the same way; before arguments in parentheses they are
+    /// called.
     #[serde(default)]
     pub reads: Vec<String>,
 }

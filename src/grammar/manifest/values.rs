@@ -29,8 +29,6 @@ pub enum MemberLookup {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Narrowing {
-    /// Functions `f(value, Type)` that test the type of a value.
-    pub calls: Vec<String>,
     /// Functions may be declared as type guards of their first argument.
     pub guards: bool,
     /// Operators of negation.

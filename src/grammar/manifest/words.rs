@@ -73,12 +73,22 @@ pub enum ImplicitUse {
     /// The read of a field through an instance, where the value of the field has the member:
     /// descriptors (`__get__`).
     Read,
+    /// The use of a member that the type does not have: another object may have it
+    /// (`__getattr__`).
+    Missing,
 }
 
 impl super::Names {
     /// Returns the members that this syntax calls.
     pub(crate) fn members_behind(&self, syntax: ImplicitUse) -> &[String] {
         self.implicit_members.get(&syntax).map_or(&[], Vec::as_slice)
+    }
+
+    /// True for a member that an operator, a subscript or an assignment to an element calls.
+    pub(crate) fn is_operator(&self, name: &str) -> bool {
+        let is_subscript = |member: &str| name.strip_suffix('=').unwrap_or(name) == member;
+        self.operators.values().any(|member| member == name)
+            || self.member_behind(ImplicitUse::Index).is_some_and(is_subscript)
     }
 
     /// True if calls of some function have this meaning.
@@ -107,6 +117,8 @@ pub enum CallMeaning {
     Gather,
     /// A type parameter (`TypeVar`).
     TypeParameter,
+    /// A test of the first argument for the type that is the second (`isinstance(value, T)`).
+    TypeTest,
 }
 
 /// Arguments of a macro that defines a test.
@@ -174,6 +186,11 @@ pub enum DecoratorMeaning {
     Public,
     /// The arguments name the decorators to apply (`derive`).
     Applying,
+    /// The first argument is a condition, the others are decorators to apply where it holds
+    /// (`cfg_attr`).
+    ApplyingIf,
+    /// The argument is the path of the file of a child module.
+    Path,
     /// Test.
     Test,
 }
@@ -194,6 +211,16 @@ impl super::Modifiers {
     /// True if a decorator of this name has this meaning.
     pub(crate) fn is_decorator(&self, name: &str, meaning: DecoratorMeaning) -> bool {
         self.decorators.get(name).is_some_and(|meanings| meanings.contains(&meaning))
+    }
+
+    /// True for a decorator that is known, and that neither registers nor calls its definition.
+    pub(crate) fn registers_nothing(&self, path: &str) -> bool {
+        let name = path.rsplit(['.', ':', '\\']).next().unwrap_or(path);
+        let does = |meaning: &DecoratorMeaning| {
+            use DecoratorMeaning::{Applying, ApplyingIf, Test};
+            matches!(meaning, Test | Applying | ApplyingIf)
+        };
+        self.decorators.get(name).is_some_and(|meanings| !meanings.iter().any(does))
     }
 
     /// True if some decorator has this meaning.

@@ -63,6 +63,19 @@ pub(crate) struct BaseRule {
     pub(crate) implement: bool,
 }
 
+/// Members that a list of names makes.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct Listed {
+    /// The names.
+    pub(crate) of: Selector,
+    /// Kind of the members.
+    #[serde(deserialize_with = "symbol_kind")]
+    pub(crate) kind: SymbolKind,
+    /// Texts behind a name, with a member for each.
+    pub(crate) suffixes: Vec<String>,
+}
+
 pub(super) fn dot() -> String {
     ".".to_owned()
 }

@@ -39,3 +39,6 @@ pub const DECORATOR_TYPE: &str = "@";
 
 /// Name of the wrapper around a type whose values are constant.
 pub const READ_ONLY_TYPE: &str = "const";
+
+/// Name of the wrapper around a base whose members come before those of the type itself.
+pub const PREPENDED: &str = "prepended";

@@ -374,25 +374,26 @@ impl<'q> Lookup<'q> {
         Ok(())
     }
 
-    /// Returns a symbol with the declarations and definitions of the same entity, itself first. Of
-    /// several definitions of one declaration, as of each platform, each is an entity of its own:
-    /// the others of a declaration are not reached from a definition.
+    /// Returns a symbol with the declarations and definitions of the same entity, itself first.
+    /// Other definitions of the declaration of a definition are other entities: a program has one
+    /// of them.
     pub(in crate::query) fn same_entity(
         &self,
         symbol: SymbolKey,
     ) -> Result<Vec<SymbolKey>, QueryError> {
-        let (mut group, mut below) = (vec![symbol], vec![true]);
+        let mut group = vec![symbol];
         let mut next = 0;
-        while let (Some(&key), Some(&is_below)) = (group.get(next), below.get(next)) {
+        while let Some(&key) = group.get(next) {
             next += 1;
-            let (to, from) = (self.relations_from(key)?, self.relations_to(key)?);
-            let declarations = to.iter().map(|relation| (relation.kind, relation.to, false));
-            let definitions = from.iter().map(|relation| (relation.kind, relation.from, true));
-            for (kind, other, is_definition) in declarations.chain(definitions.filter(|_| is_below))
-            {
+            let to = self.relations_from(key)?;
+            let mut related: Vec<_> = to.iter().map(|related| (related.kind, related.to)).collect();
+            if key == symbol {
+                let from = self.relations_to(key)?;
+                related.extend(from.iter().map(|related| (related.kind, related.from)));
+            }
+            for (kind, other) in related {
                 if kind == RelationKind::Defines && !group.contains(&other) {
                     group.push(other);
-                    below.push(is_definition);
                 }
             }
         }

@@ -24,7 +24,7 @@ use crate::query::{Content, QueryError, ReadFile, SiteInfo, SymbolInfo};
 use crate::store::{FileKey, FileRow, NameKey, SiteTarget, Snapshot, SymbolKey};
 use files::Files;
 use other_names::OtherNames;
-use parts::Parts;
+use parts::{Lines, Parts};
 pub use reasons::Reason;
 
 /// Timeout of the text search. Files that remain are counted and reported.
@@ -365,8 +365,9 @@ impl NameSearch<'_, '_> {
                 }
             }
         }
-        let mut parts = Parts::new(lookup, file, text);
-        let mut others = OtherNames::new(lookup, file, text, name, &sites);
+        let lines = Lines::of(text);
+        let mut parts = Parts::new(lookup, file, &lines);
+        let mut others = OtherNames::new(lookup, file, &lines, name, &sites);
         for &(line, column) in &matches.places {
             if known.contains(&line) {
             } else if ambiguous.contains(&line) {

@@ -73,9 +73,7 @@ pub(in crate::resolve) fn call_result(db: &Db, file: FileId, callee: &Ty, args: 
         Ty::Function(result) => filled(db, file, result, args),
         Ty::BuiltinType(name, given) => builtin_result(db, file, name, given, args),
         Ty::External(name) => outside_result(db, file, name, args),
-        Ty::Union(parts) => Ty::union(
-            parts.clone().iter().map(|part| call_result(db, file, part, args)).collect::<Vec<_>>(),
-        ),
+        Ty::Union(parts) => parts.clone().each(|part| call_result(db, file, part, args)),
         _ => Ty::Unknown,
     }
 }

@@ -282,6 +282,10 @@ fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty 
                     Ty::Unknown
                 }
             }
+            // A type parameter represents a function by its bounds.
+            Ty::Param(of, binding) => {
+                parameter_of(db, of, db.program.known(of).binding(binding).ty, position)
+            }
             _ => match facts.exprs[expr] {
                 Expr::Apply(base, args) => {
                     parameter_of_applied(db, file, base, args, position).unwrap_or(Ty::Unknown)

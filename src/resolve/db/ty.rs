@@ -13,6 +13,8 @@ use std::rc::Rc;
 #[derive(Debug, Default)]
 pub(in crate::resolve) struct Hierarchy {
     pub(in crate::resolve) types: Vec<(SymbolRef, TyList)>,
+    /// Types whose members come before those of the type itself.
+    pub(in crate::resolve) before: Vec<SymbolRef>,
     /// Names of external bases.
     pub(in crate::resolve) outside: Vec<Rc<str>>,
     /// True if a base is unknown.
@@ -80,6 +82,8 @@ pub(in crate::resolve) struct TyList {
     types: Rc<[Ty]>,
     /// Number of nodes of all types, expanded.
     weight: u32,
+    /// True for alternatives of which the build of a program selects one.
+    by_build: bool,
 }
 
 /// Result of a name lookup.
@@ -91,6 +95,8 @@ pub(in crate::resolve) enum Entity {
     Module(Module),
     /// External name, qualified.
     External(Rc<str>),
+    /// Alternatives of which the build of a program selects one.
+    Variants(Rc<[Entity]>),
     /// Local variable, parameter or type parameter: the bindings that may reach the reference.
     Local(FileId, smallvec::SmallVec<[BindingId; 2]>),
     /// Name of the language or its library.
@@ -113,6 +119,27 @@ pub(in crate::resolve) enum Member {
     Unknown,
 }
 
+impl Entity {
+    /// Creates the meaning of a name with these alternatives; `None` if there are none.
+    pub(in crate::resolve) fn variants(parts: impl IntoIterator<Item = Entity>) -> Option<Self> {
+        let mut distinct: Vec<Self> = Vec::new();
+        for part in parts {
+            match part {
+                Self::Variants(inner) => {
+                    let new = inner.iter().filter(|one| !distinct.contains(one)).cloned();
+                    distinct.extend(new.collect::<Vec<_>>());
+                }
+                other if !distinct.contains(&other) => distinct.push(other),
+                _ => {}
+            }
+        }
+        match distinct.len() {
+            0 | 1 => distinct.pop(),
+            _ => Some(Self::Variants(distinct.into())),
+        }
+    }
+}
+
 impl Hierarchy {
     /// Adds external bases without duplicates.
     pub(in crate::resolve) fn add_outside(&mut self, names: &[Rc<str>]) {
@@ -133,7 +160,7 @@ pub(in crate::resolve) fn instance_of(ty: &Ty) -> Ty {
             Ty::Instance(symbol, args) => Ty::Type(*symbol, args.clone()),
             _ => Ty::Unknown,
         },
-        Ty::Union(parts) => Ty::union(parts.iter().map(instance_of)),
+        Ty::Union(parts) => parts.each(instance_of),
         Ty::Callable(..) => Ty::Unknown,
         other => other.clone(),
     }
@@ -180,9 +207,17 @@ impl TyList {
     fn of(types: Rc<[Ty]>) -> Self {
         let weight = types.iter().fold(0_u32, |sum, ty| sum.saturating_add(ty.weight()));
         if is_too_large(weight) {
-            return Self { types: types.iter().map(|_| Ty::Unknown).collect(), weight: 0 };
+            let types = types.iter().map(|_| Ty::Unknown).collect();
+            return Self { types, weight: 0, by_build: false };
         }
-        Self { types, weight }
+        Self { types, weight, by_build: false }
+    }
+
+    /// Returns the union of what a function gives for each type: again alternatives of a build if
+    /// these are.
+    pub(in crate::resolve) fn each(&self, of: impl FnMut(&Ty) -> Ty) -> Ty {
+        let parts: Vec<Ty> = self.iter().map(of).collect();
+        if self.by_build { Ty::variants(parts) } else { Ty::union(parts) }
     }
 }
 
@@ -196,8 +231,10 @@ impl std::ops::Deref for TyList {
 
 impl PartialEq for TyList {
     fn eq(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.types, &other.types)
-            || (self.weight == other.weight && self.types == other.types)
+        (Rc::ptr_eq(&self.types, &other.types) && self.by_build == other.by_build)
+            || (self.weight == other.weight
+                && self.by_build == other.by_build
+                && self.types == other.types)
     }
 }
 
@@ -266,16 +303,47 @@ impl Ty {
         !matches!(self, Ty::Unknown | Ty::Namespace(_))
     }
 
-    /// Creates a union without duplicates and unknown types.
+    /// Creates a union without duplicates and unknown types. Of values that all have the same
+    /// alternatives of a build, it has these.
     pub(in crate::resolve) fn union(parts: impl IntoIterator<Item = Ty>) -> Ty {
         let mut distinct: Vec<Ty> = Vec::new();
+        let (mut by_build, mut most) = (true, 0);
         for part in parts {
             match part {
                 Ty::Unknown => {}
-                Ty::Union(inner) => inner.iter().for_each(|ty| add(&mut distinct, ty.clone())),
+                Ty::Union(inner) => {
+                    by_build &= inner.by_build;
+                    most = most.max(inner.len());
+                    inner.iter().for_each(|ty| add(&mut distinct, ty.clone()));
+                }
+                other => {
+                    by_build = false;
+                    add(&mut distinct, other);
+                }
+            }
+        }
+        let by_build = by_build && most == distinct.len();
+        Self::of_distinct(distinct, by_build)
+    }
+
+    /// Creates a union of alternatives of which the build of a program selects one.
+    pub(in crate::resolve) fn variants(parts: impl IntoIterator<Item = Ty>) -> Ty {
+        let mut distinct: Vec<Ty> = Vec::new();
+        let mut by_build = true;
+        for part in parts {
+            match part {
+                Ty::Unknown => {}
+                Ty::Union(inner) => {
+                    by_build &= inner.by_build;
+                    inner.iter().for_each(|ty| add(&mut distinct, ty.clone()));
+                }
                 other => add(&mut distinct, other),
             }
         }
+        Self::of_distinct(distinct, by_build)
+    }
+
+    fn of_distinct(mut distinct: Vec<Ty>, by_build: bool) -> Ty {
         match distinct.len() {
             0 => Ty::Unknown,
             1 => distinct.swap_remove(0),
@@ -285,7 +353,15 @@ impl Ty {
             {
                 Ty::Unknown
             }
-            _ => Ty::Union(distinct.into()),
+            _ => Ty::Union(TyList { by_build, ..distinct.into() }),
+        }
+    }
+
+    /// Returns the alternatives of which the build of a program selects one.
+    pub(in crate::resolve) fn of_build(&self) -> Option<&TyList> {
+        match self {
+            Ty::Union(parts) if parts.by_build => Some(parts),
+            _ => None,
         }
     }
 
@@ -312,7 +388,7 @@ impl Ty {
                 Ty::BuiltinType(name.clone(), all(args))
             }
             Ty::Tuple(parts) => Ty::Tuple(all(parts)),
-            Ty::Union(parts) => Ty::union(parts.iter().map(|part| part.map(replace))),
+            Ty::Union(parts) => parts.each(|part| part.map(replace)),
             Ty::Function(result) => Ty::function(result.map(replace)),
             Ty::TypeObject(inner) => Ty::type_object(inner.map(replace)),
             other => other.clone(),

@@ -51,7 +51,7 @@ pub(in crate::resolve) enum Stop {
     Inline(SymbolRef),
     /// Directory of a module: after the names that the module makes visible.
     Folder(Module),
-    /// Anything but a module.
+    /// Anything but one module.
     Other(Box<Entity>),
 }
 

@@ -162,7 +162,7 @@ fn is_transparent(db: &Db, symbol: SymbolRef) -> bool {
         && db.program.extensions(symbol).is_none()
 }
 
-/// Returns the field that a field stands for: the one of its name whose type is its own
+/// Returns the field that a field represents: the one of its name whose type is its own
 /// (`x: Other["x"]`).
 fn member_of_type(db: &Db, alias: SymbolRef) -> Option<Symbols> {
     let (unit, entry) = (db.program.known(alias.file), db.program.symbol(alias));
@@ -175,13 +175,23 @@ fn member_of_type(db: &Db, alias: SymbolRef) -> Option<Symbols> {
         let Member::Symbols(found) = db.member(&object, unit.name(name)) else { return None };
         let is_field = |one: &SymbolRef| db.program.symbol(*one).kind == SymbolKind::Field;
         let is_one = found.len() == 1 && !found.contains(&alias) && found.iter().all(is_field);
-        is_one.then(|| aliased_member(db, &found).unwrap_or(found))
+        is_one.then_some(found)
     })
 }
 
-/// Returns the method that a symbol is another name of, if it is one that was there before; or the
-/// field that a field stands for.
+/// Maximum number of aliases that are followed to the method at the end.
+const MAX_ALIASES: usize = 16;
+
+/// Returns the method that a symbol is another name of, through aliases of aliases.
 pub(in crate::resolve) fn aliased_member(db: &Db, symbols: &[SymbolRef]) -> Option<Symbols> {
+    let first = aliased_once(db, symbols)?;
+    let next = |found: &Symbols| aliased_once(db, found);
+    std::iter::successors(Some(first), next).take(MAX_ALIASES).last()
+}
+
+/// Returns the method that a symbol is another name of, if it is one that was there before; or the
+/// field that a field represents.
+fn aliased_once(db: &Db, symbols: &[SymbolRef]) -> Option<Symbols> {
     let [alias] = *symbols else { return None };
     let entry = db.program.symbol(alias);
     if entry.kind == SymbolKind::Field {

@@ -21,8 +21,10 @@ pub(in crate::resolve) fn next_members(db: &Db, of: SymbolRef, name: Name) -> Sy
     let of = linkage::whole(db, of);
     of_each(db, of, |derived| {
         let hierarchy = hierarchy::hierarchy(db, derived);
-        let behind = hierarchy.types.iter().skip_while(|(ty, _)| *ty != of).skip(1);
-        let mut members = behind.map(|(ty, _)| lookup::own_members(db, *ty, name));
+        let types = hierarchy.types.iter().map(|(ty, _)| *ty);
+        let all = hierarchy.before.iter().copied().chain(types);
+        let behind = all.skip_while(|ty| *ty != of).skip(1);
+        let mut members = behind.map(|ty| lookup::own_members(db, ty, name));
         members.find(|members| !members.is_empty()).unwrap_or_default()
     })
 }
@@ -70,5 +72,7 @@ fn of_each(db: &Db, of: SymbolRef, find: impl Fn(SymbolRef) -> Symbols) -> Symbo
 }
 
 fn derives(db: &Db, derived: SymbolRef, from: SymbolRef) -> bool {
-    hierarchy::hierarchy(db, derived).types.iter().skip(1).any(|(base, _)| *base == from)
+    let hierarchy = hierarchy::hierarchy(db, derived);
+    let mut above = hierarchy.types.iter().skip(1);
+    above.any(|(base, _)| *base == from) || hierarchy.before.contains(&from)
 }

@@ -2,7 +2,7 @@
 
 use crate::grammar::{CallMeaning, MemberLookup, ModuleSystem};
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, Expr, ExprId, flags};
+use crate::model::facts::{BindingKind, Expr, ExprId, PREPENDED, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::db::Db;
@@ -17,28 +17,45 @@ use std::rc::Rc;
 struct PendingHierarchy {
     pub(super) symbol: SymbolRef,
     /// Its bases, and the number of bases visited.
-    pub(super) bases: Vec<Ty>,
+    pub(super) bases: Vec<Ancestor>,
     visited: usize,
 }
 
+/// Base of a type.
+struct Ancestor {
+    ty: Ty,
+    /// True if its members come before those of the type.
+    is_first: bool,
+}
+
 /// Returns the bases of a type in source order, including external ones.
-fn direct_bases(db: &Db, symbol: SymbolRef) -> Vec<Ty> {
+fn direct_bases(db: &Db, symbol: SymbolRef) -> Vec<Ancestor> {
     let mut bases = Vec::new();
     for part in parts_of_type(db, symbol) {
         let facts = db.program.known(part.file).facts;
         for base in &facts.lists[db.program.symbol(part).bases.range()] {
             if let Some(Expr::Base(base, _)) = base.get().map(|position| facts.exprs[position]) {
-                bases.push(base_type(db, part.file, base));
-                given_bases(db, part.file, base, &mut bases);
+                let is_first = is_prepended(db, part.file, base);
+                let mut all = vec![base_type(db, part.file, base)];
+                given_bases(db, part.file, base, &mut all);
+                bases.extend(all.into_iter().map(|ty| Ancestor { ty, is_first }));
             }
         }
     }
     let entry = db.program.symbol(symbol);
     if entry.kind == SymbolKind::Variant && entry.inner.is_some() && entry.container.is_some() {
         // Enum value with members of its own.
-        bases.push(Ty::instance(SymbolRef { file: symbol.file, symbol: entry.container }));
+        let ty = Ty::instance(SymbolRef { file: symbol.file, symbol: entry.container });
+        bases.push(Ancestor { ty, is_first: false });
     }
     bases
+}
+
+/// True for a base whose members come before those of the type.
+fn is_prepended(db: &Db, file: FileId, base: ExprId) -> bool {
+    let unit = db.program.known(file);
+    let wrapper = base.get().map(|position| unit.facts.exprs[position]);
+    matches!(wrapper, Some(Expr::Wrap(_, name)) if unit.text(name) == PREPENDED)
 }
 
 /// Adds the bases that a call gives to the type that it returns: arguments for the parameters that
@@ -102,7 +119,7 @@ pub(in crate::resolve) fn hierarchy(db: &Db, symbol: SymbolRef) -> Rc<Hierarchy>
         let next = bases[*visited..]
             .iter()
             .inspect(|_| *visited += 1)
-            .filter_map(declared)
+            .filter_map(|base| declared(&base.ty))
             .find(|base| !db.linear.contains(base));
         match next {
             Some(base) => {
@@ -127,35 +144,43 @@ fn begin_hierarchy(db: &Db, symbol: SymbolRef) -> PendingHierarchy {
         Rc::new(Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() }),
     );
     let mut bases = Vec::new();
-    for base in direct_bases(db, symbol) {
-        for base in base.alternatives() {
-            bases.push(match base {
+    for Ancestor { ty, is_first } in direct_bases(db, symbol) {
+        for base in ty.alternatives() {
+            let ty = match base {
                 Ty::Type(base, args) | Ty::Instance(base, args) => {
                     let base = aliases::alias_target(db, *base).unwrap_or(*base);
                     Ty::Type(linkage::whole(db, base), args.clone())
                 }
                 other => other.clone(),
-            });
+            };
+            bases.push(Ancestor { ty, is_first });
         }
     }
     PendingHierarchy { symbol, bases, visited: 0 }
 }
 
 /// Joins a type with the known hierarchies of its bases.
-fn join_hierarchy(db: &Db, symbol: SymbolRef, bases: &[Ty]) -> Hierarchy {
+fn join_hierarchy(db: &Db, symbol: SymbolRef, bases: &[Ancestor]) -> Hierarchy {
     let mut hierarchy = Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() };
     let mut parents: Vec<Vec<(SymbolRef, TyList)>> = Vec::new();
     hierarchy.is_linear = bases.len() <= 1;
     let order = db.program.known(symbol.file).language.manifest.resolution.members;
-    let mut bases: Vec<&Ty> = bases.iter().collect();
+    let mut bases: Vec<&Ancestor> = bases.iter().collect();
     if order == MemberLookup::LastMixinFirst {
         bases.reverse();
     }
     if matches!(order, MemberLookup::MixinsFirst | MemberLookup::LastMixinFirst) {
-        bases.sort_by_key(|base| rank(db, base));
+        bases.sort_by_key(|base| rank(db, &base.ty));
     }
     for base in bases {
-        match base {
+        match &base.ty {
+            Ty::Type(ty, _) if base.is_first => {
+                let above = db.linear.get(ty).expect("bases come first");
+                let own = above.types.iter().map(|(ty, _)| *ty);
+                hierarchy.before.extend(above.before.iter().copied().chain(own));
+                hierarchy.add_outside(&above.outside);
+                hierarchy.open |= above.open;
+            }
             Ty::Type(base, args) => {
                 let above = db.linear.get(base).expect("bases come first");
                 let map = db.arguments_of(*base, args);
@@ -165,7 +190,8 @@ fn join_hierarchy(db: &Db, symbol: SymbolRef, bases: &[Ty]) -> Hierarchy {
                     false => args.iter().map(|arg| arg.map(&map)).collect(),
                 };
                 let inherited = above.types.iter().skip(1).map(|(ty, args)| (*ty, mapped(args)));
-                parents.push(std::iter::once(own).chain(inherited).collect());
+                let before = above.before.iter().map(|ty| (*ty, no_types()));
+                parents.push(before.chain([own]).chain(inherited).collect());
                 hierarchy.add_outside(&above.outside);
                 hierarchy.open |= above.open;
                 hierarchy.is_linear &= above.is_linear;
@@ -188,6 +214,8 @@ fn join_hierarchy(db: &Db, symbol: SymbolRef, bases: &[Ty]) -> Hierarchy {
         | MemberLookup::LastMixinFirst
         | MemberLookup::InherentFirst => depth_first(&mut hierarchy.types, parents),
     }
+    hierarchy.is_linear &= hierarchy.before.is_empty();
+    hierarchy.before.truncate(MAX_BASES);
     hierarchy.open |= hierarchy.types.len() > MAX_BASES || !db.budget.take(hierarchy.types.len());
     hierarchy.types.truncate(MAX_BASES);
     hierarchy
@@ -304,7 +332,7 @@ pub(in crate::resolve) fn of_arity(db: &Db, symbol: SymbolRef, count: usize) -> 
 }
 
 /// Returns what the scope of a definition has under its name.
-pub(super) fn declared_beside(db: &Db, symbol: SymbolRef) -> impl Iterator<Item = SymbolRef> {
+fn declared_beside(db: &Db, symbol: SymbolRef) -> impl Iterator<Item = SymbolRef> {
     let unit = db.program.known(symbol.file);
     let entry = unit.symbol(symbol.symbol);
     let bindings = db.program.bindings(symbol.file, unit, entry.scope, unit.name(entry.name));

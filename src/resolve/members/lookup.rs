@@ -8,7 +8,7 @@ use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
 use crate::resolve::members::{aliases, hierarchy, inherent, overrides, prototypes};
 use crate::resolve::names::visited::Visited;
-use crate::resolve::names::{linkage, module_members, namespaces, paths};
+use crate::resolve::names::{linkage, module_members, namespaces, paths, variants};
 use crate::resolve::units::bounds::qualified;
 use crate::resolve::units::import_target::Module;
 use crate::resolve::units::space::Space;
@@ -113,7 +113,8 @@ pub(in crate::resolve) fn type_member(db: &Db, symbol: SymbolRef, name: Name) ->
     let symbol = aliases::alias_target(db, symbol).unwrap_or(symbol);
     let hierarchy = hierarchy::hierarchy(db, symbol);
     if !hierarchy.is_linear || db.is_nested() {
-        return first_members(db, symbol, hierarchy.types.iter().map(|(ty, _)| *ty), name);
+        let types = hierarchy.types.iter().map(|(ty, _)| *ty);
+        return first_members(db, symbol, hierarchy.before.iter().copied().chain(types), name);
     }
     // Skips the part of the hierarchy that is known not to have the name.
     let known = hierarchy
@@ -183,7 +184,9 @@ fn definitions(db: &Db, of: SymbolRef, found: Symbols) -> Symbols {
         found.iter().map(|symbol| (symbol.file, db.program.symbol(*symbol).scope)).collect();
     let same_place = places.windows(2).all(|pair| pair[0] == pair[1]);
     match found.last() {
-        Some(last) if same_place => Symbols::from_slice(&[*last]),
+        Some(last) if same_place && !variants::are_variants(db, &found) => {
+            Symbols::from_slice(&[*last])
+        }
         _ => found,
     }
 }
@@ -224,8 +227,14 @@ fn named_member(db: &Db, of: &Ty, name: Name) -> Member {
         Ty::Type(symbol, _) if let Some(found) = prototypes::exported_beside(db, *symbol, name) => {
             found
         }
+        Ty::External(outer) if outer.is_empty() => of_root(db, name),
         Ty::Instance(symbol, _) | Ty::Type(symbol, _) => {
             match receiver_members(db, of, *symbol, name) {
+                Member::None | Member::Unknown | Member::Outside(_)
+                    if let Some(found) = of_namesake(db, of, name) =>
+                {
+                    Member::Entity(found)
+                }
                 none @ (Member::None | Member::Unknown) => {
                     let is_type = matches!(of, Ty::Type(..));
                     let beside = || prototypes::in_namespace_beside(db, *symbol, name);
@@ -287,6 +296,29 @@ fn named_member(db: &Db, of: &Ty, name: Name) -> Member {
     }
 }
 
+/// Returns the package of a name at the root, where packages are declared.
+fn of_root(db: &Db, name: Name) -> Member {
+    let text = db.program.text(name);
+    match db.program.declared_package(db.origin.get(), text) {
+        Some(package) => Member::Entity(Entity::Module(package)),
+        None => Member::Outside(Rc::from(text)),
+    }
+}
+
+/// Returns the member of the package that has the name of a type.
+fn of_namesake(db: &Db, of: &Ty, name: Name) -> Option<Entity> {
+    let Ty::Type(symbol, _) = of else { return None };
+    let unit = db.program.known(symbol.file);
+    if db.program.symbol(*symbol).container.is_some() {
+        return None;
+    }
+    let separator = unit.language.manifest.modules.separator.as_str();
+    let own = db.program.text(db.program.name_of(*symbol));
+    let package = format!("{}{separator}{own}", unit.facts.package.as_deref()?);
+    let package = db.program.declared_package(symbol.file, &package)?;
+    db.module_member(package, name, &mut Visited::default())
+}
+
 /// True if a member is not that of an optional, but of the value that it holds.
 fn is_of_held_value(db: &Db, outer: &str, name: Name) -> bool {
     let language = db.program.known(db.origin.get()).language;
@@ -336,8 +368,9 @@ fn receiver_members(db: &Db, of: &Ty, symbol: SymbolRef, name: Name) -> Member {
         return Member::Symbols(symbols.iter().copied().filter(fits).collect());
     }
     let hierarchy = hierarchy::hierarchy(db, symbol);
-    for (ty, _) in hierarchy.types.iter().skip(1) {
-        let other: Symbols = own_members(db, *ty, name).into_iter().filter(fits).collect();
+    let types = hierarchy.types.iter().map(|(ty, _)| *ty);
+    for ty in hierarchy.before.iter().copied().chain(types) {
+        let other: Symbols = own_members(db, ty, name).into_iter().filter(fits).collect();
         if !other.is_empty() {
             return Member::Symbols(other);
         }

@@ -2,11 +2,10 @@
 //! create.
 
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, Expr, ScopeId, flags};
+use crate::model::facts::{BindingKind, Expr, ScopeId, Symbol, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::hierarchy;
 use crate::resolve::names::scopes;
 use crate::resolve::names::visited::Visited;
 use crate::resolve::units::import_target::Module;
@@ -109,13 +108,17 @@ pub(super) fn in_namespace_beside(db: &Db, symbol: SymbolRef, name: Name) -> Opt
     if !unit.language.manifest.resolution.merged_types {
         return None;
     }
+    let is_namespace =
+        |entry: &Symbol| matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace);
     let entry = unit.symbol(symbol.symbol);
-    let beside = hierarchy::declared_beside(db, symbol).find(|other| {
-        let is_namespace =
-            matches!(db.program.symbol(*other).kind, SymbolKind::Module | SymbolKind::Namespace);
-        is_namespace && !matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace)
+    let own = unit.name(entry.name);
+    let mut bound = db.program.bindings(symbol.file, unit, entry.scope, own);
+    let (_, beside) = bound.find(|(_, binding)| {
+        binding.kind == BindingKind::Symbol && is_namespace(unit.symbol(binding.symbol))
     })?;
-    db.symbol_member(beside, name, &mut Visited::default()).map(Member::Entity)
+    let beside = SymbolRef { file: symbol.file, symbol: beside.symbol };
+    let is_other = beside != symbol && !is_namespace(entry);
+    is_other.then(|| db.symbol_member(beside, name, &mut Visited::default()))?.map(Member::Entity)
 }
 
 /// Returns what a file exports under a name as a member of a callable or type, because that is

@@ -19,6 +19,8 @@ pub(super) enum Bound {
     Imports(FileId, SmallVec<[ImportId; 2]>),
     /// Imports of one name in alternatives of a statement, in order: any of them.
     Alternatives(FileId, SmallVec<[ImportId; 2]>),
+    /// Imports, last one first, and symbols of one name in a scope that has one definition of it.
+    Variants(FileId, SmallVec<[ImportId; 2]>, Symbols),
 }
 
 /// Returns what a scope itself binds to a name.
@@ -76,6 +78,10 @@ pub(super) fn in_scope<'a>(
     let imported = all.iter().rev().filter(|(_, binding)| binding.kind == BindingKind::Import);
     let imports: SmallVec<[ImportId; 2]> = imported.map(|(_, binding)| binding.import).collect();
     let kind = unit.scope_kind(scope);
+    let is_single = imports.len() + usize::from(!symbols.is_empty()) < 2;
+    if unit.language.manifest.resolution.one_definition && !is_single {
+        return Some(Bound::Variants(file, imports, symbols));
+    }
     if !namespaces::wants_modules(db) && !symbols.is_empty() {
         // The import is the module that the filter excludes.
         return Some(Bound::Entity(Entity::Symbols(symbols)));
@@ -146,16 +152,18 @@ fn begins_before(unit: Unit<'_>, binding: &Binding, from: NameUse) -> bool {
             binding.from <= from.at
         }
         // In a type, and at the top level, statements run in order: on the right side of its
-        // own definition a name has the meaning that it had before.
+        // own definition, and in its decorators, a name has the meaning that it had before.
         BindingKind::Symbol if rules.runs_in_order && !from.crossed => {
             let own = unit.symbol(binding.symbol);
             let is_value =
                 matches!(own.kind, SymbolKind::Field | SymbolKind::Variable | SymbolKind::Constant);
             let is_inside = own.extent.start_byte <= from.at && from.at < own.extent.end_byte;
+            let body = own.inner.get().map(|inner| unit.facts.scopes[inner].start);
+            let decorates = is_inside && body.is_some_and(|body| from.at < body);
             let is_before = || {
                 unit.scope_kind(binding.scope) == ScopeKind::Type && from.at < own.extent.start_byte
             };
-            !(is_value && is_inside || is_before())
+            !(is_value && is_inside || decorates || is_before())
         }
         _ => true,
     }
@@ -188,7 +196,8 @@ fn visible_symbols<'a>(
     }
     let local =
         symbols.iter().any(|(symbol, _, _)| db.program.symbol(*symbol).flags & flags::LOCAL != 0);
-    if local && !from.crossed && symbols.iter().any(|&(_, _, start)| start <= from.at) {
+    let is_ordered = local || rules.conditional_definitions;
+    if is_ordered && !from.crossed && symbols.iter().any(|&(_, _, start)| start <= from.at) {
         symbols.retain(|&mut (_, _, start)| start <= from.at);
     }
     let Some(&(last, block, _)) = symbols.last() else { return Symbols::new() };
@@ -197,5 +206,8 @@ fn visible_symbols<'a>(
     {
         return Symbols::from_slice(&[last]);
     }
-    symbols.into_iter().map(|(symbol, _, _)| symbol).collect()
+    // A definition outside of branches replaces those before it.
+    let is_certain = |&(_, block, _): &_| unit.scope_kind(block) != ScopeKind::Flow;
+    let certain = symbols.iter().rposition(is_certain).unwrap_or(0);
+    symbols.drain(certain..).map(|(symbol, _, _)| symbol).collect()
 }

@@ -36,9 +36,11 @@ pub(in crate::resolve) fn compiled_with(
     };
     let shared = |needs: &Vec<Held>| needs.iter().filter(|need| here.contains(need)).count();
     let most = needs.iter().filter(possible).map(shared).max().unwrap_or(0);
-    let by_folder = has_folders(db, file);
+    // What has no condition exists as well: in another folder, or by an earlier statement.
+    let rules = &db.program.known(file).language.manifest.resolution;
+    let keeps_plain = has_folders(db, file) || rules.conditional_definitions;
     let left = symbols.iter().zip(&needs).filter(|(_, needs)| {
-        possible(needs) && (shared(needs) == most || by_folder && needs.is_empty())
+        possible(needs) && (shared(needs) == most || keeps_plain && needs.is_empty())
     });
     let left: Symbols = left.map(|(symbol, _)| *symbol).collect();
     if left.is_empty() { symbols } else { left }

@@ -15,6 +15,9 @@ use crate::resolve::{Name, Symbols};
 /// Maximum nesting of the lookups that using-declarations start.
 const MAX_NESTED: u32 = 16;
 
+/// Maximum number of namespaces that are searched for a member of one that opens others.
+const MAX_OPENED: usize = 64;
+
 /// Looks a name up in the namespaces around a scope, as visible to a file.
 pub(super) fn visible_around(
     db: &Db,
@@ -52,6 +55,39 @@ pub(super) fn visible_around(
             linkage.find(space, &entry.module, separator).filter(|target| *target != space)?;
         visible_in(db, file, target, name)
     })
+}
+
+/// Returns the members of a namespace with a name: its own, or those of the namespaces that it
+/// opens, as inline ones are. What is in a namespace that a macro opens is in the one around.
+pub(super) fn members_of_space(db: &Db, space: Space, name: Name) -> Symbols {
+    let (program, linkage) = (db.program, db.program.spaces());
+    let (mut found, mut waiting, mut seen) = (Symbols::new(), vec![space], vec![space]);
+    while let Some(current) = waiting.pop() {
+        let own = program.in_space(current, name);
+        found.extend(own.into_iter().flatten().copied());
+        if !db.budget.take(1) || seen.len() > MAX_OPENED {
+            break;
+        }
+        let mut targets: Vec<Space> = Vec::new();
+        if linkage.by_macro.contains(&current) {
+            targets.extend(linkage.parent(current));
+        }
+        if own.is_none() {
+            let opened = linkage.opened.get(&current).into_iter().flatten();
+            targets.extend(opened.filter_map(|(of, import)| {
+                let unit = program.known(*of);
+                let separator = unit.language.manifest.modules.separator.as_str();
+                linkage.find(current, &unit.facts.imports[import.get()?].module, separator)
+            }));
+        }
+        for target in targets {
+            if !seen.contains(&target) {
+                seen.push(target);
+                waiting.push(target);
+            }
+        }
+    }
+    found
 }
 
 /// Returns the symbols of a namespace that the file being resolved sees; all if it sees none.
@@ -188,8 +224,8 @@ pub(in crate::resolve) fn using_declaration(
                 .get(&space)
                 .map(|(_, symbol)| Entity::Symbols(Symbols::from_slice(&[*symbol])));
         }
-        let all = program.in_space(space, unit.name(entry.item));
-        return all.map(|symbols| Entity::Symbols(symbols.clone()));
+        let all = members_of_space(db, space, unit.name(entry.item));
+        return (!all.is_empty()).then_some(Entity::Symbols(all));
     }
     // The path goes through a type.
     let mut segments = entry.module.split(separator).filter(|segment| !segment.is_empty());

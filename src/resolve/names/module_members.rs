@@ -9,7 +9,9 @@ use crate::resolve::db::wildcards::ScopePlace;
 use crate::resolve::names::assignments::NameUse;
 use crate::resolve::names::bindings::Bound;
 use crate::resolve::names::visited::Visited;
-use crate::resolve::names::{bindings, linkage, namespaces, paths, scopes, visited, wildcard};
+use crate::resolve::names::{
+    bindings, linkage, namespaces, paths, scopes, variants, visited, wildcard,
+};
 use crate::resolve::units::bounds::qualified;
 use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Symbols};
@@ -30,8 +32,16 @@ pub(in crate::resolve) fn below(
         Entity::External(outer) => {
             Some(Entity::External(qualified(outer, ".", db.program.text(name))))
         }
+        Entity::Symbols(symbols) if variants::are_modules(db, symbols) => {
+            let found = symbols.iter().filter_map(|of| symbol_member(db, *of, name, visited));
+            Entity::variants(found.collect::<Vec<_>>())
+        }
         Entity::Symbols(symbols) => {
             symbols.clone().into_iter().find_map(|symbol| symbol_member(db, symbol, name, visited))
+        }
+        Entity::Variants(parts) => {
+            let found = parts.iter().filter_map(|part| below(db, part, name, visited));
+            Entity::variants(found.collect::<Vec<_>>())
         }
         Entity::Local(..) | Entity::Builtin(_) => None,
     }
@@ -47,8 +57,9 @@ pub(in crate::resolve) fn symbol_member(
     let entry = db.program.symbol(symbol);
     let is_open = db.program.known(symbol.file).language.manifest.resolution.open_types;
     if matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace) && !is_open {
-        let shared = db.program.space_members(symbol, name);
-        if !shared.is_empty() {
+        let space = db.program.space_of_symbol(symbol);
+        let shared = space.map(|space| linkage::members_of_space(db, space, name));
+        if let Some(shared) = shared.filter(|shared| !shared.is_empty()) {
             return Some(Entity::Symbols(linkage::visible_to_origin(db, shared)));
         }
         if !db.budget.take(1)
@@ -67,6 +78,9 @@ pub(in crate::resolve) fn symbol_member(
             Some(Bound::Entity(entity)) => Some(entity),
             Some(Bound::Imports(file, imports) | Bound::Alternatives(file, imports)) => {
                 scopes::import_entities(db, file, &imports, visited)
+            }
+            Some(Bound::Variants(file, imports, own)) => {
+                scopes::variant_entities(db, file, &imports, own, visited)
             }
             None => wildcard::through_wildcards(db, symbol.file, name, entry.inner, visited),
         };
@@ -134,6 +148,9 @@ fn file_member(db: &Db, file: FileId, name: Name, visited: &mut Visited) -> Opti
         Some(Bound::Alternatives(file, imports)) => {
             let several = scopes::alternative_entities(db, file, &imports, visited);
             return several.or_else(|| scopes::import_entities(db, file, &imports, visited));
+        }
+        Some(Bound::Variants(file, imports, own)) => {
+            return scopes::variant_entities(db, file, &imports, own, visited);
         }
         None => {}
     }

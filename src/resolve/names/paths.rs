@@ -122,7 +122,7 @@ pub(super) fn macro_named(
     let plain = program.named(plain);
     let imported = db.lookup(file, plain, scope, at);
     if let Some((Entity::External(outside), _)) = imported {
-        return Some(Entity::External(outside));
+        return Some(Entity::External(Rc::from(format!("{outside}{suffix}"))));
     }
     let all = program.macros(plain);
     let all: Symbols = all.into_iter().flatten().copied().collect();

@@ -11,7 +11,9 @@ use crate::resolve::db::wildcards::ScopePlace;
 use crate::resolve::names::assignments::NameUse;
 use crate::resolve::names::bindings::Bound;
 use crate::resolve::names::visited::Visited;
-use crate::resolve::names::{bindings, linkage, namespaces, outside, paths, visited, wildcard};
+use crate::resolve::names::{
+    bindings, linkage, namespaces, outside, paths, variants, visited, wildcard,
+};
 use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::{Name, Symbols, Wanted};
 use smallvec::SmallVec;
@@ -176,7 +178,8 @@ fn holds_variants(db: &Db, file: FileId, scope: ScopeId) -> bool {
 
 fn step_of(found: &Bound) -> Step {
     match found {
-        Bound::Imports(..) | Bound::Alternatives(..) => Step::Import,
+        Bound::Variants(.., own) if !own.is_empty() => Step::Lexical,
+        Bound::Imports(..) | Bound::Alternatives(..) | Bound::Variants(..) => Step::Import,
         Bound::Entity(_) => Step::Lexical,
     }
 }
@@ -187,6 +190,10 @@ fn follow_import(db: &Db, found: Bound) -> Option<Entity> {
         Bound::Alternatives(file, imports) => {
             let several = alternative_entities(db, file, &imports, &mut Visited::default());
             several.or_else(|| follow_import(db, last_first(file, imports)))
+        }
+        Bound::Variants(file, imports, own) => {
+            variant_entities(db, file, &imports, own, &mut Visited::default())
+                .or_else(|| follow_import(db, Bound::Imports(file, imports)))
         }
         Bound::Imports(file, imports) => {
             match import_entities(db, file, &imports, &mut Visited::default()) {
@@ -241,6 +248,34 @@ pub(super) fn alternative_entities(
     // A run takes one of them.
     db.are_variants.insert(all.clone(), true);
     (!all.is_empty()).then_some(Entity::Symbols(all))
+}
+
+/// Returns the meaning of a name with several imports, last one first, and symbols in a scope that
+/// has one definition of it.
+pub(super) fn variant_entities(
+    db: &Db,
+    file: FileId,
+    imports: &[ImportId],
+    own: Symbols,
+    visited: &mut Visited,
+) -> Option<Entity> {
+    let wants_modules = namespaces::wants_modules(db);
+    let mut parts: Vec<Entity> =
+        (!own.is_empty()).then_some(Entity::Symbols(own)).into_iter().collect();
+    for import in imports.iter().rev() {
+        match import_entity(db, file, *import, visited) {
+            Some(Entity::Module(_)) if !wants_modules => {}
+            // A child module without a file.
+            Some(Entity::External(_)) if is_child(db, file, *import) => {}
+            found => parts.extend(found),
+        }
+    }
+    variants::joined(db, parts)
+}
+
+fn is_child(db: &Db, file: FileId, import: ImportId) -> bool {
+    let entry = &db.program.known(file).facts.imports[import.get().unwrap_or_default()];
+    entry.kind == ImportKind::Module && entry.item.is_some()
 }
 
 /// Returns what the files that an import may mean give: the symbols of all of them, of which a
@@ -409,9 +444,11 @@ pub(in crate::resolve) fn whole_export(
     let found = match bindings::in_scope(db, file, top, name, NameUse::outside(top), false) {
         Some(Bound::Entity(Entity::Local(file, bindings))) => alias_of(db, file, bindings, visited),
         Some(Bound::Entity(entity)) => Some(entity),
-        Some(Bound::Imports(file, imports) | Bound::Alternatives(file, imports)) => {
-            import_entities(db, file, &imports, visited)
-        }
+        Some(
+            Bound::Imports(file, imports)
+            | Bound::Alternatives(file, imports)
+            | Bound::Variants(file, imports, _),
+        ) => import_entities(db, file, &imports, visited),
         None => None,
     };
     visited.leave(found.is_some());

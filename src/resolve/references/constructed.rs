@@ -1,18 +1,20 @@
 //! Resolution of constructions: to the constructor, where overloads distinguish constructors, else
 //! to the type.
 
+use crate::grammar::{CallMeaning, FlowKind};
 use crate::model::Step;
 use crate::model::facts::{Expr, ExprId, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef};
-use crate::resolve::Symbols;
 use crate::resolve::calls::call::CallArguments;
 use crate::resolve::calls::{call, overload, receivers};
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::Ty;
-use crate::resolve::members::{aliases, hierarchy};
+use crate::resolve::db::ty::{Entity, Ty};
+use crate::resolve::members::{aliases, hierarchy, lookup, type_flow};
 use crate::resolve::names::{conditions, linkage};
 use crate::resolve::references::outcome::{chosen, external, unresolved};
 use crate::resolve::references::{instead, variants};
+use crate::resolve::{Name, Symbols};
+use std::rc::Rc;
 
 /// Resolves an instantiation: to the constructor, where overloads distinguish constructors,
 /// else to the type.
@@ -104,4 +106,85 @@ pub(super) fn super_site(db: &Db, file: FileId, site: &Site, of: &Ty) -> Resolut
         Some(_) => unresolved(Step::ReceiverUnknown),
         None => unresolved(Step::NoSuchMember),
     }
+}
+
+/// Returns the name of the library type that a construction makes, where a value of it is one of
+/// its type argument: making the holder makes nothing to hold.
+pub(super) fn library_holder(db: &Db, file: FileId, ty: ExprId) -> Option<Rc<str>> {
+    let facts = db.program.known(file).facts;
+    let mut ty = ty;
+    loop {
+        match facts.exprs[ty.get()?] {
+            Expr::Construct(inner, _) | Expr::Wrap(inner, _) => ty = inner,
+            Expr::Apply(base, _) => {
+                let name = library_type(db, file, base)?;
+                let (_, flow) = type_flow::flow(db, file, &name)?;
+                return (flow.kind == Some(FlowKind::Transparent)).then_some(name);
+            }
+            _ => return None,
+        }
+    }
+}
+
+fn library_type(db: &Db, file: FileId, ty: ExprId) -> Option<Rc<str>> {
+    match db.type_of(file, ty) {
+        Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => Some(name),
+        _ => None,
+    }
+}
+
+/// Returns the type of which a member of a library type makes an instance in place, by the declared
+/// type of the variable or field.
+pub(super) fn made_in_place(
+    db: &Db,
+    file: FileId,
+    object: ExprId,
+    member: Name,
+) -> Option<SymbolRef> {
+    let language = db.program.known(file).language;
+    let text = db.program.text(member);
+    if language.manifest.names.special_calls.get(text) != Some(&CallMeaning::Construct) {
+        return None;
+    }
+    let (of, ty) = declared_type(db, file, object)?;
+    let facts = db.program.known(of).facts;
+    let mut ty = ty;
+    while let Expr::Wrap(inner, _) = facts.exprs[ty.get()?] {
+        ty = inner;
+    }
+    let Expr::Apply(base, args) = facts.exprs[ty.get()?] else { return None };
+    type_flow::flow(db, of, &library_type(db, of, base)?)?;
+    // Of several arguments, as those of a mapping, it is not known which one is made.
+    let [held] = facts.lists[args.range()] else { return None };
+    // A pointer points to what is made elsewhere.
+    let is_value =
+        matches!(facts.exprs[held.get()?], Expr::Name(..) | Expr::Member(..) | Expr::Apply(..));
+    match db.instance_of_expr(of, held) {
+        Ty::Instance(symbol, _) if is_value => Some(symbol),
+        _ => None,
+    }
+}
+
+/// Returns the declared type of a variable or field, with the file that declares it.
+fn declared_type(db: &Db, file: FileId, object: ExprId) -> Option<(FileId, ExprId)> {
+    let unit = db.program.known(file);
+    let position = object.get()?;
+    let symbols = match unit.facts.exprs[position] {
+        Expr::Name(name, scope) => {
+            match db.lookup(file, unit.name(name), scope, unit.facts.positions[position])?.0 {
+                Entity::Local(of, bindings) => {
+                    let [only] = bindings[..] else { return None };
+                    return Some((of, db.program.known(of).binding(only).ty));
+                }
+                Entity::Symbols(symbols) => symbols,
+                _ => return None,
+            }
+        }
+        Expr::Member(object, name) => {
+            lookup::member_symbols(db, &db.ty(file, object), unit.name(name))
+        }
+        _ => return None,
+    };
+    let [only] = symbols[..] else { return None };
+    Some((only.file, db.program.symbol(only).ty))
 }

@@ -5,7 +5,7 @@ use crate::model::facts::{BindingId, BindingKind, Expr, ExprId};
 use crate::model::graph::{FileId, Resolution, Target};
 use crate::model::{Step, Verdict};
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::Entity;
+use crate::resolve::db::ty::{Entity, Ty};
 
 /// Returns the verdict of a call of a local value. If only some of its values are known, they
 /// are candidates.
@@ -17,6 +17,24 @@ pub(super) fn limited_by_known_values(
 ) -> Resolution {
     let certain = bindings.iter().all(|binding| is_certain_binding(db, file, *binding));
     if certain { found } else { one_of_several(found) }
+}
+
+/// Returns the functions that a variable with a declared type is given: the type of a function
+/// says what it takes, not which one it is.
+pub(super) fn values_of_declared(db: &Db, file: FileId, bindings: &[BindingId]) -> Option<Ty> {
+    let unit = db.program.known(file);
+    let all = || bindings.iter().map(|id| unit.binding(*id));
+    if !all().any(|binding| binding.ty.is_some()) {
+        return None;
+    }
+    let given = all().filter(|binding| binding.value.is_some());
+    let values = Ty::union(given.map(|binding| db.ty(file, binding.value)));
+    let is_function = |ty: &Ty| matches!(ty, Ty::Callable(..) | Ty::Type(..) | Ty::Lambda(..));
+    let are_functions = match &values {
+        Ty::Union(parts) => parts.iter().any(is_function),
+        one => is_function(one),
+    };
+    are_functions.then_some(values)
 }
 
 fn is_certain_binding(db: &Db, file: FileId, id: BindingId) -> bool {

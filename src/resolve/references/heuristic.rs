@@ -1,6 +1,7 @@
 //! Heuristic for unknown receivers: the only reachable member of that name, if it fits the call and
 //! is no common name of builtin types.
 
+use crate::grammar::ImplicitUse;
 use crate::model::facts::{Expr, ExprId, ScopeKind, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{SiteKind, Step, Verdict};
@@ -8,10 +9,11 @@ use crate::resolve::calls::overload;
 use crate::resolve::calls::overload::argument_count;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Ty};
-use crate::resolve::members::derived;
+use crate::resolve::members::{derived, lookup};
 use crate::resolve::references::outcome::unresolved;
 use crate::resolve::units::bounds::MAX_CANDIDATES;
 use crate::resolve::{Name, Symbols};
+use smallvec::SmallVec;
 
 /// Minimum number of letters of a receiver whose name begins that of its type.
 const MIN_ABBREVIATION: usize = 2;
@@ -46,8 +48,14 @@ pub(super) fn by_receiver(
         _ => return candidates(further),
     }
     // A library may define more of the type of an instance, where it may be opened again.
-    if matches!(receiver, Some(Ty::Type(..) | Ty::Super(_))) || is_outside(db, file, site) {
+    if matches!(receiver, Some(Ty::Type(..) | Ty::Super(_))) {
         return unresolved(Step::NoSuchMember);
+    }
+    match outside_receiver(db, file, site) {
+        Some(Outside::Name) => return unresolved(Step::NoSuchMember),
+        // What a library gives back may come from the repository; nothing but the name is evidence.
+        Some(Outside::Result) => return possible(by_unique_name(db, file, site, name)),
+        None => {}
     }
     let found = by_unique_name(db, file, site, name);
     if found.verdict == Verdict::Likely || is_common || !rules.names_tell_types {
@@ -56,6 +64,70 @@ pub(super) fn by_receiver(
     match by_receiver_name(db, file, site, name) {
         Some(only) => likely(only),
         None => found,
+    }
+}
+
+/// Returns the target of a call on the receiver of a method whose type does not have the member:
+/// the only one of the types that derive from it, or all as candidates.
+pub(super) fn by_derived(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    (object, of): (ExprId, &Ty),
+    name: Name,
+) -> Resolution {
+    let further = match of {
+        Ty::Instance(symbol, _) | Ty::Type(symbol, _)
+            if site.kind == SiteKind::Call && is_own_receiver(db, file, object) =>
+        {
+            derived::members(db, *symbol, name)
+        }
+        // The constructor of the top type ends the order of every type.
+        Ty::Super(symbol) if site.kind == SiteKind::Call && !is_constructor(db, file, name) => {
+            derived::next_members(db, *symbol, name)
+        }
+        _ => Symbols::new(),
+    };
+    let mut further = further;
+    further.retain(|symbol| db.program.symbol(*symbol).kind.is_callable());
+    match further[..] {
+        [only] if !passes_on(db, of) => likely(only),
+        [] => unresolved(Step::NoSuchMember),
+        _ => candidates(further),
+    }
+}
+
+/// True if another object may have what a type does not have.
+fn passes_on(db: &Db, of: &Ty) -> bool {
+    let (Ty::Instance(symbol, _) | Ty::Type(symbol, _) | Ty::Super(symbol)) = of else {
+        return false;
+    };
+    let names = &db.program.known(symbol.file).language.manifest.names;
+    let has =
+        |member: &String| !lookup::type_member(db, *symbol, db.program.named(member)).is_empty();
+    names.members_behind(ImplicitUse::Missing).iter().any(has)
+}
+
+fn is_constructor(db: &Db, file: FileId, name: Name) -> bool {
+    let constructors = &db.program.known(file).language.manifest.names.constructors;
+    constructors.iter().any(|constructor| constructor == db.program.text(name))
+}
+
+/// True for the receiver of the method around it, as an instance or as a type.
+fn is_own_receiver(db: &Db, file: FileId, object: ExprId) -> bool {
+    let unit = db.program.known(file);
+    let is_receiver = |value: ExprId| {
+        let value = value.get().map(|position| unit.facts.exprs[position]);
+        matches!(value, Some(Expr::SelfValue(_) | Expr::SelfType(_)))
+    };
+    let Some(position) = object.get() else { return false };
+    match unit.facts.exprs[position] {
+        Expr::Name(name, scope) => {
+            let found = db.lookup(file, db.name(file, name), scope, unit.facts.positions[position]);
+            matches!(found, Some((Entity::Local(of, bindings), _)) if of == file
+                && bindings.iter().all(|id| is_receiver(unit.binding(*id).value)))
+        }
+        _ => is_receiver(object),
     }
 }
 
@@ -78,41 +150,73 @@ pub(super) fn may_be_another(db: &Db, file: FileId, object: ExprId, of: &Ty, nam
         }
 }
 
-/// True if the receiver of a call comes from outside of the repository: a name that nothing in it
-/// defines, a member of one, or the result of calling that.
-fn is_outside(db: &Db, file: FileId, site: &Site) -> bool {
+/// Value from outside of the repository.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outside {
+    /// A name that nothing in the repository defines, or a member of one.
+    Name,
+    /// Result of calling such a member, or a member of that.
+    Result,
+}
+
+/// Returns what the receiver of a call is, if it comes from outside of the repository.
+fn outside_receiver(db: &Db, file: FileId, site: &Site) -> Option<Outside> {
     let facts = db.program.known(file).facts;
-    match site.target.get().map(|target| facts.exprs[target]) {
-        Some(Expr::Member(object, _)) => is_value_outside(db, file, object),
-        _ => false,
+    match facts.exprs[site.target.get()?] {
+        Expr::Member(object, _) => outside_value(db, file, object),
+        _ => None,
     }
 }
 
-fn is_value_outside(db: &Db, file: FileId, value: ExprId) -> bool {
+fn outside_value(db: &Db, file: FileId, value: ExprId) -> Option<Outside> {
     let unit = db.program.known(file);
-    let Some(position) = value.get() else { return false };
+    let position = value.get()?;
     if db.is_too_deep() || !db.budget.take(1) {
-        return false;
+        return None;
     }
     db.deeper(|| match unit.facts.exprs[position] {
-        Expr::Member(object, _) => is_value_outside(db, file, object),
+        Expr::Member(object, _) => outside_value(db, file, object),
         // A name that is called without a receiver is a member of the implicit one.
-        Expr::Call(callee, _) => {
-            let callee = callee.get().map(|callee| unit.facts.exprs[callee]);
-            matches!(callee, Some(Expr::Member(object, _)) if is_value_outside(db, file, object))
-        }
+        Expr::Call(callee, _) => match unit.facts.exprs[callee.get()?] {
+            Expr::Member(object, _) => outside_value(db, file, object).map(|_| Outside::Result),
+            _ => None,
+        },
         Expr::Name(name, scope) => {
             let name = db.name(file, name);
             match db.lookup(file, name, scope, unit.facts.positions[position]) {
-                None => true,
+                None => Some(Outside::Name),
                 Some((Entity::Local(of, bindings), _)) if of == file => {
-                    bindings.iter().all(|id| is_value_outside(db, file, unit.binding(*id).value))
+                    let values =
+                        bindings.iter().map(|id| outside_value(db, file, unit.binding(*id).value));
+                    let values: Option<SmallVec<[Outside; 2]>> = values.collect();
+                    let values = values?;
+                    let is_result = values.contains(&Outside::Result);
+                    Some(if is_result { Outside::Result } else { Outside::Name })
                 }
-                Some(_) => false,
+                Some(_) => None,
             }
         }
-        _ => false,
+        _ => None,
     })
+}
+
+/// Lowers a likely target that a declaration makes, an accessor: a call outside of types, without a
+/// receiver, means one of another kind.
+pub(super) fn without_accessor(db: &Db, found: Resolution) -> Resolution {
+    match found.target {
+        Target::Symbol(only) if !db.program.symbol(only).inner.is_some() => possible(found),
+        _ => found,
+    }
+}
+
+/// Lowers a likely target to a candidate.
+pub(super) fn possible(found: Resolution) -> Resolution {
+    match found {
+        Resolution { verdict: Verdict::Likely, target: Target::Symbol(only), .. } => {
+            candidates(Symbols::from_slice(&[only]))
+        }
+        other => other,
+    }
 }
 
 pub(super) fn candidates(symbols: Symbols) -> Resolution {

@@ -42,6 +42,18 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                     variants::chosen_or_variants(db, file, &symbols, Step::Import, several)
                 }
                 Some(Entity::Module(module)) => module_target(module, Step::Import),
+                Some(Entity::Variants(parts)) => {
+                    let of_part = |part: &Entity| match part {
+                        Entity::Symbols(symbols) => {
+                            let several = Step::SeveralValues;
+                            variants::chosen_or_variants(db, file, symbols, Step::Import, several)
+                        }
+                        Entity::Module(module) => module_target(*module, Step::Import),
+                        Entity::External(name) => external(name, Step::ExternalImport),
+                        _ => unresolved(Step::LocalValue),
+                    };
+                    variants::of_each(db, (file, site.byte), parts.iter().map(of_part).collect())
+                }
                 Some(Entity::External(name)) => external(&name, Step::ExternalImport),
                 Some(Entity::Local(..) | Entity::Builtin(_)) => unresolved(Step::LocalValue),
                 None => match path[..] {

@@ -2,13 +2,14 @@
 //! value that cannot be of the repository. What a call of a library gives back may be anything that
 //! was passed to it, registered with it or loaded by it.
 
-use crate::model::Verdict;
+use crate::model::Step;
 use crate::model::facts::{Expr, ExprId, Run, Site, flags};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Ty};
 use crate::resolve::members::{derived, hierarchy, lookup};
 use crate::resolve::references::heuristic;
+use crate::resolve::references::outcome::unresolved;
 use crate::resolve::units::import_target::family;
 use crate::resolve::{Name, Symbols};
 
@@ -31,6 +32,9 @@ pub(super) fn unproven(
 ) -> Option<Resolution> {
     if matches!(of, Ty::External(outer) if is_unfound(outer)) {
         return Some(possible(db, file, site, name));
+    }
+    if is_loaded_module(db, file, of) {
+        return Some(unresolved(Step::Dynamic));
     }
     let is_value = match of {
         Ty::External(_) => true,
@@ -131,12 +135,15 @@ fn own_members<'d>(
 
 /// Returns the members of a name as candidates: nothing but the name is evidence for them.
 fn possible(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
-    match heuristic::by_unique_name(db, file, site, name) {
-        Resolution { verdict: Verdict::Likely, target: Target::Symbol(only), .. } => {
-            heuristic::candidates(Symbols::from_slice(&[only]))
-        }
-        other => other,
-    }
+    heuristic::possible(heuristic::by_unique_name(db, file, site, name))
+}
+
+/// True for a module that is loaded by a name which is not known: it may be one of the repository.
+fn is_loaded_module(db: &Db, file: FileId, of: &Ty) -> bool {
+    let loads = |function: &str| {
+        db.program.known(file).language.manifest.names.import_calls.contains_key(function)
+    };
+    matches!(of, Ty::External(called) if called.strip_suffix("()").is_some_and(loads))
 }
 
 /// True if a value of a library type may be of the repository.

@@ -6,11 +6,17 @@ use crate::model::facts::{BindingKind, Expr, ExprId, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 use crate::resolve::calls::call::CallArguments;
-use crate::resolve::calls::{call, overload, receivers};
+use crate::resolve::calls::predicates::{
+    calls_itself, has_accessor, is_call, is_type, matches_target_name, takes_arguments,
+    takes_receivers,
+};
+use crate::resolve::calls::{call, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
 use crate::resolve::members::{aliases, inherent, lookup, overrides, prototypes, receiver};
+use crate::resolve::names::variants::are_variants;
 use crate::resolve::names::{conditions, definition, linkage, namespaces};
+use crate::resolve::references::constructed;
 use crate::resolve::references::constructed::{
     construct_site, field_site, makers_site, super_site,
 };
@@ -34,6 +40,7 @@ pub(super) fn resolve(db: &Db, file: FileId, site: &Site) -> Resolution {
         None => find_site(db, file, site),
     };
     let found = tiered::limited_by_tier(db, file, site, found);
+    let found = tiered::limited_to_members(db, file, site, found);
     let found = variants::or_variants(db, file, found);
     if db.budget.is_spent() { unresolved(Step::Fault) } else { found }
 }
@@ -54,6 +61,11 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
     let facts = db.program.known(file).facts;
     if site.kind == SiteKind::Import {
         return imports::import_site(db, file, site);
+    }
+    if site.kind == SiteKind::Construct
+        && let Some(holder) = constructed::library_holder(db, file, site.target)
+    {
+        return external(&holder, Step::Builtin);
     }
     let Some(target) = site.target.get() else { return unresolved(Step::Dynamic) };
     if !matches_target_name(db, file, site) {
@@ -134,6 +146,14 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
         }
         Expr::Construct(ty, _) if site.kind == SiteKind::Read => makers_site(db, file, site, ty),
         Expr::Argument(..) if site.kind == SiteKind::Write => unresolved(Step::LocalValue),
+        Expr::Item(made, position) if site.kind == SiteKind::Write => {
+            match written::at_position(db, file, made, position as usize) {
+                Some(field) => {
+                    symbols_site(db, file, site, &Symbols::from_slice(&[field]), Step::DeclaredType)
+                }
+                None => unresolved(Step::LocalValue),
+            }
+        }
         Expr::SelfValue(_) if site.kind == SiteKind::Call => {
             let of = db.ty(file, site.target);
             match of {
@@ -169,27 +189,14 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
     }
 }
 
-fn takes_receivers(db: &Db, file: FileId) -> bool {
-    db.program.known(file).language.manifest.resolution.closure_receivers
-}
-
-/// True if a reference and its target expression have the same name. References and expressions
-/// are numbered separately; a stale id would yield the result of another expression.
-fn matches_target_name(db: &Db, file: FileId, site: &Site) -> bool {
-    let unit = db.program.known(file);
-    match site.target.get().map(|target| unit.facts.exprs[target]) {
-        // The name of a macro may have a suffix that its call omits.
-        Some(Expr::Name(name, _) | Expr::Member(_, name)) => {
-            name == site.name || unit.text(name).starts_with(unit.text(site.name))
-        }
-        _ => true,
-    }
-}
-
 fn entity_site(db: &Db, file: FileId, site: &Site, entity: &Entity, step: Step) -> Resolution {
     match entity {
         Entity::Symbols(symbols) => symbols_site(db, file, site, symbols, step),
         Entity::Module(module) => module_target(*module, step),
+        Entity::Variants(parts) => {
+            let each = parts.iter().map(|part| entity_site(db, file, site, part, step));
+            variants::of_each(db, (file, site.byte), each.collect())
+        }
         // An external wildcard import is no evidence that the namespace has the name.
         Entity::External(_) if step == Step::Wildcard && db.tier(file) != Tier::Full => {
             unresolved(Step::NoSuchName)
@@ -208,6 +215,12 @@ fn entity_site(db: &Db, file: FileId, site: &Site, entity: &Entity, step: Step) 
             }
             let callee = symbol_types::entity_ty(db, entity, false);
             let found = value_site(db, file, site, &callee);
+            if matches!(found.step, Step::Dynamic | Step::SeveralValues)
+                && let Some(values) = exhaustiveness::values_of_declared(db, *local, bindings)
+            {
+                // A later assignment of another is not excluded.
+                return exhaustiveness::one_of_several(value_site(db, file, site, &values));
+            }
             exhaustiveness::limited_by_known_values(db, *local, bindings, found)
         }
     }
@@ -350,7 +363,12 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     if let Some(top) = instead::of_library_base(db, file, site, &symbols) {
         return external(&top, Step::Builtin);
     }
-    let fitting = call::fitting(db, file, &symbols, CallArguments::Written(site.args), site.spread);
+    let conditional = db.program.known(file).language.manifest.resolution.conditional_definitions;
+    let fitting = match conditional && are_variants(db, &symbols) {
+        // A condition chooses, not the arguments.
+        true => symbols.clone(),
+        false => call::fitting(db, file, &symbols, CallArguments::Written(site.args), site.spread),
+    };
     if declarations && step == Step::UniqueName && !takes_arguments(db, site, &fitting) {
         return exhaustiveness::one_of_several(chosen(&fitting, step, Step::SeveralValues));
     }
@@ -372,7 +390,11 @@ fn unbound_site(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
     let found = linkage::by_arguments(db, name, &args);
     if found.is_empty() && rules.open_types && site.kind == SiteKind::Call {
         let receiver = receiver::receiver_around(db, file, site.scope);
-        return heuristic::by_receiver(db, file, site, receiver.as_ref(), name);
+        let found = heuristic::by_receiver(db, file, site, receiver.as_ref(), name);
+        return match receiver {
+            None => heuristic::without_accessor(db, found),
+            Some(_) => found,
+        };
     }
     if found.is_empty() {
         return unresolved(if site.in_macro { Step::Macro } else { Step::NoSuchName });
@@ -384,25 +406,53 @@ fn unbound_site(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
 
 fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -> Resolution {
     let of = db.ty(file, object);
-    let step = receiver_step(db, file, object, &of);
+    match of.of_build() {
+        Some(parts) => {
+            let each =
+                parts.iter().map(|part| member_site_of(db, file, site, (object, part), name));
+            variants::of_each(db, (file, site.byte), each.collect())
+        }
+        None => member_site_of(db, file, site, (object, &of), name),
+    }
+}
+
+/// Resolves a member of a value of one type.
+fn member_site_of(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    (object, of): (ExprId, &Ty),
+    name: Name,
+) -> Resolution {
+    let rules = &db.program.known(file).language.manifest.resolution;
+    let step = receiver_step(db, file, object, of);
     let called = site.kind == SiteKind::Call;
-    let is_missing = |member: &Member| *member == Member::None;
-    let found = namespaces::among(db, file, called, || db.member(&of, name), is_missing);
+    if called && let Some(made) = constructed::made_in_place(db, file, object, name) {
+        let made = Symbols::from_slice(&[made]);
+        return construct_site(db, file, site, &made, Step::InferredType);
+    }
+    let is_missing = |member: &Member| matches!(member, Member::None | Member::Unknown);
+    let found = namespaces::among(db, file, called, || db.member(of, name), is_missing);
     if called
-        && let Some(extension) = instead::of_extension(db, file, site, &of, name, &found, step)
+        && let Ty::Callable(symbols, _) = of
+        && calls_itself(db, file, name)
+    {
+        return symbols_site(db, file, site, symbols, Step::InferredType);
+    }
+    if called && let Some(extension) = instead::of_extension(db, file, site, of, name, &found, step)
     {
         return extension;
     }
     match found {
         Member::Entity(Entity::Module(_)) if is_call(site.kind) => {
-            match namespaces::ignoring_modules(db, || db.member(&of, name)) {
+            match namespaces::ignoring_modules(db, || db.member(of, name)) {
                 Member::Symbols(symbols) => symbols_site(db, file, site, &symbols, step),
                 Member::Entity(entity) => entity_site(db, file, site, &entity, step),
                 _ => unresolved(Step::Dynamic),
             }
         }
         Member::Symbols(symbols)
-            if called && call::is_of_library(db, file, &of, &symbols, name, site.args) =>
+            if called && call::is_of_library(db, file, of, &symbols, name, site.args) =>
         {
             external(db.program.text(name), Step::Builtin)
         }
@@ -415,57 +465,31 @@ fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -
         }
         Member::Entity(entity) => entity_site(db, file, site, &entity, step),
         Member::Outside(_)
-            if prototypes::may_have_member(db, &of, name)
-                || inherent::may_extend(db, file, &of, name) =>
+            if prototypes::may_have_member(db, of, name)
+                || inherent::may_extend(db, file, of, name) =>
         {
             heuristic::by_unique_name(db, file, site, name)
         }
         // A value with a default of a library type may be another one.
-        Member::Outside(_) if heuristic::may_be_another(db, file, object, &of, name) => {
+        Member::Outside(_) if heuristic::may_be_another(db, file, object, of, name) => {
             heuristic::by_receiver(db, file, site, None, name)
         }
         Member::Outside(outside) => {
             let step =
                 if step == Step::ModuleMember { Step::ExternalImport } else { Step::Builtin };
-            by_interface::implementation(db, file, site, &of, name)
-                .or_else(|| proof::unproven(db, file, site, (object, &of, name)))
+            by_interface::implementation(db, file, site, of, name)
+                .or_else(|| proof::unproven(db, file, site, (object, of, name)))
                 .unwrap_or_else(|| external(&outside, step))
         }
         // Members may be copied from and to an object without a name.
-        Member::None if matches!((&of, step), (Ty::Members(..), Step::SelfMember)) => {
+        Member::None if matches!((of, step), (Ty::Members(..), Step::SelfMember)) => {
             heuristic::by_unique_name(db, file, site, name)
         }
-        Member::None if !db.program.known(file).language.manifest.resolution.open_types => {
-            instead::of_holder(db, file, site, &of, name)
-                .unwrap_or_else(|| unresolved(Step::NoSuchMember))
+        Member::None if rules.derived_members => {
+            heuristic::by_derived(db, file, site, (object, of), name)
         }
-        Member::None | Member::Unknown => heuristic::by_receiver(db, file, site, Some(&of), name),
+        Member::None if !rules.open_types => instead::of_holder(db, file, site, of, name)
+            .unwrap_or_else(|| unresolved(Step::NoSuchMember)),
+        Member::None | Member::Unknown => heuristic::by_receiver(db, file, site, Some(of), name),
     }
-}
-
-/// True if a field implies a callable of its name, as a component of a record does.
-fn has_accessor(db: &Db, field: crate::model::graph::SymbolRef) -> bool {
-    let unit = db.program.known(field.file);
-    let container = db.program.symbol(field).container.get();
-    unit.language.manifest.resolution.separate_callables
-        && container
-            .is_some_and(|container| unit.facts.symbols[container].kind == SymbolKind::Struct)
-}
-
-/// False if none of the symbols accepts the number of arguments. A function that is declared
-/// without parameters may take any.
-fn takes_arguments(db: &Db, site: &Site, symbols: &Symbols) -> bool {
-    let count = overload::argument_count(site.args);
-    symbols.iter().any(|symbol| {
-        db.program.symbol(*symbol).arity.1 == 0
-            || overload::accepts(db, *symbol, count, site.spread)
-    })
-}
-
-fn is_type(db: &Db, symbols: &Symbols) -> bool {
-    symbols.iter().all(|symbol| db.program.symbol(*symbol).kind.is_type())
-}
-
-fn is_call(kind: SiteKind) -> bool {
-    matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate)
 }

@@ -1,6 +1,6 @@
-//! Verdicts in languages that are not measured against a compiler (shared tier): external only for
-//! names of imports, overload choices by types are no proof, and matches by name alone are
-//! candidates.
+//! Limits of verdicts. In languages that are not measured against a compiler (shared tier):
+//! external only for names of imports, overload choices by types are no proof, and matches by name
+//! alone are candidates. For calls by operators: only members of known receivers.
 
 use crate::grammar::Tier;
 use crate::model::facts::{Expr, Site};
@@ -128,4 +128,24 @@ fn wants_type(kind: SiteKind) -> bool {
             | SiteKind::Implement
             | SiteKind::Decorate
     )
+}
+
+/// Drops a call by an operator or a subscript unless the receiver's type has the member: the types
+/// of most operands are of the library or unknown, and the name is no evidence.
+pub(super) fn limited_to_members(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    found: Resolution,
+) -> Resolution {
+    let unit = db.program.known(file);
+    if site.kind != SiteKind::Call || !unit.language.has_operator_methods() {
+        return found;
+    }
+    let is_unknown = matches!(found.verdict, Verdict::Unresolved | Verdict::External)
+        || matches!(found.step, Step::ReceiverUnknown | Step::UniqueName);
+    match is_unknown && unit.language.manifest.names.is_operator(unit.text(site.name)) {
+        true => unresolved(Step::LocalValue),
+        false => found,
+    }
 }

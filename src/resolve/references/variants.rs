@@ -4,13 +4,13 @@
 
 use crate::grammar::ModuleSystem;
 use crate::model::facts::{ScopeId, Site};
-use crate::model::graph::{FileId, Resolution, SymbolRef};
+use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{Step, Verdict};
 use crate::resolve::db::Db;
 use crate::resolve::names::variants::are_variants;
 use crate::resolve::names::{conditions, linkage, namespaces, placement};
 use crate::resolve::references::exhaustiveness::one_of_several;
-use crate::resolve::references::outcome::chosen;
+use crate::resolve::references::outcome::{chosen, unresolved};
 use crate::resolve::units::bounds::MAX_CANDIDATES;
 use crate::resolve::{Name, Symbols};
 use std::rc::Rc;
@@ -32,6 +32,47 @@ pub(super) fn chosen_or_variants(
     {
         (found.verdict, found.step) = (Verdict::Resolved, Step::Conditional);
     }
+    found
+}
+
+/// Joins the resolutions of a reference to each alternative of which the build of a program selects
+/// one. Those that are never compiled with the reference are left out.
+pub(super) fn of_each(db: &Db, (file, at): (FileId, u32), each: Vec<Resolution>) -> Resolution {
+    let mut all = Symbols::new();
+    let mut is_certain = true;
+    let mut other: Option<Resolution> = None;
+    for found in each {
+        is_certain &= !matches!(found.verdict, Verdict::Likely | Verdict::Ambiguous);
+        match (&found.target, found.verdict) {
+            (_, Verdict::External | Verdict::Unresolved) => {}
+            (Target::Symbol(symbol), _) => {
+                all.push(*symbol);
+                continue;
+            }
+            (Target::Candidates(several), _) => {
+                all.extend(several.iter().copied());
+                continue;
+            }
+            _ => {}
+        }
+        let is_better = |other: &Resolution| {
+            other.verdict == Verdict::Unresolved && found.verdict != Verdict::Unresolved
+        };
+        if other.as_ref().is_none_or(is_better) {
+            other = Some(found);
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    let all = conditions::compiled_with(db, file, at, all);
+    if all.is_empty() {
+        return other.unwrap_or_else(|| unresolved(Step::NoSuchName));
+    }
+    let mut found = chosen(&all, Step::Conditional, Step::SeveralValues);
+    if !is_certain {
+        return one_of_several(found);
+    }
+    (found.verdict, found.step) = (Verdict::Resolved, Step::Conditional);
     found
 }
 

@@ -54,6 +54,31 @@ pub(super) fn key(db: &Db, file: FileId, object: ExprId, name: Name) -> Option<K
     Some(Key::Unknown(step))
 }
 
+/// Returns the field that an element of a construction without keys writes: the elements are the
+/// values of all fields in order.
+pub(super) fn at_position(
+    db: &Db,
+    file: FileId,
+    made: ExprId,
+    position: usize,
+) -> Option<SymbolRef> {
+    let Expr::Construct(_, elements) = db.program.known(file).facts.exprs[made.get()?] else {
+        return None;
+    };
+    let Ty::Instance(of, _) = db.ty(file, made) else { return None };
+    let unit = db.program.known(of.file);
+    let bound = unit.all_bound(unit.symbol(of.symbol).inner).iter();
+    let symbols = bound.map(|(_, binding)| unit.binding(*binding).symbol);
+    let mut fields: Vec<_> = symbols
+        .filter(|symbol| symbol.is_some() && unit.symbol(*symbol).kind == SymbolKind::Field)
+        .map(|symbol| (unit.symbol(symbol).name_at, symbol))
+        .collect();
+    fields.sort_unstable_by_key(|(at, _)| *at);
+    // Without a name for each element, as an embedded field has none, positions are not known.
+    let (_, symbol) = *fields.get(position).filter(|_| fields.len() == elements.len as usize)?;
+    Some(SymbolRef { file: of.file, symbol })
+}
+
 /// Returns what a call with named arguments makes, if their names may be those of fields: of an
 /// instance without a constructor of its own, or one whose parameters are fields, or of what is not
 /// known.

@@ -44,6 +44,9 @@ pub(super) fn applied(db: &Db, file: FileId, base: Ty, args: &[Ty]) -> Ty {
                 Some(FlowKind::Nothing | FlowKind::Optional) | None => Ty::builtin(canonical, args),
             }
         }
+        Ty::Union(parts) if base.of_build().is_some() => {
+            parts.clone().each(|part| applied(db, file, part.clone(), args))
+        }
         _ => base,
     }
 }
@@ -63,9 +66,7 @@ fn nothing(db: &Db, file: FileId) -> Ty {
 pub(in crate::resolve) fn element(db: &Db, file: FileId, value: &Ty) -> Ty {
     match value {
         Ty::Tuple(parts) => Ty::union(parts.iter().cloned()),
-        Ty::Union(parts) => {
-            Ty::union(parts.clone().iter().map(|part| element(db, file, part)).collect::<Vec<_>>())
-        }
+        Ty::Union(parts) => parts.clone().each(|part| element(db, file, part)),
         Ty::Builtin(name, args) => {
             match type_flow::through(db, file, value, |flow| flow.element.as_deref()) {
                 Some(element) => element,
@@ -95,7 +96,13 @@ pub(in crate::resolve) fn element(db: &Db, file: FileId, value: &Ty) -> Ty {
 }
 
 pub(super) fn indexed(db: &Db, file: FileId, object: &Ty, key: ExprId) -> Ty {
+    let language = db.program.known(file).language;
     match object {
+        // Where subscripts are calls, a type has no arguments.
+        Ty::Type(..) if language.has_operator_methods() => {
+            let member = language.manifest.names.member_behind(ImplicitUse::Index);
+            member.map_or(Ty::Unknown, |member| inherent::result_of_member(db, object, member))
+        }
         // Generic function or type with explicit arguments.
         Ty::Type(symbol, _) => {
             let arg = db.instance_of_expr(file, key);
@@ -103,9 +110,7 @@ pub(super) fn indexed(db: &Db, file: FileId, object: &Ty, key: ExprId) -> Ty {
         }
         Ty::Callable(..) => object.clone(),
         Ty::Tuple(parts) => Ty::union(parts.iter().cloned()),
-        Ty::Union(parts) => Ty::union(
-            parts.clone().iter().map(|part| indexed(db, file, part, key)).collect::<Vec<_>>(),
-        ),
+        Ty::Union(parts) => parts.clone().each(|part| indexed(db, file, part, key)),
         Ty::Builtin(name, args) => match type_flow::through(db, file, object, |flow| {
             flow.index.as_deref().or(flow.element.as_deref())
         }) {
@@ -151,9 +156,9 @@ pub(super) fn entered(db: &Db, file: FileId, value: &Ty) -> Ty {
                 None => value.clone(),
             }
         }
-        Ty::Union(parts) => {
-            Ty::union(parts.clone().iter().map(|part| entered(db, file, part)).collect::<Vec<_>>())
-        }
+        Ty::Union(parts) => parts.clone().each(|part| entered(db, file, part)),
+        // What a library makes gives a value of the library, most often itself.
+        Ty::External(_) => value.clone(),
         other => type_flow::through(db, file, other, |flow| flow.entered.as_deref())
             .unwrap_or(Ty::Unknown),
     }
@@ -162,9 +167,7 @@ pub(super) fn entered(db: &Db, file: FileId, value: &Ty) -> Ty {
 pub(super) fn item(db: &Db, file: FileId, value: &Ty, position: usize) -> Ty {
     match value {
         Ty::Tuple(parts) => parts.get(position).cloned().unwrap_or(Ty::Unknown),
-        Ty::Union(parts) => Ty::union(
-            parts.clone().iter().map(|part| item(db, file, part, position)).collect::<Vec<_>>(),
-        ),
+        Ty::Union(parts) => parts.clone().each(|part| item(db, file, part, position)),
         Ty::Callable(symbols, receiver) => {
             // Variant that is destructured.
             let Some(&variant) = symbols.first() else { return Ty::Unknown };

@@ -7,7 +7,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty, no_types};
 use crate::resolve::members::{aliases, hierarchy, inherent, lookup};
-use crate::resolve::names::{assignments, definition};
+use crate::resolve::names::{assignments, definition, variants};
 use crate::resolve::types::{builtin_types, generics, lists, return_types};
 use crate::resolve::{Name, Symbols};
 use std::rc::Rc;
@@ -61,6 +61,9 @@ pub(in crate::resolve) fn entity_ty(db: &Db, entity: &Entity, as_type: bool) -> 
         Entity::Symbols(symbols) => symbols_ty(db, symbols, as_type, None),
         Entity::Module(module) => Ty::Module(*module),
         Entity::External(name) => Ty::External(name.clone()),
+        Entity::Variants(parts) => {
+            Ty::variants(parts.iter().map(|part| entity_ty(db, part, as_type)).collect::<Vec<_>>())
+        }
         Entity::Builtin(name) => Ty::BuiltinType(Rc::from(db.program.text(*name)), no_types()),
         Entity::Local(file, bindings) => {
             let parts: Vec<Ty> =
@@ -113,6 +116,10 @@ pub(in crate::resolve) fn symbols_ty(
 ) -> Ty {
     let program = db.program;
     let kind = |symbol: &SymbolRef| program.symbol(*symbol).kind;
+    if variants::are_modules(db, symbols) {
+        let types = symbols.iter().map(|symbol| Ty::Type(*symbol, no_types()));
+        return Ty::variants(types);
+    }
     let chosen = match as_type {
         true => symbols.iter().find(|symbol| is_scope(kind(symbol))),
         false => symbols
@@ -236,7 +243,7 @@ fn value_ty(db: &Db, symbol: SymbolRef) -> Ty {
 pub(in crate::resolve) fn member_ty(db: &Db, object: &Ty, name: Name) -> Ty {
     if let Ty::Union(parts) = object {
         let parts = parts.clone();
-        return Ty::union(parts.iter().map(|part| member_ty(db, part, name)).collect::<Vec<_>>());
+        return parts.each(|part| member_ty(db, part, name));
     }
     match db.member(object, name) {
         Member::Symbols(symbols) => {

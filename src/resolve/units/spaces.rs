@@ -4,12 +4,12 @@
 use crate::grammar::{Language, ModuleSystem};
 use crate::model::facts::{
     BindingKind, Expr, ExprId, FileFacts, ImportId, ImportKind, LocalSymbol, NameId, ScopeId,
-    ScopeKind,
+    ScopeKind, flags,
 };
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::units::footprint::Question;
 use crate::resolve::units::space::Space;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::hash::BuildHasher;
 
 /// Namespaces of the scopes of a file.
@@ -104,6 +104,8 @@ fn text(facts: &FileFacts, name: NameId) -> &str {
 pub(in crate::resolve) struct Nesting {
     /// Namespaces, each with its parent and its symbol.
     pub(in crate::resolve) spaces: Vec<(Space, Space, LocalSymbol)>,
+    /// Namespaces that a macro opens: what is inside of them is in the one around.
+    pub(in crate::resolve) by_macro: Vec<Space>,
     /// Names imported into a namespace, under the same or another name.
     pub(in crate::resolve) aliases: Vec<(Question, ImportId)>,
     /// Imports of all names of a namespace into another one (using-directives).
@@ -130,6 +132,8 @@ impl Nesting {
                 let parent =
                     scope.get().and_then(|scope| spaces.around(facts, facts.scopes[scope].parent));
                 nesting.spaces.push((*space, parent.unwrap_or(Space::root(language)), *symbol));
+                let is_opened = |symbol: usize| facts.symbols[symbol].flags & flags::BY_MACRO != 0;
+                nesting.by_macro.extend(symbol.get().is_some_and(is_opened).then_some(*space));
             }
         }
         for binding in facts.bindings.iter().filter(|binding| binding.kind == BindingKind::Import) {
@@ -160,6 +164,8 @@ impl Nesting {
 pub(in crate::resolve) struct Linkage {
     /// Parent of each namespace, and the first symbol that opens it.
     pub(in crate::resolve) spaces: FxHashMap<Space, (Space, SymbolRef)>,
+    /// Namespaces that a macro opens.
+    pub(in crate::resolve) by_macro: FxHashSet<Space>,
     pub(in crate::resolve) aliases: FxHashMap<Question, Vec<(FileId, ImportId)>>,
     pub(in crate::resolve) opened: FxHashMap<Space, Vec<(FileId, ImportId)>>,
     pub(in crate::resolve) opened_locally: FxHashMap<(FileId, ScopeId), Vec<ImportId>>,
@@ -176,6 +182,7 @@ impl Linkage {
                     .entry(*space)
                     .or_insert((*parent, SymbolRef { file, symbol: *symbol }));
             }
+            linkage.by_macro.extend(&nesting.by_macro);
             for (name, import) in &nesting.aliases {
                 linkage.aliases.entry(*name).or_default().push((file, *import));
             }
@@ -214,6 +221,7 @@ impl Linkage {
         self.spaces.iter().for_each(|(space, (parent, symbol))| {
             add(FxBuildHasher.hash_one((4, space, parent, key(symbol.file), symbol.symbol)));
         });
+        self.by_macro.iter().for_each(|space| add(FxBuildHasher.hash_one((5, space))));
         number
     }
 

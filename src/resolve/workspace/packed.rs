@@ -104,6 +104,8 @@ fn pass_over<P: Pass>(pass: &mut P, nesting: &Nesting) -> Option<Nesting> {
                 ))
             },
         )?,
+        by_macro: pass
+            .list(&nesting.by_macro, &NO_SPACE, |pass, space| Some(Space(pass.bits(space.0)?)))?,
         aliases: pass.list(
             &nesting.aliases,
             &(Question(0), ImportId(0)),

@@ -298,18 +298,22 @@ fn openings<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)>
     all.map(|(_, space, symbol)| (Question::opened(*space), *symbol))
 }
 
-/// Returns the types with bases of a file by the names of these bases, in languages in which a type
-/// may be opened again.
+/// Returns the types with bases of a file by the names of these bases, in languages in which a
+/// receiver may have members of derived types.
 fn derived<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> + 'u {
-    let is_open = unit.language.manifest.resolution.open_types;
-    let all = unit.facts.symbols.iter().enumerate().filter(move |_| is_open);
+    let rules = &unit.language.manifest.resolution;
+    let is_asked = rules.open_types || rules.derived_members;
+    let all = unit.facts.symbols.iter().enumerate().filter(move |_| is_asked);
     all.flat_map(move |(position, symbol)| {
         let bases = &unit.facts.lists[symbol.bases.range()];
         let named = bases.iter().filter_map(move |base| {
-            let Expr::Base(base, _) = unit.facts.exprs[base.get()?] else { return None };
-            match unit.facts.exprs[base.get()?] {
-                Expr::Name(name, _) | Expr::Member(_, name) => Some(unit.text(name)),
-                _ => None,
+            let Expr::Base(mut base, _) = unit.facts.exprs[base.get()?] else { return None };
+            loop {
+                match unit.facts.exprs[base.get()?] {
+                    Expr::Wrap(inner, _) | Expr::Apply(inner, _) => base = inner,
+                    Expr::Name(name, _) | Expr::Member(_, name) => return Some(unit.text(name)),
+                    _ => return None,
+                }
             }
         });
         named.map(move |name| (Question::derived(name), LocalSymbol::at(position)))

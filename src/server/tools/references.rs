@@ -82,7 +82,7 @@ fn one(
         }
         found => found?,
     };
-    // A key of a data file that names a package stands for what is used of it.
+    // A key of a data file that names a package represents what is used of it.
     if found.answers.iter().all(|found| found.symbol.is_data() && found.counts.certain == 0)
         && let Some(uses) = query::outside(context.snapshot, &params, context.cancel)?
         && uses.entities.iter().any(|entity| entity.name.starts_with(&uses.name))

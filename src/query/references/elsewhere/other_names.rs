@@ -1,6 +1,7 @@
 //! Occurrences of a name that are none of it: parts of a longer name (`evict` in `#evict`), and the
 //! closing tags of elements, whose opening tags have the references.
 
+use super::parts::Lines;
 use crate::grammar;
 use crate::query::QueryError;
 use crate::query::graph::lookup::Lookup;
@@ -13,7 +14,7 @@ use std::rc::Rc;
 pub(super) struct OtherNames<'o, 'q> {
     lookup: &'o Lookup<'q>,
     file: &'o FileRow,
-    text: &'o [u8],
+    lines: &'o Lines<'o>,
     name: NameKey,
     sites: &'o [SiteRow],
     /// Read with the first line that needs them.
@@ -23,8 +24,6 @@ pub(super) struct OtherNames<'o, 'q> {
 struct Names {
     /// Text of the name.
     own: Rc<str>,
-    /// Offsets of the lines.
-    lines: Vec<usize>,
     /// Line -> columns and texts of other names.
     others: FxHashMap<u32, Vec<(u32, Rc<str>)>>,
     has_elements: bool,
@@ -34,11 +33,11 @@ impl<'o, 'q> OtherNames<'o, 'q> {
     pub(super) fn new(
         lookup: &'o Lookup<'q>,
         file: &'o FileRow,
-        text: &'o [u8],
+        lines: &'o Lines<'o>,
         name: NameKey,
         sites: &'o [SiteRow],
     ) -> Self {
-        Self { lookup, file, text, name, sites, read: None }
+        Self { lookup, file, lines, name, sites, read: None }
     }
 
     /// True if no occurrence of the name in a line is one of it.
@@ -48,9 +47,7 @@ impl<'o, 'q> OtherNames<'o, 'q> {
             None => self.read()?,
         };
         let names = self.read.insert(names);
-        let start = names.lines.get(line as usize - 1).copied().unwrap_or(self.text.len());
-        let end = names.lines.get(line as usize).copied().unwrap_or(self.text.len());
-        let row = &self.text[start..end];
+        let row = &self.lines.text()[self.lines.range(line)];
         let others = names.others.get(&line).map(Vec::as_slice).unwrap_or_default();
         let own = names.own.as_bytes();
         let mut places = memmem::find_iter(row, own).filter(|&at| is_word(row, at, own.len()));
@@ -88,11 +85,9 @@ impl<'o, 'q> OtherNames<'o, 'q> {
                 others.entry(at.line).or_default().push((at.column, Rc::from(symbol.name_text)));
             }
         }
-        let ends = memchr::memchr_iter(b'\n', self.text).map(|end| end + 1);
         let language = self.lookup.language(self.file.language);
         Ok(Names {
             own,
-            lines: std::iter::once(0).chain(ends).collect(),
             others,
             has_elements: grammar::by_name(language)
                 .is_some_and(|language| language.has_elements()),
@@ -110,8 +105,9 @@ fn is_word(row: &[u8], at: usize, length: usize) -> bool {
         byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii())
     };
     let before = at.checked_sub(1).and_then(|before| row.get(before));
-    !(is_letter(before) && is_letter(row.get(at)))
-        && !(is_letter(row.get(at + length)) && is_letter(row.get(at + length - 1)))
+    let is_joined = is_letter(before) && is_letter(row.get(at))
+        || is_letter(row.get(at + length)) && is_letter(row.get(at + length - 1));
+    !is_joined
 }
 
 /// True if a closing tag has begun and its name, or the path to it, has not ended.

@@ -5,11 +5,37 @@ use crate::model::{SkipReason, words};
 use crate::query::QueryError;
 use crate::query::graph::lookup::Lookup;
 use crate::store::FileRow;
+use std::cell::OnceCell;
+use std::ops::Range;
+
+/// Text of a file by its lines, which are counted with the first question.
+pub(super) struct Lines<'t> {
+    text: &'t [u8],
+    starts: OnceCell<Vec<usize>>,
+}
+
+impl<'t> Lines<'t> {
+    pub(super) fn of(text: &'t [u8]) -> Self {
+        Self { text, starts: OnceCell::new() }
+    }
+
+    pub(super) fn text(&self) -> &'t [u8] {
+        self.text
+    }
+
+    /// Returns the range of a line with its end; empty at the end of the text if there is none.
+    pub(super) fn range(&self, line: u32) -> Range<usize> {
+        let starts = self.starts.get_or_init(|| {
+            let ends = memchr::memchr_iter(b'\n', self.text).map(|end| end + 1);
+            std::iter::once(0).chain(ends).collect()
+        });
+        let start = |line: usize| starts.get(line).copied().unwrap_or(self.text.len());
+        start(line as usize - 1)..start(line as usize)
+    }
+}
 
 /// Layout of a text.
 struct TextLayout {
-    /// Offsets of the lines.
-    lines: Vec<usize>,
     /// Spans of comments and strings.
     prose: Vec<(usize, usize)>,
     /// First and last lines of the regions that were not understood.
@@ -20,14 +46,14 @@ struct TextLayout {
 pub(super) struct Parts<'p, 'q> {
     lookup: &'p Lookup<'q>,
     file: &'p FileRow,
-    text: &'p [u8],
+    lines: &'p Lines<'p>,
     /// Read with the first line that needs it.
     read: Option<TextLayout>,
 }
 
 impl<'p, 'q> Parts<'p, 'q> {
-    pub(super) fn new(lookup: &'p Lookup<'q>, file: &'p FileRow, text: &'p [u8]) -> Self {
-        Self { lookup, file, text, read: None }
+    pub(super) fn new(lookup: &'p Lookup<'q>, file: &'p FileRow, lines: &'p Lines<'p>) -> Self {
+        Self { lookup, file, lines, read: None }
     }
 
     pub(super) fn place(&mut self, line: u32, column: u32) -> Result<Place, QueryError> {
@@ -44,16 +70,14 @@ impl<'p, 'q> Parts<'p, 'q> {
             return Ok(Place::Text);
         }
         if self.read.is_none() {
-            let ends = memchr::memchr_iter(b'\n', self.text).map(|end| end + 1);
             let problems = self.lookup.snapshot.problems_of(self.file.key)?;
             let regions =
                 problems.iter().map(|row| (row.problem.first_line, row.problem.last_line));
-            let lines = std::iter::once(0).chain(ends).collect();
-            let (prose, regions) = (words::prose_spans(self.text), regions.collect());
-            self.read = Some(TextLayout { lines, prose, regions });
+            let (prose, regions) = (words::prose_spans(self.lines.text()), regions.collect());
+            self.read = Some(TextLayout { prose, regions });
         }
-        let Some(TextLayout { lines, prose, regions }) = &self.read else { return Ok(Place::Code) };
-        let at = lines.get(line as usize - 1).copied().unwrap_or_default() + column as usize;
+        let Some(TextLayout { prose, regions }) = &self.read else { return Ok(Place::Code) };
+        let at = self.lines.range(line).start + column as usize;
         let is_prose = prose.partition_point(|(_, end)| *end <= at);
         let is_prose = prose.get(is_prose).is_some_and(|(start, _)| *start <= at);
         Ok(if is_prose {

@@ -41,12 +41,12 @@ pub enum Reason {
 /// Returns the reasons for calls of a symbol that no reference shows.
 pub(super) fn reasons(lookup: &Lookup<'_>, symbol: SymbolKey) -> Result<Vec<Reason>, QueryError> {
     let symbol = lookup.symbol(symbol)?;
-    let mut found = decorators(lookup, &symbol)?;
+    let language = grammar::by_name(lookup.language(lookup.place(symbol.file)?.language));
+    let mut found = decorators(lookup, &symbol, language)?;
     if !symbol.kind.is_callable() {
         return Ok(found);
     }
-    let language = lookup.language(lookup.place(symbol.file)?.language);
-    if let Some(language) = grammar::by_name(language)
+    if let Some(language) = language
         && language.is_called_by_runtime(&symbol.name_text)
     {
         found.push(Reason::Runtime { language: language.title() });
@@ -60,8 +60,13 @@ pub(super) fn reasons(lookup: &Lookup<'_>, symbol: SymbolKey) -> Result<Vec<Reas
     Ok(found)
 }
 
-/// Returns the decorators of a definition: references before its name and inside of its extent.
-fn decorators(lookup: &Lookup<'_>, symbol: &SymbolRow) -> Result<Vec<Reason>, QueryError> {
+/// Returns the decorators of a definition: references before its name and inside of its extent,
+/// without those that are known to hand it to nothing.
+fn decorators(
+    lookup: &Lookup<'_>,
+    symbol: &SymbolRow,
+    language: Option<&grammar::Language>,
+) -> Result<Vec<Reason>, QueryError> {
     let file = lookup.file(symbol.file)?;
     let mut found = Vec::new();
     for site in lookup.snapshot.sites_of(&file)? {
@@ -83,6 +88,10 @@ fn decorators(lookup: &Lookup<'_>, symbol: &SymbolRow) -> Result<Vec<Reason>, Qu
             Some(outside) => outside.to_string(),
             None => lookup.name(site.name)?.to_string(),
         };
+        let is_plain = language.is_some_and(|language| language.registers_nothing(&name));
+        if is_plain && targets.is_empty() {
+            continue;
+        }
         let symbol = targets.first().map(|&target| lookup.info_of(target).map(Box::new));
         found.push(Reason::Decorated { name, line: site.at.line, symbol: symbol.transpose()? });
         if found.len() == MAX_REASONS {

@@ -26,9 +26,9 @@ pub(super) struct Packages {
 #[derive(Debug)]
 struct Package {
     /// Path below the package (`.`, `./x`, `./x/*`) -> files, most preferred first.
-    exports: Option<Patterns<Vec<Target>>>,
+    exports: Option<Patterns<Vec<ConditionTarget>>>,
     /// Alias (`#x`) -> files or packages.
-    imports: Patterns<Vec<Target>>,
+    imports: Patterns<Vec<ConditionTarget>>,
     main: Vec<String>,
     /// Dependencies that are in the repository under another name.
     dependencies: BTreeMap<String, Dependency>,
@@ -36,7 +36,7 @@ struct Package {
 
 /// Target of an exported path or of an alias.
 #[derive(Debug)]
-struct Target {
+struct ConditionTarget {
     /// File or package.
     path: String,
     /// True if a build may take it in place of the others: it is the target of a condition, not of
@@ -211,10 +211,10 @@ impl Package {
 const TYPES: &str = "types";
 
 /// Returns the targets of conditions, in order.
-fn targets(value: &Json) -> Vec<Target> {
-    fn add(value: &Json, varies: bool, all: &mut Vec<Target>) {
+fn targets(value: &Json) -> Vec<ConditionTarget> {
+    fn add(value: &Json, varies: bool, all: &mut Vec<ConditionTarget>) {
         match value {
-            Json::Text(path) => all.push(Target { path: path.clone(), varies }),
+            Json::Text(path) => all.push(ConditionTarget { path: path.clone(), varies }),
             Json::List(items) => {
                 let items = items.iter().enumerate();
                 items.for_each(|(at, item)| add(item, varies && at == 0, all));
@@ -239,10 +239,10 @@ fn targets(value: &Json) -> Vec<Target> {
 /// Returns what the first target that exists means, with that of the others of which a build may
 /// take one in its place.
 fn all_of<T: Copy + PartialEq>(
-    targets: &[Target],
+    targets: &[ConditionTarget],
     find: impl Fn(&str) -> Option<Found<T>>,
 ) -> Option<Found<T>> {
-    let is_there = |target: &Target| Some((find(&target.path)?, target.varies));
+    let is_there = |target: &ConditionTarget| Some((find(&target.path)?, target.varies));
     let mut there = targets.iter().filter_map(is_there);
     let (mut all, varies) = there.next()?;
     for (others, _) in there.filter(|(_, other)| varies && *other) {

@@ -11,7 +11,7 @@ use crate::resolve::db::ty::Entity;
 use crate::resolve::db::wildcards::{ScopePlace, Stop};
 use crate::resolve::names::assignments::NameUse;
 use crate::resolve::names::visited::{MAX_CHAIN, Visited};
-use crate::resolve::names::{bindings, namespaces};
+use crate::resolve::names::{bindings, namespaces, variants};
 use crate::resolve::units::footprint::FileSet;
 use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::units::unit::mark;
@@ -152,11 +152,14 @@ fn search_from(db: &Db, file: FileId, scope: ScopeId, search: &mut Search) {
         let start = db.filtered(None, || db.follow(module, path, &mut Visited::default()));
         match start {
             Some(Entity::Module(module)) => stop_at_module(db, module, false, search),
+            Some(Entity::Symbols(symbols)) if variants::are_modules(db, &symbols) => {
+                search.stops.push(Stop::Other(Box::new(Entity::Symbols(symbols))));
+            }
             Some(Entity::Symbols(symbols)) => {
                 symbols.into_iter().for_each(|symbol| stop_at_symbol(db, symbol, search));
             }
-            Some(outside @ Entity::External(_)) => {
-                search.stops.push(Stop::Other(Box::new(outside)));
+            Some(other @ (Entity::External(_) | Entity::Variants(_))) => {
+                search.stops.push(Stop::Other(Box::new(other)));
             }
             Some(Entity::Local(..) | Entity::Builtin(_)) | None => {}
         }
