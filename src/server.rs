@@ -43,7 +43,7 @@ pub use answers::rows::{Row, Site, may_have_rows, rows};
 pub use base::allocator::give_back_in_time;
 pub use base::escape::{for_terminal, one_line};
 pub use base::limits::Limits;
-pub use base::log::LogSink;
+pub use base::log::{LogSink, log_panics};
 pub use base::uri::file_address;
 pub use jsonrpc::admission::{Class, LaneState};
 pub use peers::{
@@ -195,7 +195,6 @@ fn run(
     tools: impl FnOnce(&Sender<Event>) -> Arc<dyn tools::Tools>,
 ) -> io::Result<()> {
     let stream = transport::stdio::take()?;
-    base::log::take_panics();
     let session = Session::new();
     session::shutdown::on_signal(session.events.clone(), || Event::Terminate, limits.signal_grace)?;
     let tools = tools(&session.events);

@@ -190,6 +190,20 @@ fn the_system_refuses_memory_that_no_file_may_take_before_the_watchdog_looks() {
 }
 
 #[test]
+fn a_panic_without_memory_ends_with_backtraces_wanted_as_well() {
+    let project = Project::with("exhaust");
+    let mut command = project.command(&["index", "--json", "--log-level", "warn"]);
+    let output = command.env("RUST_BACKTRACE", "1").output().expect("the program starts");
+    let log = String::from_utf8_lossy(&output.stderr);
+    let numbers: Value = serde_json::from_slice(&output.stdout).expect("the numbers are JSON");
+    assert_eq!(
+        (&numbers["indexed"], &numbers["skipped"]["too-slow"]),
+        (&4.into(), &Value::Null),
+        "it has not waited for the watchdog: {log}"
+    );
+}
+
+#[test]
 fn a_file_that_takes_too_long_is_left_out_and_tried_by_the_next_process() {
     let project = Project::with("hang");
     for attempt in 0..2 {

@@ -9,7 +9,6 @@ pub(super) mod spawn;
 
 use super::{Options, Shared};
 use crate::server::base::allocator;
-use crate::server::base::log;
 use crate::server::session::dispatch::{Event, until};
 use crate::server::session::shutdown;
 use http::Http;
@@ -140,7 +139,6 @@ pub fn serve(
     let web = listening.http.as_ref().map(|web| listen(web, &place)).transpose()?;
     let within: Arc<[PathBuf]> =
         listening.http.as_ref().map(|web| web.within.clone()).unwrap_or_default().into();
-    log::take_panics();
     allocator::give_back_in_time();
     let (event_sender, events) = channel(1);
     shutdown::on_signal(

@@ -14,7 +14,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::cli::Stop;
-use crate::server::LogSink;
+use crate::server::{LogSink, log_panics};
 
 /// Value for standard error.
 const STDERR: &str = "stderr";
@@ -80,6 +80,7 @@ fn begin(filter: EnvFilter, target: impl for<'w> MakeWriter<'w> + Send + Sync + 
         .with_ansi(false)
         .with_writer(target)
         .try_init();
+    log_panics();
 }
 
 /// Opens the log without waiting for the reader of a pipe.

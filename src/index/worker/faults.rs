@@ -77,6 +77,20 @@ fn happen(what: &str) {
                 kept.push(vec![1; 4 << 20]);
             }
         }
+        // What is left is enough for a message, and too little for a backtrace.
+        "exhaust" => {
+            let mut kept: Vec<Vec<u8>> = Vec::new();
+            let mut size = 64 << 20;
+            while size > 1 << 16 {
+                let mut more = Vec::new();
+                match more.try_reserve_exact(size) {
+                    Ok(()) => kept.push(more),
+                    Err(_) => size /= 2,
+                }
+            }
+            std::hint::black_box(&kept);
+            panic!("a panic without memory");
+        }
         "chatter" => {
             let mut errors = std::io::stderr().lock();
             for number in 0..20_000 {
