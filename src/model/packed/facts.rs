@@ -475,8 +475,8 @@ mod tests {
         let unnamed = FileFacts { names: Vec::new(), ..facts.clone() };
         assert_eq!((read_unnamed(&mut reader), reader.rest().len()), (Some(unnamed), 0));
         let mut reader = Reader::new(&bytes, &words);
-        let (package, scopes, bindings, exprs, positions) = Default::default();
-        let stored = FileFacts { package, scopes, bindings, exprs, positions, ..facts };
+        let (scopes, bindings, exprs, positions) = Default::default();
+        let stored = FileFacts { scopes, bindings, exprs, positions, ..facts };
         assert_eq!(read_stored(&mut reader), Some(stored));
         assert!(!reader.rest().is_empty());
     }
