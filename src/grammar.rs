@@ -224,6 +224,11 @@ impl Language {
         [Some(name), set].into_iter().flatten().any(|name| self.common_members.contains(name))
     }
 
+    /// True if types implement all types of the kind interface by having their methods.
+    pub(crate) fn has_structural_interfaces(&self) -> bool {
+        self.manifest.resolution.structural.iter().any(|mark| mark == SymbolKind::Interface.word())
+    }
+
     /// True if this name is defined in every file: builtin functions and types, and the prelude.
     pub(crate) fn is_builtin(&self, name: &str) -> bool {
         self.builtin_names.contains(name)

@@ -341,8 +341,9 @@ pub struct Resolution {
     pub inherited_overloads: bool,
     /// The declared type of a variable is not refined by assignments.
     pub variables_keep_types: bool,
-    /// Structural interfaces: a type implements an interface by having its methods.
-    pub structural: bool,
+    /// Structural interfaces, which a type implements by having their members: `interface`, all
+    /// types of that kind; others, the types that derive directly from this one of a library.
+    pub structural: Vec<String>,
     /// Types and values have separate namespaces.
     pub separate_types: bool,
     /// The name of a type is separate from names of values and follows a keyword, unless it is
