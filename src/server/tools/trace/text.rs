@@ -123,6 +123,9 @@ impl Traced {
             shown
         };
         self.vague(tree, callers, page);
+        if let Some(ends) = ends(tree) {
+            page.note(ends);
+        }
         // The list of direct callers has them next to its sites.
         if !callers || self.params.depth > 1 {
             self.sources.add(page);
@@ -226,6 +229,19 @@ impl Traced {
     fn is_up(&self) -> bool {
         self.params.direction == Direction::Callers
     }
+}
+
+/// Functions at which a search for tests ended, if it did.
+fn ends(tree: &TraceTree) -> Option<String> {
+    let named: Vec<String> = tree.first_ends.iter().map(named).collect();
+    let more = match tree.ends.saturating_sub(named.len() as u64) {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    let whose = plural(tree.ends, "function");
+    (tree.ends > 0).then(|| {
+        format!("no caller is known of {whose} on the way: {}{more}", named.join(", "))
+    })
 }
 
 /// `Container.name (path:12)`.
@@ -364,6 +380,8 @@ mod tests {
             other_uses: 0,
             by_directory: Vec::new(),
             not_followed: Vec::new(),
+            ends: 0,
+            first_ends: Vec::new(),
         };
         let root = symbol("src/package/module/base.x", "Container", "target", 10);
         let params = TraceParams { depth, ..TraceParams::default() };
