@@ -294,7 +294,7 @@ fn entry_text(node: &TraceNode, callers: bool, most: usize) -> (String, String) 
             let text = if callers {
                 format!("{who}:{at}")
             } else {
-                format!("{who}:{} at {at}", symbol.first_line)
+                format!("{who}:{} at {at}", symbol.name_at.line)
             };
             (file, text)
         }
