@@ -156,7 +156,7 @@ mod tests {
             (found, left.expect("so little costs nothing"))
         };
         let (found, left) = parts(&Budget::unlimited());
-        assert_eq!(found, [3..5], "the function with errors");
+        assert_eq!((found.len(), &found[0]), (1, &(3..5)), "the function with errors");
         let none = Allowance { base: 0, per_byte: 0, most: 0 };
         let over = Budget::start(&Limits { heap: none, ..Limits::default() }, SOURCE.len());
         let kept = vec![0_u8; 1 << 16];
