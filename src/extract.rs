@@ -68,7 +68,7 @@ impl Limits {
 const FULL_TIME: Allowance =
     Allowance { base: 150_000_000, per_byte: 10_000, most: 10_000_000_000 };
 const QUICK_TIME: Allowance = Allowance { base: 100_000_000, per_byte: 3_000, most: 2_000_000_000 };
-const HEAP: Allowance = Allowance { base: 12 << 20, per_byte: 300, most: u64::MAX };
+const HEAP: Allowance = Allowance { base: 8 << 20, per_byte: 300, most: u64::MAX };
 
 /// Time of the parse and of the traversal, which is this program's own code: without optimisation
 /// it takes several times as long, and the parser does not.

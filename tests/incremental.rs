@@ -76,11 +76,16 @@ fn workers() -> WorkerPool {
     WorkerPool::new(WorkerCommand { program: env!("CARGO_BIN_EXE_cograph").into(), arguments })
 }
 
+/// No state yet; one of them stays however slow the machine is.
+fn residents() -> Residents {
+    Residents::with_timeout(Duration::from_secs(3600))
+}
+
 impl Repository {
     fn new() -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         fs::create_dir(directory.path().join("root")).expect("created");
-        Self { directory, residents: Residents::new(), workers: None, cancel: CancelToken::new() }
+        Self { directory, residents: residents(), workers: None, cancel: CancelToken::new() }
     }
 
     /// The same, with changes indexed by another process.
@@ -109,7 +114,7 @@ impl Repository {
 
     /// What another process would know: nothing but what is on disk.
     fn forget(&mut self) {
-        self.residents = Residents::new();
+        self.residents = residents();
         self.workers = self.workers.as_ref().map(|_| workers());
     }
 

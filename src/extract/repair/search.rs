@@ -119,7 +119,8 @@ impl<'l, 's> Search<'l, 's> {
         }
         let length: usize = rows.iter().map(|rows| self.lines.bytes(rows).len()).sum();
         *self.left = self.left.and_then(|left| left.checked_sub(length));
-        if self.left.is_none() {
+        // The parser asks while it parses, and small parts are parsed before it asks.
+        if self.left.is_none() || self.budget.check().is_break() {
             return true;
         }
         let within: Vec<tree_sitter::Range> =
@@ -135,4 +136,32 @@ fn without(item: Range<usize>, parts: &[Range<usize>]) -> Vec<Range<usize>> {
         parts.iter().map(|part| std::mem::replace(&mut from, part.end)..part.start).collect();
     kept.push(from..item.end);
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::Limits;
+    use crate::extract::budget::Allowance;
+    use crate::grammar;
+
+    #[test]
+    fn small_parts_are_not_parsed_beyond_the_budget() {
+        const SOURCE: &[u8] = b"def a():\n    return 1\n\ndef b(:\n    return )\n";
+        let language = grammar::by_name("python").expect("it is built in");
+        let lines = Lines::of(language, SOURCE);
+        let parts = |budget: &Budget| {
+            let mut left = Some(SOURCE.len() * MOST_TIMES);
+            let found = Search::new(language, &lines, budget, &mut left).broken_in(0..5);
+            (found, left.expect("so little costs nothing"))
+        };
+        let (found, left) = parts(&Budget::unlimited());
+        assert_eq!((found.len(), &found[0]), (1, &(3..5)), "the function with errors");
+        let none = Allowance { base: 0, per_byte: 0, most: 0 };
+        let over = Budget::start(&Limits { heap: none, ..Limits::default() }, SOURCE.len());
+        let kept = vec![0_u8; 1 << 16];
+        assert!(parts(&over).0.is_empty(), "nothing is found out");
+        assert!(parts(&over).1 > left);
+        drop(kept);
+    }
 }
