@@ -46,6 +46,7 @@ pub use tier::Tier;
 pub(crate) use type_rule::TypeRule;
 
 use crate::model::LanguageId;
+use crate::model::SymbolKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::{Hash, Hasher};
 use table::{Folder, fits_pattern, folders};
@@ -222,6 +223,11 @@ impl Language {
         // A setter is as common as what it sets.
         let set = name.strip_suffix('=').filter(|name| !name.is_empty());
         [Some(name), set].into_iter().flatten().any(|name| self.common_members.contains(name))
+    }
+
+    /// True if types implement all types of the kind interface by having their methods.
+    pub(crate) fn has_structural_interfaces(&self) -> bool {
+        self.manifest.resolution.structural.iter().any(|mark| mark == SymbolKind::Interface.word())
     }
 
     /// True if this name is defined in every file: builtin functions and types, and the prelude.

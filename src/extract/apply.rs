@@ -6,6 +6,7 @@ use crate::extract::bindings::stated_types;
 use crate::extract::bindings::variables;
 use crate::extract::definitions;
 use crate::extract::definitions::callables;
+use crate::extract::definitions::constructions;
 use crate::extract::definitions::declarators;
 use crate::extract::definitions::decorators;
 use crate::extract::definitions::doc_types;
@@ -89,7 +90,10 @@ fn apply<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>, usage: Us
         }
         Rule::Group { repeats } => definitions::types::group(walk, node, *repeats),
         Rule::Declaration { .. } => declarators::declaration(walk, rule, node),
-        Rule::Variable { .. } => variables::variable(walk, rule, node),
+        Rule::Variable { .. } => {
+            constructions::of_variant(walk, rule, node);
+            variables::variable(walk, rule, node)
+        }
         Rule::Variants {} => variables::variants(walk, node),
         Rule::Assign { .. } => variables::assign(walk, rule, node),
         Rule::Param { .. } | Rule::SelfParam { .. } => {

@@ -16,6 +16,7 @@ use crate::extract::expressions::paths;
 use crate::extract::expressions::values;
 use crate::extract::imports::export;
 use crate::extract::types;
+use crate::extract::walk::rule_choice;
 use crate::extract::walk::{Declared, Definition, READ, Usage, Walk};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{ExprId, LocalSymbol, NameId, Run};
@@ -36,6 +37,11 @@ impl<'t> Walk<'t> {
     /// Records the conditions that decorators set for the next node.
     pub(super) fn decorated_conditions(&mut self, node: Node<'t>) {
         conditions::decorated_conditions(self, node)
+    }
+
+    /// Visits an element of a container, which has its type where it leaves out its own.
+    pub(super) fn element_of(&mut self, node: Node<'t>, container: ExprId) -> ExprId {
+        literals::element_of(self, node, container)
     }
 
     pub(super) fn define(&mut self, definition: &Definition<'t>) -> LocalSymbol {
@@ -174,11 +180,20 @@ impl<'t> Walk<'t> {
         construct::visit_as(self, value, wanted)
     }
 
-    /// Visits a value; one that is a construction without a type has the expected one.
+    /// Visits a value; one that is a construction without a type, or has such elements, has the
+    /// expected one.
     pub(super) fn visit_wanted(&mut self, value: Node<'t>, wanted: ExprId) -> ExprId {
-        match construct::is_target_typed(self, value) {
-            true => construct::visit_as(self, value, wanted),
-            false => self.visit(value, READ),
+        match rule_choice::rule_at(&self.input, value) {
+            Some(Rule::Construct { ty: None, args: Some(_), .. }) => {
+                construct::visit_as(self, value, wanted)
+            }
+            Some(Rule::List { .. }) => {
+                self.context.expected = wanted;
+                let value = self.visit(value, READ);
+                self.context.expected = ExprId::NONE;
+                value
+            }
+            _ => self.visit(value, READ),
         }
     }
 

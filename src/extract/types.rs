@@ -323,6 +323,19 @@ pub(super) fn applied(facts: &mut Builder, base: ExprId, args: &[ExprId]) -> Exp
     facts.expr(Expr::Apply(base, list))
 }
 
+/// Returns the name of the type that an expression names, without its type arguments.
+pub(super) fn named(facts: &Builder, ty: ExprId) -> Option<NameId> {
+    let named = |ty: ExprId| ty.is_some().then(|| facts.get(ty));
+    let base = match named(ty)? {
+        Expr::Apply(base, _) => named(base)?,
+        plain => plain,
+    };
+    match base {
+        Expr::Name(name, _) | Expr::Member(_, name) => Some(name),
+        _ => None,
+    }
+}
+
 /// Splits a name that may have type arguments into the name's node and the arguments.
 fn generic_name<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> (Node<'t>, Vec<ExprId>) {
     // A name may be inside of a node with a keyword before it (`A::template B<T>`).

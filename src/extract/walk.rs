@@ -22,7 +22,7 @@ use crate::model::facts::{
 use crate::model::{Position, ProblemKind, SiteKind};
 use children::Lister;
 pub(super) use context::{
-    Callable, Context, Declared, Decorator, Definition, Embedded, Pending, QUOTES, READ,
+    Callable, Context, Declared, Decorator, Definition, Embedded, Generated, Pending, QUOTES, READ,
     Surroundings, Usage, Wrapper,
 };
 pub(super) use scopes::OuterScope;
@@ -188,6 +188,12 @@ impl<'t> Walk<'t> {
 
     /// Does the same for a node with a known kind.
     fn visit_kind(&mut self, node: Node<'t>, kind: u16, usage: Usage) -> ExprId {
+        if !self.context.taken.is_empty()
+            && let Some(at) = self.context.taken.iter().position(|taken| *taken == node.id())
+        {
+            self.context.taken.swap_remove(at);
+            return ExprId::NONE;
+        }
         self.deeper(node, |walk| walk.visit_node(node, kind, usage))
     }
 

@@ -234,7 +234,7 @@ pub struct Names {
     pub constructor_rule: ConstructorNames,
     /// Names of constructors.
     pub constructors: Vec<String>,
-    /// A constructor whose first statement calls no constructor implicitly calls that of the base.
+    /// A constructor that calls no other one calls that of the base.
     pub implied_base_constructor: bool,
     /// Syntax of the receiver in a method.
     pub self_rule: SelfRule,
@@ -280,6 +280,8 @@ pub struct Names {
     /// Library types whose arguments, among the bases of a type, list its type parameters
     /// (`Generic`).
     pub type_variable_lists: Vec<String>,
+    /// Suffix that the name of a decorator may omit (`Attribute`).
+    pub decorator_suffix: Option<String>,
     /// Syntax -> members that it calls.
     pub implicit_members: BTreeMap<ImplicitUse, Vec<String>>,
     /// Operator -> method of the left operand whose result is the value.
@@ -339,8 +341,9 @@ pub struct Resolution {
     pub inherited_overloads: bool,
     /// The declared type of a variable is not refined by assignments.
     pub variables_keep_types: bool,
-    /// Structural interfaces: a type implements an interface by having its methods.
-    pub structural: bool,
+    /// Structural interfaces, which a type implements by having their members: `interface`, all
+    /// types of that kind; others, the types that derive directly from this one of a library.
+    pub structural: Vec<String>,
     /// Types and values have separate namespaces.
     pub separate_types: bool,
     /// The name of a type is separate from names of values and follows a keyword, unless it is
@@ -416,6 +419,11 @@ pub struct GeneratedMember {
     pub prefix: String,
     /// Whole name of a member that is made of the type.
     pub name: Option<String>,
+    /// Argument of the decorator with the whole name of a member that is made of the type: without
+    /// it none is made.
+    pub named_by: Option<String>,
+    /// Argument of the decorator with which none is made.
+    pub off: Option<String>,
     /// Kind of the member.
     #[serde(default = "method", deserialize_with = "crate::grammar::rule::parts::symbol_kind")]
     pub kind: SymbolKind,

@@ -46,8 +46,9 @@ pub(crate) enum Pattern {
     Shorthand {},
     /// A variant with patterns for its positional parts.
     Variant { ty: Selector },
-    /// A name for the whole value, and a pattern for its parts (`x @ p`).
-    Both { name: Selector, of: Option<Selector> },
+    /// A name for the whole value, and a pattern for its parts (`x @ p`). `ty`: the type that the
+    /// value has where it matches.
+    Both { name: Option<Selector>, of: Option<Selector>, ty: Option<Selector> },
     /// A named value or type to compare with.
     Compare {},
     /// Alternatives of patterns.

@@ -69,8 +69,7 @@ pub(crate) enum Rule {
     Accessor { value: String },
     /// A branch in a language with function scope: owns type narrowings, but no names.
     Flow {},
-    /// Leaves the enclosing block (return, raise, continue, …); with `returns`, `of` is the result
-    /// of the callable.
+    /// Leaves the enclosing block; with `returns`, `of` is the result of the callable.
     Jump {
         of: Option<Selector>,
         #[serde(default)]
@@ -102,6 +101,8 @@ pub(crate) enum Rule {
         /// It is read like a field.
         #[serde(default)]
         property: bool,
+        /// Text before the name that is part of it.
+        prefix: Option<String>,
         /// Interface that it is a member of: its own type has no member of the name.
         implements: Option<Selector>,
     },
@@ -197,7 +198,8 @@ pub(crate) enum Rule {
         #[serde(default)]
         hoisted: bool,
     },
-    /// A variable, field, constant or variant.
+    /// A variable, field, constant or variant. With `args` it constructs the type around it, by the
+    /// constructor of the name `maker` if there is one.
     Variable {
         #[serde(default, deserialize_with = "optional_symbol_kind")]
         kind: Option<SymbolKind>,
@@ -211,6 +213,8 @@ pub(crate) enum Rule {
         /// Without a name, the type is embedded in the enclosing type.
         #[serde(default)]
         embeds: bool,
+        args: Option<Selector>,
+        maker: Option<Selector>,
         /// The named parts of a variant: a body with fields.
         body: Option<Selector>,
         /// Type of the receiver of an extension.
@@ -289,12 +293,13 @@ pub(crate) enum Rule {
     /// The type of a value as a value (`value.class`).
     TypeOf { of: Selector },
     /// Member access on a value, type or module. Where `object` is absent the node is a plain name.
-    /// `scoped`: a path (`a::b`).
+    /// `scoped`: a path (`a::b`). `written`: it is written as well.
     Member {
         object: Option<Selector>,
         name: Selector,
         #[serde(default)]
         scoped: bool,
+        written: Option<bool>,
     },
     /// A call of `callee`; or of the member `name` of `object`; or of `name`.
     Call {
@@ -323,6 +328,8 @@ pub(crate) enum Rule {
         #[serde(default)]
         positional: bool,
     },
+    /// A copy of the value `of`, with the members that nodes with the role `initializer` write.
+    Copy { of: Selector },
     /// A type in expression position: its members are those of the type.
     TypeValue {},
     /// Type arguments in an expression (`f::<A, B>`): each named child is a type.
@@ -332,8 +339,7 @@ pub(crate) enum Rule {
     Element { name: Selector },
     /// A subscript: the element of a container.
     Index { object: Selector, key: Option<Selector> },
-    /// The receiver of the enclosing method; with `of`, of the type or callable of that name
-    /// around it.
+    /// The receiver of the method around it; with `of`, of the type or callable of that name.
     SelfValue { of: Option<Selector> },
     /// The receiver as a value of its base.
     SuperValue {},
@@ -378,7 +384,6 @@ pub(crate) enum Rule {
         either: Vec<String>,
         #[serde(default)]
         truth: Vec<String>,
-        /// Operators whose value is that of the right side.
         #[serde(default)]
         last: Vec<String>,
         /// Type of a truth value.
@@ -434,11 +439,9 @@ pub(crate) enum Rule {
         value: Option<Selector>,
         otherwise: Option<Selector>,
     },
-    /// Cases that match one value, bound to `name` if given; the children of `body` have the role
-    /// `case`.
+    /// Cases that match one value, bound to `name` if given: the children of `body`.
     Match { value: Option<Selector>, name: Option<Selector>, body: Option<Selector> },
-    /// One case of a `match`: a pattern, or types to which the value is narrowed; `guard` is a
-    /// further condition.
+    /// One case of a `match`: a pattern, or types that narrow the value; `guard` must hold as well.
     Case {
         pattern: Option<Selector>,
         types: Option<Selector>,
@@ -455,20 +458,17 @@ pub(crate) enum Rule {
         #[serde(default)]
         items: Vec<String>,
     },
-    /// A named argument: `value` is the argument. With `name`, the argument is for the parameter
-    /// of that name, wherever it stands.
+    /// A named argument: `value` is for the parameter `name`, wherever it stands.
     NamedArgument { name: Option<Selector>, value: Selector },
     /// One declarator of the chain around a name; `wrap` is the type that it adds (`pointer`,
-    /// `array`, `reference`).
+    /// `array`, `reference`), `args` are those of the constructor, `returns` is a trailing result.
     Declarator {
         of: Option<Selector>,
         params: Option<Selector>,
         wrap: Option<String>,
         /// The initial value.
         value: Option<Selector>,
-        /// The arguments of the constructor.
         args: Option<Selector>,
-        /// A trailing result type.
         returns: Option<Selector>,
         /// The name is the text of the node up to this child.
         up_to: Option<Selector>,

@@ -443,6 +443,9 @@ pub enum Expr {
     /// Argument for the parameter of a name; without a name for the last one. See
     /// `SPREAD_ARGUMENT`.
     Argument(ExprId, NameId),
+    /// What the callee takes as the argument at a position: the value of an argument whose type is
+    /// left out.
+    Parameter(ExprId, u32),
     /// Unknown.
     Unknown,
 }

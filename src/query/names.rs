@@ -75,7 +75,11 @@ pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>,
 /// Returns every symbol that a name may mean: as it is written, without the parentheses of a call,
 /// or without a list of parameters.
 fn named(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
-    let found = all(lookup, wanted)?;
+    let mut found = all(lookup, wanted)?;
+    if found.is_empty() && wanted.contains('`') {
+        // Names in quotes are known without them.
+        found = all(lookup, &wanted.replace('`', ""))?;
+    }
     match wanted.split_once('(') {
         Some((name, rest)) if found.is_empty() && rest.ends_with(')') && !name.is_empty() => {
             all(lookup, name.trim_end())
@@ -233,9 +237,10 @@ pub(super) fn near_paths(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<String
     Ok(near.into_iter().take(MAX_NEAR).map(|(_, _, path)| path).collect())
 }
 
-/// Strips decoration of names: blanks, back ticks.
+/// Strips decoration of names: blanks, back ticks around the whole.
 fn normalized(wanted: &str) -> &str {
-    wanted.trim().trim_matches('`')
+    let wanted = wanted.trim();
+    wanted.strip_prefix('`').and_then(|wanted| wanted.strip_suffix('`')).unwrap_or(wanted)
 }
 
 /// Parses `path:line` and `path:line:column`.

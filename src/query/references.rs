@@ -164,7 +164,8 @@ fn references_of(
             for site in snapshot.sites_to(constructor)? {
                 let is_alias = || -> Result<bool, QueryError> {
                     let name = lookup.name(site.name)?;
-                    Ok(site.kind == SiteKind::Construct && !RECEIVER_WORDS.contains(&&*name))
+                    let makes = matches!(site.kind, SiteKind::Construct | SiteKind::Decorate);
+                    Ok(makes && !RECEIVER_WORDS.contains(&&*name))
                 };
                 if site.name == symbol.name || is_alias()? {
                     sites.push(site);

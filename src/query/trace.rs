@@ -20,6 +20,9 @@ const MAX_NODES: usize = 100_000;
 /// Maximum number of listed calls that were not followed during a search for a path.
 pub const MAX_NOT_FOLLOWED: usize = 20;
 
+/// Maximum number of named functions at which a search for tests ended.
+const MAX_ENDS: usize = 3;
+
 /// Direction of the traversal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Direction {
@@ -145,6 +148,11 @@ pub struct TraceTree {
     /// Sites at the root that were not followed because of their certainty, with the enclosing
     /// symbol of each (callers only; for callees, with the called name). At most `limit`.
     pub not_followed: Vec<(SiteInfo, Option<SymbolInfo>)>,
+    /// Number of functions without a known caller at which a search for tests ended: a test may
+    /// reach what calls them.
+    pub ends: u64,
+    /// First of these, nearest to the root first.
+    pub first_ends: Vec<SymbolInfo>,
 }
 
 /// Step of a path.
@@ -285,6 +293,8 @@ fn tree(
         other_uses: 0,
         by_directory: by_directory(lookup, &first.edges)?,
         not_followed: not_followed(lookup, &first.vague, params)?,
+        ends: 0,
+        first_ends: Vec::new(),
     };
     if params.direction == Direction::Callers && !first.edges.is_empty() {
         (tree.values, tree.other_uses) = other_uses(lookup, roots, &params.kinds)?;
@@ -293,7 +303,8 @@ fn tree(
     for root in roots {
         seen.insert(*root);
     }
-    let mut nodes = Vec::new();
+    let looks_for_tests = params.direction == Direction::Callers && params.tests == Tests::Only;
+    let (mut nodes, mut ends) = (Vec::new(), Vec::new());
     let mut is_complete = true;
     if params.depth > 0 {
         add_level(&mut nodes, &mut seen, first.edges, None, 1);
@@ -316,7 +327,19 @@ fn tree(
         for (_, degree) in &neighbours.vague {
             nodes[place].not_followed.add(*degree);
         }
+        if looks_for_tests && neighbours.edges.is_empty() {
+            ends.push(symbol);
+        }
         add_level(&mut nodes, &mut seen, neighbours.edges, Some(place), depth + 1);
+    }
+    for end in ends {
+        let row = lookup.symbol(end)?;
+        if !lookup.is_test(&*row)? {
+            tree.ends += 1;
+            if tree.first_ends.len() < MAX_ENDS {
+                tree.first_ends.push(lookup.info(&*row)?);
+            }
+        }
     }
     if params.depth > 1 && params.tests != Tests::Include {
         tree.is_list = admitted(lookup, &mut nodes, params.tests)?;

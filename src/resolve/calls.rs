@@ -9,3 +9,4 @@ pub(super) mod overload;
 mod passing;
 pub(super) mod predicates;
 pub(super) mod receivers;
+pub(super) mod untyped;

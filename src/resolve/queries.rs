@@ -5,7 +5,7 @@
 use crate::model::Step;
 use crate::model::facts::{ExprId, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::calls::{call, closures, extensions, overload};
+use crate::resolve::calls::{call, closures, extensions, overload, untyped};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty, TyList};
 use crate::resolve::members::{lookup, receiver};
@@ -188,6 +188,11 @@ impl Db<'_> {
     /// Returns the type of a closure's parameter from the call that the closure is passed to.
     pub(super) fn given(&self, file: FileId, closure: ScopeId, position: usize) -> Ty {
         closures::given(self, file, closure, position)
+    }
+
+    /// Returns the type of what a callee takes as the argument at a position.
+    pub(super) fn parameter(&self, file: FileId, callee: ExprId, position: usize) -> Ty {
+        untyped::parameter(self, file, callee, position)
     }
 
     pub(super) fn parameter_types(&self, symbol: SymbolRef) -> Rc<[Ty]> {

@@ -226,7 +226,9 @@ fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
             }
         }
         // The name bound by a type test is visible where the test holds.
-        Some(Rule::TypeTest { ty: Some(ty), name: Some(name), .. }) if holds => {
+        Some(Rule::TypeTest { ty: Some(ty), name: Some(name), negated, .. })
+            if holds != *negated =>
+        {
             if let (Some(ty), Some(name)) = (ty.first(condition), name.first(condition)) {
                 let ty = walk.visit_type(ty, Usage::Silent);
                 let flow = Flow { ty, value: ExprId::NONE, node: condition };

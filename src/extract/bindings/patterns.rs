@@ -12,10 +12,10 @@ use crate::extract::walk::children::Children;
 use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
-use crate::extract::walk::{READ, Walk};
+use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{Pattern, Rule, Selector, Yielded};
-use crate::model::SymbolKind;
 use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId};
+use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 /// Binds the names in a pattern. Returns the symbol if the pattern is a single name that became
@@ -177,11 +177,14 @@ fn apply_pattern<'t>(
                 bind_pattern(walk, child, Flow { ty: ExprId::NONE, value, node: flow.node }, how);
             }
         }
-        Pattern::Both { name, of } => {
+        Pattern::Both { name, of, ty } => {
+            let ty = ty.as_ref().and_then(|selector| selector.first(node));
+            let ty = ty.map_or(ExprId::NONE, |ty| walk.visit_type(ty, Usage::Site(SiteKind::Type)));
+            let flow = if ty.is_some() { Flow { ty, value: ExprId::NONE, ..flow } } else { flow };
             if let Some(inner) = of.as_ref().and_then(|selector| selector.first(node)) {
                 bind_pattern(walk, inner, flow, how);
             }
-            if let Some(name) = name.first(node) {
+            if let Some(name) = name.as_ref().and_then(|selector| selector.first(node)) {
                 return bind_pattern(walk, name, flow, how);
             }
         }
@@ -310,17 +313,30 @@ fn bind_field<'t>(
         _ => (Some(node), Some(node)),
     };
     let (Some(key), Some(target)) = (key, target) else { return };
-    let name = names::name_of(walk, key);
-    let member = walk.facts.of(flow.value, |value| Expr::Member(value, name));
-    if member.is_some() {
-        walk.site(READ, key, name, member);
-    }
+    let member = key_of(walk, key, flow.value);
     let flow = Flow { value: walk.facts.union(&[member, default]), ..flow };
     if target.id() == key.id() {
         bound_names::bind_name(walk, target, flow, how);
     } else {
         bind_pattern(walk, target, flow, how);
     }
+}
+
+/// Reads the member of a value that a key names, or by a path the member of a member.
+fn key_of<'t>(walk: &mut Walk<'t>, key: Node<'t>, of: ExprId) -> ExprId {
+    if let Some(Rule::Member { object: Some(object), name, .. }) =
+        rule_choice::rule_at(&walk.input, key)
+        && let (Some(object), Some(name)) = (object.first(key), name.first(key))
+    {
+        let of = walk.nested(key, ExprId::NONE, |walk| key_of(walk, object, of));
+        return key_of(walk, name, of);
+    }
+    let name = names::name_of(walk, key);
+    let member = walk.facts.of(of, |value| Expr::Member(value, name));
+    if member.is_some() {
+        walk.site(READ, key, name, member);
+    }
+    member
 }
 
 /// Binds the variables of a loop.

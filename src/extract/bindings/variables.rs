@@ -61,12 +61,24 @@ pub(in crate::extract) fn variable<'t>(
     rule: &'static Rule,
     node: Node<'t>,
 ) -> ExprId {
-    let Rule::Variable { kind, name, ty, value, params, base, embeds, body, receiver, accessors } =
-        rule
+    let Rule::Variable {
+        kind,
+        name,
+        ty,
+        value,
+        params,
+        base,
+        embeds,
+        body,
+        receiver,
+        accessors,
+        ..
+    } = rule
     else {
         return ExprId::NONE;
     };
     let base = base.as_ref().and_then(|selector| selector.first(node));
+    let expected = std::mem::replace(&mut walk.context.expected, ExprId::NONE);
     let pending = std::mem::take(&mut walk.context.pending);
     walk.context.pending.comment = pending.comment;
     walk.context.pending.decorators = pending.decorators;
@@ -123,6 +135,9 @@ pub(in crate::extract) fn variable<'t>(
     let wanted = walk.facts.of(declared, Expr::OfType);
     let mut given: Vec<ExprId> =
         values.iter().map(|value| walk.visit_wanted(*value, wanted)).collect();
+    if expected.is_some() && given.is_empty() && !declared.is_some() {
+        given.push(expected);
+    }
     if let Some(Expr::Members(scope)) = given.first().map(|value| walk.facts.get(*value)) {
         inherit(walk, scope.get(), base);
     }

@@ -38,6 +38,7 @@ pub(in crate::extract) fn function<'t>(
         r#static,
         tail,
         property,
+        prefix,
         implements,
     } = rule
     else {
@@ -88,6 +89,13 @@ pub(in crate::extract) fn function<'t>(
     let (name, name_node) = match test_name.or(made.map(|made| walk.facts.name(&made.name))) {
         Some(name) => (name, name_node),
         None => member_or_qualified_name(walk, name_node),
+    };
+    let name = match prefix {
+        Some(prefix) => {
+            let whole = format!("{prefix}{}", walk.facts.text(name));
+            walk.facts.name(&whole)
+        }
+        None => name,
     };
     let (params_node, returns_node) = match &declared {
         Some(declared) => {
@@ -199,7 +207,7 @@ pub(in crate::extract) fn accessor<'t>(
 
 /// A member of a value as a name (`value.name`) defines a member of the value's type.
 fn member_or_qualified_name<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> (NameId, Node<'t>) {
-    if let Some(Rule::Member { object: Some(object), name, scoped: false }) =
+    if let Some(Rule::Member { object: Some(object), name, scoped: false, .. }) =
         rule_choice::rule_at(&walk.input, node)
         && let (Some(object), Some(name)) = (object.first(node), name.first(node))
     {
@@ -223,7 +231,7 @@ fn parameters_of<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbol) {
     }
 }
 
-/// A constructor that does not begin with a call of another constructor implicitly calls that
+/// A constructor without a call of another constructor among its statements implicitly calls that
 /// of its base.
 fn implied_constructor<'t>(
     walk: &mut Walk<'t>,
@@ -239,16 +247,21 @@ fn implied_constructor<'t>(
     {
         return;
     }
-    let first = children::first_named_child(&walk.input, body);
-    if let Some(first) = first
-        && let Some(Rule::Call { callee: Some(callee), .. }) =
-            rule_choice::rule_at(&walk.input, first)
-        && let Some(callee) = callee.first(first)
-        && matches!(
-            rule_choice::rule_at(&walk.input, callee),
-            Some(Rule::SelfValue { .. } | Rule::SuperValue {})
-        )
-    {
+    let calls_another = |node: Node<'t>| {
+        if let Some(Rule::Call { callee: Some(callee), .. }) =
+            rule_choice::rule_at(&walk.input, node)
+            && let Some(callee) = callee.first(node)
+        {
+            let rule = rule_choice::rule_at(&walk.input, callee);
+            return matches!(rule, Some(Rule::SelfValue { .. } | Rule::SuperValue {}));
+        }
+        false
+    };
+    let is_call = |statement: &Node<'t>| {
+        let only = || children::only_named_child(&walk.input, *statement);
+        calls_another(*statement) || only().is_some_and(calls_another)
+    };
+    if children::named_children(&walk.input, body).iter().any(is_call) {
         return;
     }
     let base = walk.facts.expr(Expr::SuperValue(walk.context.scope));

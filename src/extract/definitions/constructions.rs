@@ -1,5 +1,5 @@
-//! Local variables that are constructed with arguments in parentheses, which a grammar may take for
-//! declarations of functions.
+//! Constructions that are written as declarations: local variables with arguments in parentheses,
+//! which a grammar may take for declarations of functions, and variants of an enumeration.
 
 use crate::extract::types;
 use crate::extract::walk::Input;
@@ -9,8 +9,8 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::{Declared, READ, Usage, Walk};
 use crate::grammar::{Rule, TypeRule};
-use crate::model::SiteKind;
-use crate::model::facts::{BindingKind, Expr, ExprId, Run, ScopeKind};
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind, Symbol};
+use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 /// Returns the names in a parameter list that are arguments: inside a function, bare and each
@@ -177,6 +177,64 @@ pub(in crate::extract) fn made<'t>(walk: &mut Walk<'t>, ty_node: Node<'t>, args:
     walk.site(Usage::Site(SiteKind::Construct), name_node, name, ty);
     if let Some(site) = walk.take_call_site().get() {
         walk.facts.sites[site].args = args;
+    }
+}
+
+/// A variant with arguments constructs the type around it.
+pub(in crate::extract) fn of_variant<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) {
+    let Rule::Variable { name, args: Some(args), maker, .. } = rule else { return };
+    let (Some(name_node), Some(args)) = (name.first(node), args.first(node)) else { return };
+    let maker = maker.as_ref().and_then(|selector| selector.first(node));
+    let named = std::mem::take(&mut walk.context.named);
+    let pending = std::mem::take(&mut walk.context.pending);
+    let (list, spread, _) = walk.arguments(Some(args));
+    (walk.context.named, walk.context.pending) = (named, pending);
+    variant_made(walk, (name_node, maker), list, spread);
+}
+
+/// The variants without arguments construct the type around them too: there is something to refer
+/// to if it has a constructor of its own, which may stand behind them.
+pub(super) fn of_bare_variants<'t>(walk: &mut Walk<'t>, of: LocalSymbol, body: Node<'t>) {
+    let Some(first) = of.get() else { return };
+    let symbols = &walk.facts.facts.symbols;
+    let is_own = |symbol: &Symbol| symbol.container == of && symbol.kind == SymbolKind::Constructor;
+    if symbols[first].params.len == 0 && !symbols[first..].iter().any(is_own) {
+        return;
+    }
+    for child in children::named_children(&walk.input, body) {
+        if let Some(Rule::Variable { name, args: Some(args), .. }) =
+            rule_choice::rule_at(&walk.input, child)
+            && args.first(child).is_none()
+            && let Some(name_node) = name.first(child)
+        {
+            let list = walk.facts.list(&[]);
+            variant_made(walk, (name_node, None), list, false);
+        }
+    }
+}
+
+fn variant_made<'t>(
+    walk: &mut Walk<'t>,
+    (name_node, maker): (Node<'t>, Option<Node<'t>>),
+    args: Run,
+    spread: bool,
+) {
+    let scope = walk.context.scope;
+    let owner = scope.get().and_then(|scope| walk.facts.facts.scopes[scope].symbol.get());
+    let Some(owner) = owner else { return };
+    let ty = walk.facts.expr(Expr::SelfType(scope));
+    let (kind, at, name, target) = match maker {
+        Some(maker) => {
+            let name = names::name_of(walk, maker);
+            (SiteKind::Call, maker, name, walk.facts.expr(Expr::Member(ty, name)))
+        }
+        None => (SiteKind::Construct, name_node, walk.facts.facts.symbols[owner].name, ty),
+    };
+    walk.take_call_site();
+    walk.site(Usage::Site(kind), at, name, target);
+    if let Some(site) = walk.take_call_site().get() {
+        let entry = &mut walk.facts.sites[site];
+        (entry.args, entry.spread) = (args, spread);
     }
 }
 

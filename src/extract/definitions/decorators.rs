@@ -1,14 +1,16 @@
 //! Decorators: their references, and the values that they apply to the next definition.
 
+use crate::extract::definitions::shadowing;
 use crate::extract::macros;
 use crate::extract::types;
 use crate::extract::walk::children;
+use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Decorator, READ, Usage, Walk};
 use crate::grammar::{DecoratorMeaning, Rule, Selector};
 use crate::model::SiteKind;
-use crate::model::facts::ExprId;
+use crate::model::facts::{DECORATOR_TYPE, Expr, ExprId, Run};
 use tree_sitter::Node;
 
 pub(in crate::extract) fn decorated<'t>(
@@ -31,6 +33,7 @@ pub(in crate::extract) fn decorator<'t>(
 ) -> ExprId {
     let pending = std::mem::take(&mut walk.context.pending);
     let name_node = name.first(node);
+    let before = walk.facts.sites.len();
     let mut value = ExprId::NONE;
     if let Some(name_node) = name_node {
         let usage = Usage::Site(SiteKind::Decorate);
@@ -47,10 +50,43 @@ pub(in crate::extract) fn decorator<'t>(
         if modifiers.is_decorator(text, DecoratorMeaning::Applying) {
             macros::applied_names(walk, args);
         } else {
-            walk.visit(args, READ);
+            let site = walk.facts.sites[before..]
+                .iter()
+                .position(|site| site.kind == SiteKind::Decorate)
+                .map(|position| before + position);
+            let (list, spread) = arguments(walk, args, value);
+            if let Some(site) = site {
+                let entry = &mut walk.facts.sites[site];
+                (entry.args, entry.spread) = (list, spread);
+            }
         }
     }
     walk.context.pending = pending;
     walk.context.pending.decorators.push(Decorator { name: text.into(), node, value });
     ExprId::NONE
+}
+
+/// Visits the arguments of a decorator and the members of it that they write.
+fn arguments<'t>(walk: &mut Walk<'t>, args: Node<'t>, ty: ExprId) -> (Run, bool) {
+    let is_member = |walk: &Walk<'t>, part: &Node<'t>| {
+        matches!(rule_choice::rule_at(&walk.input, *part), Some(Rule::Initializer { .. }))
+    };
+    let parts = children::named_children(&walk.input, args);
+    if !parts.iter().any(|part| is_member(walk, part)) {
+        let (list, spread, _) = walk.arguments(Some(args));
+        return (list, spread);
+    }
+    let mark = walk.facts.name(DECORATOR_TYPE);
+    let ty = walk.facts.of(ty, |ty| Expr::Wrap(ty, mark));
+    let made = walk.facts.of(ty, Expr::OfType);
+    let mut values = Vec::new();
+    for part in parts {
+        if is_member(walk, &part) {
+            shadowing::constructed_part(walk, part, made);
+        } else {
+            let value = walk.visit(part, READ);
+            values.push(names::known(&mut walk.facts, value));
+        }
+    }
+    (walk.facts.list(&values), false)
 }

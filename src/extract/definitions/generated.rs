@@ -1,40 +1,55 @@
 //! Members that a decorator has a compiler plugin make of the fields of a type: accessors and the
 //! like, of which no source exists. Their extent is that of the field, or of the type.
 
-use crate::extract::walk::Walk;
+use crate::extract::walk::{Generated, Walk, texts};
 use crate::grammar::GeneratedMember;
 use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, Symbol, flags};
 use crate::model::{SymbolKind, Visibility};
 
 /// Members that the pending decorators generate.
-pub(super) fn of_pending(walk: &Walk<'_>) -> Vec<&'static GeneratedMember> {
+pub(super) fn of_pending(walk: &Walk<'_>) -> Vec<Generated> {
     let generates = &walk.input.language.manifest.modifiers.generates;
     if generates.is_empty() {
         return Vec::new();
     }
     let pending = &walk.context.pending.decorators;
     let last = |name: &str| name.rsplit(['.', ':']).next().unwrap_or_default().to_owned();
-    pending.iter().filter_map(|mark| generates.get(&last(&mark.name))).flatten().collect()
+    let made = pending.iter().filter_map(|mark| Some((mark, generates.get(&last(&mark.name))?)));
+    made.flat_map(|(mark, members)| {
+        let text = texts::text_of(&walk.input, mark.node);
+        let (_, args) = text.split_once('(').unwrap_or_default();
+        members.iter().filter_map(move |member| made_with(member, args))
+    })
+    .collect()
+}
+
+/// Returns what is made where a decorator has these arguments.
+fn made_with(member: &'static GeneratedMember, args: &str) -> Option<Generated> {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let has = |word: &str| args.split(|letter| !is_word(letter)).any(|other| other == word);
+    if member.off.as_deref().is_some_and(has) {
+        return None;
+    }
+    let name = match &member.named_by {
+        Some(argument) => {
+            let (_, value) = args.split_once(argument.as_str())?;
+            let value = value.trim_start().strip_prefix('=')?.trim_start().strip_prefix('"')?;
+            Some(value.split_once('"')?.0.into())
+        }
+        None => member.name.as_deref().map(Box::from),
+    };
+    Some(Generated { member, name })
 }
 
 /// Notes what the decorators of a field generate, until its type ends.
-pub(super) fn note(
-    walk: &mut Walk<'_>,
-    field: LocalSymbol,
-    generated: Vec<&'static GeneratedMember>,
-) {
+pub(super) fn note(walk: &mut Walk<'_>, field: LocalSymbol, generated: Vec<Generated>) {
     if !generated.is_empty() {
         walk.context.generated.push((field, generated));
     }
 }
 
 /// Defines the members that the decorators of a type and of its fields generate; its scope is open.
-pub(super) fn define(
-    walk: &mut Walk<'_>,
-    of: LocalSymbol,
-    scope: ScopeId,
-    by_type: &[&'static GeneratedMember],
-) {
+pub(super) fn define(walk: &mut Walk<'_>, of: LocalSymbol, scope: ScopeId, by_type: &[Generated]) {
     if by_type.is_empty() && walk.context.generated.is_empty() {
         return;
     }
@@ -55,13 +70,12 @@ pub(super) fn define(
     walk.context.generated = others;
     for field in fields {
         let by_field = noted.iter().filter(|(noted, _)| *noted == field).flat_map(|(_, of)| of);
-        let members: Vec<_> = by_type.iter().chain(by_field).copied().collect();
-        for member in members.into_iter().filter(|member| member.name.is_none()) {
-            define_one(walk, of, scope, field, member);
+        for made in by_type.iter().chain(by_field).filter(|made| made.name.is_none()) {
+            define_one(walk, of, scope, field, made);
         }
     }
-    for member in by_type.iter().filter(|member| member.name.is_some()) {
-        define_one(walk, of, scope, of, member);
+    for made in by_type.iter().filter(|made| made.name.is_some()) {
+        define_one(walk, of, scope, of, made);
     }
 }
 
@@ -71,7 +85,7 @@ fn define_one(
     ty: LocalSymbol,
     scope: ScopeId,
     from: LocalSymbol,
-    member: &GeneratedMember,
+    Generated { member, name }: &Generated,
 ) {
     let Some(source) = from.get().map(|at| walk.facts.facts.symbols[at].clone()) else { return };
     let declared = declared_name(walk, source.ty);
@@ -80,8 +94,8 @@ fn define_one(
     {
         return;
     }
-    let text = match &member.name {
-        Some(name) => name.clone(),
+    let text = match name {
+        Some(name) => name.to_string(),
         None => format!("{}{}", member.prefix, capitalized(walk.facts.text(source.name))),
     };
     let name = walk.facts.name(&text);
@@ -89,7 +103,9 @@ fn define_one(
         return;
     }
     let is_method = member.kind.is_callable();
-    let arity = u16::from(is_method && member.takes);
+    let least = u16::from(is_method && member.takes);
+    // What a maker takes is in other decorators.
+    let most = if member.named_by.is_some() { u16::MAX } else { least };
     let signature = if is_method { format!("{text}()") } else { text };
     let symbol = walk.facts.symbol(Symbol {
         name,
@@ -103,7 +119,7 @@ fn define_one(
         visibility: Visibility::Public,
         signature: signature.into(),
         doc: Box::default(),
-        arity: (arity, arity),
+        arity: (least, most),
         ty: if member.takes || from == ty { ExprId::NONE } else { source.ty },
         params: Default::default(),
         values: Default::default(),

@@ -21,10 +21,12 @@ pub(in crate::extract) fn let_binding<'t>(
     rule: &'static Rule,
     node: Node<'t>,
 ) -> ExprId {
-    let Rule::Let { pattern, ty, value, otherwise } = rule else { return ExprId::NONE };
+    let Rule::Let { pattern, ty: ty_selector, value, otherwise } = rule else {
+        return ExprId::NONE;
+    };
     let value_node = value.as_ref().and_then(|selector| selector.first(node));
     let pattern_node = pattern.first(node);
-    let ty = match ty.as_ref().and_then(|selector| selector.first(node)) {
+    let ty = match ty_selector.as_ref().and_then(|selector| selector.first(node)) {
         Some(ty) => types::visit_type(walk, ty, Usage::Site(SiteKind::Type)),
         None => ExprId::NONE,
     };
@@ -56,6 +58,11 @@ pub(in crate::extract) fn let_binding<'t>(
             Bind::Declare(SymbolKind::Variable),
         );
     }
+    // Parts behind the node are not visited again.
+    let ty_node = ty_selector.as_ref().and_then(|selector| selector.first(node));
+    let parts = [pattern_node, ty_node, value_node];
+    let behind = parts.into_iter().flatten().filter(|part| part.start_byte() >= node.end_byte());
+    walk.context.taken.extend(behind.map(|part| part.id()));
     ExprId::NONE
 }
 
@@ -77,26 +84,50 @@ fn shadow<'t>(walk: &mut Walk<'t>, pattern: Node<'t>, node: Node<'t>, first: usi
     }
 }
 
-/// Visits the members of a constructed value with their values.
-pub(in crate::extract) fn constructed_fields<'t>(walk: &mut Walk<'t>, list: Node<'t>, ty: ExprId) {
+/// Visits the members of a value that is made with their values, or its elements.
+pub(in crate::extract) fn constructed_fields<'t>(
+    walk: &mut Walk<'t>,
+    list: Node<'t>,
+    made: ExprId,
+) {
     for child in children::named_children(&walk.input, list) {
-        let Some(Rule::Initializer { name, value }) = rule_choice::rule_at(&walk.input, child)
-        else {
-            walk.visit(child, READ);
-            continue;
-        };
-        let name_node = name.first(child);
-        if let Some(value) = value.as_ref().and_then(|selector| selector.first(child)).or(name_node)
-        {
-            walk.visit(value, READ);
-        }
-        if let Some(name_node) = name_node
-            && ty.is_some()
-        {
+        constructed_part(walk, child, made);
+    }
+}
+
+/// Visits a member of a value that is made, with its value, or an element.
+pub(in crate::extract) fn constructed_part<'t>(walk: &mut Walk<'t>, part: Node<'t>, made: ExprId) {
+    let Some(Rule::Initializer { name, value }) = rule_choice::rule_at(&walk.input, part) else {
+        walk.element_of(part, made);
+        return;
+    };
+    let name_node = name.first(part);
+    let value_node = value.as_ref().and_then(|selector| selector.first(part));
+    let is_name = |node: Node<'t>| {
+        !matches!(rule_choice::rule_at(&walk.input, node), Some(Rule::Index { .. }) | None)
+    };
+    let target = match name_node.filter(|node| value_node.is_none() || is_name(*node)) {
+        Some(name_node) if made.is_some() => {
             let name = names::name_of(walk, name_node);
-            let object = walk.facts.expr(Expr::OfType(ty));
-            let target = walk.facts.expr(Expr::Member(object, name));
+            let target = walk.facts.expr(Expr::Member(made, name));
+            if value_node.is_none() {
+                walk.visit(name_node, READ);
+            }
             walk.site(Usage::Site(SiteKind::Write), name_node, name, target);
+            target
         }
+        // An element by its key.
+        _ => {
+            name_node.map(|name| walk.visit(name, READ));
+            walk.facts.of(made, Expr::Element)
+        }
+    };
+    let Some(value) = value_node else { return };
+    match rule_choice::rule_at(&walk.input, value) {
+        // Members of the member's value.
+        Some(Rule::List { .. }) => {
+            walk.nested(value, (), |walk| constructed_fields(walk, value, target))
+        }
+        _ => drop(walk.visit_wanted(value, target)),
     }
 }

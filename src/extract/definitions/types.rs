@@ -5,6 +5,7 @@ use crate::extract::bindings::bound_names::Flow;
 use crate::extract::bindings::variables;
 use crate::extract::definitions::callable_scope;
 use crate::extract::definitions::callable_scope::CallableContext;
+use crate::extract::definitions::constructions;
 use crate::extract::definitions::generated;
 use crate::extract::definitions::items;
 use crate::extract::definitions::parameters;
@@ -93,6 +94,7 @@ pub(in crate::extract) fn named_type<'t>(
             Some(Rule::Variants {}) => variables::variants(walk, body),
             _ => walk.visit_children(body),
         };
+        constructions::of_bare_variants(walk, symbol, body);
     }
     unruled::visit_left_out(walk, node);
     generated::define(walk, symbol, inner, &generated);

@@ -133,7 +133,10 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
     let gathered = gathered_items(walk, callee_node, args_node);
     let (list, spread, count) = match gathered {
         Some(_) => (walk.facts.list(&[ExprId::NONE]), false, 1),
-        None => construct::all_arguments(walk, args_node, trailing),
+        None => {
+            walk.context.callee = callee_value;
+            construct::all_arguments(walk, args_node, trailing)
+        }
     };
     let named = std::mem::replace(&mut walk.context.named, outer);
     if let Some(index) = site.get() {

@@ -22,6 +22,7 @@ pub(in crate::extract) fn arguments<'t>(
     walk: &mut Walk<'t>,
     node: Option<Node<'t>>,
 ) -> (Run, bool, usize) {
+    let callee = std::mem::replace(&mut walk.context.callee, ExprId::NONE);
     let Some(node) = node else { return (Run::default(), false, 0) };
     if rule_choice::rule_at(&walk.input, node)
         .is_some_and(|rule| !matches!(rule, Rule::Pass { .. }))
@@ -32,15 +33,50 @@ pub(in crate::extract) fn arguments<'t>(
     }
     let mut values = SmallVec::<[ExprId; 8]>::new();
     let mut spread = false;
-    for child in children::named_children(&walk.input, node) {
-        let several = matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Spread {}));
+    for (position, child) in children::named_children(&walk.input, node).into_iter().enumerate() {
+        let rule = rule_choice::rule_at(&walk.input, child);
+        let several = matches!(rule, Some(Rule::Spread {}));
         spread |= several;
-        let value = walk.visit(child, READ);
+        let value = match rule.filter(|_| callee.is_some()) {
+            Some(rule) => argument(walk, child, rule, (callee, position)),
+            None => walk.visit(child, READ),
+        };
         let value = if several { spread_argument(walk, value) } else { value };
         values.push(names::known(&mut walk.facts, value));
     }
     let count = values.len();
     (walk.facts.list(&values), spread, count)
+}
+
+/// Visits an argument. A construction without a type, and a variable that is declared as the
+/// argument, have the type of the parameter.
+fn argument<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    rule: &'static Rule,
+    (callee, position): (ExprId, usize),
+) -> ExprId {
+    let mut inner = Some(rule);
+    let mut at = node;
+    while let Some(Rule::Pass { .. }) = inner
+        && let Some(only) = children::only_named_child(&walk.input, at)
+    {
+        (at, inner) = (only, rule_choice::rule_at(&walk.input, only));
+    }
+    let position = u32::try_from(position).unwrap_or(u32::MAX);
+    match inner {
+        Some(Rule::Construct { ty: None, args: Some(_), .. }) => {
+            let wanted = walk.facts.expr(Expr::Parameter(callee, position));
+            visit_as(walk, node, wanted)
+        }
+        Some(Rule::Variable { value: None, .. }) => {
+            walk.context.expected = walk.facts.expr(Expr::Parameter(callee, position));
+            let value = walk.visit(node, READ);
+            walk.context.expected = ExprId::NONE;
+            value
+        }
+        _ => walk.visit(node, READ),
+    }
 }
 
 /// Where overloads are chosen by all conversions of their arguments, spread elements are only for
@@ -132,6 +168,7 @@ pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node
     built = types::applied(&mut walk.facts, built, &type_list);
     let args_node = args.as_ref().and_then(|selector| selector.first(node));
     let outer = std::mem::take(&mut walk.context.named);
+    walk.context.callee = built;
     let (list, spread, _) = arguments(walk, args_node);
     let named = std::mem::replace(&mut walk.context.named, outer);
     walk.context.around = outer_context;
@@ -143,7 +180,8 @@ pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node
     let value = walk.facts.of(built, |ty| Expr::Construct(ty, list));
     written_names(walk, &named, value);
     if let Some(fields) = fields.as_ref().and_then(|selector| selector.first(node)) {
-        shadowing::constructed_fields(walk, fields, built);
+        let made = walk.facts.of(built, Expr::OfType);
+        shadowing::constructed_fields(walk, fields, made);
         return value;
     }
     if let Some(body) = body.as_ref().and_then(|selector| selector.first(node)) {
@@ -191,18 +229,34 @@ fn positional_fields<'t>(walk: &mut Walk<'t>, body: Node<'t>, whole: ExprId) {
 /// The type of a construction with arguments and without a type (`new(1)`): the expected one. The
 /// site is where the construction begins.
 fn wanted_type<'t>(walk: &mut Walk<'t>, node: Node<'t>, wanted: ExprId) -> ExprId {
-    let Some(wanted) = wanted.is_some().then(|| walk.facts.get(wanted)) else {
+    if !wanted.is_some() {
         return ExprId::NONE;
-    };
-    let (Expr::OfType(ty) | Expr::Construct(ty, _)) = wanted else { return ExprId::NONE };
-    let named = match walk.facts.get(ty) {
-        Expr::Apply(base, _) => walk.facts.get(base),
-        plain => plain,
-    };
-    if let Expr::Name(name, _) | Expr::Member(_, name) = named {
-        walk.site(Usage::Site(SiteKind::Construct), node, name, ty);
     }
+    let usage = Usage::Site(SiteKind::Construct);
+    if let Expr::OfType(ty) | Expr::Construct(ty, _) = walk.facts.get(wanted) {
+        if let Some(name) = types::named(&walk.facts, ty) {
+            walk.site(usage, node, name, ty);
+        }
+        return ty;
+    }
+    // The type of a parameter, a member or an element is not written here.
+    let ty = walk.facts.expr(Expr::TypeOf(wanted));
+    let word = children::first_token(&walk.input, node).map_or("", |token| token.kind());
+    let name = walk.facts.name(word);
+    walk.site(usage, node, name, ty);
     ty
+}
+
+/// A copy of a value, with the members that initializers write.
+pub(super) fn copy<'t>(walk: &mut Walk<'t>, node: Node<'t>, of: &'static Selector) -> ExprId {
+    let of_node = of.first(node);
+    let value = of_node.map_or(ExprId::NONE, |of| walk.visit(of, READ));
+    for child in children::named_children(&walk.input, node) {
+        if of_node.is_none_or(|of| of.id() != child.id()) {
+            shadowing::constructed_part(walk, child, value);
+        }
+    }
+    value
 }
 
 /// Construction without a type: its type is the expected one (of the declaration, the member or
@@ -234,14 +288,6 @@ fn set_expected<'t>(walk: &mut Walk<'t>, part: Node<'t>, whole: ExprId) {
                 (ExprId::NONE, ExprId::NONE)
         }
     }
-}
-
-/// True for a construction with arguments and without a type.
-pub(in crate::extract) fn is_target_typed<'t>(walk: &Walk<'t>, value: Node<'t>) -> bool {
-    matches!(
-        rule_choice::rule_at(&walk.input, value),
-        Some(Rule::Construct { ty: None, args: Some(_), .. })
-    )
 }
 
 /// Visits a value with the expected value `wanted` for a construction without a type.

@@ -37,13 +37,18 @@ pub(in crate::extract) fn express<'t>(
     match rule {
         Rule::Name { calls } => paths::name_expression(walk, node, usage, *calls),
         Rule::Path {} => paths::path(walk, node, usage),
-        Rule::Member { object, name, scoped } => {
-            paths::member(walk, node, object.as_ref(), name, *scoped, usage)
+        Rule::Member { object, name, scoped, written } => {
+            let value = paths::member(walk, node, object.as_ref(), name, *scoped, usage);
+            if written.is_some_and(|written| written) {
+                paths::written(walk, node, name, value);
+            }
+            value
         }
         Rule::Field {} => paths::field(walk, node, usage),
         Rule::TypeOf { of } => of_child(walk, node, Some(of), Expr::TypeOf),
         Rule::Call { .. } => calls::call(walk, rule, node),
         Rule::Construct { .. } => construct::construct(walk, rule, node),
+        Rule::Copy { of } => construct::copy(walk, node, of),
         Rule::Element { name } => literals::element(walk, node, name),
         Rule::Shorthand {} => literals::shorthand(walk, node),
         Rule::TypeValue {} => types::visit_type(walk, node, READ),

@@ -24,9 +24,10 @@ pub(in crate::extract) fn literal(walk: &mut Walk<'_>, ty: &str) -> ExprId {
 }
 
 pub(super) fn list_literal<'t>(walk: &mut Walk<'t>, node: Node<'t>, ty: &str) -> ExprId {
+    let expected = std::mem::replace(&mut walk.context.expected, ExprId::NONE);
     let mut items = Vec::new();
     for child in children::named_children(&walk.input, node) {
-        let value = walk.visit(child, READ);
+        let value = element_of(walk, child, expected);
         let several = matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Spread {}));
         items.push(if several { walk.facts.of(value, Expr::Element) } else { value });
     }
@@ -38,6 +39,23 @@ pub(super) fn list_literal<'t>(walk: &mut Walk<'t>, node: Node<'t>, ty: &str) ->
         return walk.facts.expr(Expr::Apply(base, list));
     }
     literal(walk, ty)
+}
+
+/// Visits an element of a container, which has its type where it leaves out its own.
+pub(in crate::extract) fn element_of<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    container: ExprId,
+) -> ExprId {
+    let leaves_type_out = matches!(
+        rule_choice::rule_at(&walk.input, node),
+        Some(Rule::Construct { ty: None, args: Some(_), .. } | Rule::List { .. })
+    );
+    if !leaves_type_out || !container.is_some() {
+        return walk.visit(node, READ);
+    }
+    let element = walk.facts.expr(Expr::Element(container));
+    walk.visit_wanted(node, element)
 }
 
 pub(super) fn mapping_literal<'t>(

@@ -52,6 +52,21 @@ pub(super) fn member<'t>(
     path_from(walk, object, name_node, usage)
 }
 
+/// A member that is written where it stands, by an operator before the path to it.
+pub(super) fn written<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    name: &'static Selector,
+    value: ExprId,
+) {
+    if let Some(name_node) = name.first(node)
+        && value.is_some()
+        && let Expr::Member(_, name) = walk.facts.get(value)
+    {
+        walk.site(Usage::Site(SiteKind::Write), name_node, name, value);
+    }
+}
+
 /// Resolves a path from `object` on, or from the outermost scope if there is none.
 fn path_from<'t>(
     walk: &mut Walk<'t>,
@@ -141,10 +156,13 @@ fn folded_name<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> NameId {
         _ => None,
     };
     let mut text = texts::text_of(&walk.input, node);
+    // In quotes a name has blanks of its own.
+    let is_quoted = text.len() != rule_choice::trimmed_text(&walk.input, node).len();
     if let Some(end) = end {
         text = text.get(..end - node.start_byte()).unwrap_or(text).trim_end();
     }
     if !text.contains(char::is_whitespace)
+        || is_quoted
         || matches!(rule_choice::rule_at(&walk.input, node), Some(Rule::Text { .. }))
     {
         return if end.is_some() { walk.facts.name(text) } else { names::name_of(walk, node) };
@@ -240,5 +258,12 @@ pub(super) fn constructor_reference<'t>(
     node: Node<'t>,
     object: &'static Selector,
 ) -> ExprId {
-    object.first(node).map_or(ExprId::NONE, |ty| types::visit_type(walk, ty, READ))
+    let ty = object.first(node).map_or(ExprId::NONE, |ty| types::visit_type(walk, ty, READ));
+    if let Some(name) = types::named(&walk.facts, ty)
+        && let Some(keyword) = children::children(&walk.input, node).last().copied()
+    {
+        let made = walk.facts.expr(Expr::Construct(ty, Run::default()));
+        walk.site(READ, keyword, name, made);
+    }
+    ty
 }

@@ -60,7 +60,7 @@ pub(in crate::extract) fn package<'t>(
 ) -> ExprId {
     let outer = walk.context.package.clone();
     if let Some(name) = name.first(node) {
-        let own: String = texts::text_of(&walk.input, name).split_whitespace().collect();
+        let own = rule_choice::path_text(&walk.input, name);
         let separator = &walk.input.language.manifest.modules.separator;
         let whole =
             outer.as_ref().map_or_else(|| own.clone(), |outer| format!("{outer}{separator}{own}"));

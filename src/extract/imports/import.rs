@@ -9,6 +9,7 @@ use crate::extract::imports::record::ImportEntry;
 use crate::extract::walk::Input;
 use crate::extract::walk::children;
 use crate::extract::walk::names;
+use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::{Walk, position};
 use crate::grammar::{ImportForm, PathWord, Selector};
@@ -118,7 +119,7 @@ pub(in crate::extract) fn import<'t>(
         ImportForm::Joined { path, names, wildcard, alias, aliased } => {
             let segments: Vec<&str> = children::every(&walk.input, Some(path), node)
                 .iter()
-                .map(|part| texts::text_of(&walk.input, *part))
+                .map(|part| rule_choice::trimmed_text(&walk.input, *part))
                 .collect();
             import_joined(walk, node, &segments, names, wildcard, alias, aliased);
         }
@@ -339,7 +340,7 @@ fn import_quoted<'t>(
 
 /// Makes the members of a module visible in the enclosing scope.
 pub(in crate::extract) fn import_members<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
-    let module: String = texts::text_of(&walk.input, node).split_whitespace().collect();
+    let module = rule_choice::path_text(&walk.input, node);
     let (item, alias) = (NameId::NONE, NameId::NONE);
     record::record(
         walk,
@@ -364,7 +365,7 @@ fn import_using<'t>(
     alias: Option<&'static Selector>,
 ) {
     let Some(path_node) = of.first(node) else { return };
-    let mut text: String = texts::text_of(&walk.input, path_node).split_whitespace().collect();
+    let mut text = rule_choice::path_text(&walk.input, path_node);
     let separator = walk.input.language.manifest.modules.separator.clone();
     if let Some(before) = before {
         text = format!("{}{separator}{text}", texts::text_of(&walk.input, before));

@@ -176,7 +176,7 @@ pub(in crate::extract) fn path_parts<'t>(
     node: Node<'t>,
 ) -> Option<(Option<Node<'t>>, Node<'t>)> {
     match rule_choice::rule_at(input, node) {
-        Some(Rule::Member { object, name, scoped: true }) => {
+        Some(Rule::Member { object, name, scoped: true, .. }) => {
             let part = object.as_ref().and_then(|selector| selector.first(node));
             Some((part, name.first(node)?))
         }

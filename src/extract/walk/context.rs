@@ -38,6 +38,13 @@ pub(in crate::extract) struct Context<'t> {
     pub(in crate::extract) declared_members: FxHashSet<(ScopeId, NameId)>,
     /// Parts of the innermost object literal.
     pub(in crate::extract) literal: LiteralParts,
+    /// Callee of the call whose arguments are visited next.
+    pub(in crate::extract) callee: ExprId,
+    /// Value that the context of the next node expects: of a variable that is declared as an
+    /// argument, or of a container literal.
+    pub(in crate::extract) expected: ExprId,
+    /// Nodes behind a binding that were visited with it.
+    pub(in crate::extract) taken: Vec<usize>,
     /// Sites of the names of arguments of the innermost call.
     pub(in crate::extract) named: Vec<usize>,
     /// Whether all files of the project see the next import, where imports say so.
@@ -47,7 +54,7 @@ pub(in crate::extract) struct Context<'t> {
     /// Package whose body is visited.
     pub(in crate::extract) package: Option<String>,
     /// Fields of the types around, with what their decorators generate.
-    pub(in crate::extract) generated: Vec<(LocalSymbol, Vec<&'static GeneratedMember>)>,
+    pub(in crate::extract) generated: Vec<(LocalSymbol, Vec<Generated>)>,
     pub(super) depth: u32,
 }
 
@@ -69,6 +76,9 @@ impl Context<'_> {
             calls: FxHashMap::default(),
             declared_members: FxHashSet::default(),
             literal: LiteralParts::default(),
+            callee: ExprId::NONE,
+            expected: ExprId::NONE,
+            taken: Vec::new(),
             named: Vec::new(),
             everywhere: None,
             call_site: SiteId::NONE,
@@ -185,6 +195,13 @@ pub(in crate::extract) struct Decorator<'t> {
     pub(in crate::extract) node: Node<'t>,
     /// Applied value.
     pub(in crate::extract) value: ExprId,
+}
+
+/// Member that a decorator generates, with the name that the decorator gives it.
+#[derive(Clone)]
+pub(in crate::extract) struct Generated {
+    pub(in crate::extract) member: &'static GeneratedMember,
+    pub(in crate::extract) name: Option<Box<str>>,
 }
 
 /// Resources for parts of a file that are parsed separately.

@@ -27,6 +27,17 @@ pub(in crate::extract) fn rule_of<'t>(
     }
 }
 
+/// Returns the text of a path without white space, with each name trimmed as the manifest
+/// specifies.
+pub(in crate::extract) fn path_text<'t>(input: &Input<'t>, node: Node<'t>) -> String {
+    if input.language.manifest.names.trim.is_empty() || node.child_count() == 0 {
+        return trimmed_text(input, node).split_whitespace().collect();
+    }
+    let mut cursor = node.walk();
+    let parts = node.children(&mut cursor).filter(|part| !part.is_extra());
+    parts.map(|part| path_text(input, part)).collect()
+}
+
 /// Returns the text of a name, trimmed as the manifest specifies.
 pub(in crate::extract) fn trimmed_text<'t>(input: &Input<'t>, node: Node<'t>) -> &'t str {
     input.language.trimmed(node.kind_id(), texts::text_of(input, node))

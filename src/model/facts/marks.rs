@@ -34,6 +34,9 @@ pub const RECEIVER_TYPE: &str = "this";
 /// Name in `Expr::Argument` of a value whose elements are arguments.
 pub const SPREAD_ARGUMENT: &str = "*";
 
+/// Name of the wrapper around the type of a decorator, which may omit a suffix of its name.
+pub const DECORATOR_TYPE: &str = "@";
+
 /// Name of the wrapper around a type whose values are constant.
 pub const READ_ONLY_TYPE: &str = "const";
 

@@ -138,6 +138,7 @@ fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
             PackedSites { count, bytes: pass.bytes(&packed.bytes)? }.into()
         },
         problems: pass.list(&facts.problems, &BLANK_PROBLEM, problem)?,
+        package: pass.word_if_any(facts.package.as_deref())?,
         words: DocumentTerms {
             words: pass.bytes(&facts.words.words)?,
             postings: pass.bytes(&facts.words.postings)?,
@@ -149,10 +150,12 @@ fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
 /// Rest of the facts, for resolution only.
 fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<FileFacts> {
     let (mut scope_at, mut binding_at, mut expr_at) = Default::default();
-    let FileFacts { lines, generated, test, symbols, imports, sites, problems, words, .. } = stored;
+    let FileFacts {
+        package, lines, generated, test, symbols, imports, sites, problems, words, ..
+    } = stored;
     Some(FileFacts {
         names: Vec::new(),
-        package: pass.word_if_any(facts.package.as_deref())?,
+        package,
         lines,
         generated,
         test,
@@ -472,8 +475,8 @@ mod tests {
         let unnamed = FileFacts { names: Vec::new(), ..facts.clone() };
         assert_eq!((read_unnamed(&mut reader), reader.rest().len()), (Some(unnamed), 0));
         let mut reader = Reader::new(&bytes, &words);
-        let (package, scopes, bindings, exprs, positions) = Default::default();
-        let stored = FileFacts { package, scopes, bindings, exprs, positions, ..facts };
+        let (scopes, bindings, exprs, positions) = Default::default();
+        let stored = FileFacts { scopes, bindings, exprs, positions, ..facts };
         assert_eq!(read_stored(&mut reader), Some(stored));
         assert!(!reader.rest().is_empty());
     }

@@ -109,6 +109,7 @@ mod tests {
             first_site: 0,
             sites: 0,
             verdicts: [0; 5],
+            package: None,
         };
         (0..count).map(file).collect()
     }

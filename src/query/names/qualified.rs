@@ -54,7 +54,7 @@ fn named(lookup: &Lookup<'_>, name: &str) -> Result<Vec<SymbolHead>, QueryError>
         for symbol in exactly(lookup, last)? {
             let (places, containers) = surroundings(lookup, &symbol)?;
             let whole: Vec<&str> = places.iter().chain(&containers).map(String::as_str).collect();
-            if whole.ends_with(&before) {
+            if whole.ends_with(&before) || is_in_package(lookup, &symbol, &containers, &before)? {
                 found.push(symbol);
             } else if is_reached(&places, &containers, &before) {
                 reached.push(symbol);
@@ -65,10 +65,31 @@ fn named(lookup: &Lookup<'_>, name: &str) -> Result<Vec<SymbolHead>, QueryError>
             }
         }
         if !found.is_empty() {
-            return Ok(found);
+            return without_containers(lookup, found, &before);
         }
     }
     Ok(if reached.is_empty() { declared } else { reached })
+}
+
+/// Drops types whose name is found in a file of the same name, where a member of the type has that
+/// name too: `Type.Type` is its constructor.
+fn without_containers(
+    lookup: &Lookup<'_>,
+    found: Vec<SymbolHead>,
+    before: &[&str],
+) -> Result<Vec<SymbolHead>, QueryError> {
+    if found.len() < 2 {
+        return Ok(found);
+    }
+    let mut around = Vec::new();
+    for symbol in &found {
+        let containers = surroundings(lookup, symbol)?.1;
+        let containers: Vec<&str> = containers.iter().map(String::as_str).collect();
+        if containers.ends_with(before) {
+            around.extend(symbol.container);
+        }
+    }
+    Ok(found.into_iter().filter(|symbol| !around.contains(&symbol.key)).collect())
 }
 
 /// True if a header declares a name of a qualifier: `function M.open(x)`.
@@ -140,6 +161,22 @@ fn surroundings(
     let containers = lookup.containers(symbol.container)?;
     let containers = containers.iter().map(|container| container.name_text.to_string()).collect();
     Ok((stem.split('/').map(str::to_owned).collect(), containers))
+}
+
+/// True if the qualifiers are the end of the package that the file declares and the containers.
+fn is_in_package(
+    lookup: &Lookup<'_>,
+    symbol: &SymbolHead,
+    containers: &[String],
+    wanted: &[&str],
+) -> Result<bool, QueryError> {
+    let Some(around) = wanted.len().checked_sub(containers.len()) else { return Ok(false) };
+    if around == 0 || wanted[around..].iter().zip(containers).any(|(wanted, own)| wanted != own) {
+        return Ok(false);
+    }
+    let file = lookup.file(symbol.file)?;
+    let package = file.package.as_deref().map(segments).unwrap_or_default();
+    Ok(package.ends_with(&wanted[..around]))
 }
 
 /// True if `wanted` is a qualified name of the symbol with directories or files omitted, because

@@ -1,6 +1,6 @@
 //! Overload resolution by types: the applicable overloads, and the most specific of them.
 
-use crate::model::facts::{Run, flags};
+use crate::model::facts::{Binding, Run, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::calls::arguments;
@@ -257,10 +257,15 @@ pub(in crate::resolve) fn parameter_types(db: &Db, symbol: SymbolRef) -> Rc<[Ty]
         return known;
     }
     let params = db.program.symbol(symbol).params;
-    let bindings = db.program.known(symbol.file).facts.bindings.as_slice();
-    let types: Rc<[Ty]> = bindings[params.range()]
+    let facts = db.program.known(symbol.file).facts;
+    // A parameter that is a field has the type of that.
+    let declared = |param: &Binding| match param.symbol.get() {
+        Some(field) if !param.ty.is_some() => facts.symbols[field].ty,
+        _ => param.ty,
+    };
+    let types: Rc<[Ty]> = facts.bindings[params.range()]
         .iter()
-        .map(|param| db.instance_of_expr(symbol.file, param.ty))
+        .map(|param| db.instance_of_expr(symbol.file, declared(param)))
         .collect();
     db.parameters.insert(symbol, types.clone());
     types

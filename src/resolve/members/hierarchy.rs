@@ -95,6 +95,17 @@ fn given_bases(db: &Db, file: FileId, base: ExprId, bases: &mut Vec<Ty>) {
     }
 }
 
+/// Returns the names of the direct bases of a type that are types of a library.
+pub(super) fn direct_outside(db: &Db, symbol: SymbolRef) -> Vec<Box<str>> {
+    let name = |base: Ancestor| match base.ty {
+        Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
+            Some((*name).into())
+        }
+        _ => None,
+    };
+    direct_bases(db, symbol).into_iter().filter_map(name).collect()
+}
+
 /// Returns the first base that a type extends rather than implements.
 pub(in crate::resolve) fn extended(db: &Db, symbol: SymbolRef) -> Option<Ty> {
     let facts = db.program.known(symbol.file).facts;

@@ -236,12 +236,16 @@ pub(in crate::resolve) fn may_extend(db: &Db, file: FileId, of: &Ty, name: Name)
 /// Returns the extensions of a name that a package declares.
 pub(in crate::resolve) fn extensions_in(db: &Db, module: Module, name: Name) -> Symbols {
     let Module::Package(package) = module else { return Symbols::new() };
-    let Some(all) = db.program.members(name) else { return Symbols::new() };
-    let is_in = |symbol: &&SymbolRef| {
-        db.program.package_of(symbol.file) == Some(package)
-            && db.program.symbol(**symbol).flags & flags::EXTENSION != 0
+    let is_extension = |symbol: &SymbolRef| {
+        let entry = db.program.symbol(*symbol);
+        entry.flags & flags::EXTENSION != 0
+            || (entry.kind == SymbolKind::Variable && entry.owner.is_some())
     };
-    all.iter().filter(is_in).copied().collect()
+    let is_in = |symbol: &SymbolRef| {
+        db.program.package_of(symbol.file) == Some(package) && is_extension(symbol)
+    };
+    let lists = [db.program.members(name), db.program.fields(name)];
+    lists.into_iter().flatten().flatten().copied().filter(is_in).collect()
 }
 
 /// Returns the name of what the file being resolved imports under this name, where extensions are

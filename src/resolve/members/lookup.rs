@@ -173,16 +173,17 @@ fn definitions(db: &Db, of: SymbolRef, found: Symbols) -> Symbols {
     if rules.members == MemberLookup::InherentFirst {
         return inherent::inherent(db, found);
     }
-    if rules.overloads {
-        return found;
-    }
-    if found.iter().all(|symbol| db.program.symbol(*symbol).flags & flags::PROPERTY != 0) {
-        // The getter of a property precedes its setter.
-        return Symbols::from_slice(&found[..1]);
-    }
     let places: Vec<_> =
         found.iter().map(|symbol| (symbol.file, db.program.symbol(*symbol).scope)).collect();
     let same_place = places.windows(2).all(|pair| pair[0] == pair[1]);
+    let is_property = |symbol: &SymbolRef| db.program.symbol(*symbol).flags & flags::PROPERTY != 0;
+    if found.iter().all(is_property) && (same_place || !rules.overloads) {
+        // The getter of a property precedes its setter.
+        return Symbols::from_slice(&found[..1]);
+    }
+    if rules.overloads {
+        return found;
+    }
     match found.last() {
         Some(last) if same_place && !variants::are_variants(db, &found) => {
             Symbols::from_slice(&[*last])

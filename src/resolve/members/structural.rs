@@ -10,10 +10,21 @@ use crate::resolve::members::hierarchy;
 use crate::resolve::workspace::program::Program;
 use std::rc::Rc;
 
-/// Required method of an interface: of the repository, or external.
+/// Required member of an interface: of the repository, or external.
 struct Requirement {
     name: Name,
-    method: Option<SymbolRef>,
+    member: Option<SymbolRef>,
+}
+
+/// True for a type that others implement by having its members.
+fn is_structural(db: &Db, ty: SymbolRef) -> bool {
+    let language = db.program.known(ty.file).language;
+    let marks = &language.manifest.resolution.structural;
+    let is_marked = |base: Box<str>| marks.iter().any(|mark| **mark == *base);
+    match db.program.symbol(ty).kind {
+        SymbolKind::Interface if language.has_structural_interfaces() => true,
+        kind => kind.is_type() && hierarchy::direct_outside(db, ty).into_iter().any(is_marked),
+    }
 }
 
 /// Returns the interfaces of some files, each with the name of one of its required methods.
@@ -25,17 +36,22 @@ pub(in crate::resolve) fn by_method(
     let db = &Db::new(program, FileId(0));
     for &file in files {
         let unit = program.known(file);
-        if !unit.language.manifest.resolution.structural {
+        if unit.language.manifest.resolution.structural.is_empty() {
             continue;
         }
         db.begin(file);
-        for (position, symbol) in unit.facts.symbols.iter().enumerate() {
+        for position in 0..unit.facts.symbols.len() {
             let interface = SymbolRef { file, symbol: LocalSymbol::at(position) };
-            if symbol.kind == SymbolKind::Interface
-                && let Some(first) =
-                    requirements(db, interface).and_then(|all| all.first().map(|first| first.name))
-            {
-                interfaces.push((first, interface));
+            if !is_structural(db, interface) {
+                continue;
+            }
+            let is_method = |required: &&Requirement| {
+                let kind = required.member.map(|member| db.program.symbol(member).kind);
+                kind.is_none_or(|kind| kind == SymbolKind::Method)
+            };
+            let required = requirements(db, interface).unwrap_or_default();
+            if let Some(first) = required.iter().find(is_method) {
+                interfaces.push((first.name, interface));
             }
         }
     }
@@ -45,12 +61,15 @@ pub(in crate::resolve) fn by_method(
 /// Returns the interfaces of the repository that a type implements structurally, in order.
 pub(in crate::resolve) fn satisfied(db: &Db, ty: SymbolRef) -> Rc<[SymbolRef]> {
     let entry = db.program.symbol(ty);
-    let is_structural = db.program.known(ty.file).language.manifest.resolution.structural;
-    if !is_structural || !entry.kind.is_type() || entry.kind == SymbolKind::Interface {
+    let marks = &db.program.known(ty.file).language.manifest.resolution.structural;
+    if marks.is_empty() || !entry.kind.is_type() {
         return Rc::from([]);
     }
     if let Some(known) = db.satisfied.get(&ty) {
         return known;
+    }
+    if is_structural(db, ty) {
+        return Rc::from([]);
     }
     let mut candidates: Vec<SymbolRef> = Vec::new();
     for name in method_names(db, ty) {
@@ -58,7 +77,9 @@ pub(in crate::resolve) fn satisfied(db: &Db, ty: SymbolRef) -> Rc<[SymbolRef]> {
     }
     candidates.sort_unstable();
     candidates.dedup();
-    candidates.retain(|interface| *interface != ty && satisfies(db, ty, *interface));
+    let hierarchy = hierarchy::hierarchy(db, ty);
+    let is_base = |ty: &SymbolRef| hierarchy.types.iter().any(|(base, _)| base == ty);
+    candidates.retain(|interface| !is_base(interface) && satisfies(db, ty, *interface));
     let found: Rc<[SymbolRef]> = candidates.into();
     db.satisfied.insert(ty, found.clone());
     found
@@ -71,7 +92,7 @@ pub(in crate::resolve) fn required_method(
     name: Name,
 ) -> Option<SymbolRef> {
     let required = requirements(db, interface)?;
-    required.into_iter().find(|required| required.name == name)?.method
+    required.into_iter().find(|required| required.name == name)?.member
 }
 
 /// Returns the names of a type's methods, own and embedded.
@@ -90,10 +111,16 @@ fn method_names(db: &Db, ty: SymbolRef) -> Vec<Name> {
 
 /// Returns the methods in the body of a type.
 fn bound_methods(db: &Db, ty: SymbolRef) -> Vec<(Name, SymbolRef)> {
+    let mut bound = bound_members(db, ty);
+    bound.retain(|(_, symbol)| db.program.symbol(*symbol).kind == SymbolKind::Method);
+    bound
+}
+
+/// Returns the members in the body of a type, in source order, which is deterministic.
+fn bound_members(db: &Db, ty: SymbolRef) -> Vec<(Name, SymbolRef)> {
     let unit = db.program.known(ty.file);
     let inner = db.program.symbol(ty).inner;
     let mut own = if inner.is_some() { unit.all_bound(inner).to_vec() } else { Vec::new() };
-    // In source order, which is deterministic.
     own.sort_unstable_by_key(|(_, id)| *id);
     let symbols = own
         .into_iter()
@@ -101,7 +128,6 @@ fn bound_methods(db: &Db, ty: SymbolRef) -> Vec<(Name, SymbolRef)> {
         .filter(|(_, binding)| binding.kind == BindingKind::Symbol);
     symbols
         .map(|(name, binding)| (name, SymbolRef { file: ty.file, symbol: binding.symbol }))
-        .filter(|(_, symbol)| db.program.symbol(*symbol).kind == SymbolKind::Method)
         .collect()
 }
 
@@ -111,18 +137,25 @@ fn requirements(db: &Db, interface: SymbolRef) -> Option<Vec<Requirement>> {
     if hierarchy.open {
         return None;
     }
+    let language = db.program.known(interface.file).language;
+    let marks = &language.manifest.resolution.structural;
+    let is_required = |kind: SymbolKind| match language.has_structural_interfaces() {
+        true => kind == SymbolKind::Method,
+        false => kind != SymbolKind::Constructor && !kind.is_type(),
+    };
     let mut required: Vec<Requirement> = Vec::new();
     for (part, _) in &hierarchy.types {
-        let own = bound_methods(db, *part);
-        required.extend(
-            own.into_iter().map(|(name, method)| Requirement { name, method: Some(method) }),
-        );
+        let own = bound_members(db, *part).into_iter();
+        let own = own.filter(|(_, symbol)| is_required(db.program.symbol(*symbol).kind));
+        required.extend(own.map(|(name, member)| Requirement { name, member: Some(member) }));
     }
-    let language = db.program.known(interface.file).language;
     for outside in &hierarchy.outside {
+        if marks.iter().any(|mark| **mark == **outside) {
+            continue;
+        }
         let (_, flow) = language.flow(outside)?;
         for member in flow.members.keys() {
-            required.push(Requirement { name: db.program.named(member), method: None });
+            required.push(Requirement { name: db.program.named(member), member: None });
         }
     }
     (!required.is_empty()).then_some(required)
@@ -132,16 +165,25 @@ fn satisfies(db: &Db, ty: SymbolRef, interface: SymbolRef) -> bool {
     let Some(required) = requirements(db, interface) else { return false };
     let package = |of: SymbolRef| db.program.package_of(of.file);
     let same_package = package(ty) == package(interface);
+    // A method implements one of exactly its types, or one that may be called as it may.
+    let is_exact = db.program.known(ty.file).language.has_structural_interfaces();
     required.iter().all(|required| {
         let found = db.type_member(ty, required.name);
-        let Some(&method) = found.first() else { return false };
-        if db.program.symbol(method).kind != SymbolKind::Method {
+        let Some(&member) = found.first() else { return false };
+        let own = db.program.symbol(member);
+        let asked = required.member.map(|asked| (asked, db.program.symbol(asked)));
+        let kind = asked.map_or(SymbolKind::Method, |(_, entry)| entry.kind);
+        if kind == SymbolKind::Method && own.kind != SymbolKind::Method {
             return false;
         }
-        let Some(asked) = required.method else { return true };
-        let (own, asked_entry) = (db.program.symbol(method), db.program.symbol(asked));
-        let reachable = same_package || asked_entry.visibility == Visibility::Public;
-        reachable && own.arity == asked_entry.arity && have_same_types(db, method, asked)
+        let Some((asked, entry)) = asked else { return true };
+        match is_exact {
+            true => {
+                let reachable = same_package || entry.visibility == Visibility::Public;
+                reachable && own.arity == entry.arity && have_same_types(db, member, asked)
+            }
+            false => own.arity.0 <= entry.arity.0 && own.arity.1 >= entry.arity.1,
+        }
     })
 }
 

@@ -63,6 +63,26 @@ pub(in crate::resolve) fn lookup_type(
     })
 }
 
+/// Returns the whole name of a decorator's type, if the written one omits a suffix.
+pub(in crate::resolve) fn whole_decorator(db: &Db, file: FileId, name: Name) -> Option<Name> {
+    let suffix = db.program.known(file).language.manifest.names.decorator_suffix.as_deref()?;
+    let text = db.program.text(name);
+    (!text.ends_with(suffix)).then(|| db.program.named(&format!("{text}{suffix}")))
+}
+
+/// Looks up the type of a decorator, whose name may omit a suffix.
+pub(in crate::resolve) fn lookup_decorator(
+    db: &Db,
+    file: FileId,
+    name: Name,
+    scope: ScopeId,
+    at: u32,
+) -> Option<(Entity, Step)> {
+    let whole = whole_decorator(db, file, name)?;
+    let found = lookup_type(db, file, whole, scope, at);
+    found.filter(|(entity, _)| matches!(entity, Entity::Symbols(_)))
+}
+
 /// True if a reference of this kind means a type, whatever else has its name.
 pub(in crate::resolve) fn means_type(db: &Db, file: FileId, kind: SiteKind) -> bool {
     let rules = &db.program.known(file).language.manifest.resolution;

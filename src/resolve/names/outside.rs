@@ -26,10 +26,22 @@ pub(super) fn outside_wildcard(db: &Db, file: FileId, name: Name) -> Option<Enti
         }
     };
     let text = db.program.text(name);
+    let separator = manifest.modules.separator.as_str();
+    // The start of the name of an imported package is the package itself.
+    let begins = |module: &str| {
+        module.strip_prefix(text).is_some_and(|rest| rest.is_empty() || rest.starts_with(separator))
+    };
+    let is_package = || {
+        let targets = db.program.import_targets(file);
+        unit.facts.imports.iter().zip(targets).any(|(import, target)| {
+            matches!(target, ImportTarget::External(_)) && begins(&import.module)
+        })
+    };
     Some(Entity::External(match only? {
+        _ if !callables && is_package() => Rc::from(text),
         Some(import) => {
             let module = &unit.facts.imports[import].module;
-            Rc::from(format!("{module}{}{text}", manifest.modules.separator))
+            Rc::from(format!("{module}{separator}{text}"))
         }
         None => Rc::from(text),
     }))

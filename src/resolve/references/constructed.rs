@@ -50,6 +50,27 @@ pub(super) fn construct_site(
     variants::chosen_or_variants(db, file, &fit_place(fitting), step, Step::Overloads)
 }
 
+/// Resolves a reference to the constructors of a type as a value: who calls that decides which of
+/// them is meant.
+pub(super) fn makers_site(db: &Db, file: FileId, site: &Site, ty: ExprId) -> Resolution {
+    let Ty::Instance(made, _) = db.instance_of_expr(file, ty) else {
+        return unresolved(Step::LocalValue);
+    };
+    let made = aliases::alias_target(db, made).unwrap_or(made);
+    let constructors = call::makers(db, made, !receivers::is_inside(db, file, site, made));
+    match constructors.is_empty() {
+        // The reference to the type says it all.
+        true => unresolved(Step::LocalValue),
+        false => variants::chosen_or_variants(
+            db,
+            file,
+            &constructors,
+            Step::InferredType,
+            Step::Overloads,
+        ),
+    }
+}
+
 /// Resolves the initialization of a field with arguments: to the constructor of the field's
 /// type.
 pub(super) fn field_site(db: &Db, file: FileId, site: &Site, field: SymbolRef) -> Resolution {

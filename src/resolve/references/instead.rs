@@ -1,9 +1,10 @@
 //! What a call means instead of the members of its name: an extension, or the member of the top
 //! type, or a library type behind an alias; and the callables that its type arguments leave.
 
-use crate::model::facts::{Expr, ExprId, Run, Site, flags};
+use crate::grammar::ModifierMeaning;
+use crate::model::facts::{Expr, ExprId, Run, ScopeId, Site, flags};
 use crate::model::graph::{FileId, Resolution, SymbolRef};
-use crate::model::{Step, SymbolKind, Verdict};
+use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 use crate::resolve::calls::call::CallArguments;
 use crate::resolve::calls::{call, extensions, overload};
 use crate::resolve::db::Db;
@@ -75,6 +76,43 @@ pub(super) fn of_extension(
     let found = chosen(&fitting, step, Step::Overloads);
     let is_guess = !extensions.are_certain && found.verdict == Verdict::Resolved;
     Some(if is_guess { Resolution { verdict: Verdict::Likely, ..found } } else { found })
+}
+
+/// Resolves a call of the member of an extension block through the type that the block is in, with
+/// the receiver as the first argument.
+pub(super) fn of_holder(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    of: &Ty,
+    name: Name,
+) -> Option<Resolution> {
+    let modifiers = &db.program.known(file).language.manifest.modifiers;
+    let Ty::Type(holder, _) = of else { return None };
+    if site.kind != SiteKind::Call || !modifiers.has_modifier(ModifierMeaning::Extension) {
+        return None;
+    }
+    let unit = db.program.known(holder.file);
+    let body = db.program.symbol(*holder).inner;
+    let is_inside = |mut scope: ScopeId| {
+        while scope.is_some() && scope != body {
+            scope = unit.parent(scope);
+        }
+        body.is_some() && scope == body
+    };
+    let given = overload::argument_count(site.args);
+    let fits = |symbol: &SymbolRef| {
+        let entry = db.program.symbol(*symbol);
+        let receivers = u16::from(entry.flags & flags::STATIC == 0);
+        symbol.file == holder.file
+            && entry.owner.is_some()
+            && is_inside(entry.scope)
+            && given
+                .checked_sub(receivers)
+                .is_some_and(|count| overload::accepts(db, *symbol, count, site.spread))
+    };
+    let found: Symbols = db.program.members(name)?.iter().copied().filter(fits).collect();
+    (!found.is_empty()).then(|| chosen(&found, Step::TypeMember, Step::Overloads))
 }
 
 /// Returns the library type that an alias names with arguments.

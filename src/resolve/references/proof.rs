@@ -3,15 +3,15 @@
 //! was passed to it, registered with it or loaded by it.
 
 use crate::model::Step;
-use crate::model::facts::{Expr, ExprId, Run, Site};
-use crate::model::graph::{FileId, Resolution, SymbolRef};
-use crate::resolve::Name;
+use crate::model::facts::{Expr, ExprId, Run, Site, flags};
+use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Ty};
-use crate::resolve::members::lookup;
+use crate::resolve::members::{derived, hierarchy, lookup};
 use crate::resolve::references::heuristic;
 use crate::resolve::references::outcome::unresolved;
 use crate::resolve::units::import_target::family;
+use crate::resolve::{Name, Symbols};
 
 /// Marks at the start of a module's name that no library has: paths of the repository, or aliases
 /// of such.
@@ -41,8 +41,73 @@ pub(super) fn unproven(
         Ty::Builtin(made, _) => is_result_of_builtin(db, file, made),
         _ => false,
     };
-    (is_value && has_members(db, file, name) && is_open(db, file, object))
-        .then(|| possible(db, file, site, name))
+    if !is_value || !has_members(db, file, name) || !is_open(db, file, object) {
+        return None;
+    }
+    let found = possible(db, file, site, name);
+    if !has_declared_type(db, file, object) {
+        return Some(found);
+    }
+    // A value of a declared type of a library is of a type that derives from it.
+    match found.target {
+        Target::Candidates(symbols) => {
+            let may_be = symbols.iter().filter(|symbol| is_below_library(db, **symbol));
+            let may_be: Symbols = may_be.copied().collect();
+            (!may_be.is_empty()).then(|| heuristic::candidates(may_be))
+        }
+        _ => {
+            own_members(db, file, name).any(|symbol| is_below_library(db, symbol)).then_some(found)
+        }
+    }
+}
+
+/// True for a value whose type is written, in languages in which that says all about its members.
+fn has_declared_type(db: &Db, file: FileId, value: ExprId) -> bool {
+    let unit = db.program.known(file);
+    let Some(position) = value.get() else { return false };
+    let is_declared = |symbol: &SymbolRef| db.program.symbol(*symbol).ty.is_some();
+    let are_declared = |symbols: &Symbols| !symbols.is_empty() && symbols.iter().all(is_declared);
+    unit.language.manifest.conversions.top.is_some()
+        && match unit.facts.exprs[position] {
+            Expr::Name(name, scope) => {
+                let (name, at) = (db.name(file, name), unit.facts.positions[position]);
+                match db.lookup(file, name, scope, at) {
+                    Some((Entity::Symbols(symbols), _)) => are_declared(&symbols),
+                    Some((Entity::Local(of, bindings), _)) => {
+                        bindings.iter().all(|id| db.program.known(of).binding(*id).ty.is_some())
+                    }
+                    _ => false,
+                }
+            }
+            Expr::Member(object, name) => {
+                let of = db.ty(file, object);
+                are_declared(&lookup::member_symbols(db, &of, db.name(file, name)))
+            }
+            Expr::Construct(..) | Expr::OfType(_) => true,
+            _ => false,
+        }
+}
+
+/// True if the type of a member may derive from one of a library, or a type that derives from it.
+fn is_below_library(db: &Db, member: SymbolRef) -> bool {
+    let entry = db.program.symbol(member);
+    let container = SymbolRef { file: member.file, symbol: entry.container };
+    let is_below = |ty: SymbolRef| {
+        let hierarchy = hierarchy::hierarchy(db, ty);
+        hierarchy.open || !hierarchy.outside.is_empty()
+    };
+    // The body of a type without a name says nothing of its bases.
+    let is_named = container.symbol.is_some()
+        && db.program.symbol(container).kind.is_type()
+        && db.program.known(member.file).scope_symbol(entry.scope) == container.symbol;
+    if !is_named || entry.flags & flags::EXTENSION != 0 || is_below(container) {
+        return true;
+    }
+    let named = db.program.derived(db.program.name_of(container));
+    let derived = derived::types(db, container);
+    // Too many types are not compared.
+    let is_unknown = derived.is_empty() && named.is_some_and(|named| !named.is_empty());
+    is_unknown || derived.into_iter().any(is_below)
 }
 
 /// True for the type of what a builtin function gives of which nothing is known.
@@ -54,10 +119,18 @@ fn is_result_of_builtin(db: &Db, file: FileId, name: &str) -> bool {
 
 /// True if the repository defines a member of a name in the language of a file.
 fn has_members(db: &Db, file: FileId, name: Name) -> bool {
+    own_members(db, file, name).next().is_some()
+}
+
+fn own_members<'d>(
+    db: &'d Db<'_>,
+    file: FileId,
+    name: Name,
+) -> impl Iterator<Item = SymbolRef> + 'd {
     let own = family(db.program.known(file).language);
-    let is_own = |symbol: &SymbolRef| family(db.program.known(symbol.file).language) == own;
+    let is_own = move |symbol: &SymbolRef| family(db.program.known(symbol.file).language) == own;
     let lists = [db.program.members(name), db.program.fields(name)];
-    lists.into_iter().flatten().flatten().any(is_own)
+    lists.into_iter().flatten().flatten().copied().filter(is_own)
 }
 
 /// Returns the members of a name as candidates: nothing but the name is evidence for them.

@@ -17,7 +17,9 @@ use crate::resolve::members::{aliases, inherent, lookup, overrides, prototypes, 
 use crate::resolve::names::variants::are_variants;
 use crate::resolve::names::{conditions, definition, linkage, namespaces};
 use crate::resolve::references::constructed;
-use crate::resolve::references::constructed::{construct_site, field_site, super_site};
+use crate::resolve::references::constructed::{
+    construct_site, field_site, makers_site, super_site,
+};
 use crate::resolve::references::outcome::{
     chosen, external, held_by, module_target, receiver_step, unresolved,
 };
@@ -84,6 +86,12 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                 _ => db.lookup(file, name, scope, site.byte),
             };
             let found = match site.kind {
+                SiteKind::Decorate
+                    if let Some(found) =
+                        namespaces::lookup_decorator(db, file, name, scope, site.byte) =>
+                {
+                    Some(found)
+                }
                 kind if namespaces::means_type(db, file, kind) => {
                     namespaces::lookup_type(db, file, name, scope, site.byte)
                 }
@@ -123,7 +131,11 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
         }
         Expr::Member(object, name) => {
             let name = db.name(file, name);
-            member_site(db, file, site, object, name)
+            let of = || db.type_of(file, object);
+            let whole = namespaces::whole_decorator(db, file, name)
+                .filter(|_| site.kind == SiteKind::Decorate)
+                .filter(|whole| matches!(db.member(&of(), *whole), Member::Symbols(_)));
+            member_site(db, file, site, object, whole.unwrap_or(name))
         }
         Expr::Construct(ty, args) if site.kind == SiteKind::Construct => {
             let constructors = call::implied_constructors(db, file, ty, args);
@@ -132,6 +144,7 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                 false => symbols_site(db, file, site, &constructors, Step::DeclaredType),
             }
         }
+        Expr::Construct(ty, _) if site.kind == SiteKind::Read => makers_site(db, file, site, ty),
         Expr::Argument(..) if site.kind == SiteKind::Write => unresolved(Step::LocalValue),
         Expr::Item(made, position) if site.kind == SiteKind::Write => {
             match written::at_position(db, file, made, position as usize) {
@@ -475,7 +488,8 @@ fn member_site_of(
         Member::None if rules.derived_members => {
             heuristic::by_derived(db, file, site, (object, of), name)
         }
-        Member::None if !rules.open_types => unresolved(Step::NoSuchMember),
+        Member::None if !rules.open_types => instead::of_holder(db, file, site, of, name)
+            .unwrap_or_else(|| unresolved(Step::NoSuchMember)),
         Member::None | Member::Unknown => heuristic::by_receiver(db, file, site, Some(of), name),
     }
 }

@@ -6,7 +6,7 @@ use crate::model::SymbolKind;
 use crate::model::facts::ExprId;
 use crate::model::graph::FileId;
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::{ARRAY, MAPPING, Ty, no_types};
+use crate::resolve::db::ty::{ARRAY, MAPPING, Ty, instance_of, no_types};
 use crate::resolve::members::prototypes::FUNCTION;
 use crate::resolve::members::type_flow::last_segment;
 use crate::resolve::members::{aliases, inherent, type_flow};
@@ -263,17 +263,22 @@ pub(in crate::resolve) fn outside_member(
 
 /// Returns the field of a value by position.
 fn positional(db: &Db, value: &Ty, position: usize) -> Ty {
-    if let Ty::Instance(symbol, _) = value
-        && let names = &db.program.known(symbol.file).language.manifest.names
-        && let Some(beginning) = names.member_behind(ImplicitUse::Part)
-    {
-        let part = inherent::result_of_member(db, value, &format!("{beginning}{}", position + 1));
-        let field = db.parameter_types(*symbol).get(position).cloned().unwrap_or(Ty::Unknown);
-        let part = if part.is_known() { part } else { field };
-        return generics::substituted(db, part, Some(value));
+    let value = &instance_of(value);
+    if let Ty::Instance(symbol, _) = value {
+        let names = &db.program.known(symbol.file).language.manifest.names;
+        let beginning = names.member_behind(ImplicitUse::Part);
+        let part = beginning.map_or(Ty::Unknown, |beginning| {
+            inherent::result_of_member(db, value, &format!("{beginning}{}", position + 1))
+        });
+        // The parts of a record are the parameters in its header.
+        let field = || db.parameter_types(*symbol).get(position).cloned().unwrap_or(Ty::Unknown);
+        let part = if part.is_known() { part } else { field() };
+        if part.is_known() || beginning.is_some() {
+            return generics::substituted(db, part, Some(value));
+        }
     }
     let name = db.program.named(&position.to_string());
-    match db.member_ty(&crate::resolve::db::ty::instance_of(value), name) {
+    match db.member_ty(value, name) {
         // No external type has members with such names.
         Ty::External(_) => Ty::Unknown,
         found => found,

@@ -2,7 +2,7 @@
 //! an expression as a value, `type_of` as a type.
 
 use crate::model::Step;
-use crate::model::facts::{Expr, ExprId, Run};
+use crate::model::facts::{DECORATOR_TYPE, Expr, ExprId, Run};
 use crate::model::graph::FileId;
 use crate::resolve::Name;
 use crate::resolve::db::Db;
@@ -172,6 +172,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
         }
         Expr::Tuple(list) => Ty::Tuple(lists::all(db, file, list).into()),
         Expr::Lambda(scope) => Ty::Lambda(file, scope),
+        Expr::Parameter(callee, position) => db.parameter(file, callee, position as usize),
         Expr::Given(scope, position) => db.given(file, scope, position as usize),
         Expr::Members(scope) => Ty::Members(file, scope),
         Expr::Apply(base, args) => {
@@ -251,6 +252,11 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
             let args: Vec<Ty> = list(args).map(|arg| instance_of_expr(db, file, arg)).collect();
             builtin_types::applied(db, file, base, &args)
         }
+        Expr::Wrap(inner, mark)
+            if mark.is_some() && db.program.known(file).text(mark) == DECORATOR_TYPE =>
+        {
+            decorator(db, file, inner).unwrap_or_else(|| type_of(db, file, inner))
+        }
         Expr::Wrap(inner, _) | Expr::Base(inner, _) => type_of(db, file, inner),
         Expr::Array(inner) => Ty::builtin(ARRAY, &[instance_of_expr(db, file, inner)]),
         Expr::Mapping(key, value) => {
@@ -269,6 +275,29 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
             None => Ty::Unknown,
         },
         _ => ty(db, file, expr),
+    }
+}
+
+/// Returns the type of a decorator by the whole of its name.
+fn decorator(db: &Db, file: FileId, written: ExprId) -> Option<Ty> {
+    let facts = db.program.known(file).facts;
+    let position = written.get()?;
+    match facts.exprs[position] {
+        Expr::Name(name, scope) => {
+            let (name, at) = (db.name(file, name), facts.positions[position]);
+            let (entity, _) = namespaces::lookup_decorator(db, file, name, scope, at)?;
+            Some(symbol_types::entity_ty(db, &entity, true))
+        }
+        Expr::Member(object, name) => {
+            let whole = namespaces::whole_decorator(db, file, db.name(file, name))?;
+            match db.member(&type_of(db, file, object), whole) {
+                Member::Symbols(symbols) => {
+                    Some(symbol_types::symbols_ty(db, &symbols, true, None))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 

@@ -269,6 +269,7 @@ impl<'f> Reach<'f> {
             | Expr::Element(of)
             | Expr::Await(of)
             | Expr::Item(of, _)
+            | Expr::Parameter(of, _)
             | Expr::OfType(of)
             | Expr::Wrap(of, _)
             | Expr::Argument(of, _)

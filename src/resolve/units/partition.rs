@@ -237,6 +237,7 @@ impl Places {
             | Expr::Element(of)
             | Expr::Await(of)
             | Expr::Item(of, _)
+            | Expr::Parameter(of, _)
             | Expr::OfType(of)
             | Expr::Wrap(of, _)
             | Expr::Argument(of, _)

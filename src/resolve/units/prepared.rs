@@ -3,8 +3,8 @@
 use super::spaces::{Nesting, Spaces};
 use super::unit::{Unit, UnitTable};
 use crate::grammar::{self, Language};
-use crate::model::LanguageId;
 use crate::model::facts::{FileFacts, NameId};
+use crate::model::{LanguageId, SymbolKind};
 use crate::resolve::Name;
 use crate::resolve::units::import_target::SharedImport;
 use crate::resolve::units::interner::Names;
@@ -99,9 +99,12 @@ fn everywhere(facts: &FileFacts, language: &Language) -> Vec<SharedImport> {
 }
 
 /// True if the file contributes to the derived tables: only such files are read for them.
-fn has_extensions(facts: &crate::model::facts::FileFacts, language: &Language) -> bool {
-    let is_interface = |kind| {
-        kind == crate::model::SymbolKind::Interface && language.manifest.resolution.structural
-    };
-    facts.symbols.iter().any(|symbol| symbol.owner.is_some() || is_interface(symbol.kind))
+fn has_extensions(facts: &FileFacts, language: &Language) -> bool {
+    let is_structural =
+        |kind| kind == SymbolKind::Interface && language.has_structural_interfaces();
+    // A file that has the name of a library type may derive from it.
+    let marks = &language.manifest.resolution.structural;
+    let mut marks = marks.iter().filter_map(|mark| mark.rsplit_once('.'));
+    facts.symbols.iter().any(|symbol| symbol.owner.is_some() || is_structural(symbol.kind))
+        || marks.any(|(_, mark)| facts.names.iter().any(|name| **name == *mark))
 }

@@ -38,6 +38,10 @@ pub(in crate::resolve) fn of_file(
             SymbolKind::Field if unit.language.tier() == Tier::Full && !rules.declarations => {
                 Question::fields(unit.text(symbol.name))
             }
+            // An extension property.
+            SymbolKind::Variable if symbol.owner.is_some() => {
+                Question::fields(unit.text(symbol.name))
+            }
             SymbolKind::Macro => Question::macros(unit.text(symbol.name)),
             kind if by_name
                 && (kind == SymbolKind::Function || kind.is_type())

@@ -50,9 +50,9 @@ impl Write for LogSink {
     }
 }
 
-/// Installs a panic hook that logs the message and the place. The hook of the standard library takes
-/// a lock to print a backtrace; where memory ends meanwhile, the report of that waits for the same
-/// lock, and the process never ends.
+/// Installs a panic hook that logs the message and the place. The hook of the standard library
+/// takes a lock to print a backtrace; where memory ends meanwhile, the report of that waits for the
+/// same lock, and the process never ends.
 pub fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         tracing::error!("{}", SafeLine::new(&panic.to_string(), PANIC));

@@ -123,6 +123,7 @@ impl<R: RowSink> RowWriter<R> {
             verdicts[4],
             record.stamp.changed_ns,
             i64::from_ne_bytes(record.stamp.inode.to_ne_bytes()),
+            facts.and_then(|facts| facts.package.as_deref()),
         ];
         self.rows.add(Table::File, &row)?;
         let Some(facts) = facts else { return Ok(0) };

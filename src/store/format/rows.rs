@@ -107,6 +107,8 @@ pub struct FileRow {
     pub sites: u32,
     /// Number of sites by verdict, in the order of `Verdict::ALL`.
     pub verdicts: [u32; 5],
+    /// Package or namespace that it declares.
+    pub package: Option<Box<str>>,
 }
 
 impl FileRow {

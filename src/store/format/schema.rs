@@ -9,7 +9,7 @@ use crate::model::{
 };
 
 /// Format version of a store file.
-pub const FORMAT: u32 = 12;
+pub const FORMAT: u32 = 13;
 
 /// "cogr" in SQLite's header: identifies files of this application.
 pub(in crate::store) const APPLICATION_ID: i32 = 0x636f_6772;
@@ -44,7 +44,7 @@ CREATE TABLE file (
     hash BLOB, lines INTEGER NOT NULL, skipped INTEGER, flags INTEGER NOT NULL,
     first_symbol INTEGER NOT NULL, symbols INTEGER NOT NULL, first_site INTEGER NOT NULL, sites INTEGER NOT NULL,
     resolved INTEGER NOT NULL, likely INTEGER NOT NULL, ambiguous INTEGER NOT NULL, external INTEGER NOT NULL,
-    unresolved INTEGER NOT NULL, changed_ns INTEGER NOT NULL, inode INTEGER NOT NULL
+    unresolved INTEGER NOT NULL, changed_ns INTEGER NOT NULL, inode INTEGER NOT NULL, package TEXT
 );
 -- The words of each file, and the symbols that have them, see `model::words`. The second is read for a few files only.
 CREATE TABLE file_words (file INTEGER PRIMARY KEY, words BLOB NOT NULL, postings BLOB NOT NULL);

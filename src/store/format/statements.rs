@@ -57,7 +57,7 @@ macro_rules! file_columns {
     () => {
         "SELECT id, path, language, size, modified_ns, hash, lines, skipped, flags, first_symbol, \
          symbols, first_site, sites, \
-         resolved, likely, ambiguous, external, unresolved, changed_ns, inode FROM file"
+         resolved, likely, ambiguous, external, unresolved, changed_ns, inode, package FROM file"
     };
 }
 
@@ -211,7 +211,7 @@ statements! {
     ADD_NAME_TOPS = "INSERT INTO name_tops VALUES (?1, ?2)";
     ADD_NAME_GRAM = "INSERT INTO name_gram VALUES (?1, ?2)";
     ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, \
-                ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+                ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
     ADD_TERM_BLOCK = "INSERT INTO term_block VALUES (?1, ?2)";
     ADD_FILE_LENGTHS = "INSERT INTO file_lengths VALUES (?1, ?2)";
     ADD_FILE_WORDS = "INSERT INTO file_words VALUES (?1, ?2, ?3)";

@@ -52,6 +52,7 @@ pub(super) fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
         first_site: row.get(11)?,
         sites: row.get(12)?,
         verdicts: [row.get(13)?, row.get(14)?, row.get(15)?, row.get(16)?, row.get(17)?],
+        package: row.get(20)?,
     })
 }
 

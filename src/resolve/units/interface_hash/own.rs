@@ -189,7 +189,9 @@ impl Ranks<'_> {
             Expr::Index(a, b) | Expr::Mapping(a, b) => {
                 (self.expr_id(a), self.expr_id(b)).hash(hasher)
             }
-            Expr::Item(of, number) => (self.expr_id(of), number).hash(hasher),
+            Expr::Item(of, number) | Expr::Parameter(of, number) => {
+                (self.expr_id(of), number).hash(hasher)
+            }
             Expr::Base(of, implements) => (self.expr_id(of), implements).hash(hasher),
             Expr::Element(of)
             | Expr::Await(of)

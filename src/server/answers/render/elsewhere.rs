@@ -143,7 +143,7 @@ impl<A: Answer> Answer for Unused<A> {
             return None;
         }
         let (symbol, alike) = (&self.symbol, like_it(self.alike));
-        let mut entry = format!("{}:{}{alike}", name(symbol), symbol.first_line);
+        let mut entry = format!("{}:{}{alike}", name(symbol), symbol.name_at.line);
         if !values.is_empty() {
             entry.push_str(&format!(" ({} as a value)", values.len()));
         }

@@ -154,7 +154,7 @@ fn list_unused(symbols: Vec<UnusedSymbol>, page: &mut Page) -> usize {
 }
 
 fn place(symbol: &SymbolInfo) -> String {
-    format!("{}:{}", name(symbol), symbol.first_line)
+    format!("{}:{}", name(symbol), symbol.name_at.line)
 }
 
 #[cfg(test)]

@@ -166,7 +166,7 @@ impl ExploreResult {
             let known = files.iter().position(|(_, own)| own[0].path == symbol.path);
             let heading = format!("{}:", path(&symbol.path));
             let name = shared.short(symbol).qualified_name();
-            let entry = format!(" {}:{}", SafeLine::new(&name, 160), symbol.first_line);
+            let entry = format!(" {}:{}", SafeLine::new(&name, 160), symbol.name_at.line);
             let cost = entry.len() + known.map_or(heading.len() + 1, |_| 1);
             if cost > left {
                 break;
@@ -269,7 +269,7 @@ fn short_line(symbol: &SymbolInfo) -> String {
 fn test_entry(test: &CoveringTest, shared: &Shared) -> String {
     let steps =
         if test.distance > 1 { format!(" ({} calls)", test.distance) } else { String::new() };
-    format!("{}:{}{steps}", shared.name(&test.symbol), test.symbol.first_line)
+    format!("{}:{}{steps}", shared.name(&test.symbol), test.symbol.name_at.line)
 }
 
 /// Where a symbol is defined, where there is no room for its header.
@@ -307,9 +307,9 @@ fn summary(explored: &Explored, shared: &Shared) -> String {
 fn neighbour(symbol: &SymbolInfo, near: &SymbolInfo, shared: &Shared) -> String {
     let name = shared.name(symbol);
     if symbol.path == near.path {
-        format!("{name}:{}", symbol.first_line)
+        format!("{name}:{}", symbol.name_at.line)
     } else {
-        format!("{name} {}:{}", path(&symbol.path), symbol.first_line)
+        format!("{name} {}:{}", path(&symbol.path), symbol.name_at.line)
     }
 }
 

@@ -94,7 +94,7 @@ impl FoundReferences {
                 heading: path(&symbol.path).to_string(),
                 mark: String::new(),
                 who: name(symbol).to_string(),
-                line: symbol.first_line,
+                line: symbol.name_at.line,
             });
             let mut groups = Groups::inline(room.saturating_sub(title.len() + 1));
             let (_, count) = groups.fill(&merged(places));

@@ -41,6 +41,8 @@ fn trace_tree(params: &TraceParams, tree: &TraceTree, sources: &Sources) -> Valu
         "counts": counts(&tree.root_counts),
         "values": tree.values,
         "other_uses": tree.other_uses,
+        "ends": tree.ends,
+        "first_ends": list(&tree.first_ends, brief),
         "by_directory": list(
             &tree.by_directory, |(path, count)| json!({"path": path, "count": count})
         ),

@@ -20,7 +20,7 @@ use paths::{path_lines, why_none};
 use serde_json::Value;
 use std::collections::HashSet;
 use tree::{indented, nearest_first};
-use vague::{uncertain, unfollowed};
+use vague::{ends, uncertain, unfollowed};
 
 /// Divisor: share of the space for sites that were not followed, if others were. All are counted in
 /// any case.
@@ -123,6 +123,9 @@ impl Traced {
             shown
         };
         self.vague(tree, callers, page);
+        if let Some(ends) = ends(tree) {
+            page.note(ends);
+        }
         // The list of direct callers has them next to its sites.
         if !callers || self.params.depth > 1 {
             self.sources.add(page);
@@ -278,7 +281,7 @@ fn entry_text(node: &TraceNode, callers: bool, most: usize) -> (String, String) 
             let text = if callers {
                 format!("{who}:{at}")
             } else {
-                format!("{who}:{} at {at}", symbol.first_line)
+                format!("{who}:{} at {at}", symbol.name_at.line)
             };
             (file, text)
         }
@@ -364,6 +367,8 @@ mod tests {
             other_uses: 0,
             by_directory: Vec::new(),
             not_followed: Vec::new(),
+            ends: 0,
+            first_ends: Vec::new(),
         };
         let root = symbol("src/package/module/base.x", "Container", "target", 10);
         let params = TraceParams { depth, ..TraceParams::default() };

@@ -21,7 +21,7 @@ pub(super) fn why_none(finding: &TraceFinding, depth: u32) -> String {
         others.push_str(&format!(
             "; {unread} {bodies} on the way not understood ({}:{})",
             path(&symbol.path),
-            symbol.first_line
+            symbol.name_at.line
         ));
     }
     match exhausted {

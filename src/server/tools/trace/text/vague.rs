@@ -1,11 +1,11 @@
 //! Rendering of uncertain edges of a trace: possible edges, and sites that are not followed.
 
-use super::{Traced, VAGUE_PART};
+use super::{Traced, VAGUE_PART, named};
 use crate::model::{Step, Verdict};
 use crate::query::trace::TraceTree;
 use crate::query::{Counts, SiteInfo, SymbolInfo};
 use crate::server::answers::budget::Page;
-use crate::server::answers::render::{Groups, Place, around, counts, merged, path};
+use crate::server::answers::render::{Groups, Place, around, counts, merged, path, plural};
 use crate::server::base::escape::SafeLine;
 
 impl Traced {
@@ -79,4 +79,16 @@ pub(super) fn uncertain(found: &Counts) -> String {
     } else {
         format!("; call sites: {}", counts(found))
     }
+}
+
+/// Functions at which a search for tests ended, if it did.
+pub(super) fn ends(tree: &TraceTree) -> Option<String> {
+    let named: Vec<String> = tree.first_ends.iter().map(named).collect();
+    let more = match tree.ends.saturating_sub(named.len() as u64) {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    let whose = plural(tree.ends, "function");
+    (tree.ends > 0)
+        .then(|| format!("no caller is known of {whose} on the way: {}{more}", named.join(", ")))
 }
