@@ -190,6 +190,22 @@ fn the_system_refuses_memory_that_no_file_may_take_before_the_watchdog_looks() {
 }
 
 #[test]
+fn a_limit_that_is_set_meanwhile_is_the_fault_of_no_file() {
+    let project = Project::with("confine");
+    let output = project.run(&["index", "--json", "--log-level", "warn"]);
+    let log = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{log}");
+    assert!(log.contains("signal 6 ABORT") && !log.contains("left out"), "{log}");
+    project.write("bad.py", &bad("none"));
+    let (numbers, log) = project.index();
+    assert_eq!(
+        (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
+        (&5.into(), &Value::Null),
+        "{log}"
+    );
+}
+
+#[test]
 fn a_panic_without_memory_ends_with_backtraces_wanted_as_well() {
     let project = Project::with("exhaust");
     let mut command = project.command(&["index", "--json", "--log-level", "warn"]);

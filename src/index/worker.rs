@@ -6,6 +6,7 @@
 //! `message` is the wire protocol, `process` the worker's side, this file the parent's side, and
 //! `crash_search` finds the file that a worker died of.
 
+mod confinement;
 mod crash_search;
 mod effort;
 #[cfg(feature = "faults")]
@@ -47,12 +48,15 @@ const LINE_BYTES: u64 = 500;
 pub struct WorkerPool {
     command: WorkerCommand,
     idle: IdleCache<Location, Worker>,
+    /// Bound of the address space that workers would have inherited when the program started.
+    inherited: u64,
 }
 
 impl WorkerPool {
     /// Creates an empty pool.
     pub fn new(command: WorkerCommand) -> Self {
-        Self { command, idle: IdleCache::new("workers-idle", IDLE) }
+        let inherited = confinement::inherited();
+        Self { command, idle: IdleCache::new("workers-idle", IDLE), inherited }
     }
 
     /// Records a query of a repository: extends the lifetime of its worker.
@@ -93,7 +97,7 @@ impl WorkerPool {
                 Some(worker) => worker,
                 None => Worker::start(&self.command, root)?,
             };
-            let end = worker.perform(&order, run);
+            let end = worker.perform(&order, run, confinement::bound(&run.limits, self.inherited));
             // A cancelled run ends the worker: its error is expected.
             run.check(root)?;
             match end {
@@ -193,14 +197,14 @@ impl Worker {
         let errors = child.stderr.take().expect("it is piped, and nobody has taken it");
         let last_words =
             Builder::new().name("worker-errors".to_owned()).spawn(move || listen(errors));
-        let mut worker =
-            Self { child, input: Some(input), output: BufReader::new(output), last_words: None };
+        let (input, output) = (Some(input), BufReader::new(output));
+        let mut worker = Self { child, input, output, last_words: None };
         worker.last_words = Some(last_words.map_err(|error| failed(&command.program, &error))?);
         Ok(worker)
     }
 
-    /// Sends the worker an order and follows its messages to the end.
-    fn perform(&mut self, order: &Order, run: &Run) -> End {
+    /// Sends the worker an order and follows its messages to the end. `bound`: of its address space.
+    fn perform(&mut self, order: &Order, run: &Run, bound: u64) -> End {
         if let Some(input) = &mut self.input {
             // A failed write means that the worker has died, which its exit status shows.
             let _ = order.write(input);
@@ -242,15 +246,18 @@ impl Worker {
         }
         drop(kill);
         last.unwrap_or_else(|| {
+            // Asked before the process is reaped.
+            let is_confined = confinement::is_below(pid, bound);
             let (status, said) = self.end();
             activity.parsing = parsing.into_values().flatten().collect();
             let how = status.map_or_else(|| "it is lost".to_owned(), describe);
-            End::Died {
-                activity,
-                cause: status.map_or(CrashCause::External, CrashCause::of),
-                how,
-                said,
-            }
+            let cause = match status {
+                Some(status) if !is_confined || !activity.hanging.is_empty() => {
+                    CrashCause::of(status)
+                }
+                _ => CrashCause::External,
+            };
+            End::Died { activity, cause, how, said }
         })
     }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use rustix::process::{Signal, getpid, kill_process};
+use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit};
 
 use crate::extract::{self, Exhausted, Limits};
 use crate::model::LanguageId;
@@ -71,6 +71,12 @@ fn happen(what: &str) {
         }
         // Nothing of it is used, so that it is not resident: the watchdog does not see it.
         "reserve" => drop(std::hint::black_box(Vec::<u8>::with_capacity(600 << 20))),
+        // As if somebody else had set the limit.
+        "confine" => {
+            let maximum = getrlimit(Resource::As).maximum;
+            let _ = setrlimit(Resource::As, Rlimit { current: Some(64 << 20), maximum });
+            happen("reserve");
+        }
         "swell" => {
             let mut kept: Vec<Vec<u8>> = Vec::new();
             loop {

@@ -11,6 +11,7 @@ use std::thread::Builder;
 use rustc_hash::FxHashMap;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::confinement;
 use super::message::{Message, Order, Work};
 use super::watchdog::{self, Reports};
 use crate::config::Limits;
@@ -26,11 +27,6 @@ use crate::model::cancel::CancelToken;
 use crate::model::freed_pages;
 use crate::model::{RepoPath, SkipReason};
 use crate::store::Snapshot;
-
-/// Address space on top of twice the memory limit, in bytes: program, libraries and per-thread
-/// allocator reservations.
-const RESERVED_BYTES: u64 = 1 << 30;
-const THREAD_BYTES: u64 = 128 << 20;
 
 /// Executes the orders of the parent process. Owns standard input and output until it returns.
 pub fn serve_worker() -> io::Result<()> {
@@ -170,16 +166,9 @@ fn quarantined(
 }
 
 /// Makes an allocation fail, which ends the worker, before the machine runs out of memory: the
-/// watchdog bounds what is resident, but not at once. The allocator keeps the address space of
-/// memory that it has given back: up to as much again.
+/// watchdog bounds what is resident, but not at once.
 fn bound_memory(limits: &Limits) -> io::Result<()> {
-    let thread = limits.stack_bytes as u64 + THREAD_BYTES;
-    let bytes = limits
-        .memory_bytes
-        .saturating_mul(2)
-        .saturating_add(RESERVED_BYTES)
-        .saturating_add(limits.threads as u64 * thread);
-    let current = getrlimit(Resource::As);
-    let lowest = current.maximum.into_iter().chain(current.current).fold(bytes, u64::min);
-    Ok(setrlimit(Resource::As, Rlimit { current: Some(lowest), maximum: current.maximum })?)
+    let current = Some(confinement::bound(limits, confinement::inherited()));
+    let maximum = getrlimit(Resource::As).maximum;
+    Ok(setrlimit(Resource::As, Rlimit { current, maximum })?)
 }
