@@ -136,7 +136,7 @@ class Asker:
         said = judge(answer)
         head = answer.text.partition("\n")[0]
         wrong = said.wrong if not (answer.error and (tool in MAY_FAIL or self.tally.is_disturbed())) else ""
-        if said.failed and not self.tally.is_disturbed():
+        if said.failed and not self.tally.is_disturbed(said.waits):
             wrong = wrong or "an index run has failed although nothing was done to it"
         self.tally.answer(said, f"{self.kind}, `{tool}` {arguments}: {wrong}: {head[:250]!r} .. {head[-250:]!r}" if wrong else "", asked)
         if said.state in (FRESH, RESERVED):

@@ -2,7 +2,7 @@
 import random
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import languages
@@ -95,6 +95,14 @@ class CorpusTree(Tree):
             if 0 < len(files) <= most:
                 return files
         return self.rng.sample(self.files(), min(most // 4, len(self.files())))
+
+    def bytes(self) -> int:
+        """Bytes of all files, as they were a moment ago."""
+        sizes = 0
+        for path in self.files():
+            with suppress(OSError):
+                sizes += (self.root / path).stat().st_size
+        return sizes
 
     def directories(self) -> list[str]:
         return sorted({str(Path(path).parent) for path in self.files()} - {"."})

@@ -164,8 +164,9 @@ def full_disk(storm) -> str:
     storm.tally.add("full disks")
     if behind >= 8 and named < behind / 2:
         storm.tally.wrong(f"with the disk full only {named} of {behind} answers say that there is no room; the last: {heads[-1][:300]!r}")
-    if used > WHOLE_BUILDS * storm.whole_cpu + 0.1 * FULL_FOR + 1.0:
-        storm.tally.wrong(f"with the disk full a server has used {used:.1f} s of CPU in {FULL_FOR:.0f} s; a whole build takes {storm.whole_cpu:.1f} s")
+    whole = storm.whole_cpu_now()
+    if used > WHOLE_BUILDS * whole + 0.1 * FULL_FOR + 1.0:
+        storm.tally.wrong(f"with the disk full a server has used {used:.1f} s of CPU in {FULL_FOR:.0f} s; a whole build takes {whole:.1f} s")
     storm.due = True
     return f"no room: {named} of {behind} answers that were behind said so, {used:.1f} s of CPU"
 

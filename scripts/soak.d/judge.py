@@ -20,6 +20,7 @@ class Judgement:
     state: str
     reason: str = ""
     failed: bool = False  # it is behind because a run has failed
+    waits: bool = False  # the next run is not yet due: the failure may be as old as the longest pause
     wrong: str = ""  # what may not be said like that
 
     @property
@@ -34,13 +35,15 @@ def judge(answer: Answer) -> Judgement:
     head, meta = answer.text.partition("\n")[0], str(answer.meta.get("stale") or "")
     if found := REASON.search(head):
         why = (found["why"] or "").strip()
-        return Judgement(STALE, f"{found['how']}: {why}", found["how"] == "not indexed", "" if why else "stale without a reason")
+        failed, wrong = found["how"] == "not indexed", "" if why else "stale without a reason"
+        return Judgement(STALE, f"{found['how']}: {why}", failed, "next attempt in" in why, wrong)
     if found := FIRST_INDEX.search(answer.text):
         return Judgement(FIRST, found["why"])
     if meta:
-        return Judgement(STALE, meta, "not indexed" in meta, "" if answer.error else "the first line does not say that the answer is stale")
+        wrong = "" if answer.error else "the first line does not say that the answer is stale"
+        return Judgement(STALE, meta, "not indexed" in meta, "next attempt in" in meta, wrong)
     if "stale" in head and not answer.error and "generation" in head:
-        return Judgement(STALE, head, False, "stale in other words")
+        return Judgement(STALE, head, wrong="stale in other words")
     if "up to date by what was reported" in head or re.search(r"files as .* shows them here", head):
         return Judgement(RESERVED)
     if re.search(r"\bup to date\b", head):

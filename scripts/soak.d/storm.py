@@ -70,6 +70,7 @@ class Storm:
         self.content: store.Content | None = None
         self.tree: CorpusTree | None = None
         self.whole = self.whole_cpu = 0.0
+        self.first_bytes = 0
         self.files, self.origin, self.due, self.suspicions = 0, "HEAD", False, 0
         self.begun, self.alone = time.monotonic(), ""
 
@@ -118,6 +119,7 @@ class Storm:
         self.content = store.sample(store.newest(self.world.top / "kept"))
         self.files = len(self.content.rows["files"])
         self.tree = CorpusTree(self.world, self.rng, self.content, self.ledger, self.tally, self.over, self.settings.pace)
+        self.first_bytes = self.tree.bytes()
         kinds = ["server"] * self.settings.servers + ["runtime", "command"]
         self.askers = [Asker(kind, self.world, self.ledger, self.tally, f"{self.settings.seed}/{at}") for at, kind in enumerate(kinds)]
         for asker in self.askers:
@@ -136,6 +138,10 @@ class Storm:
         if process.returncode != 0:
             self.world.index("kept")
         return time.monotonic() - begun, used
+
+    def whole_cpu_now(self) -> float:
+        """Seconds of CPU of a whole build by the first one, which had fewer bytes to read."""
+        return self.whole_cpu * max(1.0, self.tree.bytes() / max(1, self.first_bytes))
 
     def log(self, line: str) -> None:
         self.settings.log(f"  {time.monotonic() - self.begun:6.1f} s  {line}")

@@ -8,6 +8,8 @@ from judge import FRESH, STALE, Judgement
 
 # After something was done to processes, a run may have failed because of it for so many seconds.
 AFTERMATH = 15.0
+# A failure is told until the next attempt, after a pause of at most so many seconds (`job::GREATEST_PAUSE`).
+LONGEST_PAUSE = 60.0
 
 
 class Tally:
@@ -33,8 +35,9 @@ class Tally:
         """Something has just been done to processes."""
         self.last_fault = time.monotonic()
 
-    def is_disturbed(self) -> bool:
-        return self.in_fault or time.monotonic() - self.last_fault < AFTERMATH
+    def is_disturbed(self, told_later: bool = False) -> bool:
+        """Whether what is told now may come of a fault; `told_later`: it is told until the next attempt."""
+        return self.in_fault or time.monotonic() - self.last_fault < AFTERMATH + (LONGEST_PAUSE if told_later else 0)
 
     def answer(self, said: Judgement, wrong: str, asked: float = 0.0) -> None:
         with self.lock:
