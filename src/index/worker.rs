@@ -203,7 +203,7 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Sends the worker an order and follows its messages to the end. `bound`: of its address space.
+    /// Sends the worker an order and follows its messages to the end. `bound`: its address space.
     fn perform(&mut self, order: &Order, run: &Run, bound: u64) -> End {
         if let Some(input) = &mut self.input {
             // A failed write means that the worker has died, which its exit status shows.

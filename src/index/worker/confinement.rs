@@ -1,5 +1,5 @@
-//! Address space of a worker: the bound that it sets itself, and whether somebody else has lowered
-//! that while it ran (`prlimit`). What it dies of then is the fault of no file.
+//! Address space of a worker: the bound that it sets itself, and whether another process has
+//! lowered that while it ran (`prlimit`). What it dies of then is the fault of no file.
 
 use crate::config::Limits;
 use rustix::process::{Pid, Resource, getrlimit};

@@ -36,8 +36,8 @@ pub(super) struct WorkerActivity {
 pub(super) enum CrashCause {
     /// Caused by the work: a memory fault, an abort, or an exit.
     Work,
-    /// Possibly caused from outside, such as the OOM killer, an operator, or a limit that somebody
-    /// has set meanwhile. No evidence against a file.
+    /// Possibly caused from outside, such as the OOM killer, an operator, or a limit that
+    /// another process has set meanwhile. No evidence against a file.
     External,
 }
 

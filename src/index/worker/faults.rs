@@ -71,7 +71,7 @@ fn happen(what: &str) {
         }
         // Nothing of it is used, so that it is not resident: the watchdog does not see it.
         "reserve" => drop(std::hint::black_box(Vec::<u8>::with_capacity(600 << 20))),
-        // As if somebody else had set the limit.
+        // As if another process had set the limit.
         "confine" => {
             let maximum = getrlimit(Resource::As).maximum;
             let _ = setrlimit(Resource::As, Rlimit { current: Some(64 << 20), maximum });
