@@ -334,10 +334,10 @@ fn tree(
     }
     for end in ends {
         let row = lookup.symbol(end)?;
-        if !lookup.is_test(&*row)? {
+        if !lookup.is_test(&row)? {
             tree.ends += 1;
             if tree.first_ends.len() < MAX_ENDS {
-                tree.first_ends.push(lookup.info(&*row)?);
+                tree.first_ends.push(lookup.info(&row)?);
             }
         }
     }

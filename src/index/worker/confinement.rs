@@ -31,6 +31,7 @@ pub(super) fn bound(limits: &Limits, inherited: u64) -> u64 {
 
 /// True if the bound of a process, which may have ended and is not reaped, is lower than this one.
 /// False where the system does not tell.
+#[expect(clippy::disallowed_methods, reason = "a file of the kernel, not of a repository")]
 pub(super) fn is_below(pid: Pid, bound: u64) -> bool {
     let text = std::fs::read_to_string(format!("/proc/{}/limits", pid.as_raw_nonzero()));
     text.ok().and_then(|text| soft(&text)).is_some_and(|current| current < bound)
