@@ -22,7 +22,7 @@ fn is_structural(db: &Db, ty: SymbolRef) -> bool {
     let marks = &language.manifest.resolution.structural;
     let is_marked = |base: Box<str>| marks.iter().any(|mark| **mark == *base);
     match db.program.symbol(ty).kind {
-        SymbolKind::Interface if language.has_structural_interfaces() => true,
+        kind if language.has_structural_interfaces() => kind == SymbolKind::Interface,
         kind => kind.is_type() && hierarchy::direct_outside(db, ty).into_iter().any(is_marked),
     }
 }
@@ -68,15 +68,15 @@ pub(in crate::resolve) fn satisfied(db: &Db, ty: SymbolRef) -> Rc<[SymbolRef]> {
     if let Some(known) = db.satisfied.get(&ty) {
         return known;
     }
-    if is_structural(db, ty) {
-        return Rc::from([]);
-    }
     let mut candidates: Vec<SymbolRef> = Vec::new();
     for name in method_names(db, ty) {
         candidates.extend(db.program.interfaces(name).into_iter().flatten().copied());
     }
     candidates.sort_unstable();
     candidates.dedup();
+    if !candidates.is_empty() && is_structural(db, ty) {
+        candidates.clear();
+    }
     let hierarchy = hierarchy::hierarchy(db, ty);
     let is_base = |ty: &SymbolRef| hierarchy.types.iter().any(|(base, _)| base == ty);
     candidates.retain(|interface| !is_base(interface) && satisfies(db, ty, *interface));
