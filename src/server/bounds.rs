@@ -219,7 +219,7 @@ fn of_files() -> Vec<(&'static str, String)> {
         ("config::file_time", time(file_time)),
         ("config::memory_bytes", size_of(config::MEMORY_BYTES)),
         ("extract::first_parse", allowed_time(first_parse)),
-        ("extract::quick", allowed_time(FileLimits::quick().first_parse)),
+        ("extract::quick", allowed_time(FileLimits::quick(0).first_parse)),
         ("extract::heap", allowed_memory(heap.base, heap.per_byte)),
         ("watchdog::FILE_MEMORY", allowed_memory(index::FILE_MEMORY, index::FILE_MEMORY_PER_BYTE)),
         ("watchdog::UNWATCHED_MEMORY", size_of(index::UNWATCHED_MEMORY)),

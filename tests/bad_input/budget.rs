@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
+
 use cograph::extract::{Exhausted, Limits as ExtractLimits, extract};
 use cograph::grammar;
 use cograph::index::{Outcome, Run, retry_slow};
@@ -31,7 +33,7 @@ fn error_recovery_ends_at_the_budget() {
         assert!(took < Duration::from_secs(4), "{path}: {took:?}");
         let kept = heap_bytes() - heap;
         assert!(kept < 8 << 20, "{path}: the abandoned parse keeps {kept} bytes");
-        assert_eq!(extracted("ok.py", "def f(): pass\n", ExtractLimits::quick()), Ok(1));
+        assert_eq!(extracted("ok.py", "def f(): pass\n", ExtractLimits::quick(0)), Ok(1));
     }
 }
 
@@ -68,4 +70,30 @@ fn slow_files_are_left_to_a_run_of_their_own() {
     let store = repository.indexed(&run).expect("the run goes on");
     assert_eq!(symbols(&store, "other/slow.jl"), ["f"]);
     assert_eq!(store.left_out().expect("readable"), (0, 1));
+}
+
+/// CPU time of a first index of so many slow files and one ordinary file.
+fn cpu_of_first_index(slow: usize) -> Duration {
+    let text = format!("x = {}", "| a\n".repeat(20_000));
+    let names: Vec<String> = (0..slow).map(|number| format!("slow{number}.jl")).collect();
+    let slow = names.iter().map(|name| (name.as_str(), text.as_bytes()));
+    let files: Vec<(&str, &[u8])> = slow.chain([("ok.py", ORDINARY)]).collect();
+    let repository = Repository::with(&files);
+    let cancel = CancelToken::new();
+    let used = || {
+        let time = clock_gettime(ClockId::ProcessCPUTime);
+        Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec.try_into().expect("below 1e9"))
+    };
+    let before = used();
+    let store = repository.indexed(&Run::quiet(limits(), &cancel)).expect("the run goes on");
+    let took = used() - before;
+    assert_eq!(symbols(&store, "ok.py"), ["f", "g"]);
+    assert!(names.iter().all(|name| skipped(&store, name) == SkipReason::Deferred));
+    took
+}
+
+#[test]
+fn many_slow_files_take_little_more_time_of_the_first_index_than_some() {
+    let (some, many) = (cpu_of_first_index(2), cpu_of_first_index(24));
+    assert!(many < some * 7, "2 files: {some:?}, 24 files: {many:?}");
 }

@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::plan::Plan;
 use super::workers::{Workers, guarded};
@@ -64,9 +65,10 @@ pub(super) enum Pace {
 }
 
 impl Pace {
-    fn limits(self) -> extract::Limits {
+    /// Limits of a file in a run that has left `deferred` files to a later one.
+    fn limits(self, deferred: u32) -> extract::Limits {
         match self {
-            Self::Quick => extract::Limits::quick(),
+            Self::Quick => extract::Limits::quick(deferred),
             Self::Thorough => extract::Limits::default(),
         }
     }
@@ -87,6 +89,8 @@ pub(super) struct Ingestion<'t> {
     pace: Pace,
     run: &'t Run<'t>,
     counter: Counter<'t>,
+    /// Slow files that are left to a later run.
+    deferred: AtomicU32,
 }
 
 impl<'t> Ingestion<'t> {
@@ -103,7 +107,7 @@ impl<'t> Ingestion<'t> {
         if let Some(caution) = run.caution {
             try_suspects(&root, plan, pace, run, workers, caution);
         }
-        Self { root, plan, pace, run, counter }
+        Self { root, plan, pace, run, counter, deferred: AtomicU32::new(0) }
     }
 
     /// Announces the files that this thread will process next.
@@ -120,8 +124,12 @@ impl<'t> Ingestion<'t> {
     pub(in crate::index) fn file(&self, position: usize) -> IngestedFile {
         let file = &self.plan.files[position];
         let is_project_file = grammar::is_project_file(file.path.file_name());
-        let one = One { is_project_file, pace: self.pace, alone: false };
+        let deferred = self.deferred.load(Ordering::Relaxed);
+        let one = One { is_project_file, pace: self.pace, deferred, alone: false };
         let taken = ingest_file(&self.root, file, one, self.plan, self.run);
+        if matches!(taken.0.content, Err(SkipReason::Deferred)) {
+            self.deferred.fetch_add(1, Ordering::Relaxed);
+        }
         self.counter.add_one();
         taken
     }
@@ -138,7 +146,7 @@ fn try_suspects(
 ) {
     let try_alone = |file: &WalkedFile| {
         // A panic occurs again in the regular pass, which reports it.
-        let one = One { is_project_file: false, pace, alone: true };
+        let one = One { is_project_file: false, pace, deferred: 0, alone: true };
         let _ = workers.run(|| ingest_file(root, file, one, plan, run));
     };
     match caution.suspicion() {
@@ -160,6 +168,8 @@ fn try_suspects(
 struct One {
     is_project_file: bool,
     pace: Pace,
+    /// Slow files that the run has left to a later one.
+    deferred: u32,
     /// No other file is parsed meanwhile.
     alone: bool,
 }
@@ -263,7 +273,7 @@ fn facts(
     one: One,
 ) -> Result<(FileFacts, Shared), SkipReason> {
     let extract =
-        || guarded(|| (run.extract)(language, path.as_str(), &text.bytes, one.pace.limits()));
+        || guarded(|| (run.extract)(language, path.as_str(), &text.bytes, one.pace.limits(one.deferred)));
     if let Some(reason) = run.caution.and_then(|caution| caution.leaves_out(path, hash)) {
         return Err(reason);
     }

@@ -31,7 +31,7 @@ const PHASE_TIME_FACTOR: u32 = 20;
 pub const MEMORY_INTERVAL: Duration = Duration::from_millis(20);
 /// Memory that the process may grow by while it parses a file: constant part. Whole extraction of
 /// ordinary files takes up to 122 bytes a byte.
-pub const FILE_MEMORY: u64 = 64 << 20;
+pub const FILE_MEMORY: u64 = 48 << 20;
 /// The part for each byte.
 pub const FILE_MEMORY_PER_BYTE: u64 = 1_000;
 /// Memory that stays of each byte of a file that has been parsed meanwhile, at most.
