@@ -272,8 +272,8 @@ fn facts(
     run: &Run,
     one: One,
 ) -> Result<(FileFacts, Shared), SkipReason> {
-    let extract =
-        || guarded(|| (run.extract)(language, path.as_str(), &text.bytes, one.pace.limits(one.deferred)));
+    let limits = one.pace.limits(one.deferred);
+    let extract = || guarded(|| (run.extract)(language, path.as_str(), &text.bytes, limits));
     if let Some(reason) = run.caution.and_then(|caution| caution.leaves_out(path, hash)) {
         return Err(reason);
     }
