@@ -443,6 +443,9 @@ pub enum Expr {
     /// Argument for the parameter of a name; without a name for the last one. See
     /// `SPREAD_ARGUMENT`.
     Argument(ExprId, NameId),
+    /// Callable that a name or member names without a call, where callables have a namespace of
+    /// their own.
+    Uncalled(ExprId),
     /// What the callee takes as the argument at a position: the value of an argument whose type is
     /// left out.
     Parameter(ExprId, u32),
@@ -471,7 +474,8 @@ pub struct Site {
     pub import: ImportId,
     /// Arguments of a call.
     pub args: Run,
-    /// True if arguments are spread, so that their number is a lower bound.
+    /// True if the number of arguments is a lower bound: they are spread, or a callable is named
+    /// without a call.
     pub spread: bool,
     /// True if it is in the tokens of a macro.
     pub in_macro: bool,

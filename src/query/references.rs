@@ -11,13 +11,15 @@ use rustc_hash::FxHashSet;
 
 use super::names;
 use super::{Certainty, Counts, Meanings, QueryError, SiteInfo, SymbolInfo, Tests};
+use crate::grammar;
 use crate::model::cancel::CancelToken;
+use crate::model::facts::flags;
 use crate::model::{RelationKind, RepoPath, SiteKind, Step, SymbolKind};
 use crate::query::graph::calls::MAX_RELATED;
 use crate::query::graph::calls::within::Group;
 use crate::query::graph::filter::{FileFilter, directories};
 use crate::query::graph::lookup::Lookup;
-use crate::store::{FileRow, SiteRow, SiteTarget, Snapshot, SymbolKey, SymbolRank};
+use crate::store::{FileRow, SiteRow, SiteTarget, Snapshot, SymbolKey, SymbolRank, SymbolRow};
 
 /// Words by which a constructor calls another one.
 const RECEIVER_WORDS: [&str; 4] = ["this", "super", "base", "self"];
@@ -173,11 +175,13 @@ fn references_of(
             }
         }
     }
+    let language = lookup.language(lookup.file(symbol.file)?.language);
     sites.extend(
         snapshot
             .unresolved_named(symbol.name)?
             .into_iter()
-            .filter(|site| site.target == SiteTarget::None),
+            .filter(|site| site.target == SiteTarget::None)
+            .filter(|site| may_mean(symbol, language, site.kind)),
     );
     let group = same.iter().copied().collect();
     let mut group = Group::new(&group);
@@ -281,6 +285,16 @@ fn is_of_kinds(kinds: &[SiteKind], of: SymbolKind, kind: SiteKind) -> bool {
         _ => None,
     };
     kinds.is_empty() || kinds.contains(&kind) || also.is_some_and(|also| kinds.contains(&also))
+}
+
+/// True if a reference of a kind that is not resolved may mean a symbol of its name: where
+/// callables have a namespace of their own, no assignment means one.
+fn may_mean(symbol: &SymbolRow, language: &str, kind: SiteKind) -> bool {
+    kind != SiteKind::Write
+        || !symbol.kind.is_callable()
+        || symbol.flags & flags::PROPERTY != 0
+        || !grammar::by_name(language)
+            .is_some_and(|language| language.manifest.resolution.separate_callables)
 }
 
 struct Found {

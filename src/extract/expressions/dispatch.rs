@@ -195,9 +195,11 @@ fn method_reference<'t>(
         None => names::receiver(walk),
     };
     let name = names::name_of(walk, name_node);
-    let value = walk.facts.of(object, |object| Expr::Member(object, name));
-    walk.site(READ, name_node, name, value);
-    value
+    let member = walk.facts.of(object, |object| Expr::Member(object, name));
+    let before = walk.facts.sites.len();
+    walk.site(READ, name_node, name, member);
+    walk.facts.sites[before..].iter_mut().for_each(|site| site.spread = true);
+    walk.facts.of(member, Expr::Uncalled)
 }
 
 fn cast<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {

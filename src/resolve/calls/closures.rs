@@ -341,6 +341,8 @@ fn parameter_of_applied(
 /// Returns the type of a closure's parameter from the type flow table of a builtin type's
 /// member.
 fn given_by_table(db: &Db, file: FileId, object: &Ty, member: &str, position: usize) -> Ty {
+    let library = hierarchy::library_base(db, object);
+    let object = library.as_ref().unwrap_or(object);
     for (flow, args) in type_flow::tables(db, file, object) {
         let params = flow.callbacks.get(member).map_or(&[][..], Vec::as_slice);
         if let Some(template) = in_list(params, position) {

@@ -17,6 +17,8 @@ pub(in crate::resolve) struct Hierarchy {
     pub(in crate::resolve) before: Vec<SymbolRef>,
     /// Names of external bases.
     pub(in crate::resolve) outside: Vec<Rc<str>>,
+    /// Instance of the first external base.
+    pub(in crate::resolve) library: Option<Ty>,
     /// True if a base is unknown.
     pub(in crate::resolve) open: bool,
     /// True for single inheritance: the hierarchy is then the type and the hierarchy of its base.

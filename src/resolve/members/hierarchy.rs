@@ -6,7 +6,7 @@ use crate::model::facts::{BindingKind, Expr, ExprId, PREPENDED, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Hierarchy, Ty, TyList, no_types};
+use crate::resolve::db::ty::{Entity, Hierarchy, Ty, TyList, instance_of, no_types};
 use crate::resolve::members::aliases;
 use crate::resolve::members::mro::{breadth_first, depth_first, merge};
 use crate::resolve::names::linkage;
@@ -104,6 +104,13 @@ pub(super) fn direct_outside(db: &Db, symbol: SymbolRef) -> Vec<Box<str>> {
         _ => None,
     };
     direct_bases(db, symbol).into_iter().filter_map(name).collect()
+}
+
+/// Returns the first library type that a value's type inherits from, with its type arguments.
+pub(in crate::resolve) fn library_base(db: &Db, value: &Ty) -> Option<Ty> {
+    let (Ty::Instance(symbol, args) | Ty::Type(symbol, args)) = value else { return None };
+    let hierarchy = hierarchy(db, *symbol);
+    hierarchy.library.as_ref().map(|library| library.map(&db.arguments_of(*symbol, args)))
 }
 
 /// Returns the first base that a type extends rather than implements.
@@ -204,10 +211,14 @@ fn join_hierarchy(db: &Db, symbol: SymbolRef, bases: &[Ancestor]) -> Hierarchy {
                 let before = above.before.iter().map(|ty| (*ty, no_types()));
                 parents.push(before.chain([own]).chain(inherited).collect());
                 hierarchy.add_outside(&above.outside);
+                if hierarchy.library.is_none() {
+                    hierarchy.library = above.library.as_ref().map(|library| library.map(&map));
+                }
                 hierarchy.open |= above.open;
                 hierarchy.is_linear &= above.is_linear;
             }
             Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
+                hierarchy.library.get_or_insert_with(|| instance_of(&base.ty));
                 hierarchy.add_outside(std::slice::from_ref(name));
             }
             _ => hierarchy.open = true,

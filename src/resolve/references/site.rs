@@ -432,7 +432,8 @@ fn member_site_of(
         return construct_site(db, file, site, &made, Step::InferredType);
     }
     let is_missing = |member: &Member| matches!(member, Member::None | Member::Unknown);
-    let found = namespaces::among(db, file, called, || db.member(of, name), is_missing);
+    let names_callable = called || site.kind == SiteKind::Read && site.spread;
+    let found = namespaces::among(db, file, names_callable, || db.member(of, name), is_missing);
     if called
         && let Ty::Callable(symbols, _) = of
         && calls_itself(db, file, name)

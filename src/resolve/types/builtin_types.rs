@@ -4,12 +4,12 @@
 use crate::grammar::{FlowKind, ImplicitUse};
 use crate::model::SymbolKind;
 use crate::model::facts::ExprId;
-use crate::model::graph::FileId;
+use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{ARRAY, MAPPING, Ty, instance_of, no_types};
 use crate::resolve::members::prototypes::FUNCTION;
 use crate::resolve::members::type_flow::last_segment;
-use crate::resolve::members::{aliases, inherent, type_flow};
+use crate::resolve::members::{aliases, hierarchy, inherent, type_flow};
 use crate::resolve::types::generics;
 use crate::resolve::{Name, Wanted};
 use std::rc::Rc;
@@ -78,20 +78,29 @@ pub(in crate::resolve) fn element(db: &Db, file: FileId, value: &Ty) -> Ty {
             if let Some(underlying) = aliases::underlying(db, value) {
                 return element(db, file, &underlying);
             }
-            let names = &db.program.known(symbol.file).language.manifest.names;
-            let members = names.members_behind(ImplicitUse::Iterate);
-            let Some((first, rest)) = members.split_first() else { return Ty::Unknown };
-            let iterator = inherent::result_of_member(db, value, first);
-            match iterator {
-                Ty::Instance(..) => match rest.first() {
-                    Some(next) => inherent::result_of_member(db, &iterator, next),
-                    None => iterator,
-                },
-                Ty::Unknown => Ty::Unknown,
-                other => element(db, file, &other),
+            match iterated(db, file, *symbol, value) {
+                Ty::Unknown => hierarchy::library_base(db, value)
+                    .map_or(Ty::Unknown, |library| element(db, file, &library)),
+                item => item,
             }
         }
         _ => Ty::Unknown,
+    }
+}
+
+/// Returns the item of an iteration by the members of the value's type that an iteration calls.
+fn iterated(db: &Db, file: FileId, symbol: SymbolRef, value: &Ty) -> Ty {
+    let names = &db.program.known(symbol.file).language.manifest.names;
+    let members = names.members_behind(ImplicitUse::Iterate);
+    let Some((first, rest)) = members.split_first() else { return Ty::Unknown };
+    let iterator = inherent::result_of_member(db, value, first);
+    match iterator {
+        Ty::Instance(..) => match rest.first() {
+            Some(next) => inherent::result_of_member(db, &iterator, next),
+            None => iterator,
+        },
+        Ty::Unknown => Ty::Unknown,
+        other => element(db, file, &other),
     }
 }
 
@@ -126,6 +135,10 @@ pub(super) fn indexed(db: &Db, file: FileId, object: &Ty, key: ExprId) -> Ty {
                 (Some(member), _) => inherent::result_of_member(db, object, member),
                 (None, Some(underlying)) => indexed(db, file, &underlying, key),
                 (None, None) => Ty::Unknown,
+            };
+            let given = match (given, hierarchy::library_base(db, object)) {
+                (Ty::Unknown, Some(library)) => indexed(db, file, &library, key),
+                (given, _) => given,
             };
             // Pointers are treated as their target types, so indexing a pointer keeps the type.
             if !given.is_known() && manifest.resolution.pointers_index {
@@ -212,6 +225,7 @@ pub(in crate::resolve) fn outside_member(
     }
     let none = no_types();
     let inherited: Rc<str>;
+    let library: Option<Ty>;
     let (outer, args) = match object {
         Ty::Builtin(outer, args) | Ty::BuiltinType(outer, args) => (outer, args),
         Ty::External(outer) => (outer, &none),
@@ -222,8 +236,14 @@ pub(in crate::resolve) fn outside_member(
         // External members are inherited from an external base.
         _ => match qualified.rsplit_once('.') {
             Some((base, _)) => {
-                inherited = Rc::from(base);
-                (&inherited, &none)
+                library = hierarchy::library_base(db, object);
+                match &library {
+                    Some(Ty::Builtin(outer, args)) if **outer == *base => (outer, args),
+                    _ => {
+                        inherited = Rc::from(base);
+                        (&inherited, &none)
+                    }
+                }
             }
             None => return Ty::External(qualified.clone()),
         },

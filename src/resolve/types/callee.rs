@@ -7,7 +7,7 @@ use crate::model::graph::FileId;
 use crate::resolve::Name;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::{lookup, receiver, type_flow};
+use crate::resolve::members::{hierarchy, lookup, receiver, type_flow};
 use crate::resolve::names::namespaces;
 use crate::resolve::types::symbol_types;
 use std::rc::Rc;
@@ -90,16 +90,8 @@ pub(in crate::resolve) fn called(
 /// Returns the type of a name without a definition: of a library member of the implicit receiver
 /// that the type flow tables list.
 pub(super) fn implicit_outside(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Ty {
-    let rules = &db.program.known(file).language.manifest.resolution;
-    if !rules.closure_receivers || !rules.implicit_receiver {
-        return Ty::Unknown;
-    }
-    match receiver::receiver_type(db, file, scope) {
-        Some(receiver) if type_flow::has_member(db, file, &receiver, name) => {
-            db.member_ty(&receiver, name)
-        }
-        _ => Ty::Unknown,
-    }
+    let receiver = library_receiver(db, file, name, scope);
+    receiver.map_or(Ty::Unknown, |receiver| db.member_ty(&receiver, name))
 }
 
 /// Returns the qualified name of such a member.
@@ -109,16 +101,25 @@ pub(in crate::resolve) fn implicit_outside_name(
     name: Name,
     scope: ScopeId,
 ) -> Option<Rc<str>> {
-    if !db.program.known(file).language.manifest.resolution.closure_receivers {
-        return None;
-    }
-    let receiver = receiver::receiver_type(db, file, scope)?;
+    let receiver = library_receiver(db, file, name, scope)?;
     match db.member(&receiver, name) {
-        Member::Outside(outside) if type_flow::has_member(db, file, &receiver, name) => {
-            Some(outside)
-        }
+        Member::Outside(outside) => Some(outside),
         _ => None,
     }
+}
+
+/// Returns the implicit receiver if its type, or the library type that it inherits from, is known
+/// to have a member.
+fn library_receiver(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Option<Ty> {
+    let rules = &db.program.known(file).language.manifest.resolution;
+    let receiver = match rules.closure_receivers {
+        true => receiver::receiver_type(db, file, scope)?,
+        false if rules.implicit_receiver => receiver::receiver_around(db, file, scope)?,
+        false => return None,
+    };
+    let library = hierarchy::library_base(db, &receiver);
+    let known = library.as_ref().unwrap_or(&receiver);
+    type_flow::has_member(db, file, known, name).then_some(receiver)
 }
 
 /// Returns the type of a member of the implicit receiver that no source defines.

@@ -70,7 +70,9 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                 Ty::Unknown if matches!(object, Ty::Namespace(_)) => {
                     namespace(db, file, &object, name)
                 }
-                Ty::Function(value) if is_library_property(db, file, &object) => (*value).clone(),
+                Ty::Function(value) if is_library_property(db, file, &object, name) => {
+                    (*value).clone()
+                }
                 found => found,
             }
         }
@@ -123,6 +125,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                 _ => Ty::Unknown,
             }
         }
+        Expr::Uncalled(callee) => callee::callee_ty(db, file, callee, &[], Run::default()),
         Expr::Await(value) => {
             let value = ty(db, file, value);
             type_flow::through(db, file, &value, |flow| flow.awaited.as_deref()).unwrap_or(value)
@@ -302,9 +305,13 @@ fn decorator(db: &Db, file: FileId, written: ExprId) -> Option<Ty> {
 }
 
 /// True if a member of a value of this type that is not called is its value.
-fn is_library_property(db: &Db, file: FileId, object: &Ty) -> bool {
-    matches!(object, Ty::Builtin(..) | Ty::External(_))
-        && db.program.known(file).language.manifest.resolution.library_properties
+fn is_library_property(db: &Db, file: FileId, object: &Ty, name: Name) -> bool {
+    let is_of_library = match object {
+        Ty::Builtin(..) | Ty::External(_) => true,
+        Ty::Instance(..) => matches!(db.member(object, name), Member::Outside(_)),
+        _ => false,
+    };
+    is_of_library && db.program.known(file).language.manifest.resolution.library_properties
 }
 
 /// Returns the type of the same name with this number of type parameters, if there is one.

@@ -277,6 +277,7 @@ impl<'f> Reach<'f> {
             | Expr::Base(of, _)
             | Expr::Key(of)
             | Expr::Unwrapped(of)
+            | Expr::Uncalled(of)
             | Expr::Enter(of)
             | Expr::TypeOf(of) => self.want(of),
             Expr::SelfValue(scope) | Expr::SuperValue(scope) | Expr::SelfType(scope) => {

@@ -245,6 +245,7 @@ impl Places {
             | Expr::Base(of, _)
             | Expr::Key(of)
             | Expr::Unwrapped(of)
+            | Expr::Uncalled(of)
             | Expr::Enter(of)
             | Expr::TypeOf(of) => self.expr(of),
             Expr::Union(list) | Expr::Tuple(list) | Expr::Function(list) => run(list, &self.lists),

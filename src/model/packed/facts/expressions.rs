@@ -41,6 +41,7 @@ pub(super) fn expr<P: Pass>(pass: &mut P, expr: &Expr, before: &mut DeltaState) 
         28 => Expr::TypeOf(parts.of(a)?),
         29 => Expr::Argument(parts.of(a)?, parts.name(b)?),
         30 => Expr::Parameter(parts.of(a)?, parts.pass.small(b)?),
+        31 => Expr::Uncalled(parts.of(a)?),
         _ => return None,
     };
     before.expr += 1;
@@ -81,6 +82,7 @@ fn numbers(expr: &Expr) -> (u64, [u32; 3]) {
         Expr::TypeOf(of) => (28, [of.0, 0, 0]),
         Expr::Argument(of, name) => (29, [of.0, name.0, 0]),
         Expr::Parameter(of, number) => (30, [of.0, number, 0]),
+        Expr::Uncalled(of) => (31, [of.0, 0, 0]),
     }
 }
 

@@ -199,6 +199,7 @@ impl Ranks<'_> {
             | Expr::Array(of)
             | Expr::Key(of)
             | Expr::Unwrapped(of)
+            | Expr::Uncalled(of)
             | Expr::Enter(of)
             | Expr::TypeOf(of) => self.expr_id(of).hash(hasher),
             Expr::SelfValue(scope)
