@@ -54,8 +54,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Limits for a build that others wait for and that has left so many slow files to a later
-    /// run: the more there are, the less time each of the next may take.
+    /// Limits for a build that others wait for, which has left this number of slow files to a
+    /// later run: the more there are, the less time each of the next may take.
     pub fn quick(left: u32) -> Self {
         let part = 1 << left.min(QUICK_HALVINGS);
         let Allowance { base, per_byte, most } = QUICK_TIME;

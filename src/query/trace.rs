@@ -95,6 +95,8 @@ pub enum TraceLink {
     Dispatch,
     /// Function value: the call names a variable or field that the function is assigned to.
     Value,
+    /// The function is named without a call: it is passed or stored. Only in paths.
+    Passed,
 }
 
 /// Node of the tree. Nodes are in breadth-first order, so that a truncated list is a tree.
@@ -474,6 +476,7 @@ fn link_of(edge: &Edge) -> TraceLink {
         None => TraceLink::Sites,
         Some(Through::Method(_)) => TraceLink::Dispatch,
         Some(Through::Holder(_)) => TraceLink::Value,
+        Some(Through::Passed(_)) => TraceLink::Passed,
     }
 }
 

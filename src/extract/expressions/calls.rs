@@ -15,7 +15,7 @@ use crate::extract::walk::unruled;
 use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{CallMeaning, ImplicitUse, Rule, Selector, TypeRule};
 use crate::model::SiteKind;
-use crate::model::facts::{Expr, ExprId, Run};
+use crate::model::facts::{Expr, ExprId, Run, UNNAMED};
 use tree_sitter::Node;
 
 /// Calls the member of the base that the enclosing callable overrides.
@@ -110,8 +110,11 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
                     rule_choice::rule_at(&walk.input, callee_node),
                     Some(Rule::SelfValue { .. })
                 );
-                let name =
-                    if is_self { names::name_of(walk, callee_node) } else { walk.facts.name("()") };
+                let name = if is_self {
+                    names::name_of(walk, callee_node)
+                } else {
+                    walk.facts.name(UNNAMED)
+                };
                 walk.site(usage, callee_node, name, value);
             }
             value

@@ -7,7 +7,7 @@ use crate::extract::walk::rule_choice;
 use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{Language, Rule, Tier};
 use crate::model::SiteKind;
-use crate::model::facts::ExprId;
+use crate::model::facts::{ExprId, UNNAMED};
 use std::collections::BTreeSet;
 use tree_sitter::Node;
 
@@ -53,7 +53,7 @@ impl Seen {
 /// Records a call of a computed callee as a reference without a target.
 pub(in crate::extract) fn computed_call<'t>(walk: &mut Walk<'t>, callee: Node<'t>, kind: SiteKind) {
     if walk.seen.is_kept {
-        let name = walk.facts.name("()");
+        let name = walk.facts.name(UNNAMED);
         walk.site(Usage::Site(kind), callee, name, ExprId::NONE);
     }
 }

@@ -3,6 +3,9 @@
 /// Synthetic name of the results of a closure without a symbol, bound in its scope.
 pub const RESULT: &str = "()";
 
+/// Name of the site of a call whose callee has none.
+pub const UNNAMED: &str = "()";
+
 /// Start of the synthetic names of the arguments with which a callable calls the closure that is
 /// passed to it, bound in its scope: the position of the argument follows.
 pub const GIVEN: &str = "()";

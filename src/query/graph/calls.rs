@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 
 use super::held::{self, Held};
 use super::lookup::Lookup;
+use crate::model::facts::flags;
 use crate::model::{RelationKind, SiteKind, SymbolKind, Verdict};
 use crate::query::{Certainty, Counts, QueryError, Tests};
 use crate::store::{FileKey, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
@@ -44,13 +45,16 @@ pub(in crate::query) enum Through {
     Method(SymbolKey),
     /// Variable or field that holds the function.
     Holder(SymbolKey),
+    /// The end itself, which the sites name without a call: it is passed or stored, to be called
+    /// elsewhere.
+    Passed(SymbolKey),
 }
 
 impl Through {
     /// Symbol named by the sites.
     pub(in crate::query) fn symbol(self) -> SymbolKey {
         match self {
-            Self::Method(symbol) | Self::Holder(symbol) => symbol,
+            Self::Method(symbol) | Self::Holder(symbol) | Self::Passed(symbol) => symbol,
         }
     }
 }
@@ -102,6 +106,8 @@ pub(in crate::query) struct CallGraph<'l, 'q> {
     dispatch: bool,
     follow: Certainty,
     tests: Tests,
+    /// True if a function that a body names without a call is a possible callee.
+    passed: bool,
     /// Memo: number of unresolved sites by name.
     unresolved: RefCell<FxHashMap<NameKey, u64>>,
     /// Memo: possible functions by variable or field.
@@ -117,7 +123,13 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         tests: Tests,
     ) -> Self {
         let (unresolved, held) = Default::default();
-        Self { lookup, kinds: kinds.to_vec(), dispatch, follow, tests, unresolved, held }
+        let (kinds, passed) = (kinds.to_vec(), false);
+        Self { lookup, kinds, dispatch, follow, tests, passed, unresolved, held }
+    }
+
+    /// The same graph with the functions that bodies name without a call as possible callees.
+    pub(in crate::query) fn with_passed(self) -> Self {
+        Self { passed: true, ..self }
     }
 
     /// Returns the callers of a symbol.
@@ -312,6 +324,8 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                 self.lookup.check()?;
                 if self.kinds.contains(&site.kind) {
                     self.take_callee(&mut gathered, site)?;
+                } else if self.passed && site.kind == SiteKind::Read {
+                    self.take_passed(&mut gathered, site)?;
                 }
             }
         }
@@ -362,6 +376,19 @@ impl<'l, 'q> CallGraph<'l, 'q> {
             // A module is not callable; an unresolved site has no target to follow.
             SiteTarget::None if site.verdict == Verdict::Resolved => {}
             SiteTarget::None => gathered.vague(site, Certainty::Textual),
+        }
+        Ok(())
+    }
+
+    /// Collects a function that is named without a call.
+    fn take_passed(&self, gathered: &mut EdgeCollector, site: SiteRow) -> Result<(), QueryError> {
+        let SiteTarget::Symbol(target) = site.target else { return Ok(()) };
+        let target = self.definition_of(target)?;
+        let row = self.lookup.symbol(target)?;
+        let is_function = matches!(row.kind, SymbolKind::Function | SymbolKind::Method);
+        if is_function && row.flags & flags::PROPERTY == 0 && self.admits(target)? {
+            let through = Some(Through::Passed(target));
+            gathered.add(End::Symbol(target), through, Certainty::Possible, site, self.follow);
         }
         Ok(())
     }

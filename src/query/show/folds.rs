@@ -1,5 +1,6 @@
 //! Folds of an excerpt: what is left of a long definition is its signature, its control flow and
-//! the lines with calls of the repository, or the lines around a name.
+//! the lines with calls of the repository, or the lines around a name; and the lines with the names
+//! of the functions in which these are.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +41,7 @@ pub(super) fn folds(
     }
     let numbered = || excerpt.lines.iter().zip(excerpt.first_line..);
     let last = excerpt.first_line + u32::try_from(excerpt.lines.len()).unwrap_or(u32::MAX);
-    let mut kept: BTreeSet<u32> = BTreeSet::new();
+    let (mut kept, mut names) = (BTreeSet::new(), BTreeSet::new());
     if let Some(symbol) = symbol.filter(|_| !excerpt.stale) {
         kept.extend(signature(symbol, excerpt));
     }
@@ -61,7 +62,17 @@ pub(super) fn folds(
             kept.extend(number.saturating_sub(around)..=number.saturating_add(around));
         }
     }
-    // A closing bracket alone ends what is kept around it.
+    if !excerpt.stale {
+        for inner in lookup.snapshot.symbols_of(file)? {
+            let (name, lines) =
+                (inner.name_at.line, inner.extent.start.line..=inner.extent.end.line);
+            let holds_kept = || kept.range(lines.clone()).next().is_some();
+            if inner.kind.is_callable() && (params.calls || holds_kept()) {
+                names.insert(name);
+            }
+        }
+        kept.extend(names.range(excerpt.first_line..last));
+    }
     let mut folds: Vec<(u32, u32)> = Vec::new();
     for number in (excerpt.first_line..last).filter(|number| !kept.contains(number)) {
         match folds.last_mut() {

@@ -81,7 +81,8 @@ fn result(
 const MAX_POSSIBLE: usize = 5_000;
 
 /// Shortest path along calls whose target is known; if there is none, along calls with several
-/// candidates as well. The steps of a path say which of them are possible only.
+/// candidates as well, and then through functions that are passed or stored. The steps of a path
+/// say which of them are possible only.
 fn surest(
     lookup: &Lookup<'_>,
     graph: &CallGraph<'_, '_>,
@@ -94,9 +95,13 @@ fn surest(
         return Ok(known);
     }
     let params = TraceParams { follow: Certainty::Possible, ..params.clone() };
-    let graph = super::graph(lookup, &params);
-    let possible = shortest(lookup, &graph, starts, ends, params.depth, MAX_POSSIBLE)?;
-    Ok(if matches!(possible, TraceFinding::Path(_)) { possible } else { known })
+    for graph in [super::graph(lookup, &params), super::graph(lookup, &params).with_passed()] {
+        let possible = shortest(lookup, &graph, starts, ends, params.depth, MAX_POSSIBLE)?;
+        if matches!(possible, TraceFinding::Path(_)) {
+            return Ok(possible);
+        }
+    }
+    Ok(known)
 }
 
 /// Breadth-first search over callees, from all starts at once: of several starts and ends, those

@@ -96,7 +96,7 @@ static COMMON: [Parameter; 2] =
         Parameter::new(
             "budget",
             Shape::Integer { least: 100, most: MAX_BUDGET },
-            "Tokens for the answer, default 2000",
+            "Tokens for the answer, default 2000, at most 10000",
         )
         .also(&["max_tokens", "tokens", "token_budget", "limit", "max_results"]),
         Parameter::new("root", Shape::Text { most: 1024 }, "Another repository's directory")

@@ -87,5 +87,6 @@ fn link(link: TraceLink) -> &'static str {
         TraceLink::Sites => "sites",
         TraceLink::Dispatch => "dispatch",
         TraceLink::Value => "value",
+        TraceLink::Passed => "passed",
     }
 }

@@ -17,6 +17,7 @@ pub(super) fn mark(node: &TraceNode) -> String {
         TraceLink::Sites => "",
         TraceLink::Dispatch => "by dispatch",
         TraceLink::Value => "by a function value",
+        TraceLink::Passed => "passed",
     };
     let both = [certainty, link].into_iter().filter(|word| !word.is_empty());
     both.collect::<Vec<_>>().join(", ")

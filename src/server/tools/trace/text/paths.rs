@@ -49,10 +49,11 @@ pub(super) fn path_lines(steps: &[PathStep]) -> Vec<String> {
 
 /// `name:12 calls at 15,18`, where `callee` is the next symbol of the path.
 fn call(caller: &PathStep, callee: &PathStep) -> String {
-    let by = match callee.link {
-        Some(TraceLink::Dispatch) => " by dispatch",
-        Some(TraceLink::Value) => " by a function value",
-        _ => "",
+    let how = match callee.link {
+        Some(TraceLink::Dispatch) => "calls by dispatch",
+        Some(TraceLink::Value) => "calls by a function value",
+        Some(TraceLink::Passed) => "passes it",
+        _ => "calls",
     };
     let at = match callee.sites.is_empty() {
         true => String::new(),
@@ -63,5 +64,5 @@ fn call(caller: &PathStep, callee: &PathStep) -> String {
         Certainty::Certain => String::new(),
         certainty => format!(" ({})", certainty.word()),
     };
-    format!("{}:{} calls{by}{at}{sure}", name(&caller.symbol), caller.symbol.name_at.line)
+    format!("{}:{} {how}{at}{sure}", name(&caller.symbol), caller.symbol.name_at.line)
 }

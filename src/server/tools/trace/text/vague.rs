@@ -1,6 +1,7 @@
 //! Rendering of uncertain edges of a trace: possible edges, and sites that are not followed.
 
 use super::{Traced, VAGUE_PART, named};
+use crate::model::facts::UNNAMED;
 use crate::model::{Step, Verdict};
 use crate::query::trace::TraceTree;
 use crate::query::{Counts, SiteInfo, SymbolInfo};
@@ -23,8 +24,7 @@ impl Traced {
             return;
         }
         let place = |(site, symbol): &&(SiteInfo, Option<SymbolInfo>)| {
-            let called = SafeLine::new(&site.name, 120).to_string();
-            unmarked(site, if callers { around(symbol.as_ref()) } else { called })
+            unmarked(site, if callers { around(symbol.as_ref()) } else { called(site) })
         };
         let mut reasons: Vec<&str> = sites.iter().map(|(site, _)| site.step.word()).collect();
         reasons.sort_unstable();
@@ -48,6 +48,14 @@ impl Traced {
     }
 }
 
+/// What a site calls: a name, or an expression that has none.
+fn called(site: &SiteInfo) -> String {
+    match &*site.name {
+        UNNAMED => "(expression)".to_owned(),
+        name => SafeLine::new(name, 120).to_string(),
+    }
+}
+
 fn unmarked(site: &SiteInfo, who: String) -> Place {
     Place { heading: path(&site.path).to_string(), mark: String::new(), who, line: site.at.line }
 }
@@ -58,8 +66,7 @@ pub(super) fn unfollowed(sites: &[SiteInfo], total: u64, page: &mut Page) {
         return;
     }
     page.add("calls on the way whose target is not known:");
-    let places =
-        sites.iter().map(|site| unmarked(site, SafeLine::new(&site.name, 120).to_string()));
+    let places = sites.iter().map(|site| unmarked(site, called(site)));
     let mut groups = Groups::inline(page.room());
     let (_, shown) = groups.fill(&merged(places));
     groups.write(page);
