@@ -54,14 +54,14 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Limits for a build that others wait for, which has left this number of slow files to a
-    /// later run: the more there are, the less time each of the next may take.
-    pub fn quick(left: u32) -> Self {
-        let part = 1 << left.min(QUICK_HALVINGS);
-        let Allowance { base, per_byte, most } = QUICK_TIME;
-        let first_parse =
-            Allowance { base: base / part, per_byte: per_byte / part, most: most / part };
-        Self { first_parse, ..Self::default() }
+    /// Limits for a build that others wait for: it leaves slow files to a later run.
+    pub fn quick() -> Self {
+        Self { first_parse: QUICK_TIME, ..Self::default() }
+    }
+
+    /// Limits for such a build once slow files have taken too much of its time.
+    pub fn quicker() -> Self {
+        Self { first_parse: QUICKER_TIME, ..Self::default() }
     }
 }
 
@@ -73,9 +73,9 @@ impl Limits {
 const FULL_TIME: Allowance =
     Allowance { base: 150_000_000, per_byte: 10_000, most: 10_000_000_000 };
 const QUICK_TIME: Allowance = Allowance { base: 100_000_000, per_byte: 3_000, most: 2_000_000_000 };
-/// Slow files that halve the time of the next. What is left is still several times what an
-/// ordinary file takes on an idle machine.
-const QUICK_HALVINGS: u32 = 2;
+/// Several times what an ordinary file takes on an idle machine.
+const QUICKER_TIME: Allowance =
+    Allowance { base: 25_000_000, per_byte: 1_000, most: 1_000_000_000 };
 const HEAP: Allowance = Allowance { base: 12 << 20, per_byte: 300, most: u64::MAX };
 
 /// Time of the parse and of the traversal, which is this program's own code: without optimisation

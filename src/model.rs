@@ -203,12 +203,14 @@ vocabulary! {
         Resolved = "resolved",
         /// One target, from a named heuristic with evidence.
         Likely = "likely",
-        /// Several possible targets; all are kept.
+        /// Several possible targets, at least two; all are kept.
         Ambiguous = "ambiguous",
         /// The target is outside the repository.
         External = "external",
         /// Nothing is known; `Step` gives the reason.
         Unresolved = "unresolved",
+        /// One target, without proof or sufficient evidence.
+        Possible = "possible",
     }
 }
 

@@ -67,7 +67,7 @@ fn every_site_is_kept_but_those_of_local_values() {
             (11, 14, SiteKind::Call, Verdict::Ambiguous),
         ]
     );
-    assert_eq!(service.verdicts, [3, 1, 1, 0, 0]);
+    assert_eq!(service.verdicts, [3, 1, 1, 0, 0, 0]);
     let SiteTarget::Candidates(set) = sites[4].target else {
         panic!("an ambiguous site has candidates")
     };

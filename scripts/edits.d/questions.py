@@ -10,7 +10,7 @@ OF_THE_PROCESS = ("store ", "server ", "stores:")
 SECTIONS_OF_THE_PROCESS = ("repositories:", "index runs:", "other calls in flight:")
 
 STATEMENTS = [
-    "SELECT path, language, size, lines, skipped, generated, test, symbols, resolved, likely, ambiguous, external, unresolved FROM files ORDER BY path",
+    "SELECT path, language, size, lines, skipped, generated, test, symbols, resolved, likely, ambiguous, external, unresolved, possible FROM files ORDER BY path",
     "SELECT kind, count(*), sum(refs) FROM symbols GROUP BY kind ORDER BY kind",
     "SELECT verdict, step, count(*) FROM refs GROUP BY verdict, step ORDER BY verdict, step",
     "SELECT caller, callee, path, line, verdict, callee_path FROM calls ORDER BY path, line, callee, caller LIMIT 200",

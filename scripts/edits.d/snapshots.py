@@ -80,7 +80,7 @@ def clear(world: World) -> None:
 
 # What a reproduction compares, besides the questions that were answered differently.
 STATEMENTS = [
-    "SELECT path, language, size, lines, skipped, generated, test, symbols, resolved, likely, ambiguous, external, unresolved FROM files ORDER BY path",
+    "SELECT path, language, size, lines, skipped, generated, test, symbols, resolved, likely, ambiguous, external, unresolved, possible FROM files ORDER BY path",
     "SELECT path, line, end_line, name, kind, container, visibility, exported, test, signature, refs FROM symbols ORDER BY path, line, name, kind",
     "SELECT path, line, col, name, kind, verdict, step, external, (SELECT path || ':' || line || ':' || name FROM symbols WHERE id = to_id) FROM refs"
     " ORDER BY path, line, col, kind, name",

@@ -34,7 +34,8 @@ pub enum Target {
     /// One symbol (verdict `Resolved` or `Likely`).
     Symbol(SymbolRef),
     /// Several, in order of file and symbol, without duplicates: one of them (verdict `Ambiguous`),
-    /// or variants of one definition, each in its configuration (verdict `Resolved`).
+    /// a single one that is not proven (verdict `Possible`), or variants of one definition, each in
+    /// its configuration (verdict `Resolved`).
     Candidates(Box<[SymbolRef]>),
     /// External: the qualified name as far as it is known.
     External(Box<str>),

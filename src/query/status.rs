@@ -33,6 +33,8 @@ pub struct VerdictCounts {
     pub resolved: u64,
     /// One target by heuristic.
     pub likely: u64,
+    /// One candidate that is not proven.
+    pub possible: u64,
     /// Several candidates.
     pub ambiguous: u64,
     /// External target.
@@ -44,7 +46,12 @@ pub struct VerdictCounts {
 impl VerdictCounts {
     /// Number of all sites.
     pub fn total(&self) -> u64 {
-        self.resolved + self.likely + self.ambiguous + self.external + self.unresolved
+        self.resolved
+            + self.likely
+            + self.possible
+            + self.ambiguous
+            + self.external
+            + self.unresolved
     }
 }
 
@@ -185,7 +192,8 @@ impl LanguageStatus {
     }
 
     fn add(&mut self, file: &FileRow, has_problems: bool) {
-        let [resolved, likely, ambiguous, external, unresolved] = file.verdicts.map(u64::from);
+        let [resolved, likely, ambiguous, external, unresolved, possible] =
+            file.verdicts.map(u64::from);
         self.files += 1;
         self.partial += u64::from(has_problems);
         self.lines += u64::from(file.lines);
@@ -193,6 +201,7 @@ impl LanguageStatus {
         self.symbols += u64::from(file.symbols);
         self.sites.resolved += resolved;
         self.sites.likely += likely;
+        self.sites.possible += possible;
         self.sites.ambiguous += ambiguous;
         self.sites.external += external;
         self.sites.unresolved += unresolved;

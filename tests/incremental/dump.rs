@@ -17,7 +17,7 @@ const TABLES: [(&str, &str); 9] = [
         "file",
         "SELECT path, language, size, hex(hash), lines, skipped, flags, symbols, sites, resolved, \
          likely, ambiguous, external, \
-         unresolved FROM file ORDER BY path",
+         unresolved, possible FROM file ORDER BY path",
     ),
     (
         "symbol",

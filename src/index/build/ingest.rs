@@ -4,7 +4,8 @@
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use super::plan::Plan;
 use super::workers::{Workers, guarded};
@@ -16,6 +17,7 @@ use crate::index::progress::{Counter, Phase};
 use crate::index::quarantine::{Caution, Suspicion};
 use crate::model::facts::FileFacts;
 use crate::model::graph::{FileRecord, FileStamp};
+use crate::model::thread_use::cpu_time;
 use crate::model::{LanguageId, RepoPath, SkipReason};
 use crate::resolve::{ProjectFile, Shared};
 use crate::source::{self, Root, Text, WalkedFile};
@@ -65,10 +67,10 @@ pub(super) enum Pace {
 }
 
 impl Pace {
-    /// Limits of a file in a run that has left `deferred` files to a later one.
-    fn limits(self, deferred: u32) -> extract::Limits {
+    fn limits(self, is_late: bool) -> extract::Limits {
         match self {
-            Self::Quick => extract::Limits::quick(deferred),
+            Self::Quick if is_late => extract::Limits::quicker(),
+            Self::Quick => extract::Limits::quick(),
             Self::Thorough => extract::Limits::default(),
         }
     }
@@ -89,8 +91,36 @@ pub(super) struct Ingestion<'t> {
     pace: Pace,
     run: &'t Run<'t>,
     counter: Counter<'t>,
-    /// Slow files that are left to a later run.
-    deferred: AtomicU32,
+    effort: Effort,
+}
+
+/// CPU time of a run, in nanoseconds.
+#[derive(Default)]
+struct Effort {
+    /// For all files.
+    all: AtomicU64,
+    /// For files that were left to a later run.
+    lost: AtomicU64,
+}
+
+/// Slow files may cost a run this CPU time, in nanoseconds, and a share of what all files cost.
+const MOST_LOST: u64 = 1_000_000_000;
+const LOST_SHARE: u64 = 8;
+
+impl Effort {
+    fn add(&self, took: Duration, is_lost: bool) {
+        let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.all.fetch_add(took, Ordering::Relaxed);
+        if is_lost {
+            self.lost.fetch_add(took, Ordering::Relaxed);
+        }
+    }
+
+    /// True if slow files have cost more than they may.
+    fn is_late(&self) -> bool {
+        let share = self.all.load(Ordering::Relaxed) / LOST_SHARE;
+        self.lost.load(Ordering::Relaxed) > MOST_LOST + share
+    }
 }
 
 impl<'t> Ingestion<'t> {
@@ -107,7 +137,7 @@ impl<'t> Ingestion<'t> {
         if let Some(caution) = run.caution {
             try_suspects(&root, plan, pace, run, workers, caution);
         }
-        Self { root, plan, pace, run, counter, deferred: AtomicU32::new(0) }
+        Self { root, plan, pace, run, counter, effort: Effort::default() }
     }
 
     /// Announces the files that this thread will process next.
@@ -124,12 +154,12 @@ impl<'t> Ingestion<'t> {
     pub(in crate::index) fn file(&self, position: usize) -> IngestedFile {
         let file = &self.plan.files[position];
         let is_project_file = grammar::is_project_file(file.path.file_name());
-        let deferred = self.deferred.load(Ordering::Relaxed);
-        let one = One { is_project_file, pace: self.pace, deferred, alone: false };
+        let is_late = self.effort.is_late();
+        let one = One { is_project_file, pace: self.pace, is_late, alone: false };
+        let begun = cpu_time();
         let taken = ingest_file(&self.root, file, one, self.plan, self.run);
-        if matches!(taken.0.content, Err(SkipReason::Deferred)) {
-            self.deferred.fetch_add(1, Ordering::Relaxed);
-        }
+        let is_lost = matches!(taken.0.content, Err(SkipReason::Deferred));
+        self.effort.add(cpu_time().saturating_sub(begun), is_lost);
         self.counter.add_one();
         taken
     }
@@ -146,7 +176,7 @@ fn try_suspects(
 ) {
     let try_alone = |file: &WalkedFile| {
         // A panic occurs again in the regular pass, which reports it.
-        let one = One { is_project_file: false, pace, deferred: 0, alone: true };
+        let one = One { is_project_file: false, pace, is_late: false, alone: true };
         let _ = workers.run(|| ingest_file(root, file, one, plan, run));
     };
     match caution.suspicion() {
@@ -168,8 +198,8 @@ fn try_suspects(
 struct One {
     is_project_file: bool,
     pace: Pace,
-    /// Slow files that the run has left to a later one.
-    deferred: u32,
+    /// Slow files have cost the run more than they may.
+    is_late: bool,
     /// No other file is parsed meanwhile.
     alone: bool,
 }
@@ -272,7 +302,7 @@ fn facts(
     run: &Run,
     one: One,
 ) -> Result<(FileFacts, Shared), SkipReason> {
-    let limits = one.pace.limits(one.deferred);
+    let limits = one.pace.limits(one.is_late);
     let extract = || guarded(|| (run.extract)(language, path.as_str(), &text.bytes, limits));
     if let Some(reason) = run.caution.and_then(|caution| caution.leaves_out(path, hash)) {
         return Err(reason);

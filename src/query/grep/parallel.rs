@@ -108,7 +108,7 @@ mod tests {
             symbols: 0,
             first_site: 0,
             sites: 0,
-            verdicts: [0; 5],
+            verdicts: [0; crate::model::Verdict::ALL.len()],
             package: None,
         };
         (0..count).map(file).collect()

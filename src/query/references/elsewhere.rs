@@ -354,7 +354,7 @@ impl NameSearch<'_, '_> {
             let line = site.at.line;
             match site.verdict {
                 Verdict::External => outside.insert(line),
-                Verdict::Ambiguous => ambiguous.insert(line),
+                Verdict::Ambiguous | Verdict::Possible => ambiguous.insert(line),
                 Verdict::Unresolved if site.target == SiteTarget::None => unresolved.insert(line),
                 Verdict::Unresolved | Verdict::Resolved | Verdict::Likely => known.insert(line),
             };

@@ -37,6 +37,16 @@ pub(in crate::resolve) fn chosen(symbols: &Symbols, step: Step, several: Step) -
     }
 }
 
+/// A single candidate without proof is possible: there is nothing to tell it apart from.
+pub(super) fn possible_alone(found: Resolution) -> Resolution {
+    match &found.target {
+        Target::Candidates(only) if only.len() == 1 && found.verdict == Verdict::Ambiguous => {
+            Resolution { verdict: Verdict::Possible, ..found }
+        }
+        _ => found,
+    }
+}
+
 pub(super) fn module_target(module: Module, step: Step) -> Resolution {
     match module {
         Module::File(file) => {

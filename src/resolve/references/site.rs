@@ -21,7 +21,7 @@ use crate::resolve::references::constructed::{
     construct_site, field_site, makers_site, super_site,
 };
 use crate::resolve::references::outcome::{
-    chosen, external, held_by, module_target, receiver_step, unresolved,
+    chosen, external, held_by, module_target, possible_alone, receiver_step, unresolved,
 };
 use crate::resolve::references::written::Key;
 use crate::resolve::references::{
@@ -41,7 +41,7 @@ pub(super) fn resolve(db: &Db, file: FileId, site: &Site) -> Resolution {
     };
     let found = tiered::limited_by_tier(db, file, site, found);
     let found = tiered::limited_to_members(db, file, site, found);
-    let found = variants::or_variants(db, file, found);
+    let found = possible_alone(variants::or_variants(db, file, found));
     if db.budget.is_spent() { unresolved(Step::Fault) } else { found }
 }
 

@@ -121,6 +121,7 @@ impl<R: RowSink> RowWriter<R> {
             verdicts[2],
             verdicts[3],
             verdicts[4],
+            verdicts[5],
             record.stamp.changed_ns,
             i64::from_ne_bytes(record.stamp.inode.to_ne_bytes()),
             facts.and_then(|facts| facts.package.as_deref()),

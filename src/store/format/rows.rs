@@ -106,7 +106,7 @@ pub struct FileRow {
     /// Number of sites.
     pub sites: u32,
     /// Number of sites by verdict, in the order of `Verdict::ALL`.
-    pub verdicts: [u32; 5],
+    pub verdicts: [u32; Verdict::ALL.len()],
     /// Package or namespace that it declares.
     pub package: Option<Box<str>>,
 }

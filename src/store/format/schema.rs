@@ -9,7 +9,7 @@ use crate::model::{
 };
 
 /// Format version of a store file.
-pub const FORMAT: u32 = 14;
+pub const FORMAT: u32 = 15;
 
 /// "cogr" in SQLite's header: identifies files of this application.
 pub(in crate::store) const APPLICATION_ID: i32 = 0x636f_6772;
@@ -44,7 +44,7 @@ CREATE TABLE file (
     hash BLOB, lines INTEGER NOT NULL, skipped INTEGER, flags INTEGER NOT NULL,
     first_symbol INTEGER NOT NULL, symbols INTEGER NOT NULL, first_site INTEGER NOT NULL, sites INTEGER NOT NULL,
     resolved INTEGER NOT NULL, likely INTEGER NOT NULL, ambiguous INTEGER NOT NULL, external INTEGER NOT NULL,
-    unresolved INTEGER NOT NULL, changed_ns INTEGER NOT NULL, inode INTEGER NOT NULL, package TEXT
+    unresolved INTEGER NOT NULL, possible INTEGER NOT NULL, changed_ns INTEGER NOT NULL, inode INTEGER NOT NULL, package TEXT
 );
 -- The words of each file, and the symbols that have them, see `model::words`. The second is read for a few files only.
 CREATE TABLE file_words (file INTEGER PRIMARY KEY, words BLOB NOT NULL, postings BLOB NOT NULL);
@@ -62,7 +62,7 @@ CREATE TABLE symbol (
     first_site INTEGER NOT NULL, site_span INTEGER NOT NULL
 );
 -- `mark` is verdict + 8 * kind + 128 * step + 4096 * line. What `target` is depends on the verdict: a symbol (resolved, likely),
--- a set of symbols with a minus (candidates if ambiguous, variants if resolved), a name (external), the variable or field that holds what is called (unresolved).
+-- a set of symbols with a minus (candidates if ambiguous or possible, variants if resolved), a name (external), the variable or field that holds what is called (unresolved).
 CREATE TABLE site (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, enclosing INTEGER, name INTEGER NOT NULL, mark INTEGER NOT NULL,
     col INTEGER NOT NULL, target INTEGER
@@ -145,7 +145,7 @@ mod tests {
         // Partial indexes and statements contain verdicts by number.
         assert_eq!(
             Verdict::ALL.iter().map(|verdict| verdict.word()).collect::<Vec<_>>(),
-            ["resolved", "likely", "ambiguous", "external", "unresolved"]
+            ["resolved", "likely", "ambiguous", "external", "unresolved", "possible"]
         );
     }
 }

@@ -57,7 +57,8 @@ macro_rules! file_columns {
     () => {
         "SELECT id, path, language, size, modified_ns, hash, lines, skipped, flags, first_symbol, \
          symbols, first_site, sites, \
-         resolved, likely, ambiguous, external, unresolved, changed_ns, inode, package FROM file"
+         resolved, likely, ambiguous, external, unresolved, possible, changed_ns, inode, \
+         package FROM file"
     };
 }
 
@@ -190,7 +191,7 @@ statements! {
         sites_of_lists!(),
         " AND s.mark & 7 = 0 ORDER BY 1"
     );
-    SITES_OF_CANDIDATE = concat!(sites_of_lists!(), " AND s.mark & 7 = 2 ORDER BY s.id");
+    SITES_OF_CANDIDATE = concat!(sites_of_lists!(), " AND s.mark & 7 IN (2, 5) ORDER BY s.id");
     UNRESOLVED_OF_NAME = concat!(site_columns!(), " WHERE name = ?1 AND mark & 7 = 4 ORDER BY id");
     CANDIDATES = "SELECT symbol FROM candidate WHERE list = ?1 ORDER BY symbol";
     SITE_FILE = "SELECT file FROM site_file WHERE site = ?1";
@@ -211,7 +212,7 @@ statements! {
     ADD_NAME_TOPS = "INSERT INTO name_tops VALUES (?1, ?2)";
     ADD_NAME_GRAM = "INSERT INTO name_gram VALUES (?1, ?2)";
     ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, \
-                ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
+                ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)";
     ADD_TERM_BLOCK = "INSERT INTO term_block VALUES (?1, ?2)";
     ADD_FILE_LENGTHS = "INSERT INTO file_lengths VALUES (?1, ?2)";
     ADD_FILE_WORDS = "INSERT INTO file_words VALUES (?1, ?2, ?3)";
@@ -266,7 +267,7 @@ statements! {
     MARK_NAMES = "INSERT OR IGNORE INTO name_changed SELECT name FROM symbol WHERE id >= ?1 AND id \
                   < ?2";
     SET_COUNTS = "UPDATE file SET resolved = ?2, likely = ?3, ambiguous = ?4, external = ?5, \
-                  unresolved = ?6 WHERE id = ?1";
+                  unresolved = ?6, possible = ?7 WHERE id = ?1";
     SET_META = "UPDATE meta SET generation = ?1, built_at_ns = ?2, files = ?3, symbols = ?4, sites \
                 = ?5";
 }

@@ -46,10 +46,11 @@ pub const VIEWS: &[View] = &[
             ("ambiguous", "sites with several candidates"),
             ("external", "sites that lead out of the repository"),
             ("unresolved", "sites of which nothing is known"),
+            ("possible", "sites with one candidate that is not proven"),
         ],
         definition: "
             SELECT f.id, f.path, l.name AS language, f.size, f.lines, w.text AS skipped, f.flags & 1 AS generated,
-                   f.flags >> 1 & 1 AS test, f.symbols, f.resolved, f.likely, f.ambiguous, f.external, f.unresolved
+                   f.flags >> 1 & 1 AS test, f.symbols, f.resolved, f.likely, f.ambiguous, f.external, f.unresolved, f.possible
             FROM file f LEFT JOIN language l ON l.id = f.language LEFT JOIN word w ON w.id = 700 + f.skipped",
     },
     View {
@@ -92,7 +93,7 @@ pub const VIEWS: &[View] = &[
             ("col", "column in bytes, from 0"),
             ("kind", "call, construct, read, write, type, import, inherit, implement, decorate"),
             ("name", "name as written"),
-            ("verdict", "resolved, likely, ambiguous, external, unresolved"),
+            ("verdict", "resolved, likely, possible, ambiguous, external, unresolved"),
             ("step", "what decided that, or why nothing could"),
             ("from_id", "the symbol around it, or null"),
             ("to_id", "the symbol it leads to, or null; of an unresolved call, the variable or \

@@ -40,8 +40,8 @@ pub(super) fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
         language: optional(row, 2)?.map(LanguageKey),
         size: row.get(3)?,
         modified_ns: row.get(4)?,
-        changed_ns: row.get(18)?,
-        inode: bits(row.get(19)?),
+        changed_ns: row.get(19)?,
+        inode: bits(row.get(20)?),
         hash: hash.map_or(0, u128::from_be_bytes),
         lines: row.get(6)?,
         skipped,
@@ -51,8 +51,15 @@ pub(super) fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
         symbols: row.get(10)?,
         first_site: row.get(11)?,
         sites: row.get(12)?,
-        verdicts: [row.get(13)?, row.get(14)?, row.get(15)?, row.get(16)?, row.get(17)?],
-        package: row.get(20)?,
+        verdicts: [
+            row.get(13)?,
+            row.get(14)?,
+            row.get(15)?,
+            row.get(16)?,
+            row.get(17)?,
+            row.get(18)?,
+        ],
+        package: row.get(21)?,
     })
 }
 
@@ -130,7 +137,7 @@ pub(super) fn site_row(row: &Row<'_>) -> rusqlite::Result<SiteRow> {
             let key = u32::try_from(target.unsigned_abs())
                 .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(6, target))?;
             match verdict {
-                Verdict::Ambiguous => SiteTarget::Candidates(key),
+                Verdict::Ambiguous | Verdict::Possible => SiteTarget::Candidates(key),
                 Verdict::External => SiteTarget::External(NameKey(key)),
                 Verdict::Unresolved => SiteTarget::HeldBy(SymbolKey(key)),
                 Verdict::Resolved if target < 0 => SiteTarget::Candidates(key),

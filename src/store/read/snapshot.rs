@@ -371,7 +371,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Ambiguous sites with a symbol among their candidates, by file and position.
+    /// Ambiguous and possible sites with a symbol among their candidates, by file and position.
     pub fn sites_possibly_to(&self, symbol: SymbolKey) -> Result<Vec<SiteRow>, StoreError> {
         self.all(statements::SITES_OF_CANDIDATE, [symbol.0], site_row)
     }

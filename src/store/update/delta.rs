@@ -442,7 +442,7 @@ impl Writer<'_> {
         }
         self.run(
             statements::SET_COUNTS,
-            params![file, counts[0], counts[1], counts[2], counts[3], counts[4]],
+            params![file, counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]],
         )?;
         for (number, (before, target)) in before.imports.iter().zip(&after.imports).enumerate() {
             if before != target && !planted(Fault::KeptImports) {

@@ -75,7 +75,8 @@ fn language(language: &LanguageStatus) -> Value {
         "bytes": language.bytes,
         "symbols": language.symbols,
         "sites": {
-            "resolved": sites.resolved, "likely": sites.likely, "ambiguous": sites.ambiguous,
+            "resolved": sites.resolved, "likely": sites.likely, "possible": sites.possible,
+            "ambiguous": sites.ambiguous,
             "external": sites.external, "unresolved": sites.unresolved,
         },
     })

@@ -98,14 +98,15 @@ fn language(language: &LanguageStatus) -> String {
         );
     }
     format!(
-        "  {name} ({tier}): {}{partial}, {}, {}, {}: {} % resolved, {} % likely, {} % ambiguous, \
-         {} % external, {} % unresolved",
+        "  {name} ({tier}): {}{partial}, {}, {}, {}: {} % resolved, {} % likely, {} % possible, \
+         {} % ambiguous, {} % external, {} % unresolved",
         plural(language.files, "file"),
         plural(language.lines, "line"),
         plural(language.symbols, "symbol"),
         plural(sites.total(), "reference"),
         share(sites.resolved),
         share(sites.likely),
+        share(sites.possible),
         share(sites.ambiguous),
         share(sites.external),
         share(sites.unresolved),

@@ -15,7 +15,8 @@ impl Traced {
         // If other callers were followed, mentions of the same name are only counted in the first
         // line. Calls in the body itself are all named.
         let may_lead_on = |site: &SiteInfo| {
-            site.verdict == Verdict::Ambiguous || site.step == Step::FunctionValue
+            matches!(site.verdict, Verdict::Ambiguous | Verdict::Possible)
+                || site.step == Step::FunctionValue
         };
         let lists_all = tree.nodes.is_empty() || !callers;
         let listed = |site: &SiteInfo| lists_all || may_lead_on(site);
