@@ -1,6 +1,8 @@
 """The kept index beside one that is made anew in an empty cache: all rows, what is left out, and answers to questions."""
+import multiprocessing
 import random
 import sqlite3
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import questions
@@ -35,7 +37,8 @@ def rows(kept: Path, fresh: Path) -> list[str]:
     found = [f"left out although nothing is wrong with it: {path}" for path in sorted(left_out(kept) - left_out(fresh))[:8]]
     if max(path.stat().st_size for path in (kept, fresh)) <= MOST_BYTES:
         return found + store.differences(store.read(kept), store.read(fresh))
-    left, right = store.digests(kept), store.digests(fresh)
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        left, right = pool.map(store.digests, (kept, fresh))
     return found + [f"{name}: {left.get(name, (0, 0))[0]} rows in the kept store and {right.get(name, (0, 0))[0]} in the fresh one, not the same"
                     for name in sorted(left.keys() | right.keys()) if left.get(name) != right.get(name)]
 
