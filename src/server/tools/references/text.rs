@@ -105,6 +105,12 @@ impl FoundReferences {
             page.add(&title);
             groups.write(page);
             shown += count;
+            let overrides = of_kind[0].kind == RelationKind::Overrides && of_kind[0].incoming;
+            let own: u64 = of_kind.iter().map(|of| u64::from(of.symbol.references)).sum();
+            if overrides && own > 0 {
+                let what = plural(own, "reference");
+                page.add(&format!("{what} to these, which `references` of each lists"));
+            }
         }
         page.left_out(shown, apart.len() as u64, "relations", RAISE);
     }
