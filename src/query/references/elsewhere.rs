@@ -365,6 +365,8 @@ impl NameSearch<'_, '_> {
                 }
             }
         }
+        // A heading or a key of data may have the name in its own, and tells of it.
+        let names_code = is_read(lookup, file);
         let lines = Lines::of(text);
         let mut parts = Parts::new(lookup, file, &lines);
         let mut others = OtherNames::new(lookup, file, &lines, name, &sites);
@@ -377,7 +379,7 @@ impl NameSearch<'_, '_> {
             } else {
                 let place = if unresolved.contains(&line) {
                     Place::Unresolved
-                } else if others.are_all(line)? {
+                } else if names_code && others.are_all(line)? {
                     continue;
                 } else {
                     parts.place(line, column)?
