@@ -310,12 +310,12 @@ mod tests {
     #[test]
     fn a_process_may_grow_by_what_its_files_may_take() {
         let small = || file(Some(8_000), 100 * MB);
-        assert_eq!(allowed([small()], 0), Some(164 * MB + 8_000_000));
-        assert_eq!(allowed([small()], MB), Some(364 * MB + 8_000_000), "others leave something");
+        assert_eq!(allowed([small()], 0), Some(148 * MB + 8_000_000));
+        assert_eq!(allowed([small()], MB), Some(348 * MB + 8_000_000), "others leave something");
         let large = || file(Some(4_000_000), 50 * MB);
-        assert_eq!(allowed([small(), large()], 0), Some(178 * MB + 4_008_000_000));
+        assert_eq!(allowed([small(), large()], 0), Some(146 * MB + 4_008_000_000));
         assert_eq!(allowed([file(None, 0)], 0), None, "resolution has no such bound");
         let data = allowed_memory(&BTreeMap::from([(0, small())]), 0, |memory| memory.data);
-        assert_eq!(data, Some(264 * MB + 8_000_000));
+        assert_eq!(data, Some(248 * MB + 8_000_000));
     }
 }

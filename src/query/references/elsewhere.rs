@@ -365,7 +365,7 @@ impl NameSearch<'_, '_> {
                 }
             }
         }
-        // A heading or a key of data may have the name in its own, and tells of it.
+        // The name of a heading or of a key of data may contain the name as a word.
         let names_code = is_read(lookup, file);
         let lines = Lines::of(text);
         let mut parts = Parts::new(lookup, file, &lines);
