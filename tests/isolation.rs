@@ -42,6 +42,8 @@ impl Project {
             .args(arguments)
             .current_dir(self.root())
             .env_remove("CLAUDE_PROJECT_DIR")
+            // The backtrace of a failed allocation takes more memory than a file may.
+            .env_remove("RUST_BACKTRACE")
             .env("COGRAPH_CACHE_DIR", self.0.path().join("cache"))
             .env("COGRAPH_FILE_SECONDS", "2")
             .env("COGRAPH_MEMORY_LIMIT", (1_u64 << 30).to_string())

@@ -31,7 +31,7 @@ const PHASE_TIME_FACTOR: u32 = 20;
 pub const MEMORY_INTERVAL: Duration = Duration::from_millis(20);
 /// Memory that the process may grow by while it parses a file: constant part. Whole extraction of
 /// ordinary files takes up to 122 bytes a byte.
-pub const FILE_MEMORY: u64 = 48 << 20;
+pub const FILE_MEMORY: u64 = 40 << 20;
 /// The part for each byte.
 pub const FILE_MEMORY_PER_BYTE: u64 = 1_000;
 /// Memory that stays of each byte of a file that has been parsed meanwhile, at most.
@@ -310,12 +310,12 @@ mod tests {
     #[test]
     fn a_process_may_grow_by_what_its_files_may_take() {
         let small = || file(Some(8_000), 100 * MB);
-        assert_eq!(allowed([small()], 0), Some(148 * MB + 8_000_000));
-        assert_eq!(allowed([small()], MB), Some(348 * MB + 8_000_000), "others leave something");
+        assert_eq!(allowed([small()], 0), Some(140 * MB + 8_000_000));
+        assert_eq!(allowed([small()], MB), Some(340 * MB + 8_000_000), "others leave something");
         let large = || file(Some(4_000_000), 50 * MB);
-        assert_eq!(allowed([small(), large()], 0), Some(146 * MB + 4_008_000_000));
+        assert_eq!(allowed([small(), large()], 0), Some(130 * MB + 4_008_000_000));
         assert_eq!(allowed([file(None, 0)], 0), None, "resolution has no such bound");
         let data = allowed_memory(&BTreeMap::from([(0, small())]), 0, |memory| memory.data);
-        assert_eq!(data, Some(248 * MB + 8_000_000));
+        assert_eq!(data, Some(240 * MB + 8_000_000));
     }
 }
