@@ -6,7 +6,7 @@ from world import Answer
 
 FRESH, RESERVED, STALE, FIRST, REPORT, UNKNOWN = "fresh", "reserved", "stale", "first index", "report", "unknown"
 
-REASON = re.compile(r"\bstale: (?:all files|[\d,]+ files?) (?P<how>pending|not indexed)(?: \(.*?\))?(?:: (?P<why>.*))?")
+REASON = re.compile(r"\bstale: (?:all files|[\d,]+ files?) (?P<how>pending|not indexed)(?: \(.*?\)(?=: |; | · |$))?(?:: (?P<why>.*))?")
 FIRST_INDEX = re.compile(r"is being indexed for the first time \((?P<why>[^)]+)")
 # What a server may say in place of an answer, whatever it knows.
 BUSY = re.compile(r"\bbusy\b|took (?:too long|longer)|did not (?:end|finish)|deadline|is closing|ask again", re.IGNORECASE)
