@@ -85,7 +85,7 @@ fn come_to_rest(path: &Path) {
     };
     let now =
         || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is right");
-    while changed(path).expect("it is there") + Duration::from_millis(100) > now() {
+    while changed(path).expect("it is there") + Duration::from_millis(600) > now() {
         assert!(Instant::now() < until, "time goes by");
         std::thread::yield_now();
     }

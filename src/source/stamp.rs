@@ -54,10 +54,11 @@ pub(super) fn now_ns() -> i64 {
 
 /// Returns the time to record for an inode with the last change at `changed_ns` and a `stat` at
 /// `now`. A file system's clock has a granularity, and a file that is written again within it keeps
-/// its time. Such a time is recorded as [`UNTRUSTED_TIME`], which equals none: the next comparison
-/// reads the file again, and its hash decides.
+/// its time; so does one whose write has begun, for as long as the write takes on a busy machine.
+/// Such a time is recorded as [`UNTRUSTED_TIME`], which equals none: the next comparison reads the
+/// file again, and its hash decides.
 pub(super) fn trusted_time(changed_ns: i64, now: i64) -> i64 {
-    const FINE_STEP: i64 = 20_000_000;
+    const FINE_STEP: i64 = 500_000_000;
     const COARSE_STEP: i64 = 2_000_000_000;
     let step = if changed_ns % 1_000_000_000 == 0 { COARSE_STEP } else { FINE_STEP };
     if changed_ns > now.saturating_sub(step) { UNTRUSTED_TIME } else { changed_ns }

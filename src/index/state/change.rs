@@ -179,7 +179,7 @@ fn look(
     let Some(paths) = paths else {
         let walk = source::walk(root, limits.threads, cancel)?;
         let rows = snapshot.files()?;
-        return compare_walked(snapshot, (&rows, false), walk, limits, verified, cancel);
+        return compare_walked(snapshot, (&rows, None), walk, limits, verified, cancel);
     };
     // Walked before the rows are read: a later file has a hint of its own.
     let walk = source::walk_below(root, paths, cancel)?;
@@ -195,13 +195,15 @@ fn look(
         );
     }
     let rows: Vec<FileRow> = rows.into_values().collect();
-    compare_walked(snapshot, (&rows, true), walk, limits, verified, cancel)
+    compare_walked(snapshot, (&rows, Some(paths)), walk, limits, verified, cancel)
 }
 
-/// Compares walked files with the rows about them; `is_named` if hints named them.
+/// Compares walked files with the rows about them, `named` by hints. A file that a hint names is
+/// compared by contents: its time is set when a write begins, so that a reader may have seen half
+/// of a write under the stamp of the whole.
 fn compare_walked(
     snapshot: &Snapshot,
-    (rows, is_named): (&[FileRow], bool),
+    (rows, named): (&[FileRow], Option<&BTreeSet<RepoPath>>),
     walk: source::Walk,
     limits: &Limits,
     verified: &Verified,
@@ -225,11 +227,13 @@ fn compare_walked(
             touched.push(file);
             continue;
         };
-        if is_named && is_tried_again(row) {
+        if named.is_some() && is_tried_again(row) {
             touched.push(file);
             continue;
         }
-        if looks_the_same(row, &file) || verified.knows(store, &file) {
+        let is_named = named.is_some_and(|paths| paths.contains(&file.path));
+        let is_evidence = !is_named || file.skipped.is_some() || is_never_read(row, &file);
+        if is_evidence && (looks_the_same(row, &file) || verified.knows(store, &file)) {
             continue;
         }
         if cancel.is_cancelled() {
@@ -276,9 +280,9 @@ fn note(snapshot: &Snapshot, same: &[(FileKey, WalkedFile)]) {
     }
 }
 
-/// Removes changes that the store already has: another run may have applied them meanwhile. A file
-/// modified within the timestamp granularity is compared by contents. A file that was gone and is
-/// back counts as touched: it may have come back while this run waited for another process.
+/// Removes changes that the store already has: another run may have applied them meanwhile. Files
+/// are compared by contents, as where they were named. A file that was gone and is back counts as
+/// touched: it may have come back while this run waited for another process.
 pub(in crate::index) fn still_missing(
     touched: &[WalkedFile],
     gone: &[RepoPath],
@@ -300,8 +304,10 @@ pub(in crate::index) fn still_missing(
     let is_held = |row: &FileRow, file: &WalkedFile| {
         let is_project_file = grammar::is_project_file(file.path.file_name());
         !is_tried_again(row)
-            && (looks_the_same(row, file)
-                || row.hash != 0 && has_the_same_bytes(&root, row, file, is_project_file, limits))
+            && match row.hash {
+                0 => looks_the_same(row, file),
+                _ => has_the_same_bytes(&root, row, file, is_project_file, limits),
+            }
     };
     for file in touched.iter().chain(&back) {
         if snapshot.file_at(file.path.as_str())?.is_none_or(|row| !is_held(&row, file)) {
@@ -396,4 +402,58 @@ fn is_the_same(row: &FileRow, examined: &Examined) -> bool {
         return row.hash == examined.stamp.hash;
     }
     examined.text.as_ref().err() == row.skipped.as_ref() && examined.stamp.size == row.size
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::index::{Run, apply};
+    use crate::store::Store;
+
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    /// A reader during a write may see half of it, under the time of the whole.
+    #[test]
+    fn a_named_file_is_compared_by_contents_where_its_stamp_is_that_of_the_store() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let root = place.path().join("repository");
+        fs::create_dir(&root).expect("the directory is new");
+        let location = Location::at(root.clone(), place.path().join("store"));
+        let (cancel, limits) = (CancelToken::new(), Limits::default());
+        let built = |changes: &ChangeSet| {
+            apply(&location, changes, PATIENCE, &Run::quiet(limits, &cancel)).expect("it is built");
+            let store = Arc::new(Store::open_newest(&location).expect("there is a store"));
+            store.snapshot(&cancel).expect("nothing cancels")
+        };
+        fs::write(root.join("a.py"), "x = 1\n").expect("the directory is there");
+        let half = built(&ChangeSet::Everything { forced: true });
+        let row = half.file_at("a.py").expect("it can be read").expect("it is there");
+        fs::write(root.join("a.py"), "y = 1\n").expect("the directory is there");
+        let until = Instant::now() + PATIENCE;
+        let whole = loop {
+            let walk = source::walk(&root, 1, &cancel).expect("the root can be read");
+            let file = walk.files.into_iter().next().expect("there is one file");
+            if file.stamp.changed_ns != UNTRUSTED_TIME {
+                break file;
+            }
+            assert!(Instant::now() < until, "its time is never evidence");
+        };
+        store::restamp(&location, &half, &[(row.key, whole.stamp)]).expect("nothing else writes");
+        let verified = Verified::new();
+        let named = BTreeSet::from([whole.path]);
+        let half = Arc::new(Store::open_newest(&location).expect("there is a store"));
+        let half = half.snapshot(&cancel).expect("nothing cancels");
+        let all = compare(&half, &limits, &verified, &cancel).expect("the root can be read");
+        assert!(all.changes.is_empty(), "no stamp differs");
+        let found = compare_some(&named, &half, &limits, &verified, &cancel);
+        let changes = found.expect("the root can be read").changes;
+        assert_eq!(changes.len(), Some(1), "the text is another one");
+        drop(half);
+        let now = built(&changes).file_at("a.py").expect("it can be read").expect("it is there");
+        assert_ne!(now.hash, row.hash);
+    }
 }
