@@ -94,7 +94,7 @@ class Asker:
 
     def _command(self, tool: str, arguments: dict) -> Answer:
         first, *more = arguments.items()
-        code, said, wrong = self.world.command(tool, str(first[1]), *(part for name, value in more for part in (f"--{name}", str(value))))
+        code, said, wrong = self.world.command(tool, *(part for name, value in more for part in (f"--{name}", str(value))), "--", str(first[1]))
         text = said or wrong
         # Nothing found is exit code 1 as well.
         return Answer(text, error=code != 0 and not re.search("generation|up to date| shows them here", text.partition("\n")[0]))

@@ -1,0 +1,185 @@
+"""Every occurrence of a name, judged: what a type checker says it refers to, beside what the index says.
+
+The truth is a list of occurrences that a maker beside this file writes (occurrences/): place, name, kind, and the places of what it
+refers to. Required is an occurrence that refers to a symbol of the index, apart from parameters and locals. It is right if the site of
+the index at the same place is resolved or likely and leads to one of the true definitions, wrong if it leads elsewhere. What the checker
+could not decide counts on neither side.
+"""
+
+import collections
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MAKERS = {"typescript": ("node", "typescript.js"), "python": (sys.executable, "python.py")}
+CHECKERS = ("typescript@5.9", "pyright")
+
+PROVEN = ("resolved", "likely")
+Site = collections.namedtuple("Site", "kind verdict step to")
+Missed = collections.namedtuple("Missed", "row how")
+
+
+class Store:
+    """The symbols and sites of an index."""
+
+    def __init__(self, path):
+        store = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        self.symbols, self.at = {}, collections.defaultdict(set)
+        named = ("SELECT v.id, v.name, v.kind, v.path, v.line, s.start_line + s.name_down, v.container_id FROM symbols v "
+                 "JOIN symbol s ON s.id = v.id")
+        for id_, name, kind, path, line, name_line, container in store.execute(named):
+            self.symbols[id_] = (path, name_line, name, kind, container)
+            self.at[path, name_line, name].add(id_)
+        self.sites = collections.defaultdict(list)
+        self.files = {path for (path,) in store.execute("SELECT path FROM files WHERE skipped IS NULL OR skipped = ''")}
+        candidates = collections.defaultdict(set)
+        for site, symbol in store.execute("SELECT site_id, symbol_id FROM candidates"):
+            candidates[site].add(symbol)
+        for id_, path, line, col, kind, verdict, step, to in store.execute("SELECT id, path, line, col, kind, verdict, step, to_id FROM refs"):
+            targets = candidates.get(id_, set()) | ({to} if to is not None else set())
+            self.sites[path, line, col].append(Site(kind, verdict, step, targets))
+        self.relations = collections.defaultdict(set)
+        for kind, one, other in store.execute("SELECT kind, from_id, to_id FROM relations"):
+            if kind in ("overrides", "implements", "defines"):
+                self.relations[one].add(other)
+                self.relations[other].add(one)
+
+    def places(self, symbol):
+        """Where a symbol is defined: a constructor is its type as well."""
+        path, line, name, kind, container = self.symbols[symbol]
+        yield path, line, name
+        if kind == "constructor" and container in self.symbols:
+            yield self.symbols[container][:3]
+
+
+class Judged:
+    """The comparison of one project."""
+
+    def __init__(self, store, rows):
+        self.kinds = collections.defaultdict(collections.Counter)
+        self.missed, self.wrong = [], []
+        self.store = store
+        # A shorthand names a value and a member at one place.
+        self.all_targets = collections.defaultdict(set)
+        for row in rows:
+            self.all_targets[place(row)].update(tuple(target) for target in row.get("targets", ()))
+        for row in rows:
+            if "targets" in row or row.get("local"):
+                self.judge(row)
+
+    def judge(self, row):
+        store, kind = self.store, self.kinds[row["kind"]]
+        targets = {tuple(target) for target in row.get("targets", ())}
+        here = (row["path"], row["line"], row["name"])
+        if any(line == 0 for _, line, _ in targets) or here in targets and row["kind"] in ("write", "key"):
+            return  # a whole file, or the place that makes a member
+        required = not row.get("local") and not row.get("outside") and any(target in store.at for target in targets)
+        sites = store.sites.get(place(row), [])
+        right = [site for site in sites if any(place in targets for symbol in site.to for place in store.places(symbol))]
+        # The value of a variable is not known, the variable is.
+        proven = [site for site in right if site.verdict in PROVEN or site.step == "function-value"]
+        if required:
+            kind["required"] += 1
+            if proven:
+                kind["right"] += 1
+            elif right:
+                kind["possible"] += 1
+                self.missed.append(Missed(row, f"{right[0].verdict} {right[0].step}"))
+            else:
+                how = f"{sites[0].verdict} {sites[0].step}" if sites else "no site"
+                kind["external" if sites and sites[0].verdict == "external" else "missed"] += 1
+                self.missed.append(Missed(row, how))
+        elif targets and not row.get("local"):
+            kind["no symbol"] += 1
+        for site in sites:
+            # A call of a local variable is one of the function that it holds.
+            if site.verdict not in PROVEN or not site.to or proven or row.get("local") and row["kind"] in ("call", "construct", "jsx", "decorator"):
+                continue
+            if not any(end in self.all_targets[place(row)] for symbol in site.to for end in store.places(symbol)):
+                kind["wrong"] += 1
+                kind[site.verdict + " wrong"] += 1
+                self.wrong.append((row, site))
+                break
+        for site in (site for site in proven[:1] if site.verdict in PROVEN):
+            kind[site.verdict + " right"] += 1
+
+    def table(self):
+        """A line for each kind, then all."""
+        total = collections.Counter()
+        for counts in self.kinds.values():
+            total.update(counts)
+        lines = []
+        for kind, counts in [*sorted(self.kinds.items()), ("all", total)]:
+            required, right, wrong = counts["required"], counts["right"], counts["wrong"]
+            known = counts["resolved right"] + counts["likely right"] + wrong
+            if not required and not known:
+                continue
+            lines.append([kind, required, f"{(known - wrong) / known:.3f}" if known else "", f"{right / required:.3f}" if required else "", wrong,
+                          counts["possible"], counts["missed"], counts["external"], counts["no symbol"],
+                          f"{counts['likely right']}/{counts['likely right'] + counts['likely wrong']}"])
+        return lines
+
+
+HEAD = ["kind", "required", "P", "R", "wrong", "possible", "missed", "external", "no symbol", "likely"]
+
+
+def place(row):
+    return row["path"], row["line"], row["col"]
+
+
+def rows(path):
+    with open(path) as file:
+        return [row for row in map(json.loads, file) if "kind" in row]
+
+
+def report(judged, source, what, count, seed=1):
+    """Samples of what is missed or wrong, grouped by how the index judged them."""
+    groups = collections.defaultdict(list)
+    if what == "missed":
+        for row, how in judged.missed:
+            groups[f"{row['kind']}: {how}"].append((row, ""))
+    else:
+        for row, site in judged.wrong:
+            ends = [judged.store.symbols[symbol] for symbol in site.to]
+            groups[f"{row['kind']}: {site.verdict} {site.step}"].append((row, " INDEX " + ", ".join(f"{end[0]}:{end[1]} {end[3]} {end[2]}" for end in ends[:2])))
+    for group, found in sorted(groups.items(), key=lambda item: -len(item[1])):
+        yield f"== {len(found)} {group}"
+        for row, more in random.Random(seed).sample(found, min(count, len(found))):
+            true = " ".join(f"{path}:{line}" for path, line, _ in row.get("targets", [])[:2]) or "outside"
+            yield f"  {row['path']}:{row['line']}:{row['col']} {row['name']} -> {true}{more}  | {source(row['path'], row['line'])}"
+
+
+def main(binary, place, language, directory, shows):
+    """Prints the table of one project, and samples."""
+    if language not in MAKERS:
+        sys.exit(f"there is no maker for {language!r}; languages: {', '.join(MAKERS)}")
+    runner, maker = MAKERS[language]
+    modules = os.path.join(place, "npm", "node_modules")
+    if not all(os.path.isdir(os.path.join(modules, name.split("@")[0])) for name in CHECKERS):
+        subprocess.run(["npm", "install", "--silent", "--no-fund", "--prefix", os.path.dirname(modules), *CHECKERS], check=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        truth, cache = os.path.join(scratch, "truth.jsonl"), os.path.join(scratch, "cache")
+        with open(truth, "w") as file:
+            subprocess.run([runner, os.path.join(HERE, "occurrences", maker), directory], stdout=file, check=True,
+                           env={**os.environ, "NODE_PATH": modules, "NODE_OPTIONS": "--max-old-space-size=6000"})
+        subprocess.run([binary, "index", directory], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
+                       env={**os.environ, "COGRAPH_CACHE_DIR": cache})
+        stores = [os.path.join(folder, name) for folder, _, names in os.walk(cache) for name in names if name.endswith(".db")]
+        judged = Judged(Store(stores[0]), rows(truth))
+    for line in [HEAD, *judged.table()]:
+        print("  ".join(f"{cell!s:>9}" for cell in line))
+    lines = {}
+
+    def source(path, line):
+        if path not in lines:
+            with open(os.path.join(directory, path), errors="replace") as file:
+                lines[path] = file.read().split("\n")
+        return lines[path][line - 1].strip()[:140]
+
+    for what, count in shows:
+        print("", *report(judged, source, {"fp": "wrong", "fn": "missed"}[what], int(count)), sep="\n")

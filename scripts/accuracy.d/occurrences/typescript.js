@@ -1,0 +1,223 @@
+#!/usr/bin/env node
+/* Occurrences of a TypeScript or JavaScript project, by the type checker of `typescript` (5.x, in NODE_PATH): every name that is no
+ * definition, with the places of what it refers to.
+ *
+ *     typescript.js ROOT [FILE]...  > occurrences.jsonl
+ *
+ * FILEs (default: tsconfig.json, or all sources of a project without one) are configurations or sources. A row is
+ * {path, line, col, name, kind, targets: [[path, line, name], ..]}: `targets` is empty for what is outside of ROOT; a row without it could not be
+ * decided (`any`). `local` marks parameters, local variables and type parameters, `outside` what has a declaration outside as well. Columns count bytes, from 0, as in the view refs. Kinds: call, construct, jsx, type, inherit, import, decorator, key, write, read. */
+const ts = require("typescript"), path = require("path"), fs = require("fs");
+const [, , rootArgument, ...given] = process.argv;
+const root = fs.realpathSync(rootArgument);
+
+const LEFT_OUT = /(^|\/)(node_modules|\.git|dist|build|coverage)(\/|$)/;
+const SOURCE = /\.(?:[cm]?[jt]s|[jt]sx)$/;
+
+function sources(folder) {
+  return fs.readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
+    const whole = path.join(folder, entry.name);
+    if (LEFT_OUT.test(path.relative(root, whole)) || entry.isSymbolicLink()) return [];
+    return entry.isDirectory() ? sources(whole) : SOURCE.test(entry.name) ? [whole] : [];
+  });
+}
+
+function program() {
+  const defaults = {
+    allowJs: true, checkJs: true, noEmit: true, target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler, jsx: ts.JsxEmit.Preserve, resolveJsonModule: true, maxNodeModuleJsDepth: 0,
+  };
+  const configurations = given.filter(name => name.endsWith(".json"));
+  if (!given.length && fs.existsSync(path.join(root, "tsconfig.json"))) configurations.push("tsconfig.json");
+  let options = defaults, names = given.filter(name => !name.endsWith(".json")).map(name => path.resolve(root, name));
+  for (const name of configurations) {
+    const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: found => { throw new Error(JSON.stringify(found.messageText)); } };
+    const parsed = ts.getParsedCommandLineOfConfigFile(path.resolve(root, name), {}, host);
+    options = { ...parsed.options, allowJs: true, noEmit: true, composite: false, incremental: false };
+    names.push(...parsed.fileNames);
+  }
+  // What a configuration leaves out (tests, examples) is read with its options.
+  names.push(...sources(root));
+  return ts.createProgram([...new Set(names)], options);
+}
+
+const made = program(), checker = made.getTypeChecker();
+
+const relatives = new Map();
+function relative(source) {
+  if (!relatives.has(source)) {
+    let name = source.fileName;
+    try { name = fs.realpathSync(name); } catch { /* one of the compiler's own */ }
+    const below = path.relative(root, name).split(path.sep).join("/");
+    relatives.set(source, below.startsWith("..") || LEFT_OUT.test(below) ? null : below);
+  }
+  return relatives.get(source);
+}
+
+/* The name of a declaration, else the declaration itself. */
+function nameOf(declaration) {
+  const named = ts.getNameOfDeclaration(declaration);
+  if (named) return named;
+  if (ts.isConstructorDeclaration(declaration)) return nameOf(declaration.parent);
+  return declaration;
+}
+
+function places(symbol) {
+  const found = new Map();
+  for (const declaration of symbol.declarations ?? []) {
+    const source = declaration.getSourceFile(), below = relative(source);
+    if (below === null) continue;
+    const name = nameOf(declaration), line = source.getLineAndCharacterOfPosition(name.getStart(source)).line + 1;
+    const text = name === declaration ? symbol.name : name.text ?? name.getText(source);
+    found.set(`${below}:${line}:${text}`, [below, ts.isSourceFile(declaration) ? 0 : line, text]);
+  }
+  return [...found.values()];
+}
+
+function followed(symbol) {
+  if (!symbol || !(symbol.flags & ts.SymbolFlags.Alias)) return symbol;
+  const end = checker.getAliasedSymbol(symbol);
+  return end.escapedName === "unknown" && !end.declarations ? undefined : end;
+}
+
+function isDefinition(node) {
+  const parent = node.parent;
+  if (ts.isBindingElement(parent)) return parent.name === node;
+  if (ts.isImportClause(parent) || ts.isNamespaceImport(parent) || ts.isNamespaceExport(parent)) return true;
+  if (ts.isImportSpecifier(parent)) return parent.name === node && !!parent.propertyName;
+  if (ts.isExportSpecifier(parent)) return parent.name === node && !!parent.propertyName;
+  if (ts.isPropertyAssignment(parent) || ts.isShorthandPropertyAssignment(parent) || ts.isJsxAttribute(parent)) return false;
+  if (ts.isLabeledStatement(parent) || ts.isBreakOrContinueStatement(parent) || ts.isMetaProperty(parent)) return true;
+  return (ts.isDeclaration(parent) || ts.isTypePredicateNode(parent) || ts.isJSDocNameReference?.(parent)) && parent.name === node;
+}
+
+const ASSIGNED = node => {
+  let place = node;
+  while (ts.isParenthesizedExpression(place.parent) || ts.isNonNullExpression(place.parent)) place = place.parent;
+  const parent = place.parent;
+  if (ts.isBinaryExpression(parent) && parent.left === place) {
+    const token = parent.operatorToken.kind;
+    return token >= ts.SyntaxKind.FirstAssignment && token <= ts.SyntaxKind.LastAssignment;
+  }
+  return (ts.isPrefixUnaryExpression(parent) || ts.isPostfixUnaryExpression(parent))
+    && [ts.SyntaxKind.PlusPlusToken, ts.SyntaxKind.MinusMinusToken].includes(parent.operator);
+};
+
+function kindOf(node) {
+  const parent = node.parent;
+  let whole = ts.isPropertyAccessExpression(parent) && parent.name === node ? parent : node;
+  if (ts.isImportSpecifier(parent) || ts.isExportSpecifier(parent)) return "import";
+  if (ts.isPropertyAssignment(parent) && parent.name === node) return "key";
+  if (ts.isShorthandPropertyAssignment(parent)) return "read";
+  if (ts.isJsxAttribute(parent)) return "key";
+  const written = whole;
+  while (ts.isParenthesizedExpression(whole.parent) || ts.isNonNullExpression(whole.parent) || ts.isAsExpression(whole.parent)) whole = whole.parent;
+  const around = whole.parent;
+  if (ts.isCallExpression(around) && around.expression === whole) return "call";
+  if (ts.isTaggedTemplateExpression(around) && around.tag === whole) return "call";
+  if (ts.isNewExpression(around) && around.expression === whole) return "construct";
+  if (ts.isJsxOpeningElement(around) || ts.isJsxSelfClosingElement(around) || ts.isJsxClosingElement(around)) return "jsx";
+  if (ts.isDecorator(around)) return "decorator";
+  if (ts.isExpressionWithTypeArguments(around)) return ts.isHeritageClause(around.parent) ? "inherit" : "type";
+  if (ts.isTypeNode(parent) || ts.isQualifiedName(parent) || ts.isTypeQueryNode(parent)) return "type";
+  if (ASSIGNED(written)) return "write";
+  return "read";
+}
+
+/* The symbols that a name refers to: several where a type is a union. */
+function symbolsAt(node) {
+  const parent = node.parent;
+  if (ts.isShorthandPropertyAssignment(parent)) return [checker.getShorthandAssignmentValueSymbol(parent)];
+  if (ts.isPropertyAssignment(parent) && parent.name === node) return keysAt(node);
+  if (ts.isJsxAttribute(parent)) return [checker.getSymbolAtLocation(node)];
+  if (ts.isExportSpecifier(parent)) {
+    const local = checker.getExportSpecifierLocalTargetSymbol(parent);
+    return [local];
+  }
+  return [checker.getSymbolAtLocation(node)];
+}
+
+/* True if a symbol has a declaration outside of the project: a library's type that the project extends. */
+function isOutside(symbol) {
+  return symbol.declarations.some(declaration => relative(declaration.getSourceFile()) === null);
+}
+
+/* True for the name in a closing tag, which says nothing that the opening one does not. */
+function closes(node) {
+  let whole = node;
+  while (ts.isPropertyAccessExpression(whole.parent)) whole = whole.parent;
+  return ts.isJsxClosingElement(whole.parent);
+}
+
+/* Objects that stand for a file. */
+const MODULE_OBJECTS = new Set(["exports", "module"]);
+
+/* The members that a key of an object literal sets, by the type that is wanted of the object. */
+function keysAt(node) {
+  const object = node.parent.parent, context = ts.isObjectLiteralExpression(object) && checker.getContextualType(object);
+  const parts = context ? (context.isUnion() ? context.types : [context]) : [];
+  return parts.map(part => part.getProperty(node.text)).filter(Boolean);
+}
+
+/* The members that a pattern without renaming reads. */
+function picked(node) {
+  const pattern = node.parent.parent;
+  const member = ts.isObjectBindingPattern(pattern) && checker.getTypeAtLocation(pattern).getProperty(node.text);
+  return member ? [member] : [];
+}
+
+const out = [];
+function flush(force) {
+  if (!force && out.length < 5000) return;
+  if (out.length) fs.writeSync(1, out.join("\n") + "\n");
+  out.length = 0;
+}
+
+let count = 0;
+for (const source of made.getSourceFiles()) {
+  const below = relative(source);
+  if (below === null) continue;
+  out.push(JSON.stringify({ file: below }));
+  const lines = source.getLineStarts();
+  const row = (node, kind, symbols) => {
+    const start = node.getStart(source), place = source.getLineAndCharacterOfPosition(start);
+    const col = Buffer.byteLength(source.text.slice(lines[place.line], start));
+    const made = { path: below, line: place.line + 1, col, name: node.text, kind };
+    const found = symbols.map(followed), known = found.filter(symbol => symbol?.declarations?.length);
+    if (known.length) {
+      made.targets = known.flatMap(places);
+      if (known.every(isLocal)) made.local = true;
+      if (known.some(isOutside)) made.outside = true;
+    } else if (kind === "key") made.local = true;
+    else if (found.some(symbol => symbol)) made.targets = [];
+    count++;
+    out.push(JSON.stringify(made));
+    flush();
+  };
+  const visit = node => {
+    if ((ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) && node.text && !MODULE_OBJECTS.has(node.text)) {
+      const parent = node.parent;
+      if (ts.isBindingElement(parent) && parent.name === node && !parent.propertyName && !parent.dotDotDotToken) row(node, "read", picked(node));
+      else if (!isDefinition(node) && !closes(node)) row(node, kindOf(node), symbolsAt(node));
+      if (ts.isShorthandPropertyAssignment(parent)) row(node, "key", keysAt(node));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+}
+
+/* True for a parameter, a local variable, a type parameter: nothing that other functions refer to. */
+function isLocal(symbol) {
+  return symbol.declarations.every(declaration => {
+    if (ts.isParameter(declaration)) return !ts.isParameterPropertyDeclaration(declaration, declaration.parent);
+    if (ts.isTypeParameterDeclaration(declaration)) return true;
+    if (!ts.isVariableDeclaration(declaration) && !ts.isBindingElement(declaration) && !ts.isFunctionDeclaration(declaration) && !ts.isClassLike(declaration)) return false;
+    for (let around = declaration.parent; around; around = around.parent) {
+      if (ts.isFunctionLike(around)) return !ts.isFunctionDeclaration(declaration) && !ts.isClassLike(declaration);
+      if (ts.isCatchClause(around)) return true;
+    }
+    return false;
+  });
+}
+flush(true);
+console.error(`${count} occurrences`);
